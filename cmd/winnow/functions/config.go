@@ -1,7 +1,6 @@
 package functions
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -9,7 +8,6 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/fn/runtime/runtimeutil"
 	k8syaml "sigs.k8s.io/yaml"
 
-	"github.com/winnow-dev/winnow/render/catalog/document"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -43,41 +41,6 @@ func (c *config) String() string {
 		name = c.kind + " of " + c.version
 	}
 	return name
-}
-
-// documents finds the configs in the text of a file or of an element, which begins in a line of its file.
-func (w *walk) documents(at place, text []byte, line int, user *layer) {
-	if number, problem := ambiguous(text); problem != "" {
-		w.add(w.show(at.file), line+number, "the config of a function %s", problem)
-		return
-	}
-	for i, piece := range document.Split(text) {
-		at.document = i
-		if known := w.found[at]; known != nil {
-			known.users = append(known.users, user)
-			continue
-		}
-		if len(w.configs) == maxConfigs {
-			w.add(w.show(at.file), line, "has one config too many: more than %d are not read", maxConfigs)
-			return
-		}
-		c, err := readConfig(piece.Data)
-		var broken *lineError
-		switch {
-		case errors.As(err, &broken):
-			w.add(w.show(at.file), line+piece.Above+broken.line-1, "the config of a function is not readable: %s", broken.message)
-			continue
-		case err != nil:
-			w.add(w.show(at.file), line+piece.Above, "the config of a function %v", err)
-			continue
-		case c == nil:
-			continue
-		}
-		c.place, c.users = at, []*layer{user}
-		c.line += line + piece.Above - 1
-		w.found[at] = c
-		w.configs = append(w.configs, c)
-	}
 }
 
 // readConfig reads a document. It returns nil for a config of a function that is a part of kustomize.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
@@ -98,4 +99,22 @@ func (f *files) read(name string) ([]byte, error) {
 	}
 	f.content[name] = content
 	return content, nil
+}
+
+// absolute returns the path of a directory, which need not exist, without symbolic links.
+func absolute(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	rest := ""
+	for at := dir; ; at = filepath.Dir(at) {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(real, rest), nil
+		}
+		if at == filepath.Dir(at) {
+			return dir, nil
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
+	}
 }

@@ -160,21 +160,3 @@ func (r *resolver) fromLayer(program string, l *layer) (string, error) {
 	}
 	return relative, nil
 }
-
-// absolute returns the path of a directory, which need not exist, without symbolic links.
-func absolute(dir string) (string, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return "", err
-	}
-	rest := ""
-	for at := dir; ; at = filepath.Dir(at) {
-		if real, err := filepath.EvalSymlinks(at); err == nil {
-			return filepath.Join(real, rest), nil
-		}
-		if at == filepath.Dir(at) {
-			return dir, nil
-		}
-		rest = filepath.Join(filepath.Base(at), rest)
-	}
-}
