@@ -20,10 +20,10 @@ func (r *resolver) trust() {
 			reference, err := r.reference(l, one.reference)
 			switch {
 			case err != nil:
-				r.add(r.show(l.file), one.line, "the catalog %s %v", quote(one.reference), err)
+				r.add(r.show(l.file), one.line, "the catalog %s %v", excerpt.Quoted(one.reference), err)
 			case !slices.Contains(r.Trusted, reference):
 				r.add(r.show(l.file), one.line, "the catalog %s is not trusted, and decides what runs on this machine: look at it with winnow functions view, and pass --trusted-catalog %s",
-					quote(one.reference), argument(reference))
+					excerpt.Quoted(one.reference), argument(reference))
 			default:
 				l.catalogs[i].reference = reference
 			}

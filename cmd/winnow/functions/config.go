@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/fn/runtime/runtimeutil"
 	k8syaml "sigs.k8s.io/yaml"
 
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -61,7 +62,7 @@ func readConfig(document []byte) (*config, error) {
 	case apiVersion == "" || c.kind == "":
 		return nil, fmt.Errorf("has no apiVersion or no kind")
 	case strings.HasSuffix(c.kind, "List") && yamlnode.Lookup(root, "items") != nil:
-		return nil, fmt.Errorf("is a %s: write each item as a document", quote(c.kind))
+		return nil, fmt.Errorf("is a %s: write each item as a document", excerpt.Quoted(c.kind))
 	}
 	var ok bool
 	if c.group, c.version, ok = strings.Cut(apiVersion, "/"); !ok {

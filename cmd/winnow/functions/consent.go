@@ -3,6 +3,7 @@ package functions
 import (
 	"strings"
 
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 )
 
@@ -14,15 +15,15 @@ func (r *resolver) keep(c *config, supplied *krmfunctions.Runtime) {
 	r.needs.add(needs{function: true, exec: image == "", network: network})
 	switch {
 	case image == "" && !r.Exec && supplied == nil:
-		r.add(r.show(c.file), c.line, "%s has the program %s, which runs with all rights of the user: look at it, and pass --enable-exec to allow it", c, quote(exec))
+		r.add(r.show(c.file), c.line, "%s has the program %s, which runs with all rights of the user: look at it, and pass --enable-exec to allow it", c, excerpt.Quoted(exec))
 	case network && !r.Network:
 		r.add(r.show(c.file), c.line, "%s has the network in its runtime: pass --network to allow it", c)
 	case len(c.kept.Container.StorageMounts) > 0:
 		r.add(r.show(c.file), c.line, "%s has mounts in its runtime, which kustomize makes without a flag: remove them, and pass --mount", c)
 	case image != "" && !strings.Contains(image, "@sha256:"):
-		r.note("%s:%d: %s keeps the image %s, which has no digest", r.show(c.file), c.line, c, quote(image))
+		r.note("%s:%d: %s keeps the image %s, which has no digest", r.show(c.file), c.line, c, excerpt.Quoted(image))
 	case image == "" && !strings.Contains(exec, "/"):
-		r.note("%s:%d: %s keeps the path %s, which kustomize looks for in PATH: write ./ before it", r.show(c.file), c.line, c, quote(exec))
+		r.note("%s:%d: %s keeps the path %s, which kustomize looks for in PATH: write ./ before it", r.show(c.file), c.line, c, excerpt.Quoted(exec))
 	}
 }
 

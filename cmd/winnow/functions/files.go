@@ -13,15 +13,10 @@ import (
 	"github.com/winnow-dev/winnow/render/bounded"
 )
 
+// maxFile bounds a kustomization or a file of configs, in bytes, and maxTotal all of them.
 const (
-	// maxFile bounds a kustomization or a file of configs, in bytes, and maxTotal all of them.
 	maxFile  = 1 << 20
 	maxTotal = 64 << 20
-	// maxVisits bounds the directories that are entered, maxEntries the elements of their lists, and maxConfigs the
-	// configs, each of which costs a few readings of its file.
-	maxVisits  = 2000
-	maxEntries = 100_000
-	maxConfigs = 1000
 )
 
 // files are those below a root, by slash-separated paths, with edits that are not written yet.
@@ -30,6 +25,10 @@ type files struct {
 	content map[string][]byte
 	edited  map[string][]byte
 	total   int
+}
+
+func newFiles(root *os.Root) *files {
+	return &files{root: root, content: map[string][]byte{}, edited: map[string][]byte{}}
 }
 
 // errOutside is returned for a path that leads out of the root.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 )
 
@@ -94,7 +95,7 @@ func (r *resolver) hashOfKept(ctx context.Context, c *config) (hash, problem str
 	program := filepath.ToSlash(c.kept.Exec.Path)
 	// The system follows links before .., so that another program could run than the one that is read here.
 	if clean := path.Clean(program); !strings.Contains(program, "/") || program != clean && program != "./"+clean {
-		return "", fmt.Sprintf("has the program %s: write its path with ./ or ../ at the beginning alone", quote(program)), nil
+		return "", fmt.Sprintf("has the program %s: write its path with ./ or ../ at the beginning alone", excerpt.Quoted(program)), nil
 	}
 	for i, user := range c.users {
 		file := filepath.FromSlash(program)
@@ -110,7 +111,7 @@ func (r *resolver) hashOfKept(ctx context.Context, c *config) (hash, problem str
 			return "", problem, err
 		}
 		if i > 0 && sum != hash {
-			return "", fmt.Sprintf("has the program %s, which is another one in each of the kustomizations that use it", quote(program)), nil
+			return "", fmt.Sprintf("has the program %s, which is another one in each of the kustomizations that use it", excerpt.Quoted(program)), nil
 		}
 		hash = sum
 	}

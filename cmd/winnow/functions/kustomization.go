@@ -44,7 +44,7 @@ type entry struct {
 }
 
 // open reads the kustomization of a directory.
-func (f *files) open(dir string) (*layer, error) {
+func open(f *files, dir string) (*layer, error) {
 	var l *layer
 	for _, name := range []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} {
 		file := path.Join(dir, name)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 )
 
@@ -13,11 +14,11 @@ import (
 func (r *resolver) pin(ctx context.Context, s *Source, f *krmfunctions.Function, c *krmfunctions.Container) error {
 	digest, err := r.Digest(ctx, c.Image)
 	if err != nil {
-		return fmt.Errorf("asking for the digest of the image %s: %w", quote(c.Image), err)
+		return fmt.Errorf("asking for the digest of the image %s: %w", excerpt.Quoted(c.Image), err)
 	}
 	hash, ok := strings.CutPrefix(digest, "sha256:")
 	if !ok {
-		return fmt.Errorf("the image %s has the digest %s: only those of sha256 are known", quote(c.Image), quote(digest))
+		return fmt.Errorf("the image %s has the digest %s: only those of sha256 are known", excerpt.Quoted(c.Image), excerpt.Quoted(digest))
 	}
 	c.SHA256 = hash
 	file := filepath.Join(s.Dir, filepath.FromSlash(f.Path))

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/finding"
 )
 
@@ -74,5 +73,3 @@ func (p *problems) err() error {
 	}
 	return &InvalidError{Problems: p.kept, Omitted: p.omitted}
 }
-
-func quote(text string) string { return excerpt.Quoted(text) }

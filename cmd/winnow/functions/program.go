@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // maxProgram bounds a program, in bytes.
@@ -23,7 +25,7 @@ func verify(ctx context.Context, dir, name, hash string) (file, problem string, 
 		return "", problem, err
 	}
 	if sum != hash {
-		shown := quote(filepath.ToSlash(filepath.Join(dir, name)))
+		shown := excerpt.Quoted(filepath.ToSlash(filepath.Join(dir, name)))
 		return "", fmt.Sprintf("has the program %s, whose sha256 is %s, not %s as in the catalog", shown, sum, hash), nil
 	}
 	real, err := absolute(dir)
@@ -32,7 +34,7 @@ func verify(ctx context.Context, dir, name, hash string) (file, problem string, 
 
 // inspect returns the hash of a program in a directory, or why it cannot run.
 func inspect(ctx context.Context, dir, name string) (sum, problem string, err error) {
-	shown := quote(filepath.ToSlash(filepath.Join(dir, name)))
+	shown := excerpt.Quoted(filepath.ToSlash(filepath.Join(dir, name)))
 	root, err := os.OpenRoot(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -41,7 +43,7 @@ func inspect(ctx context.Context, dir, name string) (sum, problem string, err er
 		return "", "", err
 	}
 	defer root.Close()
-	within := &files{root: root}
+	within := newFiles(root)
 	info, err := within.stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -16,11 +16,7 @@ func Resolve(ctx context.Context, o Options) (*Result, error) {
 	}
 	defer root.Close()
 	r := &resolver{
-		walk: walk{
-			files: &files{root: root, content: map[string][]byte{}, edited: map[string][]byte{}},
-			root:  o.Root, opened: map[string]*layer{}, done: map[visit]bool{}, found: map[place]*config{},
-		},
-		Options: o, sources: map[string]*Source{}, pins: pins{}, given: map[string]bool{}, inline: map[string]map[element]string{},
+		walk: newWalk(root, o.Root), Options: o, sources: map[string]*Source{}, pins: pins{}, given: map[string]bool{}, inline: map[string]map[element]string{},
 	}
 	if err := r.enter(ctx, o.Dir, nil, o.Dir, 0); err != nil {
 		return nil, err

@@ -4,7 +4,7 @@ import "fmt"
 
 // resolver resolves the configs that a walk has found.
 type resolver struct {
-	walk
+	*walk
 
 	Options
 	sources map[string]*Source

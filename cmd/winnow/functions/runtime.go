@@ -83,9 +83,9 @@ func (r *resolver) container(ctx context.Context, s *Source, f *krmfunctions.Fun
 	case c.Storage && len(r.Mounts) == 0:
 		return nil, "needs files of this machine: pass --mount, as of kustomize, to allow it", nil
 	case c.SHA256 == "" && r.Digest == nil:
-		return nil, fmt.Sprintf("has the image %s without a digest: pass --pin to write that of the registry into the catalog", quote(c.Image)), nil
+		return nil, fmt.Sprintf("has the image %s without a digest: pass --pin to write that of the registry into the catalog", excerpt.Quoted(c.Image)), nil
 	case c.SHA256 == "" && s.Dir == "":
-		return nil, fmt.Sprintf("has the image %s without a digest, and --pin writes into files only: pin the catalog where it is made, and push it again", quote(c.Image)), nil
+		return nil, fmt.Sprintf("has the image %s without a digest, and --pin writes into files only: pin the catalog where it is made, and push it again", excerpt.Quoted(c.Image)), nil
 	case c.SHA256 == "":
 		if err := r.pin(ctx, s, f, c); err != nil {
 			return nil, "", err
@@ -106,7 +106,7 @@ func (r *resolver) exec(ctx context.Context, s *Source, f *krmfunctions.Function
 		}
 		name, err := join(path.Dir(f.Path), p.URI)
 		if err != nil {
-			return nil, "", fmt.Sprintf("has the program %s outside of its catalog", quote(p.URI)), nil
+			return nil, "", fmt.Sprintf("has the program %s outside of its catalog", excerpt.Quoted(p.URI)), nil
 		}
 		file, problem, err := verify(ctx, s.Dir, name, p.SHA256)
 		if problem != "" || err != nil {
@@ -122,11 +122,11 @@ func (r *resolver) exec(ctx context.Context, s *Source, f *krmfunctions.Function
 func execProblem(s *Source, p krmfunctions.Platform) string {
 	switch {
 	case krmfunctions.IsRemote(p.URI):
-		return fmt.Sprintf("has the program %s, which is remote: nothing is downloaded; keep it beside a catalog of your own, with its path as uri", quote(p.URI))
+		return fmt.Sprintf("has the program %s, which is remote: nothing is downloaded; keep it beside a catalog of your own, with its path as uri", excerpt.Quoted(p.URI))
 	case s.Dir == "":
-		return fmt.Sprintf("has the program %s in an archive: unpack the catalog, with winnow pull from a registry, and name the directory", quote(p.URI))
+		return fmt.Sprintf("has the program %s in an archive: unpack the catalog, with winnow pull from a registry, and name the directory", excerpt.Quoted(p.URI))
 	case p.SHA256 == "":
-		return fmt.Sprintf("has the program %s without a sha256, so it cannot be checked: write what sha256sum prints into the catalog", quote(p.URI))
+		return fmt.Sprintf("has the program %s without a sha256, so it cannot be checked: write what sha256sum prints into the catalog", excerpt.Quoted(p.URI))
 	}
 	return ""
 }

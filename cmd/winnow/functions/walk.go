@@ -5,14 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/catalog/document"
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 	"github.com/winnow-dev/winnow/render/yamlnode"
+)
+
+const (
+	// maxVisits bounds the directories that are entered, maxEntries the elements of their lists, and maxConfigs the
+	// configs, each of which costs a few readings of its file.
+	maxVisits  = 2000
+	maxEntries = 100_000
+	maxConfigs = 1000
 )
 
 // walk finds the configs of the functions of a kustomization and of its bases, in the order in which kustomize reads them.
@@ -38,6 +48,11 @@ type walk struct {
 	entries int
 	// found maps configs to those in configs.
 	found map[place]*config
+}
+
+// newWalk returns a walk through a root, whose path is the one by which people reach it.
+func newWalk(root *os.Root, path string) *walk {
+	return &walk{files: newFiles(root), root: path, opened: map[string]*layer{}, done: map[visit]bool{}, found: map[place]*config{}}
 }
 
 // visit is a directory, and the directory of the layer that uses its objects as configs; empty for none.
@@ -100,7 +115,7 @@ func (w *walk) checkUnchanged(l *layer) {
 	harmless := []string{"apiVersion", "kind", "metadata", "resources", "bases", "components", catalogsField, "namePrefix", "nameSuffix", "namespace"}
 	for _, field := range yamlnode.Entries(l.root) {
 		if !slices.Contains(harmless, field.Name) {
-			w.add(w.show(l.file), field.Line, "%s may change the configs of functions while kustomize builds: write what it does into the configs", quote(field.Name))
+			w.add(w.show(l.file), field.Line, "%s may change the configs of functions while kustomize builds: write what it does into the configs", excerpt.Quoted(field.Name))
 		}
 	}
 }
@@ -110,7 +125,7 @@ func (w *walk) layer(dir string) (*layer, error) {
 	if l := w.opened[dir]; l != nil {
 		return l, nil
 	}
-	l, err := w.files.open(dir)
+	l, err := open(w.files, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -171,13 +186,13 @@ func (w *walk) find(l *layer, one entry, isConfig bool) (name string, info fs.Fi
 	case err == nil && !isAddress && (!isRemote || !info.IsDir()):
 		return name, info, true
 	case isConfig && isRemote:
-		w.add(w.show(l.file), one.line, "%s %s is remote and not fetched: keep the configs of functions in the directory", one.field, quote(one.text))
+		w.add(w.show(l.file), one.line, "%s %s is remote and not fetched: keep the configs of functions in the directory", one.field, excerpt.Quoted(one.text))
 	case isRemote:
-		w.remote = append(w.remote, Problem{w.show(l.file), one.line, quote(one.text) + " is remote and not fetched"})
+		w.remote = append(w.remote, Problem{w.show(l.file), one.line, excerpt.Quoted(one.text) + " is remote and not fetched"})
 	case errors.Is(err, fs.ErrNotExist):
-		w.add(w.show(l.file), one.line, "%s %s does not exist", one.field, quote(one.text))
+		w.add(w.show(l.file), one.line, "%s %s does not exist", one.field, excerpt.Quoted(one.text))
 	default:
-		w.add(w.show(l.file), one.line, "%s %s %v", one.field, quote(one.text), err)
+		w.add(w.show(l.file), one.line, "%s %s %v", one.field, excerpt.Quoted(one.text), err)
 	}
 	return "", nil, false
 }
@@ -186,7 +201,7 @@ func (w *walk) find(l *layer, one entry, isConfig bool) (name string, info fs.Fi
 func (w *walk) read(name string, user *layer, at string, line int) {
 	content, err := w.files.read(name)
 	if err != nil {
-		w.add(w.show(at), line, "%s %v", quote(path.Base(name)), strings.TrimPrefix(err.Error(), "read "))
+		w.add(w.show(at), line, "%s %v", excerpt.Quoted(path.Base(name)), strings.TrimPrefix(err.Error(), "read "))
 		return
 	}
 	w.documents(place{file: name}, content, 1, user)
