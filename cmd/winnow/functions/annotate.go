@@ -6,40 +6,42 @@ import (
 	"path"
 	"strings"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
+	"github.com/winnow-dev/winnow/cmd/winnow/functions/edits"
 	"github.com/winnow-dev/winnow/render/catalog/document"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // resolve gives a config the runtime of a catalog.
-func (r *resolver) resolve(ctx context.Context, c *config) error {
+func (r *resolver) resolve(ctx context.Context, c *configs.Config) error {
 	chosen, err := r.choose(ctx, c)
 	if chosen == nil || err != nil {
 		return err
 	}
 	r.needs.add(chosen.needs)
 	if err := r.annotate(c, chosen); err != nil {
-		r.add(r.show(c.file), c.line, "%s cannot be edited: %v", c, err)
+		r.Add(r.Show(c.File), c.Line, "%s cannot be edited: %v", c, err)
 		return nil
 	}
 	r.result.Resolved++
-	if c.kept != nil {
-		r.change(c.file, c.line, "%s has another runtime than %s", c, chosen.from)
+	if c.Kept != nil {
+		r.change(c.File, c.Line, "%s has another runtime than %s", c, chosen.from)
 		return nil
 	}
-	r.change(c.file, c.line, "%s has no runtime: %s has it", c, chosen.from)
+	r.change(c.File, c.Line, "%s has no runtime: %s has it", c, chosen.from)
 	return nil
 }
 
 // choose returns the runtime of a config; nil after it has reported why there is none.
-func (r *resolver) choose(ctx context.Context, c *config) (chosen *runtime, err error) {
-	for _, user := range c.users {
+func (r *resolver) choose(ctx context.Context, c *configs.Config) (chosen *runtime, err error) {
+	for _, user := range c.Users {
 		one, err := r.runtime(ctx, c, user)
 		switch {
 		case err != nil || one == nil:
 			return nil, err
 		case chosen != nil && chosen.annotation != one.annotation:
-			r.add(r.show(c.file), c.line, "%s is used by the kustomizations of %s and %s, which need another runtime each: give each a config of its own",
-				c, r.show(c.users[0].dir), r.show(user.dir))
+			r.Add(r.Show(c.File), c.Line, "%s is used by the kustomizations of %s and %s, which need another runtime each: give each a config of its own",
+				c, r.Show(c.Users[0].Dir), r.Show(user.Dir))
 			return nil, nil
 		}
 		chosen = one
@@ -48,50 +50,50 @@ func (r *resolver) choose(ctx context.Context, c *config) (chosen *runtime, err 
 }
 
 // annotate writes the runtime into the config.
-func (r *resolver) annotate(c *config, chosen *runtime) error {
+func (r *resolver) annotate(c *configs.Config, chosen *runtime) error {
 	name, err := r.nameFor(c)
 	if err != nil {
 		return err
 	}
-	if c.field == "" {
-		text, err := r.files.read(c.file)
+	if c.Field == "" {
+		text, err := r.Files.Read(c.File)
 		if err != nil {
 			return err
 		}
-		edited, err := annotateDocument(text, c.document, chosen, name)
+		edited, err := annotateDocument(text, c.Document, chosen, name)
 		if err == nil {
-			r.files.edited[c.file] = edited
+			r.Files.Edited[c.File] = edited
 		}
 		return err
 	}
-	at := element{c.field, c.item}
-	if r.inline[c.file] == nil {
-		r.inline[c.file] = map[element]string{}
+	at := edits.Element{Field: c.Field, Index: c.Item}
+	if r.inline[c.File] == nil {
+		r.inline[c.File] = map[edits.Element]string{}
 	}
-	inline, edited := r.inline[c.file][at]
+	inline, edited := r.inline[c.File][at]
 	if !edited {
-		list := yamlnode.Lookup(r.opened[path.Dir(c.file)].root, c.field)
-		inline, _ = yamlnode.Text(yamlnode.Resolve(list.Content[c.item]))
+		list := yamlnode.Lookup(r.Opened[path.Dir(c.File)].Root, c.Field)
+		inline, _ = yamlnode.Text(yamlnode.Resolve(list.Content[c.Item]))
 	}
-	annotated, err := annotateDocument([]byte(inline), c.document, chosen, name)
+	annotated, err := annotateDocument([]byte(inline), c.Document, chosen, name)
 	if err == nil {
-		r.inline[c.file][at] = string(annotated)
+		r.inline[c.File][at] = string(annotated)
 	}
 	return err
 }
 
 // nameFor returns a name for a config without one: kustomize refuses that.
-func (r *resolver) nameFor(c *config) (string, error) {
-	if c.name != "" {
+func (r *resolver) nameFor(c *configs.Config) (string, error) {
+	if c.Name != "" {
 		return "", nil
 	}
-	name := strings.ToLower(c.kind)
-	id := c.users[0].dir + " " + c.String()
+	name := strings.ToLower(c.Kind)
+	id := c.Users[0].Dir + " " + c.String()
 	if r.given[id] {
 		return "", errors.New("there is another one without metadata.name: write one")
 	}
 	r.given[id] = true
-	r.note("%s:%d: %s gets the name %s, because kustomize refuses an object without one", r.show(c.file), c.line, c, name)
+	r.Note("%s:%d: %s gets the name %s, because kustomize refuses an object without one", r.Show(c.File), c.Line, c, name)
 	return name, nil
 }
 
@@ -99,7 +101,7 @@ func (r *resolver) nameFor(c *config) (string, error) {
 func annotateDocument(text []byte, index int, chosen *runtime, name string) ([]byte, error) {
 	piece := document.Split(text)[index]
 	start := yamlnode.LineOffsets(text)[piece.Above]
-	edited, err := annotate(piece.Data, chosen.annotation, chosen.hash, name)
+	edited, err := edits.Annotate(piece.Data, chosen.annotation, chosen.hash, name)
 	if err != nil {
 		return nil, err
 	}

@@ -9,23 +9,25 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
+	"github.com/winnow-dev/winnow/cmd/winnow/functions/workspace"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 )
 
 // trust reports the catalogs that kustomizations name and that the user has not consented to.
 func (r *resolver) trust() {
-	for _, l := range r.layers {
-		for i, one := range l.catalogs {
-			reference, err := r.reference(l, one.reference)
+	for _, l := range r.Layers {
+		for i, one := range l.Catalogs {
+			reference, err := r.reference(l, one.Reference)
 			switch {
 			case err != nil:
-				r.add(r.show(l.file), one.line, "the catalog %s %v", excerpt.Quoted(one.reference), err)
+				r.Add(r.Show(l.File), one.Line, "the catalog %s %v", excerpt.Quoted(one.Reference), err)
 			case !slices.Contains(r.Trusted, reference):
-				r.add(r.show(l.file), one.line, "the catalog %s is not trusted, and decides what runs on this machine: look at it with winnow functions view, and pass --trusted-catalog %s",
-					excerpt.Quoted(one.reference), argument(reference))
+				r.Add(r.Show(l.File), one.Line, "the catalog %s is not trusted, and decides what runs on this machine: look at it with winnow functions view, and pass --trusted-catalog %s",
+					excerpt.Quoted(one.Reference), argument(reference))
 			default:
-				l.catalogs[i].reference = reference
+				l.Catalogs[i].Reference = reference
 			}
 		}
 	}
@@ -43,18 +45,18 @@ var plainArgument = regexp.MustCompile(`^[A-Za-z0-9._/:@%+][A-Za-z0-9._/:@%+-]*$
 
 // reference returns a catalog that a kustomization names as --trusted-catalog names it. Files are relative to Dir, so that
 // the file of a base is not trusted for another one's.
-func (r *resolver) reference(l *layer, reference string) (string, error) {
+func (r *resolver) reference(l *configs.Layer, reference string) (string, error) {
 	switch {
 	case strings.HasPrefix(reference, "oci://"):
 		return reference, nil
-	case krmfunctions.IsRemote(reference), looksRemote(reference):
+	case krmfunctions.IsRemote(reference), configs.LooksRemote(reference):
 		return "", fmt.Errorf("is neither a path nor oci://: copy the file beside the kustomization, or push the catalog to a registry")
 	}
-	name, err := join(l.dir, reference)
+	name, err := workspace.Join(l.Dir, reference)
 	if err != nil {
 		return "", err
 	}
-	if _, err := r.files.stat(name); err != nil {
+	if _, err := r.Files.Stat(name); err != nil {
 		return "", err
 	}
 	relative, err := filepath.Rel(filepath.FromSlash(r.Dir), filepath.FromSlash(name))
@@ -63,17 +65,17 @@ func (r *resolver) reference(l *layer, reference string) (string, error) {
 
 // lookup returns the first catalog with the function of a config: of those that the user names, and then of those that the
 // layer names. It opens no more catalogs than it needs. Without one, missing is the reason.
-func (r *resolver) lookup(ctx context.Context, c *config, l *layer) (s *Source, f *krmfunctions.Function, v *krmfunctions.Version, missing string, _ error) {
+func (r *resolver) lookup(ctx context.Context, c *configs.Config, l *configs.Layer) (s *Source, f *krmfunctions.Function, v *krmfunctions.Version, missing string, _ error) {
 	var near, similar []string
-	open := make([]func() (*Source, error), 0, len(r.Catalogs)+len(l.catalogs))
+	open := make([]func() (*Source, error), 0, len(r.Catalogs)+len(l.Catalogs))
 	for _, reference := range r.Catalogs {
 		open = append(open, func() (*Source, error) { return r.open(ctx, reference) })
 	}
-	for _, one := range l.catalogs {
+	for _, one := range l.Catalogs {
 		open = append(open, func() (*Source, error) {
-			s, err := r.open(ctx, r.located(one.reference))
+			s, err := r.open(ctx, r.located(one.Reference))
 			if err != nil {
-				err = fmt.Errorf("%s:%d: %w", r.show(l.file), one.line, err)
+				err = fmt.Errorf("%s:%d: %w", r.Show(l.File), one.Line, err)
 			}
 			return s, err
 		})
@@ -83,7 +85,7 @@ func (r *resolver) lookup(ctx context.Context, c *config, l *layer) (s *Source, 
 		if err != nil {
 			return nil, nil, nil, "", err
 		}
-		f, v := s.Find(c.group, c.version, c.kind)
+		f, v := s.Find(c.Group, c.Version, c.Kind)
 		if v != nil {
 			return s, f, v, "", nil
 		}

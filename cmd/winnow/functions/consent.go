@@ -3,33 +3,34 @@ package functions
 import (
 	"strings"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 )
 
 // keep counts a config that has a runtime. The flags are the user's consent to what kustomize does not do by default: a
 // file in a repository must not give it. A catalog that supplies the program, nil for none, is consent to it.
-func (r *resolver) keep(c *config, supplied *krmfunctions.Runtime) {
+func (r *resolver) keep(c *configs.Config, supplied *krmfunctions.Runtime) {
 	r.count(c, supplied)
-	image, exec, network := c.kept.Container.Image, c.kept.Exec.Path, c.kept.Container.Network
+	image, exec, network := c.Kept.Container.Image, c.Kept.Exec.Path, c.Kept.Container.Network
 	r.needs.add(needs{function: true, exec: image == "", network: network})
 	switch {
 	case image == "" && !r.Exec && supplied == nil:
-		r.add(r.show(c.file), c.line, "%s has the program %s, which runs with all rights of the user: look at it, and pass --enable-exec to allow it", c, excerpt.Quoted(exec))
+		r.Add(r.Show(c.File), c.Line, "%s has the program %s, which runs with all rights of the user: look at it, and pass --enable-exec to allow it", c, excerpt.Quoted(exec))
 	case network && !r.Network:
-		r.add(r.show(c.file), c.line, "%s has the network in its runtime: pass --network to allow it", c)
-	case len(c.kept.Container.StorageMounts) > 0:
-		r.add(r.show(c.file), c.line, "%s has mounts in its runtime, which kustomize makes without a flag: remove them, and pass --mount", c)
+		r.Add(r.Show(c.File), c.Line, "%s has the network in its runtime: pass --network to allow it", c)
+	case len(c.Kept.Container.StorageMounts) > 0:
+		r.Add(r.Show(c.File), c.Line, "%s has mounts in its runtime, which kustomize makes without a flag: remove them, and pass --mount", c)
 	case image != "" && !strings.Contains(image, "@sha256:"):
-		r.note("%s:%d: %s keeps the image %s, which has no digest", r.show(c.file), c.line, c, excerpt.Quoted(image))
+		r.Note("%s:%d: %s keeps the image %s, which has no digest", r.Show(c.File), c.Line, c, excerpt.Quoted(image))
 	case image == "" && !strings.Contains(exec, "/"):
-		r.note("%s:%d: %s keeps the path %s, which kustomize looks for in PATH: write ./ before it", r.show(c.file), c.line, c, excerpt.Quoted(exec))
+		r.Note("%s:%d: %s keeps the path %s, which kustomize looks for in PATH: write ./ before it", r.Show(c.File), c.Line, c, excerpt.Quoted(exec))
 	}
 }
 
 // count counts a config, and the files that the function of a catalog needs.
-func (r *resolver) count(c *config, supplied *krmfunctions.Runtime) {
-	if supplied == nil && c.recorded == "" {
+func (r *resolver) count(c *configs.Config, supplied *krmfunctions.Runtime) {
+	if supplied == nil && c.Recorded == "" {
 		r.result.Kept++
 		return
 	}
@@ -38,18 +39,18 @@ func (r *resolver) count(c *config, supplied *krmfunctions.Runtime) {
 		return
 	}
 	if r.needs.storage = true; len(r.Mounts) == 0 {
-		r.add(r.show(c.file), c.line, "%s needs files of this machine: pass --mount, as of kustomize, to allow it", c)
+		r.Add(r.Show(c.File), c.Line, "%s needs files of this machine: pass --mount, as of kustomize, to allow it", c)
 	}
 }
 
 // leave notes the remote bases. Their programs would run with the flag that only a program of a catalog needs.
 func (r *resolver) leave() {
-	for _, one := range r.remote {
+	for _, one := range r.Remote {
 		if r.needs.exec && !r.Exec {
-			r.add(one.Path, one.Line, "%s, and its programs would run with --enable-exec, which those of the catalogs need: copy it into the directory, or pass --enable-exec to allow it", one.Message)
+			r.Add(one.Path, one.Line, "%s, and its programs would run with --enable-exec, which those of the catalogs need: copy it into the directory, or pass --enable-exec to allow it", one.Message)
 			continue
 		}
-		r.note("%s: its functions stay as they are", one)
+		r.Note("%s: its functions stay as they are", one)
 	}
 }
 

@@ -1,6 +1,10 @@
 package functions
 
-import "context"
+import (
+	"context"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
+)
 
 // Options of Resolve.
 type Options struct {
@@ -34,9 +38,9 @@ type Result struct {
 	// Catalogs maps paths of catalogs to their content with digests.
 	Catalogs map[string][]byte
 	// Changes are what was resolved and removed, a line each.
-	Changes []Problem
+	Changes []configs.Problem
 	// Stale are the configs for which the catalogs have another runtime than the one that a catalog supplied, or none.
-	Stale []Problem
+	Stale []configs.Problem
 	// Flags with which kustomize runs the functions.
 	Flags []string
 	Notes []string

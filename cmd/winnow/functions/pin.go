@@ -28,6 +28,6 @@ func (r *resolver) pin(ctx context.Context, s *Source, f *krmfunctions.Function,
 		}
 	}
 	r.pins[file] = append(r.pins[file], c)
-	r.note("%s:%d: pinned %s to sha256:%s", s.Locate(f.Path), c.Line, c.Image, hash)
+	r.Note("%s:%d: pinned %s to sha256:%s", s.Locate(f.Path), c.Line, c.Image, hash)
 	return nil
 }

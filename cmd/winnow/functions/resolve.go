@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
+	"github.com/winnow-dev/winnow/cmd/winnow/functions/edits"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -16,13 +18,13 @@ func Resolve(ctx context.Context, o Options) (*Result, error) {
 	}
 	defer root.Close()
 	r := &resolver{
-		walk: newWalk(root, o.Root), Options: o, sources: map[string]*Source{}, pins: pins{}, given: map[string]bool{}, inline: map[string]map[element]string{},
+		Walk: configs.NewWalk(root, o.Root), Options: o, sources: map[string]*Source{}, pins: pins{}, given: map[string]bool{}, inline: map[string]map[edits.Element]string{},
 	}
-	if err := r.enter(ctx, o.Dir, nil, o.Dir, 0); err != nil {
+	if err := r.Enter(ctx, o.Dir, nil, o.Dir, 0); err != nil {
 		return nil, err
 	}
 	r.trust()
-	if err := r.err(); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	if err := r.all(ctx); err != nil {
@@ -33,16 +35,16 @@ func Resolve(ctx context.Context, o Options) (*Result, error) {
 
 // all decides on each config, and edits the files.
 func (r *resolver) all(ctx context.Context) error {
-	for _, c := range r.configs {
+	for _, c := range r.Configs {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		decide := r.resolve
 		switch {
-		case c.kept != nil && c.recorded == "" && c.kept.Exec.Path == "":
+		case c.Kept != nil && c.Recorded == "" && c.Kept.Exec.Path == "":
 			r.keep(c, nil) // an image of its own
 			continue
-		case c.kept != nil:
+		case c.Kept != nil:
 			decide = r.review
 		}
 		if err := decide(ctx, c); err != nil {
@@ -55,41 +57,41 @@ func (r *resolver) all(ctx context.Context) error {
 // finish edits the kustomizations, and returns the result.
 func (r *resolver) finish() (*Result, error) {
 	r.leave()
-	for _, l := range r.layers {
-		found, names := yamlnode.Find(l.root, catalogsField)
+	for _, l := range r.Layers {
+		found, names := yamlnode.Find(l.Root, configs.CatalogsField)
 		if names {
-			r.change(l.file, found.Line, "%s is no field that kustomize knows", catalogsField)
+			r.change(l.File, found.Line, "%s is no field that kustomize knows", configs.CatalogsField)
 		}
 		if err := r.editLayer(l, names); err != nil {
-			r.add(r.show(l.file), found.Line, "the kustomization cannot be edited: %v", err)
+			r.Add(r.Show(l.File), found.Line, "the kustomization cannot be edited: %v", err)
 		}
 	}
 	pinned, err := r.pins.write()
 	if err != nil {
 		return nil, err
 	}
-	if err := r.err(); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	r.result.Files, r.result.Catalogs, r.result.Notes, r.result.Flags = r.files.edited, pinned, r.notes, r.flags()
+	r.result.Files, r.result.Catalogs, r.result.Notes, r.result.Flags = r.Files.Edited, pinned, r.Notes, r.flags()
 	return &r.result, nil
 }
 
 // editLayer writes the configs in a kustomization, and removes the names of catalogs.
-func (r *resolver) editLayer(l *layer, names bool) error {
-	inline := r.inline[l.file]
+func (r *resolver) editLayer(l *configs.Layer, names bool) error {
+	inline := r.inline[l.File]
 	if len(inline) == 0 && !names {
 		return nil
 	}
-	text, err := r.files.read(l.file)
+	text, err := r.Files.Read(l.File)
 	if err == nil && len(inline) > 0 {
-		text, err = withElements(text, inline)
+		text, err = edits.WithElements(text, inline)
 	}
 	if err == nil && names {
-		text, err = withoutField(text, catalogsField)
+		text, err = edits.WithoutField(text, configs.CatalogsField)
 	}
 	if err == nil {
-		r.files.edited[l.file] = text
+		r.Files.Edited[l.File] = text
 	}
 	return err
 }

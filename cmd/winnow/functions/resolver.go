@@ -1,10 +1,15 @@
 package functions
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
+	"github.com/winnow-dev/winnow/cmd/winnow/functions/edits"
+)
 
 // resolver resolves the configs that a walk has found.
 type resolver struct {
-	*walk
+	*configs.Walk
 
 	Options
 	sources map[string]*Source
@@ -12,11 +17,11 @@ type resolver struct {
 	result  Result
 	needs   needs
 	// inline maps kustomizations to the new texts of their elements.
-	inline map[string]map[element]string
+	inline map[string]map[edits.Element]string
 	// given has the names that configs without one got.
 	given map[string]bool
 }
 
 func (r *resolver) change(file string, line int, format string, args ...any) {
-	r.result.Changes = append(r.result.Changes, Problem{r.show(file), line, fmt.Sprintf(format, args...)})
+	r.result.Changes = append(r.result.Changes, configs.Problem{Path: r.Show(file), Line: line, Message: fmt.Sprintf(format, args...)})
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
+	"github.com/winnow-dev/winnow/cmd/winnow/functions/workspace"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 	"github.com/winnow-dev/winnow/render/yamlnode"
@@ -39,13 +41,13 @@ type writtenExec struct {
 
 // runtime decides on the runtime of a config in a layer; nil after it has reported why there is none. Of a function with
 // several runtimes kustomize runs the container.
-func (r *resolver) runtime(ctx context.Context, c *config, l *layer) (*runtime, error) {
+func (r *resolver) runtime(ctx context.Context, c *configs.Config, l *configs.Layer) (*runtime, error) {
 	s, f, v, missing, err := r.lookup(ctx, c, l)
 	if err != nil {
 		return nil, err
 	}
 	refuse := func(format string, args ...any) (*runtime, error) {
-		r.add(r.show(c.file), c.line, "%s "+format, append([]any{c}, args...)...)
+		r.Add(r.Show(c.File), c.Line, "%s "+format, append([]any{c}, args...)...)
 		return nil, nil
 	}
 	if v == nil {
@@ -96,7 +98,7 @@ func (r *resolver) container(ctx context.Context, s *Source, f *krmfunctions.Fun
 }
 
 // exec returns the runtime of a program for the platform with the program's hash, or why it is refused.
-func (r *resolver) exec(ctx context.Context, s *Source, f *krmfunctions.Function, e *krmfunctions.Exec, l *layer) (_ *writtenExec, hash, problem string, err error) {
+func (r *resolver) exec(ctx context.Context, s *Source, f *krmfunctions.Function, e *krmfunctions.Exec, l *configs.Layer) (_ *writtenExec, hash, problem string, err error) {
 	for _, p := range e.Platforms {
 		if p.OS != r.OS || p.Arch != r.Arch {
 			continue
@@ -104,11 +106,11 @@ func (r *resolver) exec(ctx context.Context, s *Source, f *krmfunctions.Function
 		if problem := execProblem(s, p); problem != "" {
 			return nil, "", problem, nil
 		}
-		name, err := join(path.Dir(f.Path), p.URI)
+		name, err := workspace.Join(path.Dir(f.Path), p.URI)
 		if err != nil {
 			return nil, "", fmt.Sprintf("has the program %s outside of its catalog", excerpt.Quoted(p.URI)), nil
 		}
-		file, problem, err := verify(ctx, s.Dir, name, p.SHA256)
+		file, problem, err := workspace.Verify(ctx, s.Dir, name, p.SHA256)
 		if problem != "" || err != nil {
 			return nil, "", problem, err
 		}
@@ -133,7 +135,7 @@ func execProblem(s *Source, p krmfunctions.Platform) string {
 
 // fromLayer returns the path of a program as kustomize finds it: relative to the directory of the layer, and with ./ or
 // ../, because a name alone is looked for in PATH.
-func (r *resolver) fromLayer(program string, l *layer) (string, error) {
+func (r *resolver) fromLayer(program string, l *configs.Layer) (string, error) {
 	root, err := filepath.Abs(r.Root)
 	if err == nil {
 		root, err = filepath.EvalSymlinks(root)
@@ -143,14 +145,14 @@ func (r *resolver) fromLayer(program string, l *layer) (string, error) {
 	}
 	base := root
 	if r.Output != "" {
-		if base, err = absolute(r.Output); err != nil {
+		if base, err = workspace.Absolute(r.Output); err != nil {
 			return "", err
 		}
 		if inside, err := filepath.Rel(root, program); err == nil && filepath.IsLocal(inside) {
 			program = filepath.Join(base, inside)
 		}
 	}
-	relative, err := filepath.Rel(filepath.Join(base, filepath.FromSlash(l.dir)), program)
+	relative, err := filepath.Rel(filepath.Join(base, filepath.FromSlash(l.Dir)), program)
 	if err != nil {
 		return "", err
 	}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
@@ -32,10 +33,10 @@ func (s *Source) Locate(name string) string {
 }
 
 // similar returns the functions of the catalog with almost the group and kind of a config, and their places.
-func (s *Source) similar(c *config) (names []string) {
+func (s *Source) similar(c *configs.Config) (names []string) {
 	for _, f := range s.Functions {
-		isKind, isGroup := strings.EqualFold(f.Kind, c.kind), f.Group == c.group
-		if isKind || isGroup && len(spelling.Nearest(c.kind, []string{f.Kind})) > 0 {
+		isKind, isGroup := strings.EqualFold(f.Kind, c.Kind), f.Group == c.Group
+		if isKind || isGroup && len(spelling.Nearest(c.Kind, []string{f.Kind})) > 0 {
 			names = append(names, fmt.Sprintf("%s of %s (%s:%d)", f.Kind, f.Group, s.Locate(f.Path), f.Line))
 		}
 	}

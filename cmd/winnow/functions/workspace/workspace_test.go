@@ -1,4 +1,4 @@
-package functions
+package workspace
 
 import "testing"
 
@@ -12,7 +12,7 @@ func TestPathsStayBelowTheRoot(t *testing.T) {
 		{"a", "/etc/passwd", ""},
 		{".", "..a", "..a"},
 	} {
-		got, err := join(test.dir, test.entry)
+		got, err := Join(test.dir, test.entry)
 		if (err == nil) != (test.want != "") || got != test.want {
 			t.Errorf("%s in %s: %q, %v", test.entry, test.dir, got, err)
 		}

@@ -1,4 +1,4 @@
-package functions
+package configs
 
 import (
 	"fmt"
@@ -52,7 +52,8 @@ type problems struct {
 	omitted int
 }
 
-func (p *problems) add(path string, line int, format string, args ...any) {
+// Add adds a problem, which is formatted as by fmt.Sprintf. Path and line are those of Problem.
+func (p *problems) Add(path string, line int, format string, args ...any) {
 	one := Problem{path, line, fmt.Sprintf(format, args...)}
 	switch {
 	case p.known[one]:
@@ -67,7 +68,8 @@ func (p *problems) add(path string, line int, format string, args ...any) {
 	p.kept = append(p.kept, one)
 }
 
-func (p *problems) err() error {
+// Err returns the problems as an *InvalidError, nil without any.
+func (p *problems) Err() error {
 	if len(p.kept) == 0 {
 		return nil
 	}

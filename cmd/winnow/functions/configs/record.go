@@ -1,4 +1,4 @@
-package functions
+package configs
 
 import (
 	"fmt"
@@ -10,23 +10,23 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// digestKey is the annotation that records what a catalog supplied: the digest of the image, or the hash of the program.
+// DigestKey is the annotation that records what a catalog supplied: the digest of the image, or the hash of the program.
 // Without it a runtime is one of the config's own. It is no consent, because a file cannot give that: a catalog is.
-const digestKey = "catalog.winnow.dev/function-digest"
+const DigestKey = "catalog.winnow.dev/function-digest"
 
-const digestPrefix = "sha256:"
+const DigestPrefix = "sha256:"
 
 var digestPattern = regexp.MustCompile(`^sha256:[a-f0-9]{64}$`)
 
 // recordOf returns the hash that a config has recorded; empty without one.
 func recordOf(metadata *yaml.Node) (string, error) {
-	value := yamlnode.Lookup(yamlnode.Lookup(metadata, "annotations"), digestKey)
+	value := yamlnode.Lookup(yamlnode.Lookup(metadata, "annotations"), DigestKey)
 	if value == nil {
 		return "", nil
 	}
 	text, _ := yamlnode.Text(value)
 	if !digestPattern.MatchString(text) {
-		return "", fmt.Errorf("has no digest in the annotation %s: remove the annotation, and resolve the config again", digestKey)
+		return "", fmt.Errorf("has no digest in the annotation %s: remove the annotation, and resolve the config again", DigestKey)
 	}
-	return strings.TrimPrefix(text, digestPrefix), nil
+	return strings.TrimPrefix(text, DigestPrefix), nil
 }

@@ -1,4 +1,4 @@
-package functions
+package edits
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
 	"github.com/winnow-dev/winnow/render/yamledit"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -56,8 +57,8 @@ func within(mapping *yaml.Node, name string) *yaml.Node {
 	return made
 }
 
-// annotate gives a config a runtime with its hash, which may be empty, and a name unless that is empty.
-func annotate(text []byte, runtime, hash, name string) ([]byte, error) {
+// Annotate gives a config a runtime with its hash, which may be empty, and a name unless that is empty.
+func Annotate(text []byte, runtime, hash, name string) ([]byte, error) {
 	document, root, err := copied(text)
 	if err != nil {
 		return nil, err
@@ -68,19 +69,19 @@ func annotate(text []byte, runtime, hash, name string) ([]byte, error) {
 		named = "name: " + name + "\n"
 	}
 	annotations := within(metadata, "annotations")
-	yamledit.Set(annotations, functionKey, yamledit.NewString(runtime))
-	added := functionKey + ": |\n" + yamledit.Indented(runtime, 2) + "\n"
+	yamledit.Set(annotations, configs.FunctionKey, yamledit.NewString(runtime))
+	added := configs.FunctionKey + ": |\n" + yamledit.Indented(runtime, 2) + "\n"
 	if hash != "" {
-		yamledit.Set(annotations, digestKey, yamledit.NewString(digestPrefix+hash))
-		added += digestKey + ": " + digestPrefix + hash + "\n"
+		yamledit.Set(annotations, configs.DigestKey, yamledit.NewString(configs.DigestPrefix+hash))
+		added += configs.DigestKey + ": " + configs.DigestPrefix + hash + "\n"
 	}
 	return choose(annotateText(withoutRuntime(text), added, named), document)
 }
 
 // withoutRuntime returns a text without the lines of the annotations that annotate writes, where it has them in block style.
 func withoutRuntime(text []byte) []byte {
-	for _, key := range []string{functionKey, digestKey} {
-		root, err := parse(text)
+	for _, key := range []string{configs.FunctionKey, configs.DigestKey} {
+		root, err := configs.Parse(text)
 		if err != nil {
 			return text
 		}
@@ -110,7 +111,7 @@ func withoutEntry(text []byte, line int, dashes bool) []byte {
 // annotateText inserts the lines of the annotations and of the name; nil where the config is written in another style than people
 // use.
 func annotateText(text []byte, annotations, name string) []byte {
-	root, err := parse(text)
+	root, err := configs.Parse(text)
 	if err != nil || !yamledit.IsBlock(root) || root.Content[0].Column != 1 {
 		return nil
 	}
@@ -151,8 +152,8 @@ func lastLineOfType(root *yaml.Node) (line int) {
 	return line
 }
 
-// withoutField leaves a field of a kustomization out.
-func withoutField(text []byte, name string) ([]byte, error) {
+// WithoutField leaves a field of a kustomization out.
+func WithoutField(text []byte, name string) ([]byte, error) {
 	document, root, err := copied(text)
 	if err != nil {
 		return nil, err
@@ -160,7 +161,7 @@ func withoutField(text []byte, name string) ([]byte, error) {
 	if i := yamledit.Index(root, name); i >= 0 {
 		root.Content = slices.Delete(root.Content, i, i+2)
 	}
-	original, err := parse(text)
+	original, err := configs.Parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -172,27 +173,27 @@ func withoutField(text []byte, name string) ([]byte, error) {
 	return choose(edited, document)
 }
 
-// element is one of a list in a kustomization.
-type element struct {
-	field string
-	index int
+// Element is one of a list in a kustomization.
+type Element struct {
+	Field string
+	Index int
 }
 
-// withElements replaces elements of lists in a kustomization, which are texts of several lines.
-func withElements(text []byte, values map[element]string) ([]byte, error) {
+// WithElements replaces elements of lists in a kustomization, which are texts of several lines.
+func WithElements(text []byte, values map[Element]string) ([]byte, error) {
 	document, root, err := copied(text)
 	if err != nil {
 		return nil, err
 	}
-	original, err := parse(text)
+	original, err := configs.Parse(text)
 	if err != nil {
 		return nil, err
 	}
 	edit := yamledit.NewText(text)
 	for one, value := range values {
-		replaced := yamlnode.Lookup(root, one.field).Content[one.index]
+		replaced := yamlnode.Lookup(root, one.Field).Content[one.Index]
 		replaced.Value, replaced.Style = value, yaml.LiteralStyle
-		if node := yamlnode.Lookup(original, one.field).Content[one.index]; node.Style&yaml.LiteralStyle != 0 {
+		if node := yamlnode.Lookup(original, one.Field).Content[one.Index]; node.Style&yaml.LiteralStyle != 0 {
 			edit.ReplaceLiteral(node, value)
 		}
 	}

@@ -1,4 +1,4 @@
-package functions
+package workspace
 
 import (
 	"errors"
@@ -13,29 +13,30 @@ import (
 	"github.com/winnow-dev/winnow/render/bounded"
 )
 
-// maxFile bounds a kustomization or a file of configs, in bytes, and maxTotal all of them.
+// MaxFile bounds a kustomization or a file of configs, in bytes, and maxTotal all of them.
 const (
-	maxFile  = 1 << 20
+	MaxFile  = 1 << 20
 	maxTotal = 64 << 20
 )
 
-// files are those below a root, by slash-separated paths, with edits that are not written yet.
-type files struct {
+// Files are those below a root, by slash-separated paths, with edits that are not written yet.
+type Files struct {
 	root    *os.Root
 	content map[string][]byte
-	edited  map[string][]byte
+	Edited  map[string][]byte
 	total   int
 }
 
-func newFiles(root *os.Root) *files {
-	return &files{root: root, content: map[string][]byte{}, edited: map[string][]byte{}}
+// NewFiles returns the files below a root, which its caller closes.
+func NewFiles(root *os.Root) *Files {
+	return &Files{root: root, content: map[string][]byte{}, Edited: map[string][]byte{}}
 }
 
 // errOutside is returned for a path that leads out of the root.
 var errOutside = errors.New("leads out of the directory: pass --root with a directory that holds it as well")
 
-// join returns the path of an entry of a kustomization.
-func join(dir, entry string) (string, error) {
+// Join returns the path of an entry of a kustomization.
+func Join(dir, entry string) (string, error) {
 	joined := path.Join(dir, entry)
 	if path.IsAbs(entry) || joined == ".." || strings.HasPrefix(joined, "../") {
 		return "", errOutside
@@ -46,8 +47,8 @@ func join(dir, entry string) (string, error) {
 	return joined, nil
 }
 
-// stat returns what is at a path. It refuses symbolic links: kustomize resolves them, so that ../ would lead elsewhere.
-func (f *files) stat(name string) (fs.FileInfo, error) {
+// Stat returns what is at a path. It refuses symbolic links: kustomize resolves them, so that ../ would lead elsewhere.
+func (f *Files) Stat(name string) (fs.FileInfo, error) {
 	for i, r := range name {
 		if r != '/' {
 			continue
@@ -70,23 +71,23 @@ func linkError(name string, err error) error {
 	return err
 }
 
-// read returns the content of a regular file, with its edits.
-func (f *files) read(name string) ([]byte, error) {
-	if edited, ok := f.edited[name]; ok {
+// Read returns the content of a regular file, with its edits.
+func (f *Files) Read(name string) ([]byte, error) {
+	if edited, ok := f.Edited[name]; ok {
 		return edited, nil
 	}
 	if content, ok := f.content[name]; ok {
 		return content, nil
 	}
-	if _, err := f.stat(name); err != nil {
+	if _, err := f.Stat(name); err != nil {
 		return nil, err
 	}
-	content, err := bounded.ReadFile(f.root.FS(), name, maxFile)
+	content, err := bounded.ReadFile(f.root.FS(), name, MaxFile)
 	switch {
 	case errors.Is(err, bounded.ErrNotRegular):
 		return nil, errors.New("is no regular file")
 	case errors.Is(err, bounded.ErrTooLarge):
-		return nil, fmt.Errorf("is larger than %d bytes", maxFile)
+		return nil, fmt.Errorf("is larger than %d bytes", MaxFile)
 	case err != nil:
 		return nil, err
 	}
@@ -100,8 +101,8 @@ func (f *files) read(name string) ([]byte, error) {
 	return content, nil
 }
 
-// absolute returns the path of a directory, which need not exist, without symbolic links.
-func absolute(dir string) (string, error) {
+// Absolute returns the path of a directory, which need not exist, without symbolic links.
+func Absolute(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err
