@@ -71,13 +71,15 @@ func (t *Text) Append(line int, text string) (ok bool) {
 	return ok
 }
 
-// Remove removes the lines from the first to the last one.
+// Remove removes the lines of the text from the first to the last one.
 func (t *Text) Remove(first, last int) {
 	end := len(t.Data)
 	if last+1 < len(t.lines) {
 		end = t.lines[last+1]
 	}
-	t.Splice(t.lines[first], end, "")
+	if first < len(t.lines) {
+		t.Splice(t.lines[first], end, "")
+	}
 }
 
 // Line returns a line without its line break; none outside of the text.
