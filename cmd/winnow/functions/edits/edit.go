@@ -78,7 +78,7 @@ func Annotate(text []byte, runtime, hash, name string) ([]byte, error) {
 	return choose(annotateText(withoutRuntime(text), added, named), document)
 }
 
-// withoutRuntime returns a text without the lines of the annotations that annotate writes, where it has them in block style.
+// withoutRuntime returns a text without the lines of the annotations that Annotate writes, where it has them in block style.
 func withoutRuntime(text []byte) []byte {
 	for _, key := range []string{configs.FunctionKey, configs.DigestKey} {
 		root, err := configs.Parse(text)
