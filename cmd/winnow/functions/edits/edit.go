@@ -121,22 +121,24 @@ func annotateText(text []byte, annotations, name string) []byte {
 	}
 	if metadata == nil {
 		edit.Insert(lastLineOfType(root), below("metadata", name+below("annotations", annotations, 0), 0))
-	} else if !yamledit.IsBlock(metadata) {
+		edited, _ := edit.Edited()
+		return edited
+	}
+	if !yamledit.IsBlock(metadata) {
 		return nil
-	} else {
-		first, existing := metadata.Content[0], yamlnode.Lookup(metadata, "annotations")
-		indent := first.Column - 1
-		if name != "" {
-			edit.Insert(first.Line-1, yamledit.Indented(name, indent)+"\n")
-		}
-		switch {
-		case existing == nil:
-			edit.Insert(first.Line-1, below("annotations", annotations, indent))
-		case !yamledit.IsBlock(existing) || existing.Content[0].Line <= first.Line:
-			return nil
-		default:
-			edit.Insert(existing.Content[0].Line-1, yamledit.Indented(annotations, existing.Content[0].Column-1)+"\n")
-		}
+	}
+	first, existing := metadata.Content[0], yamlnode.Lookup(metadata, "annotations")
+	indent := first.Column - 1
+	if name != "" {
+		edit.Insert(first.Line-1, yamledit.Indented(name, indent)+"\n")
+	}
+	switch {
+	case existing == nil:
+		edit.Insert(first.Line-1, below("annotations", annotations, indent))
+	case !yamledit.IsBlock(existing) || existing.Content[0].Line <= first.Line:
+		return nil
+	default:
+		edit.Insert(existing.Content[0].Line-1, yamledit.Indented(annotations, existing.Content[0].Column-1)+"\n")
 	}
 	edited, _ := edit.Edited()
 	return edited

@@ -132,11 +132,6 @@ func (a *addition) atEnd(mapping *yaml.Node, lines string) bool {
 	return a.Append(a.LastLine(key.Line-1, key.Column-1, value.Kind == yaml.SequenceNode), lines)
 }
 
-func (a *addition) insertAt(at int, text string) bool {
-	a.Splice(at, at, text)
-	return true
-}
-
 // fill gives a key without a value lines below it, and replaces a written null.
 func (a *addition) fill(key, null *yaml.Node, lines, inline string) bool {
 	if null.Value == "" {
@@ -165,7 +160,8 @@ func (a *addition) behindLast(list *yaml.Node) bool {
 func (a *addition) intoBrackets(list *yaml.Node) bool {
 	at, ok := a.Starts(list, "[")
 	if !ok || len(list.Content) == 0 {
-		return ok && a.insertAt(at+1, strings.Join(a.entries, ", "))
+		a.Splice(at+1, at+1, strings.Join(a.entries, ", "))
+		return ok
 	}
 	last := list.Content[len(list.Content)-1]
 	before := yamledit.Quoted(last, last.Value)
@@ -174,7 +170,8 @@ func (a *addition) intoBrackets(list *yaml.Node) bool {
 	for _, entry := range a.entries {
 		text.WriteString(", " + yamledit.Quoted(last, entry))
 	}
-	return ok && a.insertAt(at+len(before), text.String())
+	a.Splice(at+len(before), at+len(before), text.String())
+	return ok
 }
 
 // intoBraces adds the list to safeguards in braces.
@@ -184,5 +181,6 @@ func (a *addition) intoBraces(safeguards *yaml.Node) bool {
 	if len(safeguards.Content) > 0 {
 		text += ", "
 	}
-	return ok && a.insertAt(at+1, text)
+	a.Splice(at+1, at+1, text)
+	return ok
 }
