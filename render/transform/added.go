@@ -9,7 +9,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/kustomize"
-	"github.com/winnow-dev/winnow/render/transform/edit"
+	"github.com/winnow-dev/winnow/render/yamledit"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -19,7 +19,7 @@ type added struct{}
 
 func (added) concerns(in Input) bool { return len(in.Application.Merged) > 0 }
 
-func (added) apply(in Input, doc *edit.Document, _ *Output) *Error {
+func (added) apply(in Input, doc *yamledit.Document, _ *Output) *Error {
 	stays := set(in.Versions)
 	for _, m := range in.Application.Merged {
 		wanted := set(slices.DeleteFunc(slices.Clone(m.Versions), func(v string) bool { return !stays[v] }))
@@ -34,16 +34,16 @@ func (added) apply(in Input, doc *edit.Document, _ *Output) *Error {
 }
 
 // addVersions appends the entries of another definition that have one of the versions.
-func addVersions(d *edit.Document, from *catalog.Application, wanted map[string]bool) error {
-	other, err := edit.Parse(from.Document)
+func addVersions(d *yamledit.Document, from *catalog.Application, wanted map[string]bool) error {
+	other, err := yamledit.Parse(from.Document)
 	if err != nil {
 		return err
 	}
-	entries := edit.Lookup(edit.Lookup(other.Content(), "spec"), "versions")
+	entries := yamledit.Lookup(yamledit.Lookup(other.Content(), "spec"), "versions")
 	if entries == nil || entries.Kind != yaml.SequenceNode {
 		return fmt.Errorf("it has no list spec.versions")
 	}
-	spec := edit.Lookup(d.Content(), "spec")
+	spec := yamledit.Lookup(d.Content(), "spec")
 	if spec == nil || spec.Kind != yaml.MappingNode {
 		return fmt.Errorf("the document has no spec")
 	}
@@ -51,13 +51,13 @@ func addVersions(d *edit.Document, from *catalog.Application, wanted map[string]
 	end := d.ListEnd(list)
 	var text strings.Builder
 	for i, entry := range entries.Content {
-		if version, ok := yamlnode.Text(edit.Lookup(entry, "version")); !ok || !wanted[version] {
+		if version, ok := yamlnode.Text(yamledit.Lookup(entry, "version")); !ok || !wanted[version] {
 			continue
 		}
 		lines, ok := other.Item(entries, i, end.Indent)
 		end.OK = end.OK && ok
 		text.WriteString("\n" + lines)
-		list.Content = append(list.Content, edit.Clone(entry))
+		list.Content = append(list.Content, yamledit.Clone(entry))
 	}
 	if end.OK {
 		d.Splice(end.At, end.At, text.String())
@@ -72,16 +72,12 @@ func addVersions(d *edit.Document, from *catalog.Application, wanted map[string]
 }
 
 // versionList returns the list spec.versions, which it adds where there is none.
-func versionList(d *edit.Document, spec *yaml.Node) *yaml.Node {
-	if list := edit.Lookup(spec, "versions"); list != nil && list.Kind == yaml.SequenceNode {
+func versionList(d *yamledit.Document, spec *yaml.Node) *yaml.Node {
+	if list := yamledit.Lookup(spec, "versions"); list != nil && list.Kind == yaml.SequenceNode {
 		return list
 	}
 	list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
-	if i := edit.Index(spec, "versions"); i >= 0 {
-		spec.Content[i+1] = list
-	} else {
-		spec.Content = append(spec.Content, edit.NewString("versions"), list)
-	}
+	yamledit.Set(spec, "versions", list)
 	d.GiveUp()
 	return list
 }

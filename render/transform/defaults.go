@@ -7,18 +7,18 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/winnow-dev/winnow/render/transform/edit"
+	"github.com/winnow-dev/winnow/render/yamledit"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // defaults are the default values of a document: the YAML in the string defaultValuesBlock, or
 // the mapping defaultValues.
 type defaults struct {
-	outer *edit.Document
+	outer *yamledit.Document
 	spec  *yaml.Node
 	name  string
 	// inner is the document of the block, or outer.
-	inner *edit.Document
+	inner *yamledit.Document
 	// mapping that the values are in.
 	mapping *yaml.Node
 }
@@ -39,12 +39,12 @@ func (e errBlock) Unwrap() error { return e.reason }
 
 // openDefaults returns nil when the document has no default values. An errBlock says that they are
 // no mapping, perhaps because of templates, which is their author's right. It changes nothing.
-func openDefaults(doc *edit.Document) (*defaults, error) {
-	spec := edit.Lookup(doc.Content(), "spec")
+func openDefaults(doc *yamledit.Document) (*defaults, error) {
+	spec := yamledit.Lookup(doc.Content(), "spec")
 	if spec == nil || spec.Kind != yaml.MappingNode {
 		return nil, errors.New("the document has no spec")
 	}
-	block, mapping := edit.Lookup(spec, blockField), edit.Lookup(spec, mappingField)
+	block, mapping := yamledit.Lookup(spec, blockField), yamledit.Lookup(spec, mappingField)
 	filled := mapping != nil && mapping.Kind == yaml.MappingNode && len(mapping.Content) > 0
 	switch {
 	case block != nil && filled && !yamlnode.IsNull(block) && block.Value != "":
@@ -59,12 +59,12 @@ func openDefaults(doc *edit.Document) (*defaults, error) {
 	return nil, nil
 }
 
-func openBlock(doc *edit.Document, spec, block *yaml.Node) (*defaults, error) {
+func openBlock(doc *yamledit.Document, spec, block *yaml.Node) (*defaults, error) {
 	content, ok := yamlnode.Text(block)
 	if !ok && !yamlnode.IsNull(block) {
 		return nil, errBlock{fmt.Errorf("it is not a string, but %s", yamlnode.Describe(block))}
 	}
-	inner, err := edit.Parse([]byte(content))
+	inner, err := yamledit.Parse([]byte(content))
 	if err != nil {
 		return nil, errBlock{err}
 	}
@@ -73,27 +73,27 @@ func openBlock(doc *edit.Document, spec, block *yaml.Node) (*defaults, error) {
 
 // createDefaults is for documents without default values. Which field other groups have for
 // them is not known.
-func createDefaults(group string, doc *edit.Document) (*defaults, error) {
+func createDefaults(group string, doc *yamledit.Document) (*defaults, error) {
 	if group != kkpGroup {
 		return nil, fmt.Errorf("the kind, of the group %s, has no default values", group)
 	}
-	inner, err := edit.Parse(nil)
+	inner, err := yamledit.Parse(nil)
 	if err != nil {
 		return nil, err
 	}
-	spec := edit.Lookup(doc.Content(), "spec")
+	spec := yamledit.Lookup(doc.Content(), "spec")
 	return &defaults{outer: doc, spec: spec, name: blockField, inner: inner, mapping: inner.Content()}, nil
 }
 
 // merge merges values, unless that changes nothing.
 func (d *defaults) merge(values *yaml.Node, override bool) {
-	m := edit.Merger{Doc: d.inner, Override: override}
+	m := yamledit.Merger{Doc: d.inner, Override: override}
 	if !m.Changes(d.mapping, values) {
 		return
 	}
-	if d.inner == d.outer && !edit.IsBlock(d.mapping) {
-		under := edit.NewMapping()
-		under.Content = []*yaml.Node{edit.NewString(d.name), values}
+	if d.inner == d.outer && !yamledit.IsBlock(d.mapping) {
+		under := yamledit.NewMapping()
+		under.Content = []*yaml.Node{yamledit.NewString(d.name), values}
 		m.Merge(d.spec, under)
 		return
 	}
@@ -126,12 +126,12 @@ func (d *defaults) close() error {
 	if whole && !contains(template.FindAll(d.inner.Data, -1), template.FindAll(before, -1)) {
 		return ErrTemplates
 	}
-	if i := edit.Index(d.spec, d.name); i >= 0 {
+	if i := yamledit.Index(d.spec, d.name); i >= 0 {
 		d.outer.SetBlock(d.spec, i, string(d.inner.Data))
 	} else {
-		content := edit.NewString(string(d.inner.Data))
+		content := yamledit.NewString(string(d.inner.Data))
 		content.Style = yaml.LiteralStyle
-		d.outer.AddEntries(d.spec, d.outer.End(d.spec), []*yaml.Node{edit.NewString(d.name), content})
+		d.outer.AddEntries(d.spec, d.outer.End(d.spec), []*yaml.Node{yamledit.NewString(d.name), content})
 	}
 	return d.outer.Flush()
 }

@@ -7,7 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/winnow-dev/winnow/render/transform/edit"
+	"github.com/winnow-dev/winnow/render/yamledit"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -107,15 +107,15 @@ func isImageKey(name string) bool {
 // split rewrites a reference that is split into registry and repository (or image), and
 // returns the keys that it took care of.
 func (s *search) split(mapping *yaml.Node, path string) []string {
-	registry, ok := yamlnode.Text(edit.Lookup(mapping, "registry"))
+	registry, ok := yamlnode.Text(yamledit.Lookup(mapping, "registry"))
 	if !ok || registry != "" && !namesRegistry(registry) {
 		return nil
 	}
 	name := "repository"
-	repository, ok := yamlnode.Text(edit.Lookup(mapping, name))
+	repository, ok := yamlnode.Text(yamledit.Lookup(mapping, name))
 	if !ok {
 		name = "image"
-		if repository, ok = yamlnode.Text(edit.Lookup(mapping, name)); !ok {
+		if repository, ok = yamlnode.Text(yamledit.Lookup(mapping, name)); !ok {
 			return nil
 		}
 	}
@@ -154,7 +154,7 @@ func namesRegistry(value string) bool {
 
 // set changes a string at a key.
 func (s *search) set(mapping *yaml.Node, name, value string) {
-	if current := edit.Lookup(mapping, name); current.Value != value {
+	if current := yamledit.Lookup(mapping, name); current.Value != value {
 		s.doc.SetString(current, value)
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/winnow-dev/winnow/render/transform/edit"
+	"github.com/winnow-dev/winnow/render/yamledit"
 )
 
 // Schemes that a mirror may have.
@@ -143,7 +143,7 @@ func (m mirror) moved(a address, location string, kind Kind, source *yaml.Node) 
 	}
 	location = strings.TrimRight(location, "/")
 	host, _, _ := strings.Cut(location, "/")
-	chart := printed(edit.Lookup(source, "chartName"))
+	chart := printed(yamledit.Lookup(source, "chartName"))
 	if repository := location[len(host):] + "/" + chart; !ociPath.MatchString(repository) {
 		return "", fmt.Errorf("KKP would not find the chart, because %.200q is not the name of a repository in a registry, "+
 			"which has lower case letters, digits, and . _ - between them: "+instead+" without a scheme", repository[1:])

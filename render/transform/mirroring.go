@@ -5,14 +5,14 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/winnow-dev/winnow/render/transform/edit"
+	"github.com/winnow-dev/winnow/render/yamledit"
 )
 
 // concerns reports whether addresses are looked for.
 func (m mirrors) concerns(Input) bool { return m.enabled }
 
 // apply rewrites the addresses of the sources of versions first, then those in the default values.
-func (m mirrors) apply(_ Input, doc *edit.Document, out *Output) *Error {
+func (m mirrors) apply(_ Input, doc *yamledit.Document, out *Output) *Error {
 	const field = "spec.mirrors"
 	s := search{mirrors: m, doc: doc, out: out, servers: map[int]*yaml.Node{}}
 	for i, source := range sources(doc) {

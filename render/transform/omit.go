@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/winnow-dev/winnow/render/catalog"
-	"github.com/winnow-dev/winnow/render/transform/edit"
+	"github.com/winnow-dev/winnow/render/yamledit"
 )
 
 // DefaultOmitFields returns the fields below spec of KKP's ApplicationDefinitions that the
@@ -65,14 +65,14 @@ func mayHave(application *catalog.Application, name string) bool {
 	return application.SpecFields == nil || slices.Contains(application.SpecFields, name)
 }
 
-func (o omitFields) apply(in Input, doc *edit.Document, out *Output) *Error {
+func (o omitFields) apply(in Input, doc *yamledit.Document, out *Output) *Error {
 	for i, path := range o.paths {
-		if spec := edit.Lookup(doc.Content(), "spec"); spec != nil && has(spec, path) {
+		if spec := yamledit.Lookup(doc.Content(), "spec"); spec != nil && has(spec, path) {
 			out.Omitted = append(out.Omitted, i)
 		}
 	}
 	for _, path := range o.of(in.Application) {
-		spec := edit.Lookup(doc.Content(), "spec")
+		spec := yamledit.Lookup(doc.Content(), "spec")
 		if spec == nil || !has(spec, path) {
 			continue
 		}
@@ -88,7 +88,7 @@ func (o omitFields) apply(in Input, doc *edit.Document, out *Output) *Error {
 // has reports whether a path leads through mappings to a field.
 func has(node *yaml.Node, path []string) bool {
 	for _, name := range path {
-		if node = edit.Lookup(node, name); node == nil {
+		if node = yamledit.Lookup(node, name); node == nil {
 			return false
 		}
 	}
@@ -96,19 +96,19 @@ func has(node *yaml.Node, path []string) bool {
 }
 
 // omit removes a field that is there, or the mapping around it when it is the only one.
-func omit(d *edit.Document, mapping *yaml.Node, path []string) {
+func omit(d *yamledit.Document, mapping *yaml.Node, path []string) {
 	name, rest := path[0], path[1:]
-	if len(rest) == 0 || sole(edit.Lookup(mapping, name), rest) {
+	if len(rest) == 0 || sole(yamledit.Lookup(mapping, name), rest) {
 		d.Remove(mapping, name)
 		return
 	}
-	omit(d, edit.Lookup(mapping, name), rest)
+	omit(d, yamledit.Lookup(mapping, name), rest)
 }
 
 // sole reports whether nothing is left of a mapping without the field that path leads to.
 func sole(mapping *yaml.Node, path []string) bool {
 	for _, name := range path {
-		if len(mapping.Content) != 2 || edit.Index(mapping, name) < 0 {
+		if len(mapping.Content) != 2 || yamledit.Index(mapping, name) < 0 {
 			return false
 		}
 		mapping = mapping.Content[1]

@@ -17,7 +17,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/transform"
-	"github.com/winnow-dev/winnow/render/transform/edit"
+	"github.com/winnow-dev/winnow/render/yamledit"
 )
 
 // values returns random values, as JSON has them.
@@ -253,7 +253,7 @@ func fuzzed(t *testing.T, pipeline *transform.Pipeline, in transform.Input) {
 	out, err := pipeline.Apply(context.Background(), in)
 	if err != nil {
 		var refused *transform.Error
-		if !errors.As(err, &refused) || errors.Is(err, edit.ErrMismatch) {
+		if !errors.As(err, &refused) || errors.Is(err, yamledit.ErrMismatch) {
 			t.Fatalf("%v of:\n%s", err, in.Application.Document)
 		}
 		return

@@ -6,7 +6,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render/transform/edit"
+	"github.com/winnow-dev/winnow/render/yamledit"
 )
 
 // provenance annotates the object with the digest of its source.
@@ -14,20 +14,20 @@ type provenance struct{ enabled bool }
 
 func (p provenance) concerns(Input) bool { return p.enabled }
 
-func (p provenance) apply(in Input, doc *edit.Document, _ *Output) *Error {
+func (p provenance) apply(in Input, doc *yamledit.Document, _ *Output) *Error {
 	const field = "spec.provenance"
 	if in.SourceDigest == "" {
 		return &Error{Field: field, Err: errors.New("the digest of the source is not known")}
 	}
-	metadata := edit.Lookup(doc.Content(), "metadata")
+	metadata := yamledit.Lookup(doc.Content(), "metadata")
 	if metadata == nil || metadata.Kind != yaml.MappingNode {
 		return &Error{Field: field, Err: errors.New("the document has no metadata")}
 	}
-	digest := edit.NewMapping()
-	digest.Content = []*yaml.Node{edit.NewString(v1alpha1.SourceDigestAnnotation), edit.NewString(in.SourceDigest)}
-	wanted := edit.NewMapping()
-	wanted.Content = []*yaml.Node{edit.NewString("annotations"), digest}
-	m := edit.Merger{Doc: doc, Override: true}
+	digest := yamledit.NewMapping()
+	digest.Content = []*yaml.Node{yamledit.NewString(v1alpha1.SourceDigestAnnotation), yamledit.NewString(in.SourceDigest)}
+	wanted := yamledit.NewMapping()
+	wanted.Content = []*yaml.Node{yamledit.NewString("annotations"), digest}
+	m := yamledit.Merger{Doc: doc, Override: true}
 	if m.Changes(metadata, wanted) {
 		m.Merge(metadata, wanted)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/winnow-dev/winnow/render/transform/edit"
+	"github.com/winnow-dev/winnow/render/yamledit"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -16,7 +16,7 @@ var chartName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]*$`)
 
 // chartReference reads the source helm of a version.
 func chartReference(helm *yaml.Node, r Reference) Reference {
-	r.Chart, r.Version = printed(edit.Lookup(helm, "chartName")), printed(edit.Lookup(helm, "chartVersion"))
+	r.Chart, r.Version = printed(yamledit.Lookup(helm, "chartName")), printed(yamledit.Lookup(helm, "chartVersion"))
 	if !chartName.MatchString(r.Chart) || r.Version == "" {
 		r.Unknown = UnknownChart
 	}
@@ -25,8 +25,8 @@ func chartReference(helm *yaml.Node, r Reference) Reference {
 
 // gitReference reads the source git of a version.
 func gitReference(git *yaml.Node, r Reference) Reference {
-	ref := edit.Lookup(git, "ref")
-	r.Tag, r.Branch, r.Commit = printed(edit.Lookup(ref, "tag")), printed(edit.Lookup(ref, "branch")), printed(edit.Lookup(ref, "commit"))
+	ref := yamledit.Lookup(git, "ref")
+	r.Tag, r.Branch, r.Commit = printed(yamledit.Lookup(ref, "tag")), printed(yamledit.Lookup(ref, "branch")), printed(yamledit.Lookup(ref, "commit"))
 	return r
 }
 
@@ -53,10 +53,10 @@ func imageReference(at key, r Reference) Reference {
 }
 
 func tagAndDigest(mapping *yaml.Node) (suffix string) {
-	if tag := printed(edit.Lookup(mapping, "tag")); tag != "" {
+	if tag := printed(yamledit.Lookup(mapping, "tag")); tag != "" {
 		suffix = ":" + tag
 	}
-	if digest := printed(edit.Lookup(mapping, "digest")); digest != "" {
+	if digest := printed(yamledit.Lookup(mapping, "digest")); digest != "" {
 		suffix += "@" + digest
 	}
 	return suffix

@@ -6,14 +6,14 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/winnow-dev/winnow/render/transform/edit"
+	"github.com/winnow-dev/winnow/render/yamledit"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // search looks for addresses in one document.
 type search struct {
 	mirrors
-	doc *edit.Document
+	doc *yamledit.Document
 	out *Output
 	// servers are the settings for the versions with rewritten charts, by index.
 	servers map[int]*yaml.Node
@@ -54,8 +54,8 @@ func (s *search) source(source *yaml.Node, path string, version int) {
 		kind          Kind
 		complete      func(*yaml.Node, Reference) Reference
 	}{{"helm", "url", KindChart, chartReference}, {"git", "remote", KindGit, gitReference}} {
-		from := edit.Lookup(source, at.method)
-		node := edit.Lookup(from, at.field)
+		from := yamledit.Lookup(source, at.method)
+		node := yamledit.Lookup(from, at.field)
 		value, ok := yamlnode.Text(node)
 		if !ok || value == "" {
 			continue

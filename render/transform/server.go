@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render/transform/edit"
+	"github.com/winnow-dev/winnow/render/yamledit"
 )
 
 // serverFields are the members of a Helm source of KKP that belong to the server.
@@ -38,7 +38,7 @@ func newServer(scheme string, helm *v1alpha1.MirrorHelm) (*yaml.Node, error) {
 // refused returns why the webhook of KKP refuses a source with a scheme, which is empty if it is not
 // known. The members are those of the source, or serverFields alone.
 func refused(scheme string, members *yaml.Node) error {
-	plain, insecure := printed(edit.Lookup(members, "plainHTTP")), printed(edit.Lookup(members, "insecure"))
+	plain, insecure := printed(yamledit.Lookup(members, "plainHTTP")), printed(yamledit.Lookup(members, "insecure"))
 	switch {
 	case scheme == "https" && plain == "true":
 		return errHTTPS
@@ -73,7 +73,7 @@ func checkCredentials(c *v1alpha1.HelmCredentials) error {
 
 // setServers replaces the serverFields of versions, by index. All versions are edited at once, because
 // each flush parses the document again: first what goes, then what comes.
-func setServers(doc *edit.Document, servers map[int]*yaml.Node) error {
+func setServers(doc *yamledit.Document, servers map[int]*yaml.Node) error {
 	all := sources(doc)
 	for _, i := range slices.Sorted(maps.Keys(servers)) {
 		removeOthers(doc, all[i], "helm", servers[i])
@@ -83,48 +83,48 @@ func setServers(doc *edit.Document, servers map[int]*yaml.Node) error {
 	}
 	all = sources(doc)
 	for _, i := range slices.Sorted(maps.Keys(servers)) {
-		wanted := edit.NewMapping()
-		wanted.Content = []*yaml.Node{edit.NewString("helm"), servers[i]}
-		edit.Merger{Doc: doc, Override: true}.Merge(all[i], wanted)
+		wanted := yamledit.NewMapping()
+		wanted.Content = []*yaml.Node{yamledit.NewString("helm"), servers[i]}
+		yamledit.Merger{Doc: doc, Override: true}.Merge(all[i], wanted)
 	}
 	return doc.Flush()
 }
 
 // removeOthers removes the serverFields that differ from those of a server from the mapping at a key.
-func removeOthers(d *edit.Document, source *yaml.Node, name string, server *yaml.Node) {
-	helm := edit.Lookup(source, name)
+func removeOthers(d *yamledit.Document, source *yaml.Node, name string, server *yaml.Node) {
+	helm := yamledit.Lookup(source, name)
 	others := slices.DeleteFunc(slices.Clone(serverFields), func(field string) bool {
-		current, wanted := edit.Lookup(helm, field), edit.Lookup(server, field)
-		return current == nil || wanted != nil && edit.Equal(current, wanted)
+		current, wanted := yamledit.Lookup(helm, field), yamledit.Lookup(server, field)
+		return current == nil || wanted != nil && yamledit.Equal(current, wanted)
 	})
 	if len(others) == 0 {
 		return
 	}
-	if edit.IsBlock(helm) {
+	if yamledit.IsBlock(helm) {
 		for _, field := range others {
-			d.RemoveEntry(helm, edit.Index(helm, field))
+			d.RemoveEntry(helm, yamledit.Index(helm, field))
 		}
 		return
 	}
 	// An entry within brackets is replaced as a whole.
-	less := edit.Clone(helm)
+	less := yamledit.Clone(helm)
 	for _, field := range others {
-		at := edit.Index(less, field)
+		at := yamledit.Index(less, field)
 		less.Content = slices.Delete(less.Content, at, at+2)
 	}
-	edit.Forget(less)
-	d.SetValue(source, edit.Index(source, name), less)
+	yamledit.Forget(less)
+	d.SetValue(source, yamledit.Index(source, name), less)
 }
 
 // sources returns where each version comes from, nil where it does not say.
-func sources(doc *edit.Document) []*yaml.Node {
-	versions := edit.Lookup(edit.Lookup(doc.Content(), "spec"), "versions")
+func sources(doc *yamledit.Document) []*yaml.Node {
+	versions := yamledit.Lookup(yamledit.Lookup(doc.Content(), "spec"), "versions")
 	if versions == nil || versions.Kind != yaml.SequenceNode {
 		return nil
 	}
 	all := make([]*yaml.Node, len(versions.Content))
 	for i, version := range versions.Content {
-		all[i] = edit.Lookup(edit.Lookup(version, "template"), "source")
+		all[i] = yamledit.Lookup(yamledit.Lookup(version, "template"), "source")
 	}
 	return all
 }

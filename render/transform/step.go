@@ -5,7 +5,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/identity"
-	"github.com/winnow-dev/winnow/render/transform/edit"
+	"github.com/winnow-dev/winnow/render/yamledit"
 )
 
 // step is one transformer.
@@ -13,7 +13,7 @@ type step interface {
 	// concerns reports, without parsing, whether the document may have to be changed.
 	concerns(in Input) bool
 	// apply changes the document. The error gets the application's name from the pipeline.
-	apply(in Input, doc *edit.Document, out *Output) *Error
+	apply(in Input, doc *yamledit.Document, out *Output) *Error
 }
 
 // Input is one application and what is to become of it.

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/render/catalog"
-	"github.com/winnow-dev/winnow/render/transform/edit"
+	"github.com/winnow-dev/winnow/render/yamledit"
 )
 
 // Pipeline is a compiled Config. It is immutable and safe for concurrent use.
@@ -69,7 +69,7 @@ func (p *Pipeline) MirrorOf(url string) string {
 // same slice. The error is an *Error, or the context's, which is checked before each step.
 func (p *Pipeline) Apply(ctx context.Context, in Input) (Output, error) {
 	out := Output{Document: in.Application.Document, Identity: in.Application.Identity}
-	var doc *edit.Document
+	var doc *yamledit.Document
 	for _, s := range p.steps {
 		if !s.concerns(in) {
 			continue
@@ -78,7 +78,7 @@ func (p *Pipeline) Apply(ctx context.Context, in Input) (Output, error) {
 			return Output{}, fmt.Errorf("transforming application %s: %w", in.Application.Name, err)
 		}
 		if doc == nil {
-			parsed, err := edit.Parse(in.Application.Document)
+			parsed, err := yamledit.Parse(in.Application.Document)
 			if err != nil {
 				return Output{}, &Error{Application: in.Application.Name, Field: "spec.sources", Err: err}
 			}

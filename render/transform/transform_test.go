@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/render/transform"
-	"github.com/winnow-dev/winnow/render/transform/edit"
+	"github.com/winnow-dev/winnow/render/yamledit"
 )
 
 const head = "apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata:\n  name: web\nspec:\n"
@@ -239,7 +239,7 @@ func TestApplyRefuses(t *testing.T) {
 			}
 			out, err := pipeline.Apply(context.Background(), s.input(load(t, []byte(test.document))))
 			var refused *transform.Error
-			if !errors.As(err, &refused) || errors.Is(err, edit.ErrMismatch) {
+			if !errors.As(err, &refused) || errors.Is(err, yamledit.ErrMismatch) {
 				t.Fatalf("error = %v, want an *Error; got:\n%s", err, out.Document)
 			}
 			if refused.Application != "web" || refused.Field != test.field || !strings.Contains(err.Error(), "web") {

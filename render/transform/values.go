@@ -12,7 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/winnow-dev/winnow/render/transform/edit"
+	"github.com/winnow-dev/winnow/render/yamledit"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -48,7 +48,7 @@ func newValues(configured []ValuesRule) (values, error) {
 
 func (v values) concerns(in Input) bool { return len(v.rules[in.Application.Name]) > 0 }
 
-func (v values) apply(in Input, doc *edit.Document, _ *Output) *Error {
+func (v values) apply(in Input, doc *yamledit.Document, _ *Output) *Error {
 	for _, rule := range v.rules[in.Application.Name] {
 		if err := rule.apply(in.Application.Group, doc); err != nil {
 			return &Error{Field: rule.field, Err: err}
@@ -58,7 +58,7 @@ func (v values) apply(in Input, doc *edit.Document, _ *Output) *Error {
 }
 
 // apply lets the overrides win over the rule's own defaults.
-func (r valuesRule) apply(group string, doc *edit.Document) error {
+func (r valuesRule) apply(group string, doc *yamledit.Document) error {
 	for _, m := range []struct {
 		values   *yaml.Node
 		override bool
@@ -88,8 +88,8 @@ func object(raw []byte) (*yaml.Node, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil, nil
 	}
-	if len(raw) > edit.MaxDocument {
-		return nil, fmt.Errorf("must not be larger than %d bytes", edit.MaxDocument)
+	if len(raw) > yamledit.MaxDocument {
+		return nil, fmt.Errorf("must not be larger than %d bytes", yamledit.MaxDocument)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
@@ -114,13 +114,13 @@ func plain(value any, depth int) (*yaml.Node, error) {
 	}
 	switch typed := value.(type) {
 	case map[string]any:
-		node := edit.NewMapping()
+		node := yamledit.NewMapping()
 		for _, key := range slices.Sorted(maps.Keys(typed)) {
 			child, err := plain(typed[key], depth+1)
 			if err != nil {
 				return nil, err
 			}
-			node.Content = append(node.Content, edit.NewString(key), child)
+			node.Content = append(node.Content, yamledit.NewString(key), child)
 		}
 		return node, nil
 	case []any:
@@ -155,7 +155,7 @@ func scalar(value any) (*yaml.Node, error) {
 		}
 		return node, nil
 	case string:
-		node := edit.NewString(typed)
+		node := yamledit.NewString(typed)
 		// Literal blocks hold most texts, but not all of them: lines that start or end with
 		// spaces need more care than a quoted scalar.
 		if strings.Contains(typed, "\n") && !literal(typed) {

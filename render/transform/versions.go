@@ -7,7 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/winnow-dev/winnow/render/transform/edit"
+	"github.com/winnow-dev/winnow/render/yamledit"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -20,7 +20,7 @@ func (versions) concerns(in Input) bool {
 	return !slices.Equal(in.Versions, in.Application.Versions)
 }
 
-func (versions) apply(in Input, doc *edit.Document, _ *Output) *Error {
+func (versions) apply(in Input, doc *yamledit.Document, _ *Output) *Error {
 	const field = "spec.versions"
 	if len(in.Versions) == 0 {
 		return &Error{Field: field, Err: errors.New("no version would stay")}
@@ -31,21 +31,21 @@ func (versions) apply(in Input, doc *edit.Document, _ *Output) *Error {
 			return &Error{Field: field, Err: fmt.Errorf("there is no version %.80q that could stay", version)}
 		}
 	}
-	spec := edit.Lookup(doc.Content(), "spec")
+	spec := yamledit.Lookup(doc.Content(), "spec")
 	if spec == nil || spec.Kind != yaml.MappingNode {
 		return &Error{Field: field, Err: errors.New("the document has no spec")}
 	}
-	list := edit.Lookup(spec, "versions")
+	list := yamledit.Lookup(spec, "versions")
 	if list == nil || list.Kind != yaml.SequenceNode {
 		return &Error{Field: field, Err: errors.New("the document has no list spec.versions")}
 	}
 	for i := len(list.Content) - 1; i >= 0; i-- {
-		version, _ := yamlnode.Text(edit.Lookup(list.Content[i], "version"))
+		version, _ := yamlnode.Text(yamledit.Lookup(list.Content[i], "version"))
 		if !stays[version] {
 			doc.RemoveItem(list, i)
 		}
 	}
-	if version, ok := yamlnode.Text(edit.Lookup(spec, "defaultVersion")); ok && !stays[version] && had[version] {
+	if version, ok := yamlnode.Text(yamledit.Lookup(spec, "defaultVersion")); ok && !stays[version] && had[version] {
 		doc.Remove(spec, "defaultVersion")
 	}
 	return failed(field, doc.Flush())

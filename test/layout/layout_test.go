@@ -25,14 +25,6 @@ const (
 	maxLines          = 400
 )
 
-// exceptions maps directories to the number of files in loops that they have for a reason, and to the reason.
-var exceptions = map[string]struct {
-	files  int
-	reason string
-}{
-	"cmd/winnow/functions": {10, "not divided yet"},
-}
-
 // heaps are names of files and packages that hold whatever is left.
 var heaps = []string{"types", "base", "common", "ground", "util", "helpers"}
 
@@ -45,13 +37,7 @@ func TestFilesCanBeReadAlone(t *testing.T) {
 		loops := inLoops(uses)
 		total, looping = total+len(files), looping+len(loops)
 		allowed := max(2, len(files)*maxLoopsOfPackage/100)
-		except, isException := exceptions[dir]
-		switch {
-		case isException && len(loops) <= allowed:
-			t.Errorf("%s is an exception without need", dir)
-		case isException && len(loops) != except.files:
-			t.Errorf("%s has %d files in loops, and the exception (%s) says %d", dir, len(loops), except.reason, except.files)
-		case !isException && len(loops) > allowed:
+		if len(loops) > allowed {
 			t.Errorf("%s has %d of %d files in loops, at most %d: %s", dir, len(loops), len(files), allowed, strings.Join(loops, " "))
 		}
 	}

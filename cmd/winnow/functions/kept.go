@@ -5,45 +5,23 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
+	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
+	"github.com/winnow-dev/winnow/cmd/winnow/functions/workspace"
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
-	"github.com/winnow-dev/winnow/render/yamlnode"
 )
-
-// digestKey is the annotation that records what a catalog supplied: the digest of the image, or the hash of the program.
-// Without it a runtime is one of the config's own. It is no consent, because a file cannot give that: a catalog is.
-const digestKey = "catalog.winnow.dev/function-digest"
-
-const digestPrefix = "sha256:"
-
-var digestPattern = regexp.MustCompile(`^sha256:[a-f0-9]{64}$`)
-
-// recordOf returns the hash that a config has recorded; empty without one.
-func recordOf(metadata *yaml.Node) (string, error) {
-	value := yamlnode.Lookup(yamlnode.Lookup(metadata, "annotations"), digestKey)
-	if value == nil {
-		return "", nil
-	}
-	text, _ := yamlnode.Text(value)
-	if !digestPattern.MatchString(text) {
-		return "", fmt.Errorf("has no digest in the annotation %s: remove the annotation, and resolve the config again", digestKey)
-	}
-	return strings.TrimPrefix(text, digestPrefix), nil
-}
 
 // review decides on a config with a record or with a program: it verifies what a catalog supplied, and compares it with what
 // the catalogs say now.
-func (r *resolver) review(ctx context.Context, c *config) error {
+func (r *resolver) review(ctx context.Context, c *configs.Config) error {
 	hash, problem, err := r.hashOfKept(ctx, c)
 	if err != nil {
 		return err
 	}
-	s, f, v, missing, err := r.lookup(ctx, c, c.users[0])
+	s, f, v, missing, err := r.lookup(ctx, c, c.Users[0])
 	if err != nil {
 		return err
 	}
@@ -51,22 +29,22 @@ func (r *resolver) review(ctx context.Context, c *config) error {
 	if v != nil && r.supplies(v.Runtime, c, hash) {
 		supplied = v.Runtime
 	}
-	if c.recorded == "" {
+	if c.Recorded == "" {
 		r.keep(c, supplied)
 		return nil
 	}
-	isChanged := hash != c.recorded
+	isChanged := hash != c.Recorded
 	switch {
 	case v != nil && r.Update && (isChanged || supplied == nil):
 		return r.resolve(ctx, c)
 	case isChanged:
-		r.add(r.show(c.file), c.line, "%s %s: look at it, and pass --update to resolve it again; without the annotation %s it is a runtime of its own",
-			c, changed(problem, hash, c.recorded), digestKey)
+		r.Add(r.Show(c.File), c.Line, "%s %s: look at it, and pass --update to resolve it again; without the annotation %s it is a runtime of its own",
+			c, changed(problem, hash, c.Recorded), configs.DigestKey)
 		return nil
 	case v == nil && len(r.sources) > 0:
-		r.result.Stale = append(r.result.Stale, Problem{r.show(c.file), c.line, fmt.Sprintf(
+		r.result.Stale = append(r.result.Stale, configs.Problem{Path: r.Show(c.File), Line: c.Line, Message: fmt.Sprintf(
 			"%s is resolved, but %s: name the catalog that has it, or remove the annotation %s to keep the runtime as one of its own",
-			c, strings.TrimPrefix(missing, "has no runtime, and "), digestKey)})
+			c, strings.TrimPrefix(missing, "has no runtime, and "), configs.DigestKey)})
 	case v != nil && supplied == nil:
 		r.stale(c, hash, fmt.Sprintf("%s:%d", s.Locate(f.Path), v.Runtime.Line))
 	}
@@ -75,9 +53,9 @@ func (r *resolver) review(ctx context.Context, c *config) error {
 }
 
 // stale reports that the catalog has another runtime than the one that was resolved.
-func (r *resolver) stale(c *config, hash, where string) {
-	r.result.Stale = append(r.result.Stale, Problem{r.show(c.file), c.line,
-		fmt.Sprintf("%s is resolved to sha256:%s, and the catalog has another runtime (%s): pass --update to take it", c, hash, where)})
+func (r *resolver) stale(c *configs.Config, hash, where string) {
+	r.result.Stale = append(r.result.Stale, configs.Problem{Path: r.Show(c.File), Line: c.Line,
+		Message: fmt.Sprintf("%s is resolved to sha256:%s, and the catalog has another runtime (%s): pass --update to take it", c, hash, where)})
 }
 
 // changed returns how a runtime differs from its record.
@@ -93,16 +71,16 @@ func changed(problem, hash, recorded string) string {
 
 // supplies reports whether a runtime of a catalog is the one that a config has: the same image, or a program with the same
 // hash, wherever it lies.
-func (r *resolver) supplies(offered *krmfunctions.Runtime, c *config, hash string) bool {
+func (r *resolver) supplies(offered *krmfunctions.Runtime, c *configs.Config, hash string) bool {
 	switch {
 	case hash == "":
 		return false
 	case offered.Container != nil:
 		image := offered.Container
 		name, _, _ := strings.Cut(image.Image, "@")
-		return c.kept.Container.Image == name+"@"+digestPrefix+image.SHA256 && c.kept.Container.Network == image.Network
+		return c.Kept.Container.Image == name+"@"+configs.DigestPrefix+image.SHA256 && c.Kept.Container.Network == image.Network
 	case offered.Exec != nil:
-		return c.kept.Container.Image == "" && slices.ContainsFunc(offered.Exec.Platforms, func(p krmfunctions.Platform) bool {
+		return c.Kept.Container.Image == "" && slices.ContainsFunc(offered.Exec.Platforms, func(p krmfunctions.Platform) bool {
 			return p.OS == r.OS && p.Arch == r.Arch && p.SHA256 == hash
 		})
 	}
@@ -111,31 +89,31 @@ func (r *resolver) supplies(offered *krmfunctions.Runtime, c *config, hash strin
 
 // hashOfKept returns the digest of the image that a config has, or the hash of its program; empty without one. problem says
 // why a program has none.
-func (r *resolver) hashOfKept(ctx context.Context, c *config) (hash, problem string, err error) {
-	if image := c.kept.Container.Image; image != "" {
-		_, digest, _ := strings.Cut(image, "@"+digestPrefix)
+func (r *resolver) hashOfKept(ctx context.Context, c *configs.Config) (hash, problem string, err error) {
+	if image := c.Kept.Container.Image; image != "" {
+		_, digest, _ := strings.Cut(image, "@"+configs.DigestPrefix)
 		return digest, "", nil
 	}
-	program := filepath.ToSlash(c.kept.Exec.Path)
+	program := filepath.ToSlash(c.Kept.Exec.Path)
 	// The system follows links before .., so that another program could run than the one that is read here.
 	if clean := path.Clean(program); !strings.Contains(program, "/") || program != clean && program != "./"+clean {
-		return "", fmt.Sprintf("has the program %s: write its path with ./ or ../ at the beginning alone", quote(program)), nil
+		return "", fmt.Sprintf("has the program %s: write its path with ./ or ../ at the beginning alone", excerpt.Quoted(program)), nil
 	}
-	for i, user := range c.users {
+	for i, user := range c.Users {
 		file := filepath.FromSlash(program)
 		if !filepath.IsAbs(file) {
-			root, err := absolute(r.Root)
+			root, err := workspace.Absolute(r.Root)
 			if err != nil {
 				return "", "", err
 			}
-			file = filepath.Join(root, filepath.FromSlash(user.dir), file)
+			file = filepath.Join(root, filepath.FromSlash(user.Dir), file)
 		}
-		sum, problem, err := inspect(ctx, filepath.Dir(file), filepath.Base(file))
+		sum, problem, err := workspace.Inspect(ctx, filepath.Dir(file), filepath.Base(file))
 		if err != nil || problem != "" {
 			return "", problem, err
 		}
 		if i > 0 && sum != hash {
-			return "", fmt.Sprintf("has the program %s, which is another one in each of the kustomizations that use it", quote(program)), nil
+			return "", fmt.Sprintf("has the program %s, which is another one in each of the kustomizations that use it", excerpt.Quoted(program)), nil
 		}
 		hash = sum
 	}

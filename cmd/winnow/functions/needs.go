@@ -1,11 +1,5 @@
 package functions
 
-import (
-	"strings"
-
-	"github.com/winnow-dev/winnow/render/krmfunctions"
-)
-
 // needs are what functions need of kustomize.
 type needs struct{ function, exec, network, storage bool }
 
@@ -14,69 +8,4 @@ func (n *needs) add(more needs) {
 	n.exec = n.exec || more.exec
 	n.network = n.network || more.network
 	n.storage = n.storage || more.storage
-}
-
-// keep counts a config that has a runtime. The flags are the user's consent to what kustomize does not do by default: a
-// file in a repository must not give it. A catalog that supplies the program, nil for none, is consent to it.
-func (r *resolver) keep(c *config, supplied *krmfunctions.Runtime) {
-	r.count(c, supplied)
-	image, exec, network := c.kept.Container.Image, c.kept.Exec.Path, c.kept.Container.Network
-	r.needs.add(needs{function: true, exec: image == "", network: network})
-	switch {
-	case image == "" && !r.Exec && supplied == nil:
-		r.add(r.show(c.file), c.line, "%s has the program %s, which runs with all rights of the user: look at it, and pass --enable-exec to allow it", c, quote(exec))
-	case network && !r.Network:
-		r.add(r.show(c.file), c.line, "%s has the network in its runtime: pass --network to allow it", c)
-	case len(c.kept.Container.StorageMounts) > 0:
-		r.add(r.show(c.file), c.line, "%s has mounts in its runtime, which kustomize makes without a flag: remove them, and pass --mount", c)
-	case image != "" && !strings.Contains(image, "@sha256:"):
-		r.note("%s:%d: %s keeps the image %s, which has no digest", r.show(c.file), c.line, c, quote(image))
-	case image == "" && !strings.Contains(exec, "/"):
-		r.note("%s:%d: %s keeps the path %s, which kustomize looks for in PATH: write ./ before it", r.show(c.file), c.line, c, quote(exec))
-	}
-}
-
-// count counts a config, and the files that the function of a catalog needs.
-func (r *resolver) count(c *config, supplied *krmfunctions.Runtime) {
-	if supplied == nil && c.recorded == "" {
-		r.result.Kept++
-		return
-	}
-	r.result.Current++
-	if supplied == nil || supplied.Container == nil || !supplied.Container.Storage {
-		return
-	}
-	if r.needs.storage = true; len(r.Mounts) == 0 {
-		r.add(r.show(c.file), c.line, "%s needs files of this machine: pass --mount, as of kustomize, to allow it", c)
-	}
-}
-
-// leave notes the remote bases. Their programs would run with the flag that only a program of a catalog needs.
-func (r *resolver) leave() {
-	for _, one := range r.remote {
-		if r.needs.exec && !r.Exec {
-			r.add(one.Path, one.Line, "%s, and its programs would run with --enable-exec, which those of the catalogs need: copy it into the directory, or pass --enable-exec to allow it", one.Message)
-			continue
-		}
-		r.note("%s: its functions stay as they are", one)
-	}
-}
-
-// flags returns the flags of kustomize build.
-func (r *resolver) flags() (flags []string) {
-	if r.needs.function {
-		flags = append(flags, "--enable-alpha-plugins")
-	}
-	if r.needs.exec {
-		flags = append(flags, "--enable-exec")
-	}
-	if r.needs.network {
-		flags = append(flags, "--network")
-	}
-	if r.needs.storage {
-		for _, mount := range r.Mounts {
-			flags = append(flags, "--mount", mount)
-		}
-	}
-	return flags
 }

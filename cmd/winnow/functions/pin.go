@@ -1,35 +1,24 @@
 package functions
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"reflect"
-	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
-	"github.com/winnow-dev/winnow/render/yamlnode"
 )
-
-// pins maps the files of catalogs to the containers that get a digest.
-type pins map[string][]*krmfunctions.Container
 
 // pin asks for the digest of an image, and remembers where to write it.
 func (r *resolver) pin(ctx context.Context, s *Source, f *krmfunctions.Function, c *krmfunctions.Container) error {
 	digest, err := r.Digest(ctx, c.Image)
 	if err != nil {
-		return fmt.Errorf("asking for the digest of the image %s: %w", quote(c.Image), err)
+		return fmt.Errorf("asking for the digest of the image %s: %w", excerpt.Quoted(c.Image), err)
 	}
 	hash, ok := strings.CutPrefix(digest, "sha256:")
 	if !ok {
-		return fmt.Errorf("the image %s has the digest %s: only those of sha256 are known", quote(c.Image), quote(digest))
+		return fmt.Errorf("the image %s has the digest %s: only those of sha256 are known", excerpt.Quoted(c.Image), excerpt.Quoted(digest))
 	}
 	c.SHA256 = hash
 	file := filepath.Join(s.Dir, filepath.FromSlash(f.Path))
@@ -39,117 +28,6 @@ func (r *resolver) pin(ctx context.Context, s *Source, f *krmfunctions.Function,
 		}
 	}
 	r.pins[file] = append(r.pins[file], c)
-	r.note("%s:%d: pinned %s to sha256:%s", s.Locate(f.Path), c.Line, c.Image, hash)
+	r.Note("%s:%d: pinned %s to sha256:%s", s.Locate(f.Path), c.Line, c.Image, hash)
 	return nil
-}
-
-// write returns the content of the catalogs with the digests.
-func (p pins) write() (map[string][]byte, error) {
-	written := map[string][]byte{}
-	for file, containers := range p {
-		info, err := os.Lstat(file)
-		if err == nil && !info.Mode().IsRegular() {
-			err = errors.New("it is no regular file")
-		}
-		var text []byte
-		if err == nil {
-			text, err = os.ReadFile(file)
-		}
-		if err == nil {
-			written[file], err = pinned(text, containers)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("pinning in %s: %w", file, err)
-		}
-	}
-	return written, nil
-}
-
-// pinned adds the field sha256 behind the images, from the last one up, so that the others keep their lines.
-func pinned(text []byte, containers []*krmfunctions.Container) ([]byte, error) {
-	containers = slices.Clone(containers)
-	slices.SortFunc(containers, func(a, b *krmfunctions.Container) int {
-		return cmp.Or(cmp.Compare(b.Line, a.Line), cmp.Compare(b.Column, a.Column))
-	})
-	for _, c := range containers {
-		want, err := pinnedTrees(text, c)
-		if err != nil {
-			return nil, err
-		}
-		var proven []byte
-		for _, edited := range [][]byte{pinnedBelow(text, c), pinnedBehind(text, c)} {
-			if got, err := pinnedTrees(edited, nil); edited != nil && err == nil && reflect.DeepEqual(got, want) {
-				proven = edited
-				break
-			}
-		}
-		if text = proven; text == nil {
-			return nil, fmt.Errorf("line %d: the image is written in a way that is not edited here: add sha256: %s by hand", c.Line, c.SHA256)
-		}
-	}
-	return text, nil
-}
-
-// pinnedBelow adds the digest in a line below the image, as in block style.
-func pinnedBelow(text []byte, c *krmfunctions.Container) []byte {
-	if c.Column == 0 {
-		return nil
-	}
-	return newLines(text).insert(c.Line, strings.Repeat(" ", c.Column-1)+"sha256: "+c.SHA256+"\n")
-}
-
-// pinnedBehind adds the digest behind the image in its line, as in braces.
-func pinnedBehind(text []byte, c *krmfunctions.Container) []byte {
-	l := newLines(text)
-	line := yamlnode.Line(text, l.offsets, c.Line-1)
-	if c.Column == 0 || c.Column > len(line) {
-		return nil
-	}
-	colon := bytes.IndexByte(line[c.Column-1:], ':')
-	if colon < 0 {
-		return nil
-	}
-	value := c.Column + colon
-	at := bytes.Index(line[value:], []byte(c.Image))
-	if at < 0 {
-		return nil
-	}
-	at += value + len(c.Image)
-	if at < len(line) && (line[at] == '"' || line[at] == '\'') {
-		at++
-	}
-	at += l.offsets[c.Line-1]
-	return []byte(string(text[:at]) + ", sha256: " + c.SHA256 + string(text[at:]))
-}
-
-// pinnedTrees returns the content of the documents with the digest of a container, which may be nil.
-func pinnedTrees(text []byte, c *krmfunctions.Container) (all []any, _ error) {
-	for document, err := range yamlnode.Documents(text) {
-		if err == nil {
-			err = yamlnode.Validate(document.Content[0])
-		}
-		if err != nil {
-			return nil, err
-		}
-		if c != nil {
-			pinTree(document, c)
-		}
-		plain, err := yamlnode.Plain(document.Content[0])
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, plain)
-	}
-	return all, nil
-}
-
-// pinTree adds the digest to the mapping with the image.
-func pinTree(node *yaml.Node, c *krmfunctions.Container) {
-	for i, child := range node.Content {
-		if node.Kind == yaml.MappingNode && i%2 == 0 && child.Value == "image" && child.Line == c.Line && child.Column == c.Column {
-			set(node, "sha256", scalar(c.SHA256))
-			return
-		}
-		pinTree(child, c)
-	}
 }

@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
+	"github.com/winnow-dev/winnow/cmd/winnow/functions/workspace"
 )
 
 // resolveFiles resolves files with a catalog of the function A of e.com/v1, and returns the problems.
@@ -30,7 +33,7 @@ func resolveFiles(t *testing.T, files map[string]string) (*Result, []string) {
 		Root: dir, Dir: ".", Catalogs: []string{"c"},
 		Open: func(context.Context, string) (*Source, error) { return &Source{Catalog: loaded, Reference: "c"}, nil },
 	})
-	var invalid *InvalidError
+	var invalid *configs.InvalidError
 	if err != nil && !errors.As(err, &invalid) {
 		t.Fatal(err)
 	}
@@ -48,20 +51,20 @@ func configText(name string) string {
 }
 
 func TestWhatIsReadIsBounded(t *testing.T) {
-	var configs, bases strings.Builder
-	for i := range maxConfigs + 1 {
-		fmt.Fprintf(&configs, "---\n%s", configText(fmt.Sprint("a", i)))
+	var many, bases strings.Builder
+	for i := range configs.MaxConfigs + 1 {
+		fmt.Fprintf(&many, "---\n%s", configText(fmt.Sprint("a", i)))
 	}
-	for range maxEntries + 1 {
+	for range configs.MaxEntries + 1 {
 		bases.WriteString("- a\n")
 	}
-	large := configText("a") + "# " + strings.Repeat("x", maxFile)
+	large := configText("a") + "# " + strings.Repeat("x", workspace.MaxFile)
 	bomb := "a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\n"
 	for name, test := range map[string]struct {
 		files map[string]string
 		want  string
 	}{
-		"configs": {map[string]string{"kustomization.yaml": "transformers: [a.yaml]\n", "a.yaml": configs.String()},
+		"configs": {map[string]string{"kustomization.yaml": "transformers: [a.yaml]\n", "a.yaml": many.String()},
 			"a.yaml:1: has one config too many: more than 1000 are not read"},
 		"elements": {map[string]string{"kustomization.yaml": "resources:\n" + bases.String(), "a": ""},
 			"kustomization.yaml:100002: resources has one element too many: more than 100000 are not read"},
@@ -112,7 +115,7 @@ func TestConfigsAreFoundWhereKustomizeReadsThem(t *testing.T) {
 	if !slices.Equal(edited, want) || result.Resolved != 7 {
 		t.Errorf("%d are resolved in %q", result.Resolved, edited)
 	}
-	if content := string(result.Files["component/c.yaml"]); strings.Count(content, functionKey) != 2 || !strings.HasPrefix(content, "# first\n---\n") ||
+	if content := string(result.Files["component/c.yaml"]); strings.Count(content, configs.FunctionKey) != 2 || !strings.HasPrefix(content, "# first\n---\n") ||
 		!strings.Contains(content, "---\n# only a comment\n---\n") || !strings.HasSuffix(content, "---\n") {
 		t.Errorf("the documents are\n%s", content)
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
+	"github.com/winnow-dev/winnow/cmd/winnow/functions/workspace"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 	"github.com/winnow-dev/winnow/render/yamlnode"
@@ -39,13 +41,13 @@ type writtenExec struct {
 
 // runtime decides on the runtime of a config in a layer; nil after it has reported why there is none. Of a function with
 // several runtimes kustomize runs the container.
-func (r *resolver) runtime(ctx context.Context, c *config, l *layer) (*runtime, error) {
+func (r *resolver) runtime(ctx context.Context, c *configs.Config, l *configs.Layer) (*runtime, error) {
 	s, f, v, missing, err := r.lookup(ctx, c, l)
 	if err != nil {
 		return nil, err
 	}
 	refuse := func(format string, args ...any) (*runtime, error) {
-		r.add(r.show(c.file), c.line, "%s "+format, append([]any{c}, args...)...)
+		r.Add(r.Show(c.File), c.Line, "%s "+format, append([]any{c}, args...)...)
 		return nil, nil
 	}
 	if v == nil {
@@ -83,9 +85,9 @@ func (r *resolver) container(ctx context.Context, s *Source, f *krmfunctions.Fun
 	case c.Storage && len(r.Mounts) == 0:
 		return nil, "needs files of this machine: pass --mount, as of kustomize, to allow it", nil
 	case c.SHA256 == "" && r.Digest == nil:
-		return nil, fmt.Sprintf("has the image %s without a digest: pass --pin to write that of the registry into the catalog", quote(c.Image)), nil
+		return nil, fmt.Sprintf("has the image %s without a digest: pass --pin to write that of the registry into the catalog", excerpt.Quoted(c.Image)), nil
 	case c.SHA256 == "" && s.Dir == "":
-		return nil, fmt.Sprintf("has the image %s without a digest, and --pin writes into files only: pin the catalog where it is made, and push it again", quote(c.Image)), nil
+		return nil, fmt.Sprintf("has the image %s without a digest, and --pin writes into files only: pin the catalog where it is made, and push it again", excerpt.Quoted(c.Image)), nil
 	case c.SHA256 == "":
 		if err := r.pin(ctx, s, f, c); err != nil {
 			return nil, "", err
@@ -96,7 +98,7 @@ func (r *resolver) container(ctx context.Context, s *Source, f *krmfunctions.Fun
 }
 
 // exec returns the runtime of a program for the platform with the program's hash, or why it is refused.
-func (r *resolver) exec(ctx context.Context, s *Source, f *krmfunctions.Function, e *krmfunctions.Exec, l *layer) (_ *writtenExec, hash, problem string, err error) {
+func (r *resolver) exec(ctx context.Context, s *Source, f *krmfunctions.Function, e *krmfunctions.Exec, l *configs.Layer) (_ *writtenExec, hash, problem string, err error) {
 	for _, p := range e.Platforms {
 		if p.OS != r.OS || p.Arch != r.Arch {
 			continue
@@ -104,11 +106,11 @@ func (r *resolver) exec(ctx context.Context, s *Source, f *krmfunctions.Function
 		if problem := execProblem(s, p); problem != "" {
 			return nil, "", problem, nil
 		}
-		name, err := join(path.Dir(f.Path), p.URI)
+		name, err := workspace.Join(path.Dir(f.Path), p.URI)
 		if err != nil {
-			return nil, "", fmt.Sprintf("has the program %s outside of its catalog", quote(p.URI)), nil
+			return nil, "", fmt.Sprintf("has the program %s outside of its catalog", excerpt.Quoted(p.URI)), nil
 		}
-		file, problem, err := verify(ctx, s.Dir, name, p.SHA256)
+		file, problem, err := workspace.Verify(ctx, s.Dir, name, p.SHA256)
 		if problem != "" || err != nil {
 			return nil, "", problem, err
 		}
@@ -122,18 +124,18 @@ func (r *resolver) exec(ctx context.Context, s *Source, f *krmfunctions.Function
 func execProblem(s *Source, p krmfunctions.Platform) string {
 	switch {
 	case krmfunctions.IsRemote(p.URI):
-		return fmt.Sprintf("has the program %s, which is remote: nothing is downloaded; keep it beside a catalog of your own, with its path as uri", quote(p.URI))
+		return fmt.Sprintf("has the program %s, which is remote: nothing is downloaded; keep it beside a catalog of your own, with its path as uri", excerpt.Quoted(p.URI))
 	case s.Dir == "":
-		return fmt.Sprintf("has the program %s in an archive: unpack the catalog, with winnow pull from a registry, and name the directory", quote(p.URI))
+		return fmt.Sprintf("has the program %s in an archive: unpack the catalog, with winnow pull from a registry, and name the directory", excerpt.Quoted(p.URI))
 	case p.SHA256 == "":
-		return fmt.Sprintf("has the program %s without a sha256, so it cannot be checked: write what sha256sum prints into the catalog", quote(p.URI))
+		return fmt.Sprintf("has the program %s without a sha256, so it cannot be checked: write what sha256sum prints into the catalog", excerpt.Quoted(p.URI))
 	}
 	return ""
 }
 
 // fromLayer returns the path of a program as kustomize finds it: relative to the directory of the layer, and with ./ or
 // ../, because a name alone is looked for in PATH.
-func (r *resolver) fromLayer(program string, l *layer) (string, error) {
+func (r *resolver) fromLayer(program string, l *configs.Layer) (string, error) {
 	root, err := filepath.Abs(r.Root)
 	if err == nil {
 		root, err = filepath.EvalSymlinks(root)
@@ -143,14 +145,14 @@ func (r *resolver) fromLayer(program string, l *layer) (string, error) {
 	}
 	base := root
 	if r.Output != "" {
-		if base, err = absolute(r.Output); err != nil {
+		if base, err = workspace.Absolute(r.Output); err != nil {
 			return "", err
 		}
 		if inside, err := filepath.Rel(root, program); err == nil && filepath.IsLocal(inside) {
 			program = filepath.Join(base, inside)
 		}
 	}
-	relative, err := filepath.Rel(filepath.Join(base, filepath.FromSlash(l.dir)), program)
+	relative, err := filepath.Rel(filepath.Join(base, filepath.FromSlash(l.Dir)), program)
 	if err != nil {
 		return "", err
 	}
@@ -159,22 +161,4 @@ func (r *resolver) fromLayer(program string, l *layer) (string, error) {
 		relative = "./" + relative
 	}
 	return relative, nil
-}
-
-// absolute returns the path of a directory, which need not exist, without symbolic links.
-func absolute(dir string) (string, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return "", err
-	}
-	rest := ""
-	for at := dir; ; at = filepath.Dir(at) {
-		if real, err := filepath.EvalSymlinks(at); err == nil {
-			return filepath.Join(real, rest), nil
-		}
-		if at == filepath.Dir(at) {
-			return dir, nil
-		}
-		rest = filepath.Join(filepath.Base(at), rest)
-	}
 }

@@ -1,15 +1,11 @@
 package functions
 
 import (
-	"context"
 	"fmt"
-	"path"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 
-	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
@@ -36,129 +32,13 @@ func (s *Source) Locate(name string) string {
 	return s.Reference + "/" + name
 }
 
-// trust reports the catalogs that kustomizations name and that the user has not consented to.
-func (r *resolver) trust() {
-	for _, l := range r.layers {
-		for i, one := range l.catalogs {
-			reference, err := r.reference(l, one.reference)
-			switch {
-			case err != nil:
-				r.add(r.show(l.file), one.line, "the catalog %s %v", quote(one.reference), err)
-			case !slices.Contains(r.Trusted, reference):
-				r.add(r.show(l.file), one.line, "the catalog %s is not trusted, and decides what runs on this machine: look at it with winnow functions view, and pass --trusted-catalog %s",
-					quote(one.reference), argument(reference))
-			default:
-				l.catalogs[i].reference = reference
-			}
-		}
-	}
-}
-
-// argument returns a text of a file as a shell takes it for one word: a person may copy it from a message.
-func argument(text string) string {
-	if plainArgument.MatchString(text) {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}
-
-var plainArgument = regexp.MustCompile(`^[A-Za-z0-9._/:@%+][A-Za-z0-9._/:@%+-]*$`)
-
-// reference returns a catalog that a kustomization names as --trusted-catalog names it. Files are relative to Dir, so that
-// the file of a base is not trusted for another one's.
-func (r *resolver) reference(l *layer, reference string) (string, error) {
-	switch {
-	case strings.HasPrefix(reference, "oci://"):
-		return reference, nil
-	case krmfunctions.IsRemote(reference), looksRemote(reference):
-		return "", fmt.Errorf("is neither a path nor oci://: copy the file beside the kustomization, or push the catalog to a registry")
-	}
-	name, err := join(l.dir, reference)
-	if err != nil {
-		return "", err
-	}
-	if _, err := r.files.stat(name); err != nil {
-		return "", err
-	}
-	relative, err := filepath.Rel(filepath.FromSlash(r.Dir), filepath.FromSlash(name))
-	return filepath.ToSlash(relative), err
-}
-
-// lookup returns the first catalog with the function of a config: of those that the user names, and then of those that the
-// layer names. It opens no more catalogs than it needs. Without one, missing is the reason.
-func (r *resolver) lookup(ctx context.Context, c *config, l *layer) (s *Source, f *krmfunctions.Function, v *krmfunctions.Version, missing string, _ error) {
-	var near, similar []string
-	open := make([]func() (*Source, error), 0, len(r.Catalogs)+len(l.catalogs))
-	for _, reference := range r.Catalogs {
-		open = append(open, func() (*Source, error) { return r.open(ctx, reference) })
-	}
-	for _, one := range l.catalogs {
-		open = append(open, func() (*Source, error) {
-			s, err := r.open(ctx, r.located(one.reference))
-			if err != nil {
-				err = fmt.Errorf("%s:%d: %w", r.show(l.file), one.line, err)
-			}
-			return s, err
-		})
-	}
-	for _, one := range open {
-		s, err := one()
-		if err != nil {
-			return nil, nil, nil, "", err
-		}
-		f, v := s.Find(c.group, c.version, c.kind)
-		if v != nil {
-			return s, f, v, "", nil
-		}
-		if f != nil {
-			versions := excerpt.List(f.Versions, maxNamed, func(v *krmfunctions.Version) string { return v.Name })
-			near = append(near, fmt.Sprintf("%s has it in %s", s.Reference, versions))
-		}
-		similar = append(similar, s.similar(c)...)
-	}
-	return nil, nil, nil, why(near, similar, len(open)), nil
-}
-
-// why returns why a config gets no runtime.
-func why(near, similar []string, catalogs int) string {
-	switch {
-	case len(near) > 0:
-		return "is in no catalog: " + strings.Join(near, "; ")
-	case catalogs == 0:
-		return "has no runtime, and there is no catalog: pass --catalog CATALOG"
-	case len(similar) > 0:
-		return "has no runtime, and no catalog has it; did you mean " + strings.Join(similar[:min(len(similar), maxNamed)], " or ") + "?"
-	}
-	return "has no runtime, and no catalog has it"
-}
-
 // similar returns the functions of the catalog with almost the group and kind of a config, and their places.
-func (s *Source) similar(c *config) (names []string) {
+func (s *Source) similar(c *configs.Config) (names []string) {
 	for _, f := range s.Functions {
-		isKind, isGroup := strings.EqualFold(f.Kind, c.kind), f.Group == c.group
-		if isKind || isGroup && len(spelling.Nearest(c.kind, []string{f.Kind})) > 0 {
+		isKind, isGroup := strings.EqualFold(f.Kind, c.Kind), f.Group == c.Group
+		if isKind || isGroup && len(spelling.Nearest(c.Kind, []string{f.Kind})) > 0 {
 			names = append(names, fmt.Sprintf("%s of %s (%s:%d)", f.Kind, f.Group, s.Locate(f.Path), f.Line))
 		}
 	}
 	return names
-}
-
-// located returns a reference of a kustomization as one of the working directory.
-func (r *resolver) located(reference string) string {
-	if strings.HasPrefix(reference, "oci://") {
-		return reference
-	}
-	return filepath.Join(r.Root, filepath.FromSlash(path.Join(r.Dir, reference)))
-}
-
-// open opens a catalog once.
-func (r *resolver) open(ctx context.Context, reference string) (*Source, error) {
-	if s := r.sources[reference]; s != nil {
-		return s, nil
-	}
-	s, err := r.Open(ctx, reference)
-	if err == nil {
-		r.sources[reference] = s
-	}
-	return s, err
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/functions"
+	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
+	"github.com/winnow-dev/winnow/cmd/winnow/functions/workspace"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
@@ -102,16 +104,16 @@ func (o *resolveOptions) run(ctx context.Context, dir string, out output.Streams
 		return err
 	}
 	result, err := functions.Resolve(ctx, options)
-	var invalid *functions.InvalidError
+	var invalid *configs.InvalidError
 	switch {
 	case errors.As(err, &invalid):
 		return output.Finding(fmt.Errorf("resolving %s: %w", dir, err))
 	case err != nil:
 		return err
 	case o.check && len(result.Changes) > 0:
-		return output.Finding(fmt.Errorf("%s is not resolved, which winnow functions resolve without --check does: %w", dir, &functions.InvalidError{Problems: slices.Concat(result.Changes, result.Stale)}))
+		return output.Finding(fmt.Errorf("%s is not resolved, which winnow functions resolve without --check does: %w", dir, &configs.InvalidError{Problems: slices.Concat(result.Changes, result.Stale)}))
 	case o.check && len(result.Stale) > 0:
-		return output.Finding(fmt.Errorf("%s is resolved by other catalogs: %w", dir, &functions.InvalidError{Problems: result.Stale}))
+		return output.Finding(fmt.Errorf("%s is resolved by other catalogs: %w", dir, &configs.InvalidError{Problems: result.Stale}))
 	}
 	for _, one := range result.Stale {
 		output.PrintNote(out.Notes, "note: "+one.String())
@@ -231,7 +233,7 @@ func (o *resolveOptions) write(ctx context.Context, options functions.Options, r
 		return err
 	}
 	defer root.Close()
-	content, err := functions.Copied(ctx, root, o.output)
+	content, err := workspace.Copied(ctx, root, o.output)
 	if err != nil {
 		return fmt.Errorf("copying %s: %w", options.Root, err)
 	}

@@ -6,11 +6,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/winnow-dev/winnow/render/catalog/filebased/jsontext"
+	"github.com/winnow-dev/winnow/render/yamledit"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -65,30 +65,13 @@ func topValue(document []byte, isJSON bool, key string) (int, *yaml.Node) {
 	}
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		if jsontext.Folded(root.Content[i].Value) == jsontext.Folded(key) {
-			return offset(document, root.Content[i+1]), root.Content[i+1]
+			if at, ok := yamledit.NewText(document).Offset(root.Content[i+1]); ok && at < len(document) {
+				return at, root.Content[i+1]
+			}
+			break
 		}
 	}
 	return -1, nil
-}
-
-// offset returns where a node starts, -1 if the parser counts lines in another way.
-func offset(data []byte, node *yaml.Node) int {
-	at, line := 0, 1
-	for ; line < node.Line; line++ {
-		end := bytes.IndexByte(data[at:], '\n')
-		if end < 0 {
-			return -1
-		}
-		at += end + 1
-	}
-	for range node.Column - 1 {
-		_, size := utf8.DecodeRune(data[at:])
-		at += size
-	}
-	if at >= len(data) {
-		return -1
-	}
-	return at
 }
 
 // cutBlock cuts the lines of elements out of a list whose elements begin with a dash.

@@ -1,16 +1,16 @@
 package approvalfile
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/yamledit"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -25,12 +25,6 @@ var (
 // errStyle reports a way to write YAML that Add does not edit.
 var errStyle = errors.New("the selection is written with brackets as in JSON, aliases, merge keys or tags in a way that is not edited here: add the lines by hand")
 
-// edit replaces content[start:end].
-type edit struct {
-	start, end int
-	text       string
-}
-
 // Add returns the content with entries behind those of spec.safeguards.approve, which it creates where it is missing.
 // It inserts them in the style of the file.
 func (f *File) Add(entries []string) ([]byte, error) {
@@ -42,222 +36,151 @@ func (f *File) Add(entries []string) ([]byte, error) {
 	if n := len(f.Approved()) + len(entries); n > maxEntries {
 		return nil, fmt.Errorf("spec.safeguards.approve would have %d entries, and may have %d: remove used ones, see status.usedApprovals", n, maxEntries)
 	}
-	e, err := f.edit(entries)
-	if err != nil {
-		return nil, err
+	key, spec, ok := written(f.found.node, "spec")
+	if !ok || spec.Kind != yaml.MappingNode || !yamledit.IsBlock(spec) {
+		return nil, errStyle
 	}
-	edited := bytes.Join([][]byte{f.content[:e.start], []byte(e.text), f.content[e.end:]}, nil)
+	a := &addition{Text: yamledit.NewText(f.content), spec: spec, step: max(1, indentOf(spec)+1-key.Column), entries: entries}
+	if !a.insert() {
+		return nil, errStyle
+	}
+	edited, _ := a.Edited()
 	if err := f.prove(edited, entries); err != nil {
 		return nil, err
 	}
 	return edited, nil
 }
 
-// edit decides where the entries go.
-func (f *File) edit(entries []string) (edit, error) {
-	_, spec, ok := written(f.found.node, "spec")
-	if !ok || spec.Kind != yaml.MappingNode || !isBlock(spec) {
-		return edit{}, errStyle
-	}
-	key, safeguards, ok := written(spec, "safeguards")
-	switch {
+// addition is an edit that adds entries to a selection.
+type addition struct {
+	*yamledit.Text
+
+	spec *yaml.Node
+	// step is how much deeper than the selection its spec is indented.
+	step    int
+	entries []string
+}
+
+// insert decides where the entries go. It returns false for a way to write YAML that is not edited.
+func (a *addition) insert() bool {
+	key, safeguards, ok := written(a.spec, "safeguards")
+	switch indent := indentOf(a.spec); {
 	case !ok:
-		return f.atEnd(spec, f.block(spec, "safeguards", indentOf(spec), entries))
+		return a.atEnd(a.spec, newLine(indent)+"safeguards:"+a.approve(indent+a.step))
 	case yamlnode.IsNull(safeguards):
-		return f.fill(key, safeguards, f.block(spec, "", indentOf(spec), entries), "{approve: ["+strings.Join(entries, ", ")+"]}")
+		return a.fill(key, safeguards, a.approve(indent+a.step), "{approve: "+a.inBrackets()+"}")
 	case safeguards.Kind != yaml.MappingNode:
-		return edit{}, errStyle
+		return false
 	}
 	key, approve, ok := written(safeguards, "approve")
+	isBlock := yamledit.IsBlock(safeguards)
 	switch {
-	case !ok && !isBlock(safeguards):
-		return f.intoBraces(safeguards, entries)
+	case !ok && !isBlock:
+		return a.intoBraces(safeguards)
 	case !ok:
-		return f.atEnd(safeguards, f.block(spec, "approve", indentOf(safeguards), entries))
-	case yamlnode.IsNull(approve) && isBlock(safeguards):
-		return f.fill(key, approve, f.items(spec, indentOf(safeguards), entries), "["+strings.Join(entries, ", ")+"]")
+		return a.atEnd(safeguards, a.approve(indentOf(safeguards)))
+	case yamlnode.IsNull(approve) && isBlock:
+		return a.fill(key, approve, a.items(indentOf(safeguards)), a.inBrackets())
 	case approve.Kind != yaml.SequenceNode:
-		return edit{}, errStyle
-	case isBlock(approve):
-		return f.behindLast(approve, entries)
+		return false
+	case yamledit.IsBlock(approve):
+		return a.behindLast(approve)
 	}
-	return f.intoBrackets(approve, entries)
+	return a.intoBrackets(approve)
 }
 
 // written returns a key of a mapping and its value, neither merged nor behind an alias.
 func written(mapping *yaml.Node, name string) (key, value *yaml.Node, ok bool) {
-	for i := 0; mapping.Kind == yaml.MappingNode && i+1 < len(mapping.Content); i += 2 {
-		if key = mapping.Content[i]; key.Kind == yaml.ScalarNode && key.Value == name && !yamlnode.IsMerge(key) {
-			return key, mapping.Content[i+1], true
-		}
+	if mapping.Kind != yaml.MappingNode {
+		return nil, nil, false
 	}
-	return nil, nil, false
+	i := yamledit.Index(mapping, name)
+	if i < 0 {
+		return nil, nil, false
+	}
+	return mapping.Content[i], mapping.Content[i+1], true
 }
-
-func isBlock(node *yaml.Node) bool { return node.Style&yaml.FlowStyle == 0 && len(node.Content) > 0 }
 
 // indentOf returns the number of spaces before the keys of a block mapping.
 func indentOf(mapping *yaml.Node) int { return mapping.Content[0].Column - 1 }
 
-// block returns the lines of a missing key, or of the keys in safeguards without a name, each after a line break.
-func (f *File) block(spec *yaml.Node, name string, indent int, entries []string) string {
-	step := 2
-	if key, _, ok := written(f.found.node, "spec"); ok {
-		step = max(1, indentOf(spec)+1-key.Column)
-	}
-	switch name {
-	case "approve":
-		return f.newLine(indent) + "approve:" + f.items(spec, indent, entries)
-	case "safeguards":
-		return f.newLine(indent) + "safeguards:" + f.block(spec, "", indent, entries)
-	}
-	return f.block(spec, "approve", indent+step, entries)
-}
+func newLine(indent int) string { return "\n" + strings.Repeat(" ", indent) }
+
+func (a *addition) inBrackets() string { return "[" + strings.Join(a.entries, ", ") + "]" }
+
+// approve returns the lines of the missing list, each after a line break.
+func (a *addition) approve(indent int) string { return newLine(indent) + "approve:" + a.items(indent) }
 
 // items returns the lines of a list below a key with the indentation, indented as the first list of the spec is.
-func (f *File) items(spec *yaml.Node, indent int, entries []string) string {
-	for i := 0; i+1 < len(spec.Content); i += 2 {
-		key, value := spec.Content[i], spec.Content[i+1]
-		if value.Kind != yaml.SequenceNode || !isBlock(value) {
+func (a *addition) items(indent int) string {
+	for pair := range slices.Chunk(a.spec.Content, 2) {
+		if pair[1].Kind != yaml.SequenceNode || !yamledit.IsBlock(pair[1]) {
 			continue
 		}
-		if dash := dashPattern.FindSubmatch(f.line(value.Content[0].Line - 1)); dash != nil {
-			indent += max(0, len(dash[1])-(key.Column-1))
+		if dash := dashPattern.FindSubmatch(a.Line(pair[1].Content[0].Line - 1)); dash != nil {
+			indent += max(0, len(dash[1])-(pair[0].Column-1))
 			break
 		}
 	}
-	var text strings.Builder
-	for _, entry := range entries {
-		text.WriteString(f.newLine(indent) + "- " + entry)
-	}
-	return text.String()
-}
-
-// newLine returns the line break of the file, and spaces.
-func (f *File) newLine(indent int) string {
-	end := "\n"
-	if len(f.lines) > 1 && f.lines[1] > 1 && f.content[f.lines[1]-2] == '\r' {
-		end = "\r\n"
-	}
-	return end + strings.Repeat(" ", indent)
+	return newLine(indent) + "- " + strings.Join(a.entries, newLine(indent)+"- ")
 }
 
 // atEnd inserts lines behind the last entry of a block mapping.
-func (f *File) atEnd(mapping *yaml.Node, lines string) (edit, error) {
+func (a *addition) atEnd(mapping *yaml.Node, lines string) bool {
 	last := len(mapping.Content) - 2
-	return f.behind(f.lastLine(mapping.Content[last], mapping.Content[last+1]), lines)
-}
-
-// behind inserts lines behind a line, counted from 0.
-func (f *File) behind(line int, lines string) (edit, error) {
-	if line < 0 || line >= len(f.lines) {
-		return edit{}, errStyle
-	}
-	at := f.lines[line] + len(f.line(line))
-	return edit{at, at, lines}, nil
-}
-
-// lastLine returns the last line, counted from 0, of a key and its value in a block mapping. What is indented deeper
-// belongs to it, comments too, and so do the dashes of a list.
-func (f *File) lastLine(key, value *yaml.Node) int {
-	last := key.Line - 1
-	for i := key.Line; i < len(f.lines); i++ {
-		line := f.line(i)
-		content := bytes.TrimLeft(line, " ")
-		spaces := len(line) - len(content)
-		dash := value.Kind == yaml.SequenceNode && spaces == key.Column-1 && bytes.HasPrefix(content, []byte("-")) && !bytes.HasPrefix(content, []byte("---"))
-		switch {
-		case len(bytes.TrimSpace(content)) == 0:
-		case spaces > key.Column-1, dash:
-			last = i
-		case content[0] != '#':
-			return last
-		}
-	}
-	return last
+	key, value := mapping.Content[last], mapping.Content[last+1]
+	return a.Append(a.LastLine(key.Line-1, key.Column-1, value.Kind == yaml.SequenceNode), lines)
 }
 
 // fill gives a key without a value lines below it, and replaces a written null.
-func (f *File) fill(key, null *yaml.Node, lines, inline string) (edit, error) {
+func (a *addition) fill(key, null *yaml.Node, lines, inline string) bool {
 	if null.Value == "" {
-		return f.behind(key.Line-1, lines)
+		return a.Append(key.Line-1, lines)
 	}
-	at, ok := f.offset(null)
-	if !ok || !bytes.HasPrefix(f.content[at:], []byte(null.Value)) {
-		return edit{}, errStyle
-	}
-	return edit{at, at + len(null.Value), inline}, nil
+	at, ok := a.Starts(null, null.Value)
+	a.Splice(at, at+len(null.Value), inline)
+	return ok
 }
 
 // behindLast adds elements to a block list, each as the last one is written.
-func (f *File) behindLast(list *yaml.Node, entries []string) (edit, error) {
+func (a *addition) behindLast(list *yaml.Node) bool {
 	last := list.Content[len(list.Content)-1]
-	dash := dashPattern.FindSubmatch(f.line(last.Line - 1))
+	dash := dashPattern.FindSubmatch(a.Line(last.Line - 1))
 	if dash == nil {
-		return edit{}, errStyle
+		return false
 	}
 	var text strings.Builder
-	for _, entry := range entries {
-		text.WriteString(f.newLine(len(dash[1])) + string(dash[2]) + quoted(last, entry))
+	for _, entry := range a.entries {
+		text.WriteString(newLine(len(dash[1])) + string(dash[2]) + yamledit.Quoted(last, entry))
 	}
-	return f.behind(last.Line-1, text.String())
+	return a.Append(last.Line-1, text.String())
 }
 
 // intoBrackets adds elements to a list in brackets.
-func (f *File) intoBrackets(list *yaml.Node, entries []string) (edit, error) {
-	at, ok := f.offset(list)
-	if !ok || f.content[at] != '[' {
-		return edit{}, errStyle
-	}
-	if len(list.Content) == 0 {
-		return edit{at + 1, at + 1, strings.Join(entries, ", ")}, nil
+func (a *addition) intoBrackets(list *yaml.Node) bool {
+	at, ok := a.Starts(list, "[")
+	if !ok || len(list.Content) == 0 {
+		a.Splice(at+1, at+1, strings.Join(a.entries, ", "))
+		return ok
 	}
 	last := list.Content[len(list.Content)-1]
-	before := quoted(last, last.Value)
-	if at, ok = f.offset(last); !ok || !bytes.HasPrefix(f.content[at:], []byte(before)) {
-		return edit{}, errStyle
-	}
-	at += len(before)
+	before := yamledit.Quoted(last, last.Value)
+	at, ok = a.Starts(last, before)
 	var text strings.Builder
-	for _, entry := range entries {
-		text.WriteString(", " + quoted(last, entry))
+	for _, entry := range a.entries {
+		text.WriteString(", " + yamledit.Quoted(last, entry))
 	}
-	return edit{at, at, text.String()}, nil
+	a.Splice(at+len(before), at+len(before), text.String())
+	return ok
 }
 
 // intoBraces adds the list to safeguards in braces.
-func (f *File) intoBraces(safeguards *yaml.Node, entries []string) (edit, error) {
-	at, ok := f.offset(safeguards)
-	if !ok || f.content[at] != '{' {
-		return edit{}, errStyle
-	}
-	text := "approve: [" + strings.Join(entries, ", ") + "]"
+func (a *addition) intoBraces(safeguards *yaml.Node) bool {
+	at, ok := a.Starts(safeguards, "{")
+	text := "approve: " + a.inBrackets()
 	if len(safeguards.Content) > 0 {
 		text += ", "
 	}
-	return edit{at + 1, at + 1, text}, nil
-}
-
-// quoted returns an entry in the quotes of another one.
-func quoted(like *yaml.Node, entry string) string {
-	switch {
-	case like.Style&yaml.DoubleQuotedStyle != 0:
-		return `"` + entry + `"`
-	case like.Style&yaml.SingleQuotedStyle != 0:
-		return "'" + entry + "'"
-	}
-	return entry
-}
-
-// offset returns where a node starts in the content; the parser counts columns in characters.
-func (f *File) offset(node *yaml.Node) (int, bool) {
-	if node.Line < 1 || node.Line > len(f.lines) {
-		return 0, false
-	}
-	at := f.lines[node.Line-1]
-	for range node.Column - 1 {
-		_, size := utf8.DecodeRune(f.content[at:])
-		at += size
-	}
-	return at, at < len(f.content)
+	a.Splice(at+1, at+1, text)
+	return ok
 }

@@ -11,13 +11,13 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/yamledit"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // File is the content of a file with the CatalogSelection that Find has found.
 type File struct {
 	content   []byte
-	lines     []int        // offsets of the first byte of each line
 	documents []*yaml.Node // their contents, without empty documents
 	found     place
 }
@@ -39,9 +39,9 @@ var ErrEncrypted = errors.New("the document is encrypted by SOPS, which signs al
 // Find finds the CatalogSelection with the name among the documents of a file and the items of lists, with the
 // namespace or without any. It refuses a file that has it several times.
 func Find(content []byte, key types.NamespacedName) (*File, error) {
-	f := &File{content: content, lines: yamlnode.LineOffsets(content)}
+	f := &File{content: content}
 	var err error
-	if f.documents, err = parse(content); err != nil {
+	if f.documents, err = yamledit.Documents(content); err != nil {
 		return nil, err
 	}
 	var all, matching []place
@@ -64,21 +64,6 @@ func Find(content []byte, key types.NamespacedName) (*File, error) {
 		return nil, ErrEncrypted
 	}
 	return f, nil
-}
-
-// parse returns the contents of the documents, which are bounded.
-func parse(content []byte) (documents []*yaml.Node, err error) {
-	for document, err := range yamlnode.Documents(content) {
-		if err != nil {
-			line, message := yamlnode.Position(err, content)
-			return nil, fmt.Errorf("line %d: it is no YAML: %s", line, message)
-		}
-		if err := yamlnode.Validate(document.Content[0]); err != nil {
-			return nil, err
-		}
-		documents = append(documents, document.Content[0])
-	}
-	return documents, nil
 }
 
 // selectionsIn returns the CatalogSelections in an object: the object itself, or items of a list.
@@ -131,12 +116,4 @@ func (f *File) Approved() []string {
 		}
 	}
 	return entries
-}
-
-// line returns a line, counted from 0, without its line break; none behind the last.
-func (f *File) line(i int) []byte {
-	if i < 0 || i >= len(f.lines) {
-		return nil
-	}
-	return yamlnode.Line(f.content, f.lines, i)
 }

@@ -1,30 +1,15 @@
 package approvalfile
 
-import (
-	"fmt"
-	"reflect"
-
-	"github.com/winnow-dev/winnow/render/yamlnode"
-)
+import "github.com/winnow-dev/winnow/render/yamledit"
 
 // prove returns an error unless the edited content differs from the content by the entries alone.
 func (f *File) prove(edited []byte, entries []string) error {
-	documents, err := parse(edited)
-	if err != nil || len(documents) != len(f.documents) {
-		return errStyle
+	wanted, err := yamledit.Plain(f.documents)
+	if err != nil {
+		return err
 	}
-	for i := range documents {
-		before, err := yamlnode.Plain(f.documents[i])
-		if err != nil {
-			return fmt.Errorf("document %d: %w", i+1, err)
-		}
-		after, err := yamlnode.Plain(documents[i])
-		if err != nil {
-			return errStyle
-		}
-		if i == f.found.document && !f.extend(before, entries) || !reflect.DeepEqual(before, after) {
-			return errStyle
-		}
+	if !f.extend(wanted[f.found.document], entries) || !yamledit.Proves(edited, wanted) {
+		return errStyle
 	}
 	return nil
 }

@@ -1,13 +1,11 @@
-// Package edit edits documents of YAML as text: only the lines that have to change do. What cannot be spliced safely is
-// encoded again as a whole. Each edit is made on the parsed document as well, and the result is parsed again and compared
-// with it. It must not know what a document defines.
-package edit
+// Package yamledit edits YAML as text: only the lines that have to change do. A Text is edited in place, and its caller proves
+// the result. Each edit of a Document is made on the parsed document as well, and the result is parsed again and compared with
+// it; what cannot be spliced safely is encoded again as a whole. It must not know what a document defines.
+package yamledit
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -18,13 +16,9 @@ import (
 // Document is a YAML document that is edited as text and as nodes at once. Between flushes the
 // nodes are ahead of the text.
 type Document struct {
-	Data  []byte
-	root  *yaml.Node // the document node; its content is a mapping
-	lines []int      // offset of each line's first byte
-	// marks has, by line, the offset of every character whose column is a multiple of stride; as far
-	// as the caller asked.
-	marks map[int][]int
-	edits []edit
+	Text
+
+	root *yaml.Node // the document node; its content is a mapping
 	// Dirty says that nodes changed; whole that edits cannot express it.
 	Dirty, Whole bool
 	// Encoded says that the text was encoded from the nodes.
@@ -35,16 +29,10 @@ type Document struct {
 // an etcd request.
 const MaxDocument = 1 << 20
 
-// edit replaces data[start:end].
-type edit struct {
-	start, end int
-	text       string
-}
-
 // Parse reads the only document of data, whose content must be a mapping or nothing. Of one with aliases
 // or merge keys the nodes have these expanded, so that an edit changes no other place.
 func Parse(data []byte) (*Document, error) {
-	doc := &Document{Data: data, lines: yamlnode.LineOffsets(data)}
+	doc := &Document{Text: *NewText(data)}
 	for next, err := range yamlnode.Documents(data) {
 		switch {
 		case err != nil:
@@ -93,21 +81,10 @@ func checkTags(node *yaml.Node) error {
 // Content returns the mapping of the document.
 func (d *Document) Content() *yaml.Node { return d.root.Content[0] }
 
-// newline returns the line break that the document uses.
-func (d *Document) newline() string {
-	if end := bytes.IndexByte(d.Data, '\n'); end > 0 && d.Data[end-1] == '\r' {
-		return "\r\n"
-	}
-	return "\n"
-}
-
-// Splice records that text takes the place of data[start:end].
+// Splice is Text.Splice of a change that the nodes have.
 func (d *Document) Splice(start, end int, text string) {
 	d.Dirty = true
-	if nl := d.newline(); nl != "\n" {
-		text = strings.ReplaceAll(strings.ReplaceAll(text, nl, "\n"), "\n", nl)
-	}
-	d.edits = append(d.edits, edit{start: start, end: end, text: text})
+	d.Text.Splice(start, end, text)
 }
 
 // GiveUp records a change that cannot be spliced.
@@ -120,7 +97,7 @@ func (d *Document) Flush() error {
 		return nil
 	}
 	if !d.Whole {
-		if data, ok := d.spliced(); ok && d.adopt(data) == nil {
+		if data, ok := d.Edited(); ok && d.adopt(data) == nil {
 			return nil
 		}
 	}
@@ -149,22 +126,6 @@ func (d *Document) adopt(data []byte) error {
 	}
 	*d = *result
 	return nil
-}
-
-// spliced returns the text with the edits, not ok when they overlap.
-func (d *Document) spliced() ([]byte, bool) {
-	slices.SortStableFunc(d.edits, func(a, b edit) int { return a.start - b.start })
-	var out []byte
-	at := 0
-	for _, e := range d.edits {
-		if e.start < at || e.end < e.start || e.end > len(d.Data) {
-			return nil, false
-		}
-		out = append(out, d.Data[at:e.start]...)
-		out = append(out, e.text...)
-		at = e.end
-	}
-	return append(out, d.Data[at:]...), true
 }
 
 // ErrMismatch says that an edited document does not say what it was meant to say. It is a

@@ -1,4 +1,4 @@
-package functions
+package configs
 
 import (
 	"errors"
@@ -11,26 +11,27 @@ import (
 	"go.yaml.in/yaml/v3"
 	k8syaml "sigs.k8s.io/yaml"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/functions/workspace"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// catalogsField of a kustomization is the one of KEP-2906, which kustomize does not know.
-const catalogsField = "catalogs"
+// CatalogsField of a kustomization is the one of KEP-2906, which kustomize does not know.
+const CatalogsField = "catalogs"
 
-// layer is a kustomization. Its functions run in its directory.
-type layer struct {
-	dir, file string
-	root      *yaml.Node
+// Layer is a kustomization. Its functions run in its directory.
+type Layer struct {
+	Dir, File string
+	Root      *yaml.Node
 	// lists maps fields to the elements that kustomize reads.
 	lists map[string][]string
-	// catalogs are those that it names.
-	catalogs []named
+	// Catalogs are those that it names.
+	Catalogs []named
 }
 
 // named is a reference to a catalog in a file.
 type named struct {
-	reference string
-	line      int
+	Reference string
+	Line      int
 }
 
 // entry is an element of a list of a kustomization.
@@ -44,20 +45,20 @@ type entry struct {
 }
 
 // open reads the kustomization of a directory.
-func (f *files) open(dir string) (*layer, error) {
-	var l *layer
+func open(f *workspace.Files, dir string) (*Layer, error) {
+	var l *Layer
 	for _, name := range []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} {
 		file := path.Join(dir, name)
-		content, err := f.read(file)
+		content, err := f.Read(file)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
 		case err != nil:
 			return nil, fmt.Errorf("has a %s that is not readable: %w", name, err)
 		case l != nil:
-			return nil, fmt.Errorf("has two kustomizations, %s and %s", path.Base(l.file), name)
+			return nil, fmt.Errorf("has two kustomizations, %s and %s", path.Base(l.File), name)
 		}
-		root, err := parse(content)
+		root, err := Parse(content)
 		var broken *lineError
 		switch {
 		case errors.As(err, &broken):
@@ -65,7 +66,7 @@ func (f *files) open(dir string) (*layer, error) {
 		case err != nil:
 			return nil, fmt.Errorf("has a %s that is not readable: %w", name, err)
 		}
-		l = &layer{dir: dir, file: file, root: root, lists: kustomizeLists(content)}
+		l = &Layer{Dir: dir, File: file, Root: root, lists: kustomizeLists(content)}
 	}
 	if l == nil {
 		return nil, errors.New("has no kustomization.yaml")
@@ -73,8 +74,8 @@ func (f *files) open(dir string) (*layer, error) {
 	return l, nil
 }
 
-// parse returns the only document of a file, a mapping.
-func parse(content []byte) (*yaml.Node, error) {
+// Parse returns the only document of a file, a mapping.
+func Parse(content []byte) (*yaml.Node, error) {
 	var root *yaml.Node
 	for document, err := range yamlnode.Documents(content) {
 		switch {
@@ -119,23 +120,23 @@ type unreadableError struct{ problem Problem }
 func (e *unreadableError) Error() string { return e.problem.String() }
 
 // entries returns the elements of a list of strings.
-func (l *layer) entries(problems *problems, show func(string) string, fields ...string) (all []entry) {
+func (l *Layer) entries(problems *problems, show func(string) string, fields ...string) (all []entry) {
 	for _, field := range fields {
-		list, ok := yamlnode.Find(l.root, field)
+		list, ok := yamlnode.Find(l.Root, field)
 		if read, known := l.lists[field]; known && !slices.Equal(read, scalars(list.Value)) {
-			problems.add(show(l.file), max(list.Line, l.root.Line), "kustomize reads other %s here: write the field once, in lower case, and without <<", field)
+			problems.Add(show(l.File), max(list.Line, l.Root.Line), "kustomize reads other %s here: write the field once, in lower case, and without <<", field)
 		}
 		switch {
 		case !ok || yamlnode.IsNull(list.Value):
 			continue
 		case list.Value.Kind != yaml.SequenceNode:
-			problems.add(show(l.file), list.Line, "%s must be a list, not %s", field, yamlnode.Describe(list.Value))
+			problems.Add(show(l.File), list.Line, "%s must be a list, not %s", field, yamlnode.Describe(list.Value))
 			continue
 		}
 		for i, element := range list.Value.Content {
 			text, isText := yamlnode.Text(yamlnode.Resolve(element))
 			if !isText || text == "" {
-				problems.add(show(l.file), element.Line, "%s has %s: expected a path", field, yamlnode.Describe(yamlnode.Resolve(element)))
+				problems.Add(show(l.File), element.Line, "%s has %s: expected a path", field, yamlnode.Describe(yamlnode.Resolve(element)))
 				continue
 			}
 			one := entry{field, i, text, element.Line, element.Line}
@@ -167,8 +168,8 @@ func isInline(text string) bool {
 	return err == nil && root != nil && root.Kind == yaml.MappingNode
 }
 
-// looksRemote reports whether kustomize may take an entry that is no file for a repository or an address.
-func looksRemote(text string) bool {
+// LooksRemote reports whether kustomize may take an entry that is no file for a repository or an address.
+func LooksRemote(text string) bool {
 	return strings.ContainsAny(text, "?@") || strings.Contains(text, "::") || strings.Contains(text, "://") ||
 		strings.HasPrefix(strings.ToLower(text), "github.com/") || strings.Contains(text, ".git") || strings.Contains(text, "_git/")
 }

@@ -1,4 +1,4 @@
-package functions
+package workspace
 
 import (
 	"context"
@@ -34,11 +34,11 @@ func (t tree) ReadDir(name string) ([]fs.DirEntry, error) {
 // root. It refuses symbolic links, and more than a repository has.
 func Copied(ctx context.Context, root *os.Root, output string) (fs.FS, error) {
 	skipped := ""
-	from, err := absolute(root.Name())
+	from, err := Absolute(root.Name())
 	if err != nil {
 		return nil, err
 	}
-	to, err := absolute(output)
+	to, err := Absolute(output)
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,9 @@
-package functions
+package configs
 
 import (
 	"fmt"
 	"strings"
 
-	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/finding"
 )
 
@@ -53,7 +52,8 @@ type problems struct {
 	omitted int
 }
 
-func (p *problems) add(path string, line int, format string, args ...any) {
+// Add adds a problem, which is formatted as by fmt.Sprintf. Path and line are those of Problem.
+func (p *problems) Add(path string, line int, format string, args ...any) {
 	one := Problem{path, line, fmt.Sprintf(format, args...)}
 	switch {
 	case p.known[one]:
@@ -68,11 +68,10 @@ func (p *problems) add(path string, line int, format string, args ...any) {
 	p.kept = append(p.kept, one)
 }
 
-func (p *problems) err() error {
+// Err returns the problems as an *InvalidError, nil without any.
+func (p *problems) Err() error {
 	if len(p.kept) == 0 {
 		return nil
 	}
 	return &InvalidError{Problems: p.kept, Omitted: p.omitted}
 }
-
-func quote(text string) string { return excerpt.Quoted(text) }

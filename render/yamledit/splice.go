@@ -1,111 +1,30 @@
-package edit
+package yamledit
 
 import (
-	"bytes"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// line returns a line, counted from 0, without its line break.
-func (d *Document) line(i int) []byte { return yamlnode.Line(d.Data, d.lines, i) }
-
-// lineEnd returns the offset behind the last byte of a line, before its line break.
-func (d *Document) lineEnd(i int) int { return d.lines[i] + len(d.line(i)) }
-
-// indent returns the number of spaces that a line starts with, and what follows them.
-func (d *Document) indent(i int) (int, []byte) {
-	line := d.line(i)
-	content := bytes.TrimLeft(line, " ")
-	return len(line) - len(content), content
-}
-
-func isBlank(content []byte) bool { return len(bytes.TrimSpace(content)) == 0 }
-
-func isComment(content []byte) bool { return len(content) > 0 && content[0] == '#' }
-
-func isDash(content []byte) bool {
-	return len(content) > 0 && content[0] == '-' && (len(content) == 1 || content[1] == ' ')
-}
-
-// stride is the number of characters between the marks of a line.
-const stride = 256
-
-// offset returns where a node starts; the parser counts columns in characters. A line may be the
-// whole document, and have all of its nodes, so that it is gone through once.
-func (d *Document) offset(node *yaml.Node) (int, bool) {
-	if node.Line < 1 || node.Line > len(d.lines) || node.Column < 1 {
-		return 0, false
-	}
-	line, column := node.Line-1, node.Column-1
-	if column < stride {
-		at := d.skip(d.lines[line], column)
-		return at, at <= len(d.Data)
-	}
-	marks := d.marks[line]
-	if marks == nil {
-		marks = []int{d.lines[line]}
-	}
-	for len(marks) <= column/stride {
-		marks = append(marks, d.skip(marks[len(marks)-1], stride))
-	}
-	if d.marks == nil {
-		d.marks = map[int][]int{}
-	}
-	d.marks[line] = marks
-	at := d.skip(marks[column/stride], column%stride)
-	return at, at <= len(d.Data)
-}
-
-// skip returns the offset that many characters behind at.
-func (d *Document) skip(at, characters int) int {
-	for range characters {
-		_, size := utf8.DecodeRune(d.Data[at:])
-		at += size
-	}
-	return at
-}
-
 // IsBlock reports whether a mapping or a list of a parsed document is written with an entry a line.
 func IsBlock(node *yaml.Node) bool {
 	return node.Style&yaml.FlowStyle == 0 && node.Line > 0 && len(node.Content) > 0
-}
-
-// lastLine returns the last line, counted from 0, of what starts in the line first at the given
-// indentation. What is indented deeper belongs to it, comments too. Blank lines and other
-// comments belong to it when something of it follows; so do the dashes of a list that is the
-// value of a key.
-func (d *Document) lastLine(first, indent int, dashes bool) int {
-	last := first
-	for i := first + 1; i < len(d.lines); i++ {
-		spaces, content := d.indent(i)
-		switch {
-		case isBlank(content):
-		case spaces > indent, dashes && spaces == indent && isDash(content):
-			last = i
-		case isComment(content):
-		default:
-			return last
-		}
-	}
-	return last
 }
 
 // entry returns the offset of a key of a block mapping, its indentation, and the last line of
 // its value.
 func (d *Document) entry(mapping *yaml.Node, i int) (start, indent, last int, ok bool) {
 	key, value := mapping.Content[i], mapping.Content[i+1]
-	start, ok = d.offset(key)
+	start, ok = d.Offset(key)
 	if !ok || !IsBlock(mapping) {
 		return 0, 0, 0, false
 	}
 	indent = key.Column - 1
 	dashes := value.Kind == yaml.SequenceNode && IsBlock(value)
-	return start, indent, d.lastLine(key.Line-1, indent, dashes), true
+	return start, indent, d.LastLine(key.Line-1, indent, dashes), true
 }
 
 // RemoveEntry removes a key of a mapping, which has another one, with its value and comments.
@@ -120,45 +39,52 @@ func (d *Document) RemoveEntry(mapping *yaml.Node, i int) {
 
 // RemoveItem removes an element of a list, which has another one, with its comments.
 func (d *Document) RemoveItem(list *yaml.Node, i int) {
-	item, indent := list.Content[i], list.Column-1
-	block := IsBlock(list)
+	indent, block := list.Column-1, IsBlock(list)
+	first, ok := d.dash(list.Content[i], indent)
 	list.Content = append(list.Content[:i:i], list.Content[i+1:]...)
-	for first := item.Line - 1; block && first >= 0; first-- {
-		spaces, content := d.indent(first)
+	if !block || !ok || !d.removeLines(first, d.LastLine(first, indent, false), indent) {
+		d.GiveUp()
+	}
+}
+
+// dash returns the line with the dash of an item of a list with this indentation.
+func (d *Document) dash(item *yaml.Node, indent int) (int, bool) {
+	for line := item.Line - 1; line >= 0; line-- {
+		spaces, content := d.Indent(line)
+		if spaces == indent && isDash(content) {
+			return line, true
+		}
 		if spaces < indent && !isBlank(content) {
 			break
 		}
-		if spaces == indent && isDash(content) {
-			if d.removeLines(first, d.lastLine(first, indent, false), indent) {
-				return
-			}
+	}
+	return 0, false
+}
+
+// comments returns the first of the comments with this indentation directly above a line, or else the line.
+func (d *Document) comments(first, indent int) int {
+	for ; first > 0; first-- {
+		if spaces, content := d.Indent(first - 1); spaces != indent || !isComment(content) {
 			break
 		}
 	}
-	d.GiveUp()
+	return first
 }
 
 // removeLines removes lines that are indented like this, and the comments directly above them.
 // Of the blank lines before and after, one side stays.
 func (d *Document) removeLines(first, last, indent int) bool {
-	if spaces, _ := d.indent(first); spaces != indent {
+	if spaces, _ := d.Indent(first); spaces != indent {
 		return false
 	}
-	for ; first > 0; first-- {
-		if spaces, content := d.indent(first - 1); spaces != indent || !isComment(content) {
-			break
-		}
-	}
-	if first > 0 && isBlank(d.line(first-1)) {
-		for last+1 < len(d.lines) && isBlank(d.line(last+1)) {
+	first = d.comments(first, indent)
+	if first > 0 && isBlank(d.Line(first-1)) {
+		for last+1 < len(d.lines) && isBlank(d.Line(last+1)) {
 			last++
 		}
 	}
-	end := len(d.Data)
-	if last+1 < len(d.lines) {
-		end = d.lines[last+1]
-	}
-	d.Splice(d.lines[first], end, "")
+	d.Dirty = true
+	d.Text.Remove(first, last)
 	return true
 }
 
@@ -179,7 +105,7 @@ func (d *Document) SetValue(mapping *yaml.Node, i int, value *yaml.Node) {
 		d.GiveUp()
 		return
 	}
-	d.Splice(start, d.lineEnd(last), lines)
+	d.Splice(start, d.LineEnd(last), strings.TrimLeft(lines, " "))
 }
 
 // Place is where a mapping goes on.
@@ -199,7 +125,7 @@ func (d *Document) AddEntries(mapping *yaml.Node, behind Place, added []*yaml.No
 	for pair := range slices.Chunk(added, 2) {
 		rendered, err := render(pair[0], pair[1], behind.Indent)
 		behind.OK = behind.OK && err == nil
-		lines = append(lines, strings.Repeat(" ", behind.Indent)+rendered)
+		lines = append(lines, rendered)
 	}
 	if !behind.OK {
 		d.GiveUp()
@@ -228,21 +154,26 @@ func (d *Document) End(mapping *yaml.Node) Place {
 	if !ok {
 		return Place{}
 	}
-	return Place{At: d.lineEnd(last), Indent: indent, line: true, OK: true}
+	return Place{At: d.LineEnd(last), Indent: indent, line: true, OK: true}
 }
 
-// render returns "key: value" without a line break at its end; the first line is not indented.
+// render returns the lines of a key and its value without a line break at their end.
 func render(key, value *yaml.Node, indent int) (string, error) {
 	entry := NewMapping()
 	entry.Content = []*yaml.Node{key, value}
 	encoded, err := yamlnode.Encode(entry)
-	lines := strings.Split(strings.TrimSuffix(string(encoded), "\n"), "\n")
-	for i := 1; i < len(lines); i++ {
-		if lines[i] != "" {
-			lines[i] = strings.Repeat(" ", indent) + lines[i]
+	return Indented(string(encoded), indent), err
+}
+
+// Indented returns lines, without a line break at their end, with spaces in front of those that are not empty.
+func Indented(lines string, spaces int) string {
+	all := strings.Split(strings.TrimSuffix(lines, "\n"), "\n")
+	for i, line := range all {
+		if line != "" {
+			all[i] = strings.Repeat(" ", spaces) + line
 		}
 	}
-	return strings.Join(lines, "\n"), err
+	return strings.Join(all, "\n")
 }
 
 // Remove removes a key that is there.

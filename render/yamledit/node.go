@@ -1,4 +1,4 @@
-package edit
+package yamledit
 
 import (
 	"regexp"
@@ -42,6 +42,15 @@ func Lookup(node *yaml.Node, name string) *yaml.Node {
 		return node.Content[i+1]
 	}
 	return nil
+}
+
+// Set sets the value at a key of a mapping, behind the others if it is missing.
+func Set(mapping *yaml.Node, name string, value *yaml.Node) {
+	if i := Index(mapping, name); i >= 0 {
+		mapping.Content[i+1] = value
+		return
+	}
+	mapping.Content = append(mapping.Content, NewString(name), value)
 }
 
 // Clone copies a node with all below.

@@ -1,4 +1,4 @@
-package edit
+package yamledit
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 
 // SetString replaces the value of a string scalar and keeps its quotes.
 func (d *Document) SetString(node *yaml.Node, value string) {
-	start, ok := d.offset(node)
+	start, ok := d.Offset(node)
 	old := node.Value
 	node.Value = value
 	if !ok {
@@ -36,21 +36,21 @@ func (d *Document) SetBlock(mapping *yaml.Node, i int, content string) {
 	start, indent, last, ok := d.entry(mapping, i)
 	key, old := mapping.Content[i], mapping.Content[i+1]
 	mapping.Content[i+1] = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: content, Style: yaml.LiteralStyle}
-	name := keyText(key)
+	name := Quoted(key, key.Value)
 	if !ok || old.Anchor != "" || !bytes.HasPrefix(d.Data[start:], []byte(name+":")) {
 		mapping.Content[i+1].Anchor = old.Anchor
 		d.GiveUp()
 		return
 	}
 	inner, comment := indent+2, old.LineComment
-	if at, ok := d.offset(old); ok && old.Style&yaml.LiteralStyle != 0 && old.Line == key.Line {
-		header := string(d.Data[at:d.lineEnd(old.Line-1)])
+	if at, ok := d.Offset(old); ok && old.Style&yaml.LiteralStyle != 0 && old.Line == key.Line {
+		header := string(d.Data[at:d.LineEnd(old.Line-1)])
 		if hash := strings.IndexByte(header, '#'); hash > 0 {
 			header, comment = header[:hash], header[hash:]
 		}
 		inner = d.blockIndent(old.Line, last, inner)
 		if strings.Contains(header, "+") {
-			for last+1 < len(d.lines) && isBlank(d.line(last+1)) && d.lines[last+1] < len(d.Data) {
+			for last+1 < len(d.lines) && isBlank(d.Line(last+1)) && d.lines[last+1] < len(d.Data) {
 				last++
 			}
 		}
@@ -58,32 +58,31 @@ func (d *Document) SetBlock(mapping *yaml.Node, i int, content string) {
 	if comment != "" {
 		comment = " " + comment
 	}
-	var text strings.Builder
-	text.WriteString(name + ": " + blockHeader(content, inner-indent) + comment)
-	for line := range strings.SplitSeq(strings.TrimSuffix(content, "\n"), "\n") {
-		text.WriteByte('\n')
-		if line != "" {
-			text.WriteString(strings.Repeat(" ", inner) + line)
-		}
-	}
-	d.Splice(start, d.lineEnd(last), text.String())
+	d.Splice(start, d.LineEnd(last), name+": "+blockHeader(content, inner-indent)+comment+"\n"+Indented(content, inner))
 }
 
-// keyText returns a key as it is usually written in this style.
-func keyText(key *yaml.Node) string {
+// ReplaceLiteral replaces the lines of a literal block scalar, which is not empty, and keeps their indentation and the header.
+func (t *Text) ReplaceLiteral(node *yaml.Node, content string) {
+	indent := t.blockIndent(node.Line, len(t.lines)-1, 0)
+	t.Insert(node.Line, Indented(strings.TrimRight(content, "\n"), indent)+"\n")
+	t.Remove(node.Line, t.LastLine(node.Line-1, indent-1, false))
+}
+
+// Quoted returns a text, which needs no escapes, in the quotes of a scalar.
+func Quoted(like *yaml.Node, text string) string {
 	switch {
-	case key.Style&yaml.DoubleQuotedStyle != 0:
-		return `"` + key.Value + `"`
-	case key.Style&yaml.SingleQuotedStyle != 0:
-		return "'" + key.Value + "'"
+	case like.Style&yaml.DoubleQuotedStyle != 0:
+		return `"` + text + `"`
+	case like.Style&yaml.SingleQuotedStyle != 0:
+		return "'" + text + "'"
 	}
-	return key.Value
+	return text
 }
 
 // blockIndent returns how the first line with content is indented.
-func (d *Document) blockIndent(first, last, otherwise int) int {
+func (t *Text) blockIndent(first, last, otherwise int) int {
 	for i := first; i <= last; i++ {
-		if spaces, content := d.indent(i); !isBlank(content) {
+		if spaces, content := t.Indent(i); !isBlank(content) {
 			return spaces
 		}
 	}

@@ -1,7 +1,6 @@
-package functions
+package configs
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -9,80 +8,45 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/fn/runtime/runtimeutil"
 	k8syaml "sigs.k8s.io/yaml"
 
-	"github.com/winnow-dev/winnow/render/catalog/document"
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// functionKey is the annotation that holds the runtime of a config.
-const functionKey = runtimeutil.FunctionAnnotationKey
+// FunctionKey is the annotation that holds the runtime of a config.
+const FunctionKey = runtimeutil.FunctionAnnotationKey
 
 // place is where a config is: a document of a file, or of an element of a list in a kustomization.
 type place struct {
-	file, field    string
-	item, document int
+	File, Field    string
+	Item, Document int
 }
 
-// config is the config of a function.
-type config struct {
+// Config is the config of a function.
+type Config struct {
 	place
 
-	line                       int
-	group, version, kind, name string
-	// kept is the runtime that it has; nil without one.
-	kept *runtimeutil.FunctionSpec
-	// recorded is the hash of what a catalog supplied; empty for a runtime of its own.
-	recorded string
-	// users are the layers that use it, in whose directories its function runs.
-	users []*layer
+	Line                       int
+	Group, Version, Kind, Name string
+	// Kept is the runtime that it has; nil without one.
+	Kept *runtimeutil.FunctionSpec
+	// Recorded is the hash of what a catalog supplied; empty for a runtime of its own.
+	Recorded string
+	// Users are the layers that use it, in whose directories its function runs.
+	Users []*Layer
 }
 
 // String returns the config's name for messages.
-func (c *config) String() string {
-	name := c.kind + " of " + c.group + "/" + c.version
-	if c.group == "" {
-		name = c.kind + " of " + c.version
+func (c *Config) String() string {
+	name := c.Kind + " of " + c.Group + "/" + c.Version
+	if c.Group == "" {
+		name = c.Kind + " of " + c.Version
 	}
 	return name
 }
 
-// documents finds the configs in the text of a file or of an element, which begins in a line of its file.
-func (w *walk) documents(at place, text []byte, line int, user *layer) {
-	if number, problem := ambiguous(text); problem != "" {
-		w.add(w.show(at.file), line+number, "the config of a function %s", problem)
-		return
-	}
-	for i, piece := range document.Split(text) {
-		at.document = i
-		if known := w.found[at]; known != nil {
-			known.users = append(known.users, user)
-			continue
-		}
-		if len(w.configs) == maxConfigs {
-			w.add(w.show(at.file), line, "has one config too many: more than %d are not read", maxConfigs)
-			return
-		}
-		c, err := readConfig(piece.Data)
-		var broken *lineError
-		switch {
-		case errors.As(err, &broken):
-			w.add(w.show(at.file), line+piece.Above+broken.line-1, "the config of a function is not readable: %s", broken.message)
-			continue
-		case err != nil:
-			w.add(w.show(at.file), line+piece.Above, "the config of a function %v", err)
-			continue
-		case c == nil:
-			continue
-		}
-		c.place, c.users = at, []*layer{user}
-		c.line += line + piece.Above - 1
-		w.found[at] = c
-		w.configs = append(w.configs, c)
-	}
-}
-
 // readConfig reads a document. It returns nil for a config of a function that is a part of kustomize.
-func readConfig(document []byte) (*config, error) {
-	root, err := parse(document)
+func readConfig(document []byte) (*Config, error) {
+	root, err := Parse(document)
 	if err != nil {
 		return nil, fmt.Errorf("is not readable: %w", err)
 	}
@@ -90,28 +54,28 @@ func readConfig(document []byte) (*config, error) {
 		value, _ := yamlnode.Text(yamlnode.Lookup(root, name))
 		return value
 	}
-	c := &config{line: root.Line, kind: text("kind")}
+	c := &Config{Line: root.Line, Kind: text("kind")}
 	apiVersion := text("apiVersion")
 	switch {
 	case apiVersion == "builtin":
 		return nil, nil
-	case apiVersion == "" || c.kind == "":
+	case apiVersion == "" || c.Kind == "":
 		return nil, fmt.Errorf("has no apiVersion or no kind")
-	case strings.HasSuffix(c.kind, "List") && yamlnode.Lookup(root, "items") != nil:
-		return nil, fmt.Errorf("is a %s: write each item as a document", quote(c.kind))
+	case strings.HasSuffix(c.Kind, "List") && yamlnode.Lookup(root, "items") != nil:
+		return nil, fmt.Errorf("is a %s: write each item as a document", excerpt.Quoted(c.Kind))
 	}
 	var ok bool
-	if c.group, c.version, ok = strings.Cut(apiVersion, "/"); !ok {
-		c.group, c.version = "", apiVersion
+	if c.Group, c.Version, ok = strings.Cut(apiVersion, "/"); !ok {
+		c.Group, c.Version = "", apiVersion
 	}
 	metadata := yamlnode.Lookup(root, "metadata")
 	if name := yamlnode.Lookup(metadata, "name"); name != nil && !yamlnode.IsNull(name) {
-		c.name = name.Value // of any type, as kustomize reads it
+		c.Name = name.Value // of any type, as kustomize reads it
 	}
-	if c.kept, err = runtimeOf(metadata); err != nil {
+	if c.Kept, err = runtimeOf(metadata); err != nil {
 		return nil, err
 	}
-	if c.recorded, err = recordOf(metadata); err != nil {
+	if c.Recorded, err = recordOf(metadata); err != nil {
 		return nil, err
 	}
 	return c, compositionRuntime(root, c)
@@ -120,7 +84,7 @@ func readConfig(document []byte) (*config, error) {
 // runtimeOf returns the runtime that a config has, where kustomize looks for it; nil without one.
 func runtimeOf(metadata *yaml.Node) (*runtimeutil.FunctionSpec, error) {
 	annotations := yamlnode.Lookup(metadata, "annotations")
-	for _, key := range []string{functionKey, "config.k8s.io/function"} {
+	for _, key := range []string{FunctionKey, "config.k8s.io/function"} {
 		value := yamlnode.Lookup(annotations, key)
 		text, isText := yamlnode.Text(value)
 		switch {
@@ -163,14 +127,14 @@ func readRuntime(key string, text []byte) (*runtimeutil.FunctionSpec, error) {
 }
 
 // compositionRuntime returns an error for a config with a runtime where a Composition has it: kustomize does not read that.
-func compositionRuntime(root *yaml.Node, c *config) error {
+func compositionRuntime(root *yaml.Node, c *Config) error {
 	field := yamlnode.Lookup(root, "runtime")
-	if c.kept != nil || field == nil {
+	if c.Kept != nil || field == nil {
 		return nil
 	}
 	for _, name := range []string{"container", "exec", "starlark"} {
 		if yamlnode.Lookup(field, name) != nil {
-			return fmt.Errorf("has the field runtime.%s, as in a Composition, which kustomize does not read: write it into the annotation %s", name, functionKey)
+			return fmt.Errorf("has the field runtime.%s, as in a Composition, which kustomize does not read: write it into the annotation %s", name, FunctionKey)
 		}
 	}
 	return nil

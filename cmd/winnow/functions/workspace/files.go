@@ -1,4 +1,4 @@
-package functions
+package workspace
 
 import (
 	"errors"
@@ -6,36 +6,37 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/winnow-dev/winnow/render/bounded"
 )
 
+// MaxFile bounds a kustomization or a file of configs, in bytes, and maxTotal all of them.
 const (
-	// maxFile bounds a kustomization or a file of configs, in bytes, and maxTotal all of them.
-	maxFile  = 1 << 20
+	MaxFile  = 1 << 20
 	maxTotal = 64 << 20
-	// maxVisits bounds the directories that are entered, maxEntries the elements of their lists, and maxConfigs the
-	// configs, each of which costs a few readings of its file.
-	maxVisits  = 2000
-	maxEntries = 100_000
-	maxConfigs = 1000
 )
 
-// files are those below a root, by slash-separated paths, with edits that are not written yet.
-type files struct {
+// Files are those below a root, by slash-separated paths, with edits that are not written yet.
+type Files struct {
 	root    *os.Root
 	content map[string][]byte
-	edited  map[string][]byte
+	Edited  map[string][]byte
 	total   int
+}
+
+// NewFiles returns the files below a root, which its caller closes.
+func NewFiles(root *os.Root) *Files {
+	return &Files{root: root, content: map[string][]byte{}, Edited: map[string][]byte{}}
 }
 
 // errOutside is returned for a path that leads out of the root.
 var errOutside = errors.New("leads out of the directory: pass --root with a directory that holds it as well")
 
-// join returns the path of an entry of a kustomization.
-func join(dir, entry string) (string, error) {
+// Join returns the path of an entry of a kustomization.
+func Join(dir, entry string) (string, error) {
 	joined := path.Join(dir, entry)
 	if path.IsAbs(entry) || joined == ".." || strings.HasPrefix(joined, "../") {
 		return "", errOutside
@@ -46,8 +47,8 @@ func join(dir, entry string) (string, error) {
 	return joined, nil
 }
 
-// stat returns what is at a path. It refuses symbolic links: kustomize resolves them, so that ../ would lead elsewhere.
-func (f *files) stat(name string) (fs.FileInfo, error) {
+// Stat returns what is at a path. It refuses symbolic links: kustomize resolves them, so that ../ would lead elsewhere.
+func (f *Files) Stat(name string) (fs.FileInfo, error) {
 	for i, r := range name {
 		if r != '/' {
 			continue
@@ -70,23 +71,23 @@ func linkError(name string, err error) error {
 	return err
 }
 
-// read returns the content of a regular file, with its edits.
-func (f *files) read(name string) ([]byte, error) {
-	if edited, ok := f.edited[name]; ok {
+// Read returns the content of a regular file, with its edits.
+func (f *Files) Read(name string) ([]byte, error) {
+	if edited, ok := f.Edited[name]; ok {
 		return edited, nil
 	}
 	if content, ok := f.content[name]; ok {
 		return content, nil
 	}
-	if _, err := f.stat(name); err != nil {
+	if _, err := f.Stat(name); err != nil {
 		return nil, err
 	}
-	content, err := bounded.ReadFile(f.root.FS(), name, maxFile)
+	content, err := bounded.ReadFile(f.root.FS(), name, MaxFile)
 	switch {
 	case errors.Is(err, bounded.ErrNotRegular):
 		return nil, errors.New("is no regular file")
 	case errors.Is(err, bounded.ErrTooLarge):
-		return nil, fmt.Errorf("is larger than %d bytes", maxFile)
+		return nil, fmt.Errorf("is larger than %d bytes", MaxFile)
 	case err != nil:
 		return nil, err
 	}
@@ -98,4 +99,22 @@ func (f *files) read(name string) ([]byte, error) {
 	}
 	f.content[name] = content
 	return content, nil
+}
+
+// Absolute returns the path of a directory, which need not exist, without symbolic links.
+func Absolute(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	rest := ""
+	for at := dir; ; at = filepath.Dir(at) {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(real, rest), nil
+		}
+		if at == filepath.Dir(at) {
+			return dir, nil
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
+	}
 }

@@ -1,4 +1,4 @@
-package functions
+package workspace
 
 import (
 	"context"
@@ -10,29 +10,31 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // maxProgram bounds a program, in bytes.
 const maxProgram = 1 << 30
 
-// verify compares a program in the directory of a catalog with its hash. It returns the program's path without symbolic
+// Verify compares a program in the directory of a catalog with its hash. It returns the program's path without symbolic
 // links, or what is wrong with it.
-func verify(ctx context.Context, dir, name, hash string) (file, problem string, err error) {
-	sum, problem, err := inspect(ctx, dir, name)
+func Verify(ctx context.Context, dir, name, hash string) (file, problem string, err error) {
+	sum, problem, err := Inspect(ctx, dir, name)
 	if problem != "" || err != nil {
 		return "", problem, err
 	}
 	if sum != hash {
-		shown := quote(filepath.ToSlash(filepath.Join(dir, name)))
+		shown := excerpt.Quoted(filepath.ToSlash(filepath.Join(dir, name)))
 		return "", fmt.Sprintf("has the program %s, whose sha256 is %s, not %s as in the catalog", shown, sum, hash), nil
 	}
-	real, err := absolute(dir)
+	real, err := Absolute(dir)
 	return filepath.Join(real, filepath.FromSlash(name)), "", err
 }
 
-// inspect returns the hash of a program in a directory, or why it cannot run.
-func inspect(ctx context.Context, dir, name string) (sum, problem string, err error) {
-	shown := quote(filepath.ToSlash(filepath.Join(dir, name)))
+// Inspect returns the hash of a program in a directory, or why it cannot run.
+func Inspect(ctx context.Context, dir, name string) (sum, problem string, err error) {
+	shown := excerpt.Quoted(filepath.ToSlash(filepath.Join(dir, name)))
 	root, err := os.OpenRoot(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -41,8 +43,8 @@ func inspect(ctx context.Context, dir, name string) (sum, problem string, err er
 		return "", "", err
 	}
 	defer root.Close()
-	within := &files{root: root}
-	info, err := within.stat(name)
+	within := NewFiles(root)
+	info, err := within.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Sprintf("has the program %s, which does not exist", shown), nil

@@ -1,4 +1,4 @@
-package edit
+package yamledit
 
 import (
 	"reflect"
@@ -47,7 +47,7 @@ func (m Merger) descend(mapping *yaml.Node, name string, values *yaml.Node) {
 	if len(merged.Content) == 0 {
 		merged.Style = 0
 	}
-	aside := &Document{root: &yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{merged}}, lines: []int{0}, Whole: true}
+	aside := &Document{Text: *NewText(nil), root: &yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{merged}}, Whole: true}
 	Forget(merged)
 	Merger{Doc: aside, Override: m.Override}.Merge(merged, values)
 	m.Doc.SetValue(mapping, Index(mapping, name), merged)

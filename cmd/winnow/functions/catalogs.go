@@ -1,0 +1,132 @@
+package functions
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
+	"github.com/winnow-dev/winnow/cmd/winnow/functions/workspace"
+	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/krmfunctions"
+)
+
+// trust reports the catalogs that kustomizations name and that the user has not consented to.
+func (r *resolver) trust() {
+	for _, l := range r.Layers {
+		for i, one := range l.Catalogs {
+			reference, err := r.reference(l, one.Reference)
+			switch {
+			case err != nil:
+				r.Add(r.Show(l.File), one.Line, "the catalog %s %v", excerpt.Quoted(one.Reference), err)
+			case !slices.Contains(r.Trusted, reference):
+				r.Add(r.Show(l.File), one.Line, "the catalog %s is not trusted, and decides what runs on this machine: look at it with winnow functions view, and pass --trusted-catalog %s",
+					excerpt.Quoted(one.Reference), argument(reference))
+			default:
+				l.Catalogs[i].Reference = reference
+			}
+		}
+	}
+}
+
+// argument returns a text of a file as a shell takes it for one word: a person may copy it from a message.
+func argument(text string) string {
+	if plainArgument.MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+var plainArgument = regexp.MustCompile(`^[A-Za-z0-9._/:@%+][A-Za-z0-9._/:@%+-]*$`)
+
+// reference returns a catalog that a kustomization names as --trusted-catalog names it. Files are relative to Dir, so that
+// the file of a base is not trusted for another one's.
+func (r *resolver) reference(l *configs.Layer, reference string) (string, error) {
+	switch {
+	case strings.HasPrefix(reference, "oci://"):
+		return reference, nil
+	case krmfunctions.IsRemote(reference), configs.LooksRemote(reference):
+		return "", fmt.Errorf("is neither a path nor oci://: copy the file beside the kustomization, or push the catalog to a registry")
+	}
+	name, err := workspace.Join(l.Dir, reference)
+	if err != nil {
+		return "", err
+	}
+	if _, err := r.Files.Stat(name); err != nil {
+		return "", err
+	}
+	relative, err := filepath.Rel(filepath.FromSlash(r.Dir), filepath.FromSlash(name))
+	return filepath.ToSlash(relative), err
+}
+
+// lookup returns the first catalog with the function of a config: of those that the user names, and then of those that the
+// layer names. It opens no more catalogs than it needs. Without one, missing is the reason.
+func (r *resolver) lookup(ctx context.Context, c *configs.Config, l *configs.Layer) (s *Source, f *krmfunctions.Function, v *krmfunctions.Version, missing string, _ error) {
+	var near, similar []string
+	open := make([]func() (*Source, error), 0, len(r.Catalogs)+len(l.Catalogs))
+	for _, reference := range r.Catalogs {
+		open = append(open, func() (*Source, error) { return r.open(ctx, reference) })
+	}
+	for _, one := range l.Catalogs {
+		open = append(open, func() (*Source, error) {
+			s, err := r.open(ctx, r.located(one.Reference))
+			if err != nil {
+				err = fmt.Errorf("%s:%d: %w", r.Show(l.File), one.Line, err)
+			}
+			return s, err
+		})
+	}
+	for _, one := range open {
+		s, err := one()
+		if err != nil {
+			return nil, nil, nil, "", err
+		}
+		f, v := s.Find(c.Group, c.Version, c.Kind)
+		if v != nil {
+			return s, f, v, "", nil
+		}
+		if f != nil {
+			versions := excerpt.List(f.Versions, maxNamed, func(v *krmfunctions.Version) string { return v.Name })
+			near = append(near, fmt.Sprintf("%s has it in %s", s.Reference, versions))
+		}
+		similar = append(similar, s.similar(c)...)
+	}
+	return nil, nil, nil, why(near, similar, len(open)), nil
+}
+
+// why returns why a config gets no runtime.
+func why(near, similar []string, catalogs int) string {
+	switch {
+	case len(near) > 0:
+		return "is in no catalog: " + strings.Join(near, "; ")
+	case catalogs == 0:
+		return "has no runtime, and there is no catalog: pass --catalog CATALOG"
+	case len(similar) > 0:
+		return "has no runtime, and no catalog has it; did you mean " + strings.Join(similar[:min(len(similar), maxNamed)], " or ") + "?"
+	}
+	return "has no runtime, and no catalog has it"
+}
+
+// located returns a reference of a kustomization as one of the working directory.
+func (r *resolver) located(reference string) string {
+	if strings.HasPrefix(reference, "oci://") {
+		return reference
+	}
+	return filepath.Join(r.Root, filepath.FromSlash(path.Join(r.Dir, reference)))
+}
+
+// open opens a catalog once.
+func (r *resolver) open(ctx context.Context, reference string) (*Source, error) {
+	if s := r.sources[reference]; s != nil {
+		return s, nil
+	}
+	s, err := r.Open(ctx, reference)
+	if err == nil {
+		r.sources[reference] = s
+	}
+	return s, err
+}

@@ -1,0 +1,249 @@
+package configs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/functions/workspace"
+	"github.com/winnow-dev/winnow/render/catalog/document"
+	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/krmfunctions"
+	"github.com/winnow-dev/winnow/render/yamlnode"
+)
+
+const (
+	// maxVisits bounds the directories that are entered, MaxEntries the elements of their lists, and MaxConfigs the
+	// configs, each of which costs a few readings of its file.
+	maxVisits  = 2000
+	MaxEntries = 100_000
+	MaxConfigs = 1000
+)
+
+// Walk finds the configs of the functions of a kustomization and of its bases, in the order in which kustomize reads them.
+type Walk struct {
+	problems
+
+	Files *workspace.Files
+	// root is the path of the root, as people reach it.
+	root  string
+	Notes []string
+	// Remote are the bases that are not fetched.
+	Remote []Problem
+	// Layers in the order in which they are entered first.
+	Layers  []*Layer
+	Configs []*Config
+	// Opened maps directories to their kustomizations.
+	Opened map[string]*Layer
+	// done has the directories that were entered, with the layer whose configs they hold; stack are those that are
+	// being entered.
+	done  map[visit]bool
+	stack []string
+	// entries is the number of elements that were looked up.
+	entries int
+	// found maps configs to those in configs.
+	found map[place]*Config
+}
+
+// NewWalk returns a walk through a root, whose path is the one by which people reach it.
+func NewWalk(root *os.Root, path string) *Walk {
+	return &Walk{Files: workspace.NewFiles(root), root: path, Opened: map[string]*Layer{}, done: map[visit]bool{}, found: map[place]*Config{}}
+}
+
+// visit is a directory, and the directory of the layer that uses its objects as configs; empty for none.
+type visit struct{ dir, user string }
+
+// Show returns a path below the root as people reach it.
+func (w *Walk) Show(name string) string { return filepath.ToSlash(filepath.Join(w.root, name)) }
+
+// Enter reads the kustomization of a directory. user is the layer whose configs its resources are, or nil. at and line
+// are the file that names the directory.
+func (w *Walk) Enter(ctx context.Context, dir string, user *Layer, at string, line int) error {
+	key := visit{dir: dir}
+	if user != nil {
+		key.user = user.Dir
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case slices.Contains(w.stack, dir):
+		w.Add(w.Show(at), line, "%s is a base of itself", w.Show(dir))
+		return nil
+	case w.done[key]:
+		return nil
+	case len(w.done) == maxVisits:
+		w.Add(w.Show(at), line, "is one base too many: kustomizations with more than %d are not read", maxVisits)
+		return nil
+	}
+	w.done[key] = true
+	l, err := w.layer(dir)
+	var unreadable *unreadableError
+	if errors.As(err, &unreadable) {
+		w.Add(w.Show(unreadable.problem.Path), unreadable.problem.Line, "%s", unreadable.problem.Message)
+		return nil
+	}
+	if err != nil {
+		w.Add(w.Show(at), line, "the directory %s %v", w.Show(dir), err)
+		return nil
+	}
+	if user != nil {
+		w.checkUnchanged(l)
+	}
+	w.stack = append(w.stack, dir)
+	defer func() { w.stack = w.stack[:len(w.stack)-1] }()
+	for _, one := range l.entries(&w.problems, w.Show, "resources", "bases", "components") {
+		if err := w.base(ctx, l, one, user); err != nil {
+			return err
+		}
+	}
+	for _, one := range l.entries(&w.problems, w.Show, "generators", "transformers", "validators") {
+		if err := w.functions(ctx, l, one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkUnchanged reports the fields of a directory of configs that make or change configs while kustomize builds: what would
+// run then is not what was resolved.
+func (w *Walk) checkUnchanged(l *Layer) {
+	harmless := []string{"apiVersion", "kind", "metadata", "resources", "bases", "components", CatalogsField, "namePrefix", "nameSuffix", "namespace"}
+	for _, field := range yamlnode.Entries(l.Root) {
+		if !slices.Contains(harmless, field.Name) {
+			w.Add(w.Show(l.File), field.Line, "%s may change the configs of functions while kustomize builds: write what it does into the configs", excerpt.Quoted(field.Name))
+		}
+	}
+}
+
+// layer returns the kustomization of a directory.
+func (w *Walk) layer(dir string) (*Layer, error) {
+	if l := w.Opened[dir]; l != nil {
+		return l, nil
+	}
+	l, err := open(w.Files, dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range l.entries(&w.problems, w.Show, CatalogsField) {
+		l.Catalogs = append(l.Catalogs, named{one.text, one.line})
+	}
+	w.Opened[dir] = l
+	w.Layers = append(w.Layers, l)
+	return l, nil
+}
+
+// base enters a directory of resources, bases or components. Files matter only where a layer uses them as configs.
+func (w *Walk) base(ctx context.Context, l *Layer, one entry, user *Layer) error {
+	name, info, ok := w.find(l, one, user != nil)
+	switch {
+	case !ok:
+		return ctx.Err()
+	case info.IsDir():
+		return w.Enter(ctx, name, user, l.File, one.line)
+	case user != nil:
+		w.read(name, user, l.File, one.line)
+	}
+	return nil
+}
+
+// functions finds the configs of an entry of generators, transformers or validators.
+func (w *Walk) functions(ctx context.Context, l *Layer, one entry) error {
+	if isInline(one.text) {
+		w.documents(place{File: l.File, Field: one.field, Item: one.index}, []byte(one.text), one.first, l)
+		return nil
+	}
+	name, info, ok := w.find(l, one, true)
+	switch {
+	case !ok:
+		return ctx.Err()
+	case info.IsDir():
+		return w.Enter(ctx, name, l, l.File, one.line)
+	}
+	w.read(name, l, l.File, one.line)
+	return nil
+}
+
+// find returns what an entry names, which may be configs. It reports what is missing, and what is remote: that is not
+// fetched. Kustomize takes a directory with the name of a repository for the repository, and a file with the name of an
+// address for the address.
+func (w *Walk) find(l *Layer, one entry, isConfig bool) (name string, info fs.FileInfo, ok bool) {
+	if w.entries++; w.entries > MaxEntries {
+		w.Add(w.Show(l.File), one.line, "%s has one element too many: more than %d are not read", one.field, MaxEntries)
+		return "", nil, false
+	}
+	name, err := workspace.Join(l.Dir, one.text)
+	if err == nil {
+		info, err = w.Files.Stat(name)
+	}
+	isAddress := krmfunctions.IsRemote(one.text)
+	isRemote := isAddress || LooksRemote(one.text)
+	switch {
+	case err == nil && !isAddress && (!isRemote || !info.IsDir()):
+		return name, info, true
+	case isConfig && isRemote:
+		w.Add(w.Show(l.File), one.line, "%s %s is remote and not fetched: keep the configs of functions in the directory", one.field, excerpt.Quoted(one.text))
+	case isRemote:
+		w.Remote = append(w.Remote, Problem{w.Show(l.File), one.line, excerpt.Quoted(one.text) + " is remote and not fetched"})
+	case errors.Is(err, fs.ErrNotExist):
+		w.Add(w.Show(l.File), one.line, "%s %s does not exist", one.field, excerpt.Quoted(one.text))
+	default:
+		w.Add(w.Show(l.File), one.line, "%s %s %v", one.field, excerpt.Quoted(one.text), err)
+	}
+	return "", nil, false
+}
+
+// read finds the configs of a file.
+func (w *Walk) read(name string, user *Layer, at string, line int) {
+	content, err := w.Files.Read(name)
+	if err != nil {
+		w.Add(w.Show(at), line, "%s %v", excerpt.Quoted(path.Base(name)), strings.TrimPrefix(err.Error(), "read "))
+		return
+	}
+	w.documents(place{File: name}, content, 1, user)
+}
+
+// documents finds the configs in the text of a file or of an element, which begins in a line of its file.
+func (w *Walk) documents(at place, text []byte, line int, user *Layer) {
+	if number, problem := ambiguous(text); problem != "" {
+		w.Add(w.Show(at.File), line+number, "the config of a function %s", problem)
+		return
+	}
+	for i, piece := range document.Split(text) {
+		at.Document = i
+		if known := w.found[at]; known != nil {
+			known.Users = append(known.Users, user)
+			continue
+		}
+		if len(w.Configs) == MaxConfigs {
+			w.Add(w.Show(at.File), line, "has one config too many: more than %d are not read", MaxConfigs)
+			return
+		}
+		c, err := readConfig(piece.Data)
+		var broken *lineError
+		switch {
+		case errors.As(err, &broken):
+			w.Add(w.Show(at.File), line+piece.Above+broken.line-1, "the config of a function is not readable: %s", broken.message)
+			continue
+		case err != nil:
+			w.Add(w.Show(at.File), line+piece.Above, "the config of a function %v", err)
+			continue
+		case c == nil:
+			continue
+		}
+		c.place, c.Users = at, []*Layer{user}
+		c.Line += line + piece.Above - 1
+		w.found[at] = c
+		w.Configs = append(w.Configs, c)
+	}
+}
+
+// Note adds a note, which is formatted as by fmt.Sprintf.
+func (w *Walk) Note(format string, args ...any) {
+	w.Notes = append(w.Notes, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,50 @@
+package functions
+
+import (
+	"context"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
+)
+
+// Options of Resolve.
+type Options struct {
+	// Root is the directory that everything lies in, and Dir the kustomization's below it.
+	Root, Dir string
+	// Output is the directory that the files will be copied to; empty for edits in place.
+	Output string
+	// Catalogs are references that the user consents to, in order.
+	Catalogs []string
+	// Trusted are references of catalogs that kustomizations may name: those of files are relative to Dir.
+	Trusted []string
+	// Open opens a catalog.
+	Open func(ctx context.Context, reference string) (*Source, error)
+	// Digest asks a registry for the digest of an image. Nil: images need digests in the catalogs.
+	Digest func(ctx context.Context, image string) (string, error)
+	// OS and Arch of the programs.
+	OS, Arch string
+	// Network allows functions that need the network, and Mounts those that need files: values of kustomize's --mount.
+	Network bool
+	Mounts  []string
+	// Exec allows programs that configs name themselves. Those of catalogs are consented to with the catalog.
+	Exec bool
+	// Update takes what the catalogs say now for configs that a catalog has supplied before.
+	Update bool
+}
+
+// Result is what resolving changes.
+type Result struct {
+	// Files maps the paths below the root to their new content.
+	Files map[string][]byte
+	// Catalogs maps paths of catalogs to their content with digests.
+	Catalogs map[string][]byte
+	// Changes are what was resolved and removed, a line each.
+	Changes []configs.Problem
+	// Stale are the configs for which the catalogs have another runtime than the one that a catalog supplied, or none.
+	Stale []configs.Problem
+	// Flags with which kustomize runs the functions.
+	Flags []string
+	Notes []string
+	// Resolved, Current and Kept are the numbers of configs that got a runtime, that have the one that a catalog supplied, and that have
+	// one of their own.
+	Resolved, Current, Kept int
+}

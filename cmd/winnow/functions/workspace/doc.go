@@ -1,0 +1,3 @@
+// Package workspace reads the files of a directory, among them programs, without following symbolic links and within limits,
+// and keeps edits of them that are not written yet. It must not know what the files are about.
+package workspace
