@@ -67,24 +67,29 @@ func (l *Ledger) reservedBy(by Claimant, key safeguard.Key, rivals []Rival) (Hol
 	if reserved && r.since.After(by.Listed) {
 		return Holder{Selection: r.name, UID: r.uid}, true // the rivals do not have it yet
 	}
-	i := slices.IndexFunc(rivals, func(o Rival) bool { return o.UID == r.uid || !reserved && o.Keys[key] && !o.Dormant })
-	if !reserved && i < 0 {
+	from, listed := rivalFor(key, r, rivals)
+	if !reserved && !listed {
 		return Holder{}, false
-	}
-	var from Rival
-	if i >= 0 {
-		from = rivals[i]
 	}
 	if !reserved {
 		r = reservation{from.UID, from.Selection, l.Now()}
 		put(&l.reserved, key, r)
 	}
 	// It may have published since the rivals were listed.
-	asked := from.Keys[key] || l.proposed[r.uid].keys[key] || i >= 0 && l.served[r.uid][key]
+	asked := from.Keys[key] || l.proposed[r.uid].keys[key] || listed && l.served[r.uid][key]
 	if !asked || l.revoke(by, key, r, from) {
 		return Holder{}, false
 	}
 	return Holder{Selection: r.name, UID: r.uid}, true
+}
+
+// rivalFor returns the rival that has reserved a key, or without a reservation the oldest one that serves it.
+func rivalFor(key safeguard.Key, r reservation, rivals []Rival) (Rival, bool) {
+	i := slices.IndexFunc(rivals, func(o Rival) bool { return o.UID == r.uid || r.uid == "" && o.Keys[key] && !o.Dormant })
+	if i < 0 {
+		return Rival{}, false
+	}
+	return rivals[i], true
 }
 
 // revoke moves a reservation to a claimant from a selection whose Kustomization failed, or did not apply the

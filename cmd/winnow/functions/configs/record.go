@@ -14,6 +14,7 @@ import (
 // Without it a runtime is one of the config's own. It is no consent, because a file cannot give that: a catalog is.
 const DigestKey = "catalog.winnow.dev/function-digest"
 
+// DigestPrefix begins every digest and hash.
 const DigestPrefix = "sha256:"
 
 var digestPattern = regexp.MustCompile(`^sha256:[a-f0-9]{64}$`)

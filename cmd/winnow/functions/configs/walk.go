@@ -18,9 +18,9 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
+// Bounds of a walk: the directories that are entered, the elements of their lists, and the configs, each of which costs a few
+// readings of its file.
 const (
-	// maxVisits bounds the directories that are entered, MaxEntries the elements of their lists, and MaxConfigs the
-	// configs, each of which costs a few readings of its file.
 	maxVisits  = 2000
 	MaxEntries = 100_000
 	MaxConfigs = 1000
