@@ -161,10 +161,14 @@ func (k *soak) pullRequest() string {
 		return k.atOnce()
 	}
 	p.spec = spec
-	revision, released := k.drawRevision(p.catalog)
 	k.write(p)
-	k.pointTo(p.catalog, revision)
-	k.awaitPulled(p.catalog)
+	catalog := p.catalog
+	if len(p.lost(spec.selects(k.model.catalogs[catalog].apps))) == 0 { // it does not wait for sources of the same commit
+		k.settle(edited)
+	}
+	revision, released := k.drawRevision(catalog)
+	k.pointTo(catalog, revision)
+	k.awaitPulled(catalog)
 	return "pull request: " + edited + ", " + released
 }
 
