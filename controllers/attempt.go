@@ -43,7 +43,7 @@ type attempt struct {
 	result    *render.Result
 	// stored is the result with placeholders of the objects that the selection does not give up yet.
 	stored       *render.Result
-	surroundings *live.Surroundings
+	live *live.State
 	next         publication
 
 	// waitsSince is when the attempt began to wait for its sources, or for a slot; zero unless it waits.

@@ -61,11 +61,11 @@ func (r *CatalogSelectionReconciler) suspended(ctx context.Context, cs *v1alpha1
 	r.loader.Forget(client.ObjectKeyFromObject(cs))
 	r.cluster.Claims.Withdraw(ctx, cs)
 	ctrl.LoggerFrom(ctx).Info("reconciliation is suspended for this object")
-	surroundings, err := r.cluster.Observe(ctx, cs)
+	live, err := r.cluster.Observe(ctx, cs)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	again, err := r.cluster.SyncMarks(ctx, cs, surroundings)
+	again, err := r.cluster.SyncMarks(ctx, cs, live)
 	return ctrl.Result{RequeueAfter: again}, err
 }
 
@@ -75,11 +75,11 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, e
 	cs := a.selection
 	applied, kept := conditions.Get(cs, v1alpha1.AppliedCondition), conditions.Get(cs, v1alpha1.KeptCondition) // unless the cluster can be observed
 	var again time.Duration
-	surroundings, markErr := r.cluster.Observe(ctx, cs)
+	live, markErr := r.cluster.Observe(ctx, cs)
 	if markErr == nil {
-		a.surroundings = surroundings
+		a.live = live
 		err = r.yield(ctx, a, err)
-		again, markErr = r.cluster.SyncMarks(ctx, cs, surroundings)
+		again, markErr = r.cluster.SyncMarks(ctx, cs, live)
 	}
 	if ctx.Err() != nil {
 		// The controller is stopping: the error is no state of the selection.
@@ -89,8 +89,8 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, e
 		return retryConflict(err)
 	}
 	if markErr == nil {
-		kept = r.cluster.Departures.Kept(ctx, cs, surroundings)
-		applied = surroundings.Consumers.Applied(consumers.RevisionOf(cs), r.publishedFiles(cs))
+		kept = r.cluster.Departures.Kept(ctx, cs, live)
+		applied = live.Consumers.Applied(consumers.RevisionOf(cs), r.publishedFiles(cs))
 	}
 	served := cs.Status.Artifact != nil && cs.Status.Withheld == "" && a.newer == nil && (err == nil || r.artifacts.Intact(cs))
 	o := decide(err, cs, served)

@@ -156,13 +156,13 @@ func (e *baselineError) Unwrap() error { return e.err }
 // adopted returns the changes to live definitions that enter the artifact. While the artifact is withheld, every
 // definition in it counts as entering.
 func (r *CatalogSelectionReconciler) adopted(ctx context.Context, a *attempt, published []safeguard.Definition) ([]safeguard.Change, error) {
-	if !a.surroundings.MayAct(a.selection) {
+	if !a.live.MayAct(a.selection) {
 		return nil, nil
 	}
 	if consumers.Awaited(a.selection) {
 		published = nil
 	}
-	return r.cluster.Effects.Adopted(ctx, a.selection, published, a.result, a.surroundings)
+	return r.cluster.Effects.Adopted(ctx, a.selection, published, a.result, a.live)
 }
 
 // approved reports whether the spec approves all changes.
@@ -187,7 +187,7 @@ func (a *attempt) toApprove() guard.Approval {
 // served: it was deleted and created again, or its status is lost. Which entries of the spec are used up is not known then.
 func (a *attempt) isRecreated() bool {
 	isServed := a.selection.Status.Artifact != nil && !consumers.Awaited(a.selection)
-	return !isServed && a.surroundings.HaveApplied(a.selection)
+	return !isServed && a.live.HaveApplied(a.selection)
 }
 
 // earlierApprovals returns the entries of the spec that a publication uses up because the status does not know which of

@@ -142,7 +142,7 @@ func (r *CatalogSelectionReconciler) render(ctx context.Context, a *attempt) (er
 }
 
 func (r *CatalogSelectionReconciler) inspect(ctx context.Context, a *attempt) (err error) {
-	if a.surroundings, err = r.cluster.Objects.Inspect(ctx, a.selection, a.consumers, a.result.Live()); err != nil {
+	if a.live, err = r.cluster.Objects.Inspect(ctx, a.selection, a.consumers, a.result.Live()); err != nil {
 		return err
 	}
 	r.cluster.Claims.NoteRender(a.selection, a.consumers, a.result.Live(), a.addsUnknown())
@@ -157,23 +157,23 @@ func (r *CatalogSelectionReconciler) admit(ctx context.Context, a *attempt) erro
 		if err := r.guard(ctx, a); err != nil {
 			return err
 		}
-		type check = func(context.Context, *v1alpha1.CatalogSelection, *live.Surroundings, []safeguard.Definition) error
+		type check = func(context.Context, *v1alpha1.CatalogSelection, *live.State, []safeguard.Definition) error
 		checks := []check{r.cluster.Departures.HandOver}
 		if a.isNew() { // an unchanged render adds no objects
 			checks = []check{r.cluster.Claims.Claim, r.cluster.Departures.HandOver, r.cluster.Departures.Receive}
 		}
 		for _, check := range checks {
-			if err := check(ctx, a.selection, a.surroundings, a.result.Live()); err != nil {
+			if err := check(ctx, a.selection, a.live, a.result.Live()); err != nil {
 				return err
 			}
 		}
-		if err := a.keep(a.surroundings.Staying); err != nil {
+		if err := a.keep(a.live.Staying); err != nil {
 			return err
 		}
-		if !a.surroundings.MayAct(a.selection) {
+		if !a.live.MayAct(a.selection) {
 			return nil
 		}
-		marked, err := r.cluster.Marks.MarkEntering(ctx, a.selection, a.surroundings, a.result.Live())
+		marked, err := r.cluster.Marks.MarkEntering(ctx, a.selection, a.live, a.result.Live())
 		if err != nil || marked {
 			return err
 		}
@@ -183,10 +183,10 @@ func (r *CatalogSelectionReconciler) admit(ctx context.Context, a *attempt) erro
 // endKept ends the steps if the artifact with placeholders is published already: objects that leave still stay.
 func (r *CatalogSelectionReconciler) endKept(ctx context.Context, a *attempt) error {
 	last, ok := r.lastPublication(a.selection)
-	if !ok || !a.served || len(a.surroundings.Staying) == 0 || a.isNew() || !last.sameInputs(a.next) {
+	if !ok || !a.served || len(a.live.Staying) == 0 || a.isNew() || !last.sameInputs(a.next) {
 		return nil
 	}
-	a.selection.Status.Leaving = leaving.Placed(a.surroundings.Staying)
+	a.selection.Status.Leaving = leaving.Placed(a.live.Staying)
 	r.cluster.Claims.Withdraw(ctx, a.selection)
 	return errUnchanged
 }
@@ -221,7 +221,7 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 	}
 	a.list()
 	cs.Status.WrittenRecord, cs.Status.Published = packed, nil
-	cs.Status.Leaving = leaving.Placed(a.surroundings.Staying)
+	cs.Status.Leaving = leaving.Placed(a.live.Staying)
 	if cs.Status.Withheld == "" { // a withheld artifact is compared again before it is served
 		cs.Status.UsedApprovals = guard.Used(cs.Spec.Safeguards.Approve, append(cs.Status.UsedApprovals, earlier...),
 			append(guard.Checksums(a.guarded), guard.Checksum(a.result.Revision)), next.PassedOver)
@@ -236,7 +236,7 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 	}
 	r.published.Store(client.ObjectKeyFromObject(cs), a.next)
 	r.edits.forget(cs.UID)
-	r.cluster.Claims.Commit(ctx, cs, a.surroundings, a.result.Live())
+	r.cluster.Claims.Commit(ctx, cs, a.live, a.result.Live())
 	if err := r.artifacts.Unstage(cs); err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func (r *CatalogSelectionReconciler) yield(ctx context.Context, a *attempt, err 
 	if a.newer != nil || a.selection.Status.Artifact == nil || a.selection.Status.Withheld != "" || ctx.Err() != nil {
 		return err
 	}
-	contested := r.cluster.Claims.Contested(ctx, a.selection, a.surroundings)
+	contested := r.cluster.Claims.Contested(ctx, a.selection, a.live)
 	var conflict *ledger.ConflictError
 	if errors.As(contested, &conflict) {
 		if failed := r.withhold(ctx, a); failed != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // Observe reads the live state after an attempt to publish a selection.
-func (c *Cluster) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) (*live.Surroundings, error) {
+func (c *Cluster) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) (*live.State, error) {
 	c.seen.Store(client.ObjectKeyFromObject(cs), cs.UID) // first of all: an attempt that fails has noted something as well
 	consumed, err := c.Kustomizations.Of(ctx, cs)
 	if err != nil {
@@ -44,10 +44,10 @@ func actionOf(cs *v1alpha1.CatalogSelection, consumed consumers.Consumers) actio
 }
 
 // SyncMarks sets and removes the marks that the published definitions require, whether or not the publication
-// is new, and writes its findings into the status. around is the result of Observe. requeueAfter is zero if no
+// is new, and writes its findings into the status. state is the result of Observe. requeueAfter is zero if no
 // move is unfinished, and no object waits for one. Errors are temporary.
-func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings) (requeueAfter time.Duration, err error) {
-	consumed := around.Consumers
+func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State) (requeueAfter time.Duration, err error) {
+	consumed := state.Consumers
 	cs.Status.Consumers = consumed.Statuses()
 	published, _ := c.Claims.Published(cs)
 	before, known := c.Claims.Ledger.ServedBy(cs.UID)
@@ -60,19 +60,19 @@ func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 	} else if known && len(before.Without(c.Claims.Served(ctx, cs))) > 0 {
 		c.Claims.EnqueueOthers(ctx, cs, before)
 	}
-	bypassed, err := c.Marks.SyncBypass(ctx, cs, around)
+	bypassed, err := c.Marks.SyncBypass(ctx, cs, state)
 	if err != nil {
 		return 0, err
 	}
-	moving, err := c.Marks.EndMoves(ctx, cs, around)
+	moving, err := c.Marks.EndMoves(ctx, cs, state)
 	if err != nil {
 		return 0, err
 	}
-	unmanaged, err := c.Marks.SyncUnmanaged(ctx, cs, around)
+	unmanaged, err := c.Marks.SyncUnmanaged(ctx, cs, state)
 	if err != nil {
 		return 0, err
 	}
-	c.Objects.Keep(cs, published, around.Live)
+	c.Objects.Keep(cs, published, state.Live)
 	slices.Sort(bypassed)
 	cs.Status.Bypassed = bypassed[:min(len(bypassed), maxBypassed)]
 	if cs.Status.Summary != nil {

@@ -98,9 +98,9 @@ func NewSelection(cs *v1alpha1.CatalogSelection) *Selection {
 	}
 }
 
-// OfEverything clears the fields that depend on a CatalogSelection: its name, the revisions, whether Flux
+// ClearSelectionFields clears the fields that depend on a CatalogSelection: its name, the revisions, whether Flux
 // deletes removed definitions, the checksums to approve, sources to add, and notes on names that no catalog has.
-func (s *Selection) OfEverything() {
+func (s *Selection) ClearSelectionFields() {
 	s.Everything, s.Namespace, s.Name = true, "", ""
 	s.From.Revision, s.To.Revision = "", ""
 	s.Counts.Deleted, s.Notes = 0, []string{}

@@ -128,7 +128,7 @@ func respelt(c safeguard.Change, decided selection.Result) string {
 func describeUnreadable(c safeguard.Change) string {
 	const why = ", which the account of the selection may not read"
 	switch {
-	case c.Field == safeguard.BesideField:
+	case c.Field == safeguard.OperatorConflictField:
 		return "instance " + c.Instance + " cannot be installed beside an object that lives in the cluster" + why
 	case c.Reason == v1alpha1.IdentityChangeReason:
 		return fmt.Sprintf("lives in the cluster, and its %s would change to %q: its releases would be orphaned, and installed anew; the account of the selection may not read the field", c.Field, c.To)
@@ -142,7 +142,7 @@ func describeInstance(c safeguard.Change) string {
 	switch {
 	case c.Reason == v1alpha1.RemovalReason && c.Detail == "":
 		return name + " would be removed: spec.instances does not have it"
-	case c.Field == safeguard.BesideField:
+	case c.Field == safeguard.OperatorConflictField:
 		return name + ": " + c.Detail
 	case c.Detail != "":
 		return fmt.Sprintf("%s would be removed, because %s; name another version in spec.instances, or remove the instance from it", name, c.Detail)

@@ -25,8 +25,8 @@ const (
 	TargetsField     = "targetNamespaces"
 	ObjectField      = "object"
 	ApplicationField = "application"
-	// BesideField is that of an object that lives, and that an instance cannot be installed beside.
-	BesideField = "cluster"
+	// OperatorConflictField is that of an object that lives, and that an instance cannot be installed beside.
+	OperatorConflictField = "cluster"
 	// InstanceField is that of an instance whose object or release another instance gets.
 	InstanceField = "instance"
 )

@@ -33,7 +33,7 @@ func PlaceSelection(ctx context.Context, place, name string, stdin io.Reader) (*
 	for _, m := range inputs {
 		more, err := selectionfile.Parse(ctx, m.Name, m.Content)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s%w", unbuilt(err, inputs, m.Name+": "), err)
+			return nil, nil, fmt.Errorf("%s%w", kustomizeHint(err, inputs, m.Name+": "), err)
 		}
 		found = append(found, more...)
 	}
@@ -51,7 +51,7 @@ func PlaceSelection(ctx context.Context, place, name string, stdin io.Reader) (*
 	case len(kinds) > 0:
 		err = fmt.Errorf("%w, only %s", err, excerpt.Names(kinds, maxKinds))
 	}
-	return nil, nil, fmt.Errorf("%s%w", unbuilt(err, inputs, files.Label(place)+": "), err)
+	return nil, nil, fmt.Errorf("%s%w", kustomizeHint(err, inputs, files.Label(place)+": "), err)
 }
 
 // maxKinds are named of the documents of a file without a CatalogSelection.
@@ -83,9 +83,9 @@ func kindsIn(inputs []files.Input) (kinds []string) {
 	return kinds
 }
 
-// unbuilt returns what an error begins with: before, and a hint if files for kustomize were read as they are, and what is
+// kustomizeHint returns what an error begins with: before, and a hint if files for kustomize were read as they are, and what is
 // missing may be in others.
-func unbuilt(err error, inputs []files.Input, before string) string {
+func kustomizeHint(err error, inputs []files.Input, before string) string {
 	var invalid *selectionfile.InvalidError
 	if errors.As(err, &invalid) && !strings.Contains(err.Error(), "Required value") {
 		return before

@@ -116,14 +116,14 @@ func (c *Cluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
 func (c *Cluster) beside(ctx context.Context, cs *v1alpha1.CatalogSelection, published []safeguard.Definition,
 	result *render.Result) ([]safeguard.Change, error) {
 	var live []unstructured.Unstructured
-	for _, gvk := range guard.BesideKinds(result) {
+	for _, gvk := range guard.OperatorConflictKinds(result) {
 		objects, err := c.list(ctx, gvk)
 		if err != nil {
 			return nil, err
 		}
 		live = append(live, objects...)
 	}
-	return guard.Beside(cs, published, result, live, func(key safeguard.Key) safeguard.Key { return key })
+	return guard.OperatorConflicts(cs, published, result, live, func(key safeguard.Key) safeguard.Key { return key })
 }
 
 // liveDefinition reads a live definition, or a live object of the kind of the main object of an instance.

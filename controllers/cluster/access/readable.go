@@ -34,14 +34,14 @@ func (a *Accounts) WithoutUnreadable(ctx context.Context, cs *v1alpha1.CatalogSe
 			continue // says nothing about the content
 		}
 		about := []schema.GroupVersionKind{kindOf[change.Key]}
-		if change.Field == safeguard.BesideField {
+		if change.Field == safeguard.OperatorConflictField {
 			about = kinds.Operators() // its description names any of them
 		}
 		for _, kind := range about {
 			if _, known := asked[kind]; !known {
 				asked[kind] = mayRead(ctx, account, kind, safeguard.Key{})
 			}
-			readable := asked[kind] || change.Field != safeguard.BesideField && i < maxReviews && mayRead(ctx, account, kind, change.Key)
+			readable := asked[kind] || change.Field != safeguard.OperatorConflictField && i < maxReviews && mayRead(ctx, account, kind, change.Key)
 			changes[i].Unreadable = changes[i].Unreadable || !readable
 		}
 	}

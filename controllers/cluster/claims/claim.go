@@ -23,23 +23,23 @@ import (
 //
 // A selection without a Kustomization in this cluster claims nothing, and one whose Kustomizations are suspended and own
 // nothing reserves nothing. Reservations are local to this process: other shards do not have them.
-func (c *Claims) Claim(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings, next []safeguard.Definition) error {
-	if !around.Consumers.ActHere() {
+func (c *Claims) Claim(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State, next []safeguard.Definition) error {
+	if !state.Consumers.ActHere() {
 		c.Withdraw(ctx, cs)
 		return nil
 	}
-	claimed, listed := around.Consumers.LiveKeys(next), c.Ledger.Now()
-	held, mine, rivals, err := c.contenders(ctx, cs, claimed, around)
+	claimed, listed := state.Consumers.LiveKeys(next), c.Ledger.Now()
+	held, mine, rivals, err := c.contenders(ctx, cs, claimed, state)
 	if err != nil {
 		return err
 	}
-	seen, err := c.Objects.Evidence(ctx, cs, around.Consumers, around.Live)
+	seen, err := c.Objects.Evidence(ctx, cs, state.Consumers, state.Live)
 	if err != nil {
 		return err
 	}
 	by := ledger.Claimant{
 		UID: cs.UID, Name: client.ObjectKeyFromObject(cs), Listed: listed, Seen: seen,
-		At: consumers.Home(around.Consumers.Releases(next)), Dormant: seen.Dormant(around.Consumers, claimed),
+		At: consumers.Home(state.Consumers.Releases(next)), Dormant: seen.Dormant(state.Consumers, claimed),
 	}
 	together, err := c.Ledger.Claim(by, claimed, mine, held, rivals)
 	if err != nil {
@@ -52,22 +52,22 @@ func (c *Claims) Claim(ctx context.Context, cs *v1alpha1.CatalogSelection, aroun
 // contenders returns the holders of the claimed keys and the keys of cs itself, both by the owner labels of
 // live objects, and the other selections that serve or render one of the keys.
 func (c *Claims) contenders(ctx context.Context, cs *v1alpha1.CatalogSelection, claimed inventory.Keys,
-	around *live.Surroundings) (held map[safeguard.Key]ledger.Holder, mine inventory.Keys, rivals []ledger.Rival, err error) {
+	state *live.State) (held map[safeguard.Key]ledger.Holder, mine inventory.Keys, rivals []ledger.Rival, err error) {
 	others, err := c.Others(ctx, cs)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if held, mine, err = c.owners(ctx, claimed, c.Served(ctx, cs), around.Live, around.Consumers, others); err != nil {
+	if held, mine, err = c.owners(ctx, claimed, c.Served(ctx, cs), state.Live, state.Consumers, others); err != nil {
 		return nil, nil, nil, err
 	}
-	rivals, err = c.rivals(ctx, claimed, around.Live, others)
+	rivals, err = c.rivals(ctx, claimed, state.Live, others)
 	return held, mine, rivals, err
 }
 
 // Contested returns a *ConflictError if other owners hold live objects that a selection serves: Flux would
-// apply both versions in turns, without end. Only live objects count. around is the result of Observe.
-func (c *Claims) Contested(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings) error {
-	if !around.Consumers.ActHere() {
+// apply both versions in turns, without end. Only live objects count. state is the result of Observe.
+func (c *Claims) Contested(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State) error {
+	if !state.Consumers.ActHere() {
 		return nil
 	}
 	served := c.Served(ctx, cs)
@@ -75,7 +75,7 @@ func (c *Claims) Contested(ctx context.Context, cs *v1alpha1.CatalogSelection, a
 	if err != nil {
 		return err
 	}
-	held, _, err := c.owners(ctx, served, served, around.Live, around.Consumers, others)
+	held, _, err := c.owners(ctx, served, served, state.Live, state.Consumers, others)
 	if err != nil {
 		return err
 	}
@@ -105,13 +105,13 @@ func (c *Claims) Withdraw(ctx context.Context, cs *v1alpha1.CatalogSelection) {
 
 // Commit stores the definitions that a selection serves from now on, none while it awaits a consumer, and
 // enqueues the other selections that serve or render one of the changed ones.
-func (c *Claims) Commit(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings, next []safeguard.Definition) {
+func (c *Claims) Commit(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State, next []safeguard.Definition) {
 	if consumers.Awaited(cs) {
 		c.Withdraw(ctx, cs)
 		return
 	}
 	before := c.Served(ctx, cs)
-	now := around.Consumers.LiveKeys(next)
+	now := state.Consumers.LiveKeys(next)
 	c.Ledger.Serve(cs.UID, now)
 	c.Ledger.Withdraw(cs.UID, client.ObjectKeyFromObject(cs))
 	changed := before.Without(now)

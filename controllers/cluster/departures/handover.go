@@ -36,13 +36,13 @@ import (
 // not decided upon stays in the artifact, where a mark can be taken back. A selection that renders a release of Helm of the
 // object, in whatever HelmRelease, selects the object: helm-controller uninstalls the release with any of its HelmReleases.
 //
-// The objects that stay are around.Staying, and status.leaving has the times of all first attempts. What stays without a
+// The objects that stay are state.Staying, and status.leaving has the times of all first attempts. What stays without a
 // mark is not safe from the mistakes of its receiver, so that the error is a *HandoverError within leaving.Timeout. Nothing
 // that other selections do prolongs that. The error is one as well while a placeholder does not fit the patches of a
 // Kustomization.
-func (ds *Departures) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings, next []safeguard.Definition) error {
-	leaving := ds.leaving(ctx, cs, around, around.Consumers.LiveKeys(next))
-	around.Staying = nil
+func (ds *Departures) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State, next []safeguard.Definition) error {
+	leaving := ds.leaving(ctx, cs, state, state.Consumers.LiveKeys(next))
+	state.Staying = nil
 	if len(leaving) == 0 {
 		ds.Claims.Ledger.Stay(cs.UID)
 		return nil
@@ -58,7 +58,7 @@ func (ds *Departures) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelectio
 	if err := ds.awaitOthers(ctx, cs, d, tick, others); err != nil {
 		return err
 	}
-	receivers, err := ds.receivers(ctx, others, around.Live, tick)
+	receivers, err := ds.receivers(ctx, others, state.Live, tick)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (ds *Departures) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelectio
 			return err
 		}
 	}
-	around.Staying = d.entries()
+	state.Staying = d.entries()
 	if err := d.unsafe(); err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (ds *Departures) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelectio
 	for _, object := range leaving {
 		owners[guard.OwnerOf(object)] = true
 	}
-	if misfit := around.Consumers.Misfit(around.Staying, cs.Namespace, owners); misfit != "" {
+	if misfit := state.Consumers.Misfit(state.Staying, cs.Namespace, owners); misfit != "" {
 		return &HandoverError{misfit}
 	}
 	return nil
@@ -136,14 +136,14 @@ func (ds *Departures) giveUp(ctx context.Context, cs *v1alpha1.CatalogSelection,
 
 // Receive marks the objects that other Kustomizations have applied, before a selection publishes them: such a
 // Kustomization deletes an object when it applies an artifact without it. Marks.EndMoves removes the marks.
-func (ds *Departures) Receive(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings, next []safeguard.Definition) error {
-	if !around.Consumers.ActHere() {
+func (ds *Departures) Receive(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State, next []safeguard.Definition) error {
+	if !state.Consumers.ActHere() {
 		return nil
 	}
-	claimed := around.Consumers.LiveKeys(next)
-	for _, object := range around.Live {
+	claimed := state.Consumers.LiveKeys(next)
+	for _, object := range state.Live {
 		owner := guard.OwnerOf(object)
-		if !claimed[guard.LiveKey(object)] || owner.Name == "" || around.Consumers.Include(owner) || guard.Kept(object) {
+		if !claimed[guard.LiveKey(object)] || owner.Name == "" || state.Consumers.Include(owner) || guard.Kept(object) {
 			continue
 		}
 		if _, err := ds.Marks.Mark(ctx, cs, object, func(m *marks.Set) { m.Kept = true }); err != nil {
@@ -155,15 +155,15 @@ func (ds *Departures) Receive(ctx context.Context, cs *v1alpha1.CatalogSelection
 
 // leaving returns the live objects that a Kustomization of the selection deletes once it applies an artifact
 // with the kept keys, according to their owner labels.
-func (ds *Departures) leaving(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings, kept inventory.Keys) map[safeguard.Key]*guard.Live {
+func (ds *Departures) leaving(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State, kept inventory.Keys) map[safeguard.Key]*guard.Live {
 	found := map[safeguard.Key]*guard.Live{}
 	served, listed := ds.Claims.Served(ctx, cs), inventory.Keys{}
 	for _, entry := range cs.Status.Leaving {
 		listed[leaving.Key(entry)] = true
 	}
-	for _, object := range around.Live {
+	for _, object := range state.Live {
 		key, owner := guard.LiveKey(object), guard.OwnerOf(object)
-		pruned := slices.ContainsFunc(around.Consumers.Local(), func(item consumers.Consumer) bool { return item.Prune && item.Key() == owner })
+		pruned := slices.ContainsFunc(state.Consumers.Local(), func(item consumers.Consumer) bool { return item.Prune && item.Key() == owner })
 		protected := guard.Kept(object) && !guard.Owns(object, guard.PruneAnnotation)
 		if pruned && !kept[key] && (served == nil || served[key] || listed[key]) && !protected {
 			found[key] = object

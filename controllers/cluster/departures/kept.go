@@ -16,8 +16,8 @@ import (
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
-// Kept returns the condition Kept without its type; nil if nothing is kept. around is the result of Observe.
-func (ds *Departures) Kept(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings) *metav1.Condition {
+// Kept returns the condition Kept without its type; nil if nothing is kept. state is the result of Observe.
+func (ds *Departures) Kept(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State) *metav1.Condition {
 	const listed = 10
 	served, placed := ds.Claims.Served(ctx, cs), leaving.Placeholders(cs)
 	var parts []string
@@ -25,8 +25,8 @@ func (ds *Departures) Kept(ctx context.Context, cs *v1alpha1.CatalogSelection, a
 		parts = append(parts, leaving.Describe(entry, ds.Now()))
 	}
 	var marked []string
-	for _, object := range around.Live {
-		mine := guard.AppliedBy(cs, object) || around.Consumers.Include(guard.OwnerOf(object))
+	for _, object := range state.Live {
+		mine := guard.AppliedBy(cs, object) || state.Consumers.Include(guard.OwnerOf(object))
 		if key := guard.LiveKey(object); guard.Owns(object, guard.PruneAnnotation) && mine && served != nil && !served[key] && !placed[key] {
 			marked = append(marked, key.FullName())
 		}

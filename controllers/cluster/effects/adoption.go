@@ -29,11 +29,11 @@ type Effects struct {
 // Adopted returns the changes to live definitions that the selection does not publish yet. It leaves out
 // definitions that Flux does not change because of a bypass; except where this process could not mark them.
 func (e *Effects) Adopted(ctx context.Context, cs *v1alpha1.CatalogSelection,
-	published []safeguard.Definition, result *render.Result, around *live.Surroundings) ([]safeguard.Change, error) {
-	next := around.Consumers.LiveDefinitions(result.Live())
-	marked := func(object *guard.Live) bool { return guard.Honored(cs, object) && !around.Unmarked[object.UID] }
-	first := cs.Status.Artifact == nil && !around.Consumers.Known
-	adoption := guard.Adopt(cs, around.Consumers.LiveDefinitions(published), next, around.Live, first, marked)
+	published []safeguard.Definition, result *render.Result, state *live.State) ([]safeguard.Change, error) {
+	next := state.Consumers.LiveDefinitions(result.Live())
+	marked := func(object *guard.Live) bool { return guard.Honored(cs, object) && !state.Unmarked[object.UID] }
+	first := cs.Status.Artifact == nil && !state.Consumers.Known
+	adoption := guard.Adopt(cs, state.Consumers.LiveDefinitions(published), next, state.Live, first, marked)
 	found := newFoundLive(next)
 	if err := e.Objects.Read(ctx, adoption.Entering, found.add); err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (e *Effects) Adopted(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	if err != nil {
 		return nil, err
 	}
-	beside, err := e.beside(ctx, cs, published, result, around)
+	beside, err := e.beside(ctx, cs, published, result, state)
 	if err != nil {
 		return nil, err
 	}
@@ -52,9 +52,9 @@ func (e *Effects) Adopted(ctx context.Context, cs *v1alpha1.CatalogSelection,
 
 // beside returns what operators that enter do to live objects of others, and what those do to them.
 func (e *Effects) beside(ctx context.Context, cs *v1alpha1.CatalogSelection, published []safeguard.Definition,
-	result *render.Result, around *live.Surroundings) ([]safeguard.Change, error) {
+	result *render.Result, state *live.State) ([]safeguard.Change, error) {
 	var live []unstructured.Unstructured
-	for _, gvk := range guard.BesideKinds(result) {
+	for _, gvk := range guard.OperatorConflictKinds(result) {
 		served, err := e.Kinds.Serves(gvk)
 		if err != nil {
 			return nil, err
@@ -70,8 +70,8 @@ func (e *Effects) beside(ctx context.Context, cs *v1alpha1.CatalogSelection, pub
 		}
 	}
 	var all []safeguard.Change
-	for _, item := range around.Consumers.Naming() {
-		changes, err := guard.Beside(cs, published, result, live, item.Live)
+	for _, item := range state.Consumers.Naming() {
+		changes, err := guard.OperatorConflicts(cs, published, result, live, item.Live)
 		if err != nil {
 			return nil, err
 		}

@@ -25,13 +25,13 @@ import (
 // The holder is the selection whose Kustomization is in the owner labels, or, if no Kustomization has applied
 // the definition, the one that has reserved it. SyncBypass returns the names of the bypassed definitions
 // that the selection holds. Errors are temporary: a missing right is reported by an event instead.
-func (m *Marks) SyncBypass(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings) (names []string, err error) {
-	if !around.MayAct(cs) {
+func (m *Marks) SyncBypass(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State) (names []string, err error) {
+	if !state.MayAct(cs) {
 		return nil, nil
 	}
 	var errs []error
-	for _, object := range live.Definitions(around.Live) {
-		holds, err := m.holds(ctx, cs, object, around.Consumers)
+	for _, object := range live.Definitions(state.Live) {
+		holds, err := m.holds(ctx, cs, object, state.Consumers)
 		if err != nil {
 			return nil, err
 		}
@@ -89,10 +89,10 @@ func (m *Marks) holds(ctx context.Context, cs *v1alpha1.CatalogSelection, object
 // MarkEntering sets the mark of the bypass on the bypassed definitions that are about to be published, and on
 // those that a Kustomization of the selection has applied, which might delete them. It reports whether all of
 // them are marked: Flux overwrites the others.
-func (m *Marks) MarkEntering(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings, next []safeguard.Definition) (bool, error) {
-	all, entering := true, around.Consumers.LiveKeys(next)
-	for _, object := range live.Definitions(around.Live) {
-		concerned := entering[guard.LiveKey(object)] || around.Consumers.Include(guard.OwnerOf(object))
+func (m *Marks) MarkEntering(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State, next []safeguard.Definition) (bool, error) {
+	all, entering := true, state.Consumers.LiveKeys(next)
+	for _, object := range live.Definitions(state.Live) {
+		concerned := entering[guard.LiveKey(object)] || state.Consumers.Include(guard.OwnerOf(object))
 		if !concerned || !guard.Honored(cs, object) || guard.Untouched(object) {
 			continue
 		}
@@ -100,9 +100,9 @@ func (m *Marks) MarkEntering(ctx context.Context, cs *v1alpha1.CatalogSelection,
 		if err != nil {
 			return false, err
 		}
-		if !done && !around.Unmarked[object.UID] {
+		if !done && !state.Unmarked[object.UID] {
 			all = false
-			around.Unmarked[object.UID] = true
+			state.Unmarked[object.UID] = true
 		}
 	}
 	return all, nil

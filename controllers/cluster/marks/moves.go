@@ -21,15 +21,15 @@ import (
 // EndMoves removes the marks of finished moves: the owner labels name the Kustomization of the receiver, which
 // has applied its revision, and no other inventory has the object, whose Kustomization would delete it. It
 // reports whether there is a mark of an unfinished move.
-func (m *Marks) EndMoves(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings) (unfinished bool, err error) {
+func (m *Marks) EndMoves(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State) (unfinished bool, err error) {
 	served := m.Claims.Served(ctx, cs)
 	arrived := map[safeguard.Key]*guard.Live{}
-	for _, object := range around.Live {
-		if key := guard.LiveKey(object); guard.Owns(object, guard.PruneAnnotation) && around.Consumers.Include(guard.OwnerOf(object)) && served[key] {
+	for _, object := range state.Live {
+		if key := guard.LiveKey(object); guard.Owns(object, guard.PruneAnnotation) && state.Consumers.Include(guard.OwnerOf(object)) && served[key] {
 			arrived[key] = object
 		}
 	}
-	if len(arrived) == 0 || !around.Consumers.AppliedHere() {
+	if len(arrived) == 0 || !state.Consumers.AppliedHere() {
 		return len(arrived) > 0, nil
 	}
 	unsettled, err := m.unsettledMoves(ctx, arrived)

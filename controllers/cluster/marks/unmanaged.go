@@ -17,7 +17,7 @@ import (
 
 // SyncUnmanaged labels the definitions that no selection publishes or renders, and that are in no inventory,
 // and removes outdated labels. It returns the number of labelled definitions.
-func (m *Marks) SyncUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings) (int, error) {
+func (m *Marks) SyncUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State) (int, error) {
 	others, err := m.Claims.Others(ctx, cs)
 	if err != nil {
 		return 0, err
@@ -26,7 +26,7 @@ func (m *Marks) SyncUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelection
 	unseen := map[types.NamespacedName]bool{}
 	var orphans []*guard.Live
 	var errs []error
-	for _, object := range live.Definitions(around.Live) {
+	for _, object := range live.Definitions(state.Live) {
 		held := m.isServed(ctx, cs, others, object) || labels && m.heldByUnseen(ctx, cs, object, unseen)
 		orphan := !held && !exempt(object)
 		switch {
@@ -39,7 +39,7 @@ func (m *Marks) SyncUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelection
 	if len(orphans) == 0 {
 		return 0, errors.Join(errs...)
 	}
-	count, err := m.markOrphans(ctx, cs, orphans, around.Consumers)
+	count, err := m.markOrphans(ctx, cs, orphans, state.Consumers)
 	return count, errors.Join(append(errs, err)...)
 }
 

@@ -41,7 +41,7 @@ func compareEverything(ctx context.Context, fromCatalog, toCatalog string, acces
 	if err != nil {
 		return nil, err
 	}
-	compared.OfEverything()
+	compared.ClearSelectionFields()
 	comparing.AddFacts(compared, older.Catalog, newer.Catalog)
 	report := diff.New(compared)
 	report.From, report.To = fromCatalog, toCatalog

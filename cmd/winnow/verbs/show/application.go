@@ -84,8 +84,8 @@ type shownSelection struct {
 	Unknown []string `json:"unknown,omitempty"`
 }
 
-// shower collects what is known of an application.
-type shower struct {
+// reportBuilder collects what is known of an application.
+type reportBuilder struct {
 	out   *shownApplication
 	notes io.Writer
 	// known are the names of all applications, and seen the catalogs.
@@ -93,19 +93,19 @@ type shower struct {
 	seen  map[string]bool
 }
 
-func newShower(name string, notes io.Writer) *shower {
-	return &shower{notes: notes, seen: map[string]bool{}, out: &shownApplication{
+func newReportBuilder(name string, notes io.Writer) *reportBuilder {
+	return &reportBuilder{notes: notes, seen: map[string]bool{}, out: &shownApplication{
 		Document: output.NewDocument("ApplicationReport"), Name: name, Definitions: []shownDefinition{}, Selections: []shownSelection{},
 	}}
 }
 
 // isUnknown reports whether a selection is unknown, which may have the application.
-func (s *shower) isUnknown() bool {
+func (s *reportBuilder) isUnknown() bool {
 	return slices.ContainsFunc(s.out.Selections, func(one shownSelection) bool { return len(one.Unknown) > 0 })
 }
 
 // define adds the definition of a source, whose catalog is at a place, in the directory dir.
-func (s *shower) define(ctx context.Context, source selection.Source, dir, place string) error {
+func (s *reportBuilder) define(ctx context.Context, source selection.Source, dir, place string) error {
 	key := place + "\n" + dir + "\n" + source.Digest
 	if s.seen[key] {
 		return nil
@@ -130,7 +130,7 @@ func (s *shower) define(ctx context.Context, source selection.Source, dir, place
 }
 
 // definition returns what a catalog has about an application.
-func (s *shower) definition(ctx context.Context, a *catalog.Application) (shownDefinition, error) {
+func (s *reportBuilder) definition(ctx context.Context, a *catalog.Application) (shownDefinition, error) {
 	spec, err := fieldsOf(a)
 	if err != nil {
 		return shownDefinition{}, err

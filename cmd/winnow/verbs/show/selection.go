@@ -13,7 +13,7 @@ import (
 )
 
 // placed adds a selection of a commit, and the definitions of its sources.
-func (s *shower) placed(ctx context.Context, found selections.Found) error {
+func (s *reportBuilder) placed(ctx context.Context, found selections.Found) error {
 	selected := shownSelection{
 		Namespace: found.Namespace, Name: found.Name, Cluster: found.Cluster, File: found.File, Unknown: found.Unknown,
 	}
@@ -40,7 +40,7 @@ func (s *shower) placed(ctx context.Context, found selections.Found) error {
 }
 
 // decide adds the decision on the application to a selection, and what its artifact has.
-func (s *shower) decide(ctx context.Context, sources []selection.Source, options render.Options, out *shownSelection) error {
+func (s *reportBuilder) decide(ctx context.Context, sources []selection.Source, options render.Options, out *shownSelection) error {
 	// Decide refuses the same selections as Explain, with better messages.
 	if _, err := render.Decide(ctx, sources, options); err != nil {
 		return err

@@ -92,7 +92,7 @@ func New() *cobra.Command {
 }
 
 func (o *showOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io.Writer, name string, paths []string) error {
-	show := newShower(name, notes)
+	show := newReportBuilder(name, notes)
 	var err error
 	switch {
 	case o.git != "":
@@ -119,7 +119,7 @@ func (o *showOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io
 }
 
 // showCatalog shows the application of one catalog.
-func (o *showOptions) showCatalog(ctx context.Context, show *shower) error {
+func (o *showOptions) showCatalog(ctx context.Context, show *reportBuilder) error {
 	switch {
 	case o.Name != "":
 		return errors.New("--name picks a selection: pass -f FILE as well")
@@ -134,7 +134,7 @@ func (o *showOptions) showCatalog(ctx context.Context, show *shower) error {
 }
 
 // showSelection shows the application of the sources of -f.
-func (o *showOptions) showSelection(ctx context.Context, stdin io.Reader, show *shower) error {
+func (o *showOptions) showSelection(ctx context.Context, stdin io.Reader, show *reportBuilder) error {
 	sources, options, err := o.Decide(ctx, stdin, show.notes)
 	if err != nil {
 		return err
@@ -166,7 +166,7 @@ func (o *showOptions) showSelection(ctx context.Context, stdin io.Reader, show *
 }
 
 // showCommit shows the application of all catalogs that the selections of --git have.
-func (o *showOptions) showCommit(ctx context.Context, show *shower, paths []string) error {
+func (o *showOptions) showCommit(ctx context.Context, show *reportBuilder, paths []string) error {
 	commit, err := repository.Git{}.Commit(ctx, o.git)
 	if err != nil {
 		return err

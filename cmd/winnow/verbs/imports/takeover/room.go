@@ -12,8 +12,8 @@ const (
 	maxDependencies = 32
 )
 
-// refuseSurplus refuses what a selection has no room for, the last by name, and reports whether there is something.
-func (t *taker) refuseSurplus() bool {
+// enforceLimits refuses what a selection has no room for, the last by name, and reports whether there is something.
+func (t *taker) enforceLimits() bool {
 	before := len(t.refused)
 	last := t.candidates()
 	slices.Reverse(last)

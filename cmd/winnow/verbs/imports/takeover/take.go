@@ -125,7 +125,7 @@ func (t *taker) refuseShared() {
 func (t *taker) settle(ctx context.Context) error {
 	for len(t.taken) > 0 {
 		t.setDependencies()
-		if t.refuseSurplus() {
+		if t.enforceLimits() {
 			continue
 		}
 		built, err := t.render(ctx)

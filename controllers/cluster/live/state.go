@@ -15,8 +15,8 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Surroundings is the live state that concerns a selection.
-type Surroundings struct {
+// State is the live state that concerns a selection.
+type State struct {
 	Consumers consumers.Consumers
 	// Staying are the objects that leave the render, and that stay in the artifact, by HandOver.
 	Staying []v1alpha1.LeavingStatus
@@ -28,13 +28,13 @@ type Surroundings struct {
 }
 
 // MayAct reports whether the artifact of the selection may be applied to this cluster.
-func (s *Surroundings) MayAct(cs *v1alpha1.CatalogSelection) bool {
+func (s *State) MayAct(cs *v1alpha1.CatalogSelection) bool {
 	return s.Consumers.MayActHere() || alwaysServed(cs, s.Consumers)
 }
 
 // HaveApplied reports whether a consumer has applied an artifact of Winnow's: its status has a revision, or, because a
 // restore may leave that out, live objects have its owner labels and the labels of the selection.
-func (s *Surroundings) HaveApplied(cs *v1alpha1.CatalogSelection) bool {
+func (s *State) HaveApplied(cs *v1alpha1.CatalogSelection) bool {
 	return slices.ContainsFunc(s.Consumers.Items, func(item consumers.Consumer) bool { return strings.HasPrefix(item.Revision, render.RevisionPrefix) }) ||
 		slices.ContainsFunc(s.Live, func(object *guard.Live) bool {
 			return guard.AppliedBy(cs, object) && s.Consumers.Include(guard.OwnerOf(object))
@@ -55,18 +55,18 @@ func Definitions(live []*guard.Live) []*guard.Live {
 // Inspect reads the live state before the next definitions are published. The result is outdated after the
 // publication, which sets marks. So Observe lists live definitions once more.
 func (o *Objects) Inspect(ctx context.Context, cs *v1alpha1.CatalogSelection,
-	consumed consumers.Consumers, next []safeguard.Definition) (*Surroundings, error) {
-	around := &Surroundings{Consumers: consumed, Unmarked: map[types.UID]bool{}}
+	consumed consumers.Consumers, next []safeguard.Definition) (*State, error) {
+	state := &State{Consumers: consumed, Unmarked: map[types.UID]bool{}}
 	published, _ := o.Published(cs)
 	o.inspected.Store(cs.UID, guard.Kinds(next))
 	var err error
-	around.Live, err = o.list(ctx, cs, leaving.WithKinds(cs, guard.Kinds(published, next)), true)
-	return around, err
+	state.Live, err = o.list(ctx, cs, leaving.WithKinds(cs, guard.Kinds(published, next)), true)
+	return state, err
 }
 
 // Observe reads the live state after an attempt to publish a selection.
-func (o *Objects) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed consumers.Consumers) (*Surroundings, error) {
+func (o *Objects) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed consumers.Consumers) (*State, error) {
 	published, _ := o.Published(cs)
 	live, err := o.list(ctx, cs, o.kindsToMark(cs, published), false)
-	return &Surroundings{Consumers: consumed, Live: live}, err
+	return &State{Consumers: consumed, Live: live}, err
 }

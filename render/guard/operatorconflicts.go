@@ -16,8 +16,8 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// BesideKinds returns the kinds of live objects that Beside reads; none for a render without operators of OLM.
-func BesideKinds(result *render.Result) []schema.GroupVersionKind {
+// OperatorConflictKinds returns the kinds of live objects that OperatorConflicts reads; none for a render without operators of OLM.
+func OperatorConflictKinds(result *render.Result) []schema.GroupVersionKind {
 	if !slices.ContainsFunc(result.Instances, isOperator) {
 		return nil
 	}
@@ -26,10 +26,10 @@ func BesideKinds(result *render.Result) []schema.GroupVersionKind {
 
 func isOperator(in installation.Instance) bool { return in.Main.Identity[safeguard.PackageField] != "" }
 
-// Beside returns what the operators of a render do to live objects of others, and what these do to them: a package that
+// OperatorConflicts returns what the operators of a render do to live objects of others, and what these do to them: a package that
 // the other version of OLM runs, an OperatorGroup that would be overwritten, and a second one. named returns the key that
 // an object has in the cluster once it is applied.
-func Beside(cs *v1alpha1.CatalogSelection, published []safeguard.Definition, result *render.Result,
+func OperatorConflicts(cs *v1alpha1.CatalogSelection, published []safeguard.Definition, result *render.Result,
 	live []unstructured.Unstructured, named func(safeguard.Key) safeguard.Key) ([]safeguard.Change, error) {
 	b := beside{
 		selection: cs, published: keys(published), named: named,
@@ -86,7 +86,7 @@ type beside struct {
 func (b *beside) add(in installation.Instance, from, to, detail string) {
 	b.changes = append(b.changes, safeguard.Change{
 		Reason: v1alpha1.IdentityChangeReason, Key: b.named(in.Main.Key()), Instance: in.Name, Application: in.Application,
-		Field: safeguard.BesideField, From: from, To: to, Detail: detail,
+		Field: safeguard.OperatorConflictField, From: from, To: to, Detail: detail,
 	})
 }
 
