@@ -31,7 +31,7 @@ type attempt struct {
 	served bool
 	// newer is a publication that the status does not know, because it was restored from a backup; nil without one.
 	newer *artifacts.Newer
-	// record is the record of the last publication; it is nil if unread says why it cannot be read.
+	// record is the record of the last publication; it is nil if unread explains why it cannot be read.
 	record *record.Record
 	unread error
 

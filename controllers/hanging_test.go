@@ -152,7 +152,7 @@ func TestAHangingRegistryStopsNobodyElse(t *testing.T) {
 	t.Logf("the upgrade of the platform took %s beside 24 sources that hang", took)
 }
 
-// The condition of a selection whose namespace downloads already says what it waits for, and that of one that downloads,
+// The condition of a selection whose namespace downloads already describes what it waits for, and that of one that downloads,
 // from where. The last good artifact stays served, and Ready says so.
 func TestTheConditionSaysWhatIsWaitedFor(t *testing.T) {
 	e := newEnvironment(t)

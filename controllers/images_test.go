@@ -154,7 +154,7 @@ func TestAnImageThatIsUnpackedHasNoNameOnDisk(t *testing.T) {
 	}
 }
 
-// An image that was refused after a slow request says nothing about the next one.
+// An image that was refused after a slow request proves nothing about the next one.
 func TestAnImageThatReplacesARefusedOne(t *testing.T) {
 	e, front := newEnvironment(t), newFront(t)
 	to := e.repositoryAt(front.host())

@@ -69,7 +69,7 @@ type outcome struct {
 //	Conflict, SourceLoop                          False  Stalled      next change of the other, and a minute
 //	SourcesUnsettled, Handover                    Unknown Reconciling soon
 //	Progressing: sources are being loaded, or
-//	others of the namespace are rendered          as it is Reconciling once they are; Ready Unknown if it says nothing of this spec
+//	others of the namespace are rendered          as it is Reconciling once they are; Ready Unknown if it proves nothing of this spec
 //	a safeguard, the last good one is served      True   Held         interval
 //	a safeguard otherwise                         False  Held Stalled interval
 //	FetchFailed, StorageFailed, TimedOut,

@@ -21,7 +21,7 @@ const (
 	maxPathBytes  = 16 << 20
 )
 
-// mark says what an entry of a layer hides in lower layers.
+// mark describes what an entry of a layer hides in lower layers.
 type mark uint8
 
 const (

@@ -119,7 +119,7 @@ func checkBuild(t *testing.T, document, metadata []byte) {
 	}
 }
 
-// builtAs says why kustomize does not build what the document says, with our marks.
+// builtAs explains why kustomize does not build what the document says, with our marks.
 func builtAs(document []byte, artifact *tree.Tree) error {
 	want, err := written(document)
 	if err != nil {

@@ -81,7 +81,7 @@ func TestTheIdentityIsThatOfThePatchedObject(t *testing.T) {
 	}
 }
 
-// An ApplicationInstallation says which application it installs, without the annotations of Winnow.
+// An ApplicationInstallation states which application it installs, without the annotations of Winnow.
 func TestTheApplicationOfALiveInstallation(t *testing.T) {
 	main := installation.MainOf(map[string]any{
 		"apiVersion": "apps.kubermatic.k8c.io/v1", "kind": "ApplicationInstallation", "metadata": map[string]any{"name": "a", "namespace": "ns"},

@@ -270,7 +270,7 @@ func reasonOf(err error) string {
 	return ""
 }
 
-// A context that ended, or a reader that fails, says nothing about the content.
+// A context that ended, or a reader that fails, proves nothing about the content.
 func TestTransientFailuresAreNotPermanent(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

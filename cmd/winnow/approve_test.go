@@ -32,7 +32,7 @@ func testApprove(c *cluster) {
 
 	c.apply(inNamespace("calm", "{sources: [{name: catalog}]}"))
 	file := filepath.Join(c.t.TempDir(), "nowhere")
-	// Nothing is held of an older spec only, which says nothing about this one.
+	// Nothing is held of an older spec only, which proves nothing about this one.
 	for _, quiet := range []string{"--write=" + file, "-q"} {
 		c.expect(root.ExitFindings, "", "calm/apps: it is not decided yet whether something is held: the status is of an older spec: run winnow reconcile apps -n calm",
 			"approve", "apps", "-n", "calm", quiet)

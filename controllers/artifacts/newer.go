@@ -33,7 +33,7 @@ type Newer struct {
 	file string
 }
 
-// String says where the publication was found.
+// String states where the publication was found.
 func (n *Newer) String() string {
 	where := "the ExternalArtifact names"
 	if n.artifact == nil {

@@ -139,7 +139,7 @@ func (p *Pushes) line() (types.NamespacedName, bool) {
 	return key, true
 }
 
-// reportWaiting enqueues a selection whose first push has to wait for its turn, so that its condition says that.
+// reportWaiting enqueues a selection whose first push has to wait for its turn, so that its condition reports that.
 func (p *Pushes) reportWaiting(ctx context.Context, key types.NamespacedName) {
 	p.mu.Lock()
 	_, pushed := p.results[key]

@@ -91,7 +91,7 @@ func (a Access) Host() string {
 }
 
 // Connection identifies how a registry is reached: by whom, and by which proxy and credentials. What is known of one
-// connection says nothing about another one to the same host.
+// connection proves nothing about another one to the same host.
 func (a Access) Connection() string {
 	key := []string{a.Namespace, a.Host(), a.Provider, "account " + a.ServiceAccountName, fmt.Sprintf("insecure %t", a.Insecure)}
 	for field, ref := range map[string]*meta.LocalObjectReference{"secret": a.SecretRef, "cert": a.CertSecretRef, "proxy": a.ProxySecretRef} {

@@ -35,7 +35,7 @@ type fetcher struct {
 }
 
 // withRegistry calls do with a connection to the repository of the source, unless it has just failed. A connection belongs
-// to the namespace of the source: the proxy or the password of one tenant says nothing about the host.
+// to the namespace of the source: the proxy or the password of one tenant proves nothing about the host.
 func (f *fetcher) withRegistry(ctx context.Context, source Observed, do func(context.Context, *registries.Connection) error) error {
 	timeout := fetchTimeout
 	if own := source.repository.Spec.Timeout; own != nil && own.Duration < timeout {

@@ -85,7 +85,7 @@ func TestTheBackoffOfAConnectionGrowsAndEndsWithASuccess(t *testing.T) {
 	})
 }
 
-// The end of the controller, or of a load that nobody waits for, says nothing about the host.
+// The end of the controller, or of a load that nobody waits for, proves nothing about the host.
 func TestAnInterruptedAttemptIsNoFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := NewFailures(time.Now)

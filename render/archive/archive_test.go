@@ -140,7 +140,7 @@ func write(t testing.TB, files *tree.Tree) []byte {
 	return out.Bytes()
 }
 
-// checkError compares what an *Error says about the archive.
+// checkError compares what an *Error states about the archive.
 func checkError(t *testing.T, err error, want Error) {
 	t.Helper()
 	var got *Error

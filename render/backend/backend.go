@@ -9,7 +9,7 @@ type Backend interface {
 	// Targets are the kinds, besides those of the core group, that the cluster must serve. An empty Kind
 	// stands for the kinds that definitions name.
 	Targets() []schema.GroupVersionKind
-	// Identity says which live object, and which release of Helm, the instance is.
+	// Identity states which live object, and which release of Helm, the instance is.
 	Identity(instance Instance) (Identity, error)
 	// Build returns the objects of the instance, sorted by kind, namespace and name. Exactly one of them is
 	// Main. The error joins all problems, each of which is an *Error.
@@ -36,6 +36,6 @@ const (
 type Note struct {
 	// Field of the instance that it is about.
 	Field string
-	// Message says what does not work, and what to do.
+	// Message describes what does not work, and what to do.
 	Message string
 }

@@ -18,7 +18,7 @@ type Error struct {
 	Application string
 	// Path of the field: of the definition from spec on, or below the instance. Empty for the whole.
 	Path string
-	// Message says what is wrong, and what to do.
+	// Message describes what is wrong, and what to do.
 	Message string
 }
 

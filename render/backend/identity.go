@@ -15,7 +15,7 @@ import (
 	"github.com/winnow-dev/winnow/render/backend/kinds"
 )
 
-// Identity says which live object an instance is. Another identity under the name of an instance is another
+// Identity states which live object an instance is. Another identity under the name of an instance is another
 // installation, which replaces what runs.
 type Identity struct {
 	schema.GroupVersionKind

@@ -42,9 +42,9 @@ type Instance struct {
 	// TargetNamespace is where the application runs. Without it that is what the definition says, or the
 	// namespace of the selection.
 	TargetNamespace string
-	// CreateNamespace says whether the namespace comes with the instance; nil is what the definition says.
+	// CreateNamespace reports whether the namespace comes with the instance; nil is what the definition says.
 	CreateNamespace *bool
-	// CreateOperatorGroup says whether the OperatorGroup comes with the instance; nil is yes.
+	// CreateOperatorGroup reports whether the OperatorGroup comes with the instance; nil is yes.
 	CreateOperatorGroup *bool
 	// ReleaseName and StorageNamespace of Helm are the name of the main object, and its namespace, without.
 	ReleaseName, StorageNamespace string
@@ -57,7 +57,7 @@ type Instance struct {
 	Suspend bool
 	// DestroyResources deletes what Terraform made when the instance is deleted, if the definition says so too.
 	DestroyResources bool
-	// Access says how Flux reaches the source of the chart.
+	// Access states how Flux reaches the source of the chart.
 	Access Access
 }
 

@@ -23,7 +23,7 @@ func TargetsIn(main Object, objects []Object) string {
 	return GroupOf(objects[i].Object).Targets
 }
 
-// Group is what an OperatorGroup says of the operators of its namespace.
+// Group is what an OperatorGroup states of the operators of its namespace.
 type Group struct {
 	// Targets are the namespaces that they watch, for people, and Account is theirs; empty for that of OLM.
 	Targets, Account string

@@ -7,7 +7,7 @@ import (
 )
 
 // ValuesOf returns the values that an object of an instance has, in JSON's types: those of a main object, or the
-// default values. A patch may have changed them; then the error says that they cannot be read.
+// default values. A patch may have changed them; then the error reports that they cannot be read.
 func ValuesOf(object Object) (map[string]any, error) {
 	at := func(fields ...string) map[string]any {
 		values, _, _ := unstructured.NestedMap(object.Object, fields...)

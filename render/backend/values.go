@@ -89,7 +89,7 @@ func WithoutNulls(values map[string]any) map[string]any {
 }
 
 // DecodeValues reads values as Helm does, for which yes and off are booleans. They are nil if the text is empty. The error
-// says what is wrong with the text.
+// describes what is wrong with the text.
 func DecodeValues(text []byte) (map[string]any, error) {
 	node, err := yamlnode.First(text)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/winnow-dev/winnow/render/identity"
 )
 
-// Application is a definition of the catalog and what the catalog says about it.
+// Application is a definition of the catalog and what the catalog states about it.
 type Application struct {
 	// Name is the object's metadata.name: a DNS-1123 subdomain, and so a safe file name.
 	Name string
@@ -41,7 +41,7 @@ type Application struct {
 	DefaultVersion string
 	// SpecFields are the keys of spec, in the document's order.
 	SpecFields []string
-	// Identity says which live releases the definition means, and where its versions come from.
+	// Identity states which live releases the definition means, and where its versions come from.
 	Identity identity.Facts
 	// Metadata is the content of the metadata.yaml, empty without one. A format that has none takes it
 	// from the object.

@@ -9,7 +9,7 @@ type Content interface {
 	// one without a name.
 	Channels() []Channel
 	// Keep returns the content with the versions to keep. Where others have to stay, or go, for it to be valid, it says
-	// so by repairs, for people. The error says what is wrong with what is asked.
+	// so by repairs, for people. The error describes what is wrong with what is asked.
 	Keep(Keep) (kept Content, repairs []string, err error)
 	// Files returns the files of an artifact that hold the content.
 	Files() []File
@@ -28,7 +28,7 @@ type Channel struct {
 	Deprecated string
 }
 
-// Keep says which versions of a content stay.
+// Keep states which versions of a content stay.
 type Keep struct {
 	// Version reports whether a channel keeps a version; nil keeps all.
 	Version func(channel, version string) bool

@@ -34,10 +34,10 @@ type Definitions struct{}
 // Name implements Format.
 func (Definitions) Name() string { return v1alpha1.FormatDefinitions }
 
-// definitionLine begins the member of a document, outside of flow style, that says what it is.
+// definitionLine begins the member of a document, outside of flow style, that describes what it is.
 var definitionLine = regexp.MustCompile(`(?m)^kind:[ \t]+["']?` + definitionKind + `["']?[ \t]*(?:#.*)?\r?$`)
 
-// Detect reports whether a line of a file says that a document is an ApplicationDefinition. It ignores the files of
+// Detect reports whether a line of a file reports that a document is an ApplicationDefinition. It ignores the files of
 // Applications, and all files of a tree with the directory of that format.
 func (Definitions) Detect(fsys fs.FS) (bool, error) {
 	root, err := fs.ReadDir(fsys, ".")
@@ -240,7 +240,7 @@ func (d *definitions) read(data []byte, application *Application, found *violati
 	return 0
 }
 
-// ownMetadata returns what an object says about itself.
+// ownMetadata returns what an object states about itself.
 func ownMetadata(application *Application) metadata.Metadata {
 	return metadata.Metadata{
 		Tier: application.Labels[v1alpha1.TierLabel], Labels: application.Labels, Annotations: application.Annotations,

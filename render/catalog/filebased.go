@@ -16,7 +16,7 @@ import (
 
 // FileBased is the format of OLM's file-based catalogs. A package is an application, a bundle a version of it.
 type FileBased struct {
-	// Named says that somebody named the format. Then each file that no .indexignore names has to be one of the
+	// Named reports whether somebody named the format. Then each file that no .indexignore names has to be one of the
 	// catalog, as for `opm validate`. Otherwise those of other names than Detect looks at must not be there.
 	Named bool
 }
@@ -24,7 +24,7 @@ type FileBased struct {
 // Name implements Format.
 func (FileBased) Name() string { return v1alpha1.FormatFileBased }
 
-// packageSchema says that a document is a package, in YAML and in JSON.
+// packageSchema marks a document as a package, in YAML and in JSON.
 var packageSchema = regexp.MustCompile(`["']?\bschema["']?\s*:\s*["']?olm\.(?:package|channel|bundle)\b`)
 
 // Detect reports whether a file has the schema of a package, a channel or a bundle. It ignores trees of Applications,

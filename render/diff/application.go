@@ -43,7 +43,7 @@ type Application struct {
 	// Fields are the first of the other changes of the object, and the number of further ones.
 	Fields        []Field `json:"fields"`
 	FieldsOmitted int     `json:"fieldsOmitted,omitempty"`
-	// Facts are the first changes of what two catalogs, compared without a selection, say about it: selections choose by
+	// Facts are the first changes of what two catalogs, compared without a selection, state about it: selections choose by
 	// them.
 	Facts []Field `json:"facts,omitempty"`
 	// Deprecated is the message of an application that was not deprecated, or did not exist, before.

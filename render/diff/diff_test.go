@@ -82,7 +82,7 @@ func versions(list ...string) string {
 	return spec.String()
 }
 
-// told is what a report says of an application, without what every one has.
+// told is what a report states of an application, without what every one has.
 func told(a diff.Application) string {
 	var parts []string
 	say := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }

@@ -40,7 +40,7 @@ func installing(edit func(*v1alpha1.CatalogSelectionSpec), instances map[string]
 	})
 }
 
-// toldOf is what a report says of an instance.
+// toldOf is what a report states of an instance.
 func toldOf(in diff.Instance) string {
 	parts := []string{in.Name + " " + string(in.Change)}
 	say := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }

@@ -6,7 +6,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// What the older artifact says of prune is what lives in the cluster: an edit of the same change does not
+// What the older artifact states of prune is what lives in the cluster: an edit of the same change does not
 // reach what leaves.
 func TestARemovalSaysWhetherFluxDeletes(t *testing.T) {
 	prune := func(s *v1alpha1.CatalogSelectionSpec) { s.DeletionPolicy = "Delete" }

@@ -1,4 +1,4 @@
-// Package explained says why an instance of a spec is installed as it is: the version, the values and where they come from. It
+// Package explained explains why an instance of a spec is installed as it is: the version, the values and where they come from. It
 // renders the selection, as the facade does.
 package explained
 

@@ -60,7 +60,7 @@ func TestWhatIsReplacedInALiveDefinition(t *testing.T) {
 	}
 }
 
-// What a message says of live values are paths: the values may be secret, and there may be many.
+// What a message states of live values are paths: the values may be secret, and there may be many.
 func TestAMessageHasNoValuesAndIsBounded(t *testing.T) {
 	var live, next strings.Builder
 	for i := range 1000 {

@@ -6,7 +6,7 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// errValues says that default values are no mapping.
+// errValues reports that default values are no mapping.
 var errValues = errors.New("they are no mapping of plain values")
 
 // parseValues reads default values as the transformations do, by YAML 1.2 and with merge keys: y is a

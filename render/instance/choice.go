@@ -11,7 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
-// Choice says how the version of an instance comes about.
+// Choice states how the version of an instance comes about.
 type Choice string
 
 // Choices.

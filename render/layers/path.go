@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// presence says what values have at a path.
+// presence describes what values have at a path.
 type presence int
 
 const (

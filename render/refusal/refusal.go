@@ -1,4 +1,4 @@
-// Package refusal says what is wrong with an input that cannot be rendered, and which input it is. It knows what reads
+// Package refusal describes what is wrong with an input that cannot be rendered, and which input it is. It knows what reads
 // inputs by their errors alone.
 package refusal
 
@@ -68,7 +68,7 @@ func Recover(source, doing string, err *error) {
 	}
 }
 
-// Join joins the first errors and says how many more there are.
+// Join joins the first errors and states how many more there are.
 func Join(errs []error) error {
 	listed := errs[:min(len(errs), MaxListed)]
 	if more := len(errs) - len(listed); more > 0 {

@@ -15,7 +15,7 @@ import (
 type KeepError struct {
 	// Application is the name of the application.
 	Application string
-	// Err says why, for people.
+	// Err explains why, for people.
 	Err error
 }
 

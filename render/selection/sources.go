@@ -142,11 +142,11 @@ type Conflict struct {
 	Index       int
 	// Source has the definition, and Winner is the earlier source that has it as well.
 	Source, Winner string
-	// Reason says what differs.
+	// Reason describes what differs.
 	Reason string
 }
 
-// String says what is wrong, where, and what to do.
+// String describes what is wrong, where, and what to do.
 func (c Conflict) String() string {
 	return fmt.Sprintf("versions of application %s of the source %q cannot be added to those of %q: %s; leave it out by spec.sources[%d].limit",
 		c.Application, c.Source, c.Winner, c.Reason, c.Index)

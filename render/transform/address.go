@@ -85,7 +85,7 @@ type image struct {
 	host string
 	// location is the reference in the form that mirrors are written in: host and path.
 	location string
-	// tagged says that it has a tag or a digest.
+	// tagged reports whether it has a tag or a digest.
 	tagged bool
 }
 

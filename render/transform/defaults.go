@@ -28,7 +28,7 @@ const (
 	mappingField = "defaultValues"
 )
 
-// errBlock says that a block cannot be read.
+// errBlock reports that a block cannot be read.
 type errBlock struct{ reason error }
 
 func (e errBlock) Error() string {
@@ -37,7 +37,7 @@ func (e errBlock) Error() string {
 
 func (e errBlock) Unwrap() error { return e.reason }
 
-// openDefaults returns nil when the document has no default values. An errBlock says that they are
+// openDefaults returns nil when the document has no default values. An errBlock reports that they are
 // no mapping, perhaps because of templates, which is their author's right. It changes nothing.
 func openDefaults(doc *yamledit.Document) (*defaults, error) {
 	spec := yamledit.Lookup(doc.Content(), "spec")
@@ -103,7 +103,7 @@ func (d *defaults) merge(values *yaml.Node, override bool) {
 	m.Merge(d.mapping, values)
 }
 
-// ErrTemplates says that a block has templates, and would have to be encoded again as a whole,
+// ErrTemplates reports that a block has templates, and would have to be encoded again as a whole,
 // after which not all of them would stand there as they did.
 var ErrTemplates = errors.New("its templates would not survive: write it in block style without anchors")
 

@@ -19,7 +19,7 @@ type Host struct {
 	// Path of the field, such as spec.versions[0].template.source.helm.url.
 	Path string
 	Kind Kind
-	// Covered says that a mirror replaced it, or that it is already the target of one.
+	// Covered reports whether a mirror replaced it, or that it is already the target of one.
 	Covered bool
 	// Reference is what is fetched from it.
 	Reference

@@ -29,19 +29,19 @@ type Input struct {
 type Output struct {
 	// Document is the very slice of the catalog when nothing changed.
 	Document []byte
-	// Identity is what the document says about live releases and the origins of versions.
+	// Identity is what the document states about live releases and the origins of versions.
 	Identity identity.Facts
 	// Omitted are the indexes in Config.OmitFields of those that the document had.
 	Omitted []int
 	// Hosts that the document refers to, sorted and each once per path; empty without
 	// mirrors and CollectHosts.
 	Hosts []Host
-	// Unreadable says why the default values could not be searched for addresses. Empty if
+	// Unreadable explains why the default values could not be searched for addresses. Empty if
 	// they were searched, or searching was not asked for.
 	Unreadable string
 }
 
-// Error says that a document cannot be transformed as the selection asks, or that the
+// Error reports that a document cannot be transformed as the selection asks, or that the
 // configuration is wrong. It is permanent.
 type Error struct {
 	// Application is the metadata.name, or empty when the configuration is wrong.

@@ -19,9 +19,9 @@ type Document struct {
 	Text
 
 	root *yaml.Node // the document node; its content is a mapping
-	// Dirty says that nodes changed; whole that edits cannot express it.
+	// Dirty reports whether nodes changed; whole that edits cannot express it.
 	Dirty, Whole bool
-	// Encoded says that the text was encoded from the nodes.
+	// Encoded reports whether the text was encoded from the nodes.
 	Encoded bool
 }
 
@@ -128,6 +128,6 @@ func (d *Document) adopt(data []byte) error {
 	return nil
 }
 
-// ErrMismatch says that an edited document does not say what it was meant to say. It is a
+// ErrMismatch reports that an edited document does not say what it was meant to say. It is a
 // defect of this package; the document is never handed out.
 var ErrMismatch = errors.New("internal error: the edited document differs from what was intended")

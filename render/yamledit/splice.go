@@ -111,7 +111,7 @@ func (d *Document) SetValue(mapping *yaml.Node, i int, value *yaml.Node) {
 // Place is where a mapping goes on.
 type Place struct {
 	At, Indent int
-	// line says that the entries before it need a line break.
+	// line reports whether the entries before it need a line break.
 	line, OK bool
 }
 

@@ -31,7 +31,7 @@ func Expand(document *yaml.Node) *yaml.Node {
 
 // destination is where a node is copied to.
 type destination struct {
-	// repeated says that the node is written elsewhere, flow that it is within brackets.
+	// repeated reports whether the node is written elsewhere, flow that it is within brackets.
 	repeated, flow bool
 }
 

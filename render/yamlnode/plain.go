@@ -6,7 +6,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// ErrNoMapping says that a document is no mapping.
+// ErrNoMapping reports that a document is no mapping.
 var ErrNoMapping = errors.New("it is no mapping")
 
 // Mapping reads the first document of untrusted data, which has to be a mapping, in the types of Plain.

@@ -46,7 +46,7 @@ func TestCheckReplaceable(t *testing.T) {
 		files map[string]string // besides those of an earlier render, unless alone
 		alone bool
 		ok    bool
-		// replaced says that the files go.
+		// replaced reports whether the files go.
 		replaced bool
 	}{
 		{name: "an empty directory", alone: true, ok: true},

@@ -20,7 +20,7 @@ import (
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
-// compressed returns the content of the file. A file that is not compressed by gzip is an error that says what it is, and
+// compressed returns the content of the file. A file that is not compressed by gzip is an error that describes what it is, and
 // what to pass instead.
 func (a archiveFile) compressed(file io.Reader) (io.Reader, error) {
 	content := bufio.NewReaderSize(file, maxSniffed)

@@ -7,7 +7,7 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog"
 )
 
-// VersionFacts is what a catalog says about one version.
+// VersionFacts is what a catalog states about one version.
 type VersionFacts struct {
 	Version string `json:"version"`
 	// Number is the semantic version, where it is not the name.

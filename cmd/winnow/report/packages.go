@@ -10,7 +10,7 @@ import (
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
-// Package is what list and explain say about a package of operators, and show too.
+// Package is what list and explain state about a package of operators, and show too.
 type Package struct {
 	DefaultChannel string           `json:"defaultChannel"`
 	Channels       []channelSummary `json:"channels"`

@@ -31,7 +31,7 @@ func (a *Accounts) WithoutUnreadable(ctx context.Context, cs *v1alpha1.CatalogSe
 	asked := map[schema.GroupVersionKind]bool{}
 	for i, change := range changes {
 		if change.OfPlatform() || change.Reason == v1alpha1.RemovalReason {
-			continue // says nothing about the content
+			continue // proves nothing about the content
 		}
 		about := []schema.GroupVersionKind{kindOf[change.Key]}
 		if change.Field == safeguard.OperatorConflictField {

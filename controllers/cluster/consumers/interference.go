@@ -120,7 +120,7 @@ func metadataChanges(metadata any) []string {
 	return changes
 }
 
-// directive is the member of a strategic merge patch that says how an object is patched, and replacing the value by which
+// directive is the member of a strategic merge patch that states how an object is patched, and replacing the value by which
 // nothing of it stays.
 const (
 	directive = "$patch"

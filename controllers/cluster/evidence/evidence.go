@@ -1,4 +1,4 @@
-// Package evidence has what the owner labels of live objects say about the Kustomizations of a selection: a status proves nothing.
+// Package evidence has what the owner labels of live objects state about the Kustomizations of a selection: a status proves nothing.
 // It must not know how objects are read, nor who claims them.
 package evidence
 
@@ -13,7 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Evidence is what the owner labels of live objects say about the Kustomizations of a selection. A status proves
+// Evidence is what the owner labels of live objects state about the Kustomizations of a selection. A status proves
 // nothing: whoever owns a Kustomization can write it, or let it apply an empty build. It counts only for the objects of a
 // kind that the controller may not read.
 type Evidence struct {

@@ -91,7 +91,7 @@ func RetryAfter(cs *v1alpha1.CatalogSelection, now time.Time) time.Duration {
 	return retry
 }
 
-// Describe says where an object is kept, and until when.
+// Describe states where an object is kept, and until when.
 func Describe(entry v1alpha1.LeavingStatus, now time.Time) string {
 	name, end := Key(entry).FullName(), entry.Since.Add(Timeout)
 	if now.Before(end) {

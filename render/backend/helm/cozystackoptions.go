@@ -10,7 +10,7 @@ import (
 	"github.com/winnow-dev/winnow/render/backend/draft"
 )
 
-// releaseOptions are what a definition of Cozystack says about its releases in annotations.
+// releaseOptions are what a definition of Cozystack states about its releases in annotations.
 type releaseOptions struct {
 	installTimeout, upgradeTimeout time.Duration
 	disableWait                    bool

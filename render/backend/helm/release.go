@@ -25,7 +25,7 @@ type release struct {
 	remediate bool
 	// disableWait does not wait for what is installed.
 	disableWait bool
-	// serverSide says whether server-side apply is used; nil is the default of helm-controller.
+	// serverSide reports whether server-side apply is used; nil is the default of helm-controller.
 	serverSide *bool
 	valuesFrom []any
 	// extra members of the spec.

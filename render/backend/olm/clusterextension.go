@@ -106,7 +106,7 @@ func distinguishable(d *draft.Draft) {
 	}
 }
 
-// ExtensionNotes says what does not work with every release of OLM v1, or not for long. Without a bundle it knows the spec
+// ExtensionNotes describes what does not work with every release of OLM v1, or not for long. Without a bundle it knows the spec
 // alone.
 func ExtensionNotes(in backend.Instance) []backend.Note {
 	var notes []backend.Note

@@ -24,7 +24,7 @@ type Document struct {
 	Size yamlnode.Extent
 }
 
-// Read returns the bytes of the regular file of found.Path, which has at most limit of them; nil when found says why
+// Read returns the bytes of the regular file of found.Path, which has at most limit of them; nil when found explains why
 // there are none. The error is the file system's.
 func Read(fsys fs.FS, limit int, found *violation.Findings) ([]byte, error) {
 	data, err := bounded.ReadFile(fsys, found.Path, limit)

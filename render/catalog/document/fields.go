@@ -46,7 +46,7 @@ func IsMapping(node *yaml.Node, name string, found *violation.Findings) bool {
 	return false
 }
 
-// Text returns the string of a member; without one, it is empty, and found says why.
+// Text returns the string of a member; without one, it is empty, and found explains why.
 func Text(member yamlnode.Entry, found *violation.Findings) string {
 	value, ok := yamlnode.Text(member.Value)
 	if !ok {

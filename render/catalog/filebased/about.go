@@ -6,19 +6,19 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog/filebased/jsontext"
 )
 
-// About is what a package says about itself to people. Its texts are as long as those of the catalog.
+// About is what a package states about itself to people. Its texts are as long as those of the catalog.
 type About struct {
 	DisplayName, Description string
 	// Maintainers as "Name <mail>".
 	Maintainers []string
 	Provider    string
 	Keywords    []string
-	// Icon says that there is one.
+	// Icon reports whether there is one.
 	Icon   bool
 	Labels map[string]string
 }
 
-// csv is what a ClusterServiceVersion says about itself, in its spec or in the property olm.csv.metadata.
+// csv is what a ClusterServiceVersion states about itself, in its spec or in the property olm.csv.metadata.
 type csv struct {
 	DisplayName string `json:"displayName"`
 	Description string `json:"description"`

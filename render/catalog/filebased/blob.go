@@ -25,7 +25,7 @@ type Blob struct {
 	Document, Line int
 	// Data are its bytes in the file, with the comments in and above it. Nothing may change them.
 	Data []byte
-	// JSON says that it is one of several JSON objects, which only readers of JSON can be relied on to read.
+	// JSON reports whether it is one of several JSON objects, which only readers of JSON can be relied on to read.
 	JSON bool
 
 	content any
@@ -67,7 +67,7 @@ func (b *Blob) Object() map[string]any {
 
 var errNoMapping = errors.New("must be a mapping with a schema: a document may not have comments alone")
 
-// where says where a blob is, for a message about another one.
+// where states where a blob is, for a message about another one.
 func (b *Blob) where() string { return fmt.Sprintf("%s:%d", b.Path, b.Line) }
 
 // subject names what a blob describes.

@@ -12,7 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// packageProperty says which version of a package a bundle is.
+// packageProperty states which version of a package a bundle is.
 type packageProperty struct {
 	index       int
 	PackageName string `json:"packageName"`
@@ -56,7 +56,7 @@ type bundleCheck struct {
 	versions    []packageProperty
 	objects     int
 	problems    []shape.Problem
-	// hasMetadata says that install modes of the objects are not of interest.
+	// hasMetadata is true where install modes of the objects are of no interest.
 	hasMetadata bool
 	objectModes []string
 }

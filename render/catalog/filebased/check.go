@@ -41,7 +41,7 @@ func (p *packageCheck) check(found *report) {
 	p.checkDeprecations(found)
 }
 
-// tooLarge says what the package has too much of.
+// tooLarge describes what the package has too much of.
 func (p *packageCheck) tooLarge() string {
 	entries, skips := 0, 0
 	for _, channel := range p.result.Channels {

@@ -18,7 +18,7 @@ const (
 	Add Action = "Add"
 )
 
-// Decision says why a channel has other entries than the predicate keeps.
+// Decision explains why a channel has other entries than the predicate keeps.
 type Decision struct {
 	Package, Channel, Bundle string
 	// Version of the bundle.
@@ -44,13 +44,13 @@ type PruneProblem struct {
 	Message string
 }
 
-// PruneError says that packages cannot be pruned as asked.
+// PruneError reports that packages cannot be pruned as asked.
 type PruneError struct {
 	// Problems in the order of the packages. Never empty.
 	Problems []PruneProblem
 }
 
-// Error lists the first problems and says how many more there are.
+// Error lists the first problems and states how many more there are.
 func (e *PruneError) Error() string {
 	return "pruning packages: " + strings.ReplaceAll(excerpt.List(e.Problems, maxListed, func(p PruneProblem) string {
 		return p.Package + ": " + p.Message

@@ -69,7 +69,7 @@ func (b *Blob) decode(data []byte, top jsontext.Object) []shape.Problem {
 	return nil
 }
 
-// unreadable says why a document cannot be read.
+// unreadable explains why a document cannot be read.
 func (b *Blob) unreadable(source split.Document, err error) shape.Problem {
 	if b.JSON {
 		if found := split.CheckJSON(b.Data); found != nil {
@@ -82,7 +82,7 @@ func (b *Blob) unreadable(source split.Document, err error) shape.Problem {
 	return b.syntaxProblem(err)
 }
 
-// syntaxProblem says where a document cannot be read.
+// syntaxProblem states where a document cannot be read.
 func (b *Blob) syntaxProblem(err error) shape.Problem {
 	if !strings.HasPrefix(err.Error(), "yaml: ") {
 		return shape.Problem{Message: err.Error()}

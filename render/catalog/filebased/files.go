@@ -56,7 +56,7 @@ func paths(ctx context.Context, fsys fs.FS, found *report) ([]string, error) {
 	return kept, err
 }
 
-// readFile returns the bytes of a regular file, nil when found says why there are none.
+// readFile returns the bytes of a regular file, nil when found explains why there are none.
 func readFile(fsys fs.FS, name string, limit int, found *report) ([]byte, error) {
 	data, err := bounded.ReadFile(fsys, name, limit)
 	switch {

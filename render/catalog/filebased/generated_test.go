@@ -16,7 +16,7 @@ import (
 // random ways.
 type generated struct {
 	*rand.Rand
-	// tame says that entries replace and skip lower versions alone.
+	// tame reports whether entries replace and skip lower versions alone.
 	tame     bool
 	name     string
 	versions []string // of the bundles, from the lowest to the highest

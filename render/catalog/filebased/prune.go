@@ -10,7 +10,7 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// Keep says what stays of a package.
+// Keep describes what stays of a package.
 type Keep struct {
 	Package string
 	// Bundle reports whether a channel keeps a bundle. Nil keeps all.

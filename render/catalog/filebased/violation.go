@@ -5,7 +5,7 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// InvalidError says that a catalog's content is wrong. The messages begin with the number of the document in its file.
+// InvalidError reports that a catalog's content is wrong. The messages begin with the number of the document in its file.
 type InvalidError = violation.InvalidError
 
 // nameList lists names of the catalog for a message.

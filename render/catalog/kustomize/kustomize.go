@@ -237,7 +237,7 @@ func (c *checker) characters(node *yaml.Node, text string) {
 	}
 }
 
-// CharacterProblem says which character of a text kustomize cannot carry, "" where it carries all of them.
+// CharacterProblem states which character of a text kustomize cannot carry, "" where it carries all of them.
 func CharacterProblem(text string) string {
 	i := strings.IndexFunc(text, isLost)
 	if i < 0 {

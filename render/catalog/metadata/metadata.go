@@ -15,7 +15,7 @@ import (
 // maxTier bounds a tier in characters, as the API does.
 const maxTier = 63
 
-// Metadata is what a catalog says about an application.
+// Metadata is what a catalog states about an application.
 type Metadata struct {
 	// Tier of the application. Case matters.
 	Tier string

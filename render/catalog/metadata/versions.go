@@ -42,7 +42,7 @@ const (
 // Components returns all of them.
 func Components() []string { return []string{ComponentKKP, ComponentKubernetes} }
 
-// Version is what a catalog says about one version.
+// Version is what a catalog states about one version.
 type Version struct {
 	// Name of the version, as in spec.versions.
 	Name string

@@ -35,7 +35,7 @@ func (v Violation) String() string {
 	return finding.Text(v.Path, v.Line, v.Message)
 }
 
-// InvalidError says that a catalog's content is wrong.
+// InvalidError reports that a catalog's content is wrong.
 type InvalidError struct {
 	// Violations sorted by path, line and message. Never empty.
 	Violations []Violation
@@ -43,7 +43,7 @@ type InvalidError struct {
 	Omitted int
 }
 
-// Error lists the first violations and says how many more there are.
+// Error lists the first violations and states how many more there are.
 func (e *InvalidError) Error() string {
 	return "invalid catalog: " + finding.Violations(e.Violations, e.Omitted)
 }

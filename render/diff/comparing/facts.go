@@ -49,7 +49,7 @@ func AddFacts(s *diff.Selection, older, newer *catalog.Catalog) {
 	}
 }
 
-// saidOf returns what a catalog says about an application, in JSON's types.
+// saidOf returns what a catalog states about an application, in JSON's types.
 func saidOf(a *catalog.Application) map[string]any {
 	all := map[string]any{"labels": anyOf(a.Metadata.Labels), "annotations": anyOf(a.Metadata.Annotations)}
 	maps.Copy(all, a.Metadata.Extra)

@@ -150,7 +150,7 @@ func withoutOwnNames(object *unstructured.Unstructured, in *installation.Instanc
 	_ = unstructured.SetNestedSlice(object.Object, list, "spec", "valuesFrom") // its path is there
 }
 
-// followsVersion reports whether a field says which version is installed.
+// followsVersion reports whether a field states which version is installed.
 func followsVersion(c fielddiff.Change) bool {
 	for _, path := range [][]string{
 		{string(backend.Source), "spec", "ref"}, {"spec", "chart", "spec", "version"}, {"spec", "applicationRef", "version"},

@@ -21,7 +21,7 @@ type Definition struct {
 	Name, Group string
 }
 
-// identify sets what the document says of the identity.
+// identify sets what the document states of the identity.
 func (d *Definition) identify() {
 	d.Name = d.Root.Get("metadata", "name").Text()
 	d.Group, _, _ = strings.Cut(d.Root.Get("apiVersion").Text(), "/")

@@ -1,4 +1,4 @@
-// Package rules says what a rule of lint is, how bad it is to break one, and what is reported of it.
+// Package rules describes what a rule of lint is, how bad it is to break one, and what is reported of it.
 //
 // It must not know any rule, nor what is linted.
 package rules
@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Severity says how bad a finding is.
+// Severity states how bad a finding is.
 type Severity string
 
 // Severities, the worst first.
@@ -47,7 +47,7 @@ func (r Rule) Finding(application, path string, line int, format string, args ..
 		Message: fmt.Sprintf(format, args...)}
 }
 
-// Finding is one thing that a rule says about a catalog.
+// Finding is one thing that a rule states about a catalog.
 type Finding struct {
 	// Rule is the identifier of the rule, such as kkp/semver. Identifiers are stable.
 	Rule string `json:"rule"`

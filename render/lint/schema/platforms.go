@@ -18,7 +18,7 @@ func platforms() []platform {
 	}
 }
 
-// object returns the shape of a definition with that spec. What its format says of the rest, the
+// object returns the shape of a definition with that spec. What its format states of the rest, the
 // catalog is refused for.
 func object(spec shape) shape {
 	return mapping(map[string]shape{"apiVersion": {}, "kind": {}, "metadata": {}, "spec": spec})

@@ -26,7 +26,7 @@ type Schemas interface {
 type Problem struct {
 	// Field is the path of the field, such as spec.versions[0].version; empty for the whole object.
 	Field string
-	// Message says what is wrong with it.
+	// Message describes what is wrong with it.
 	Message string
 }
 

@@ -18,9 +18,9 @@ type shape struct {
 	members map[string]shape
 	// elements of a list, or the values of a mapping with any keys.
 	elements *shape
-	// filled says that the empty text is refused as well.
+	// filled reports whether the empty text is refused as well.
 	filled bool
-	// defaulted says that the API server replaces null, which it otherwise refuses.
+	// defaulted reports whether the API server replaces null, which it otherwise refuses.
 	defaulted bool
 	// choices are all values of a text; nil if there are others.
 	choices []string

@@ -96,7 +96,7 @@ const maxPath = 160
 
 func shownPath(at field.Field) string { return excerpt.To(at.Path, maxPath) }
 
-// remedy says how a value becomes text.
+// remedy states how a value becomes text.
 func remedy(at field.Field, known shape) string {
 	switch {
 	case known.kind != textKind:

@@ -11,7 +11,7 @@ import (
 type instanceExplanation struct {
 	output.Document
 	report.Instance
-	// Selected is true if the application is in, and ApplicationReason says why.
+	// Selected is true if the application is in, and ApplicationReason explains why.
 	Selected          bool   `json:"selected"`
 	ApplicationReason string `json:"applicationReason"`
 	// Choice of the version, the Versions of the application that stay, and the Candidates among them.

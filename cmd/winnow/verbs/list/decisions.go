@@ -129,7 +129,7 @@ func (l *decisionList) repairs() []string {
 	return all
 }
 
-// repaired says that there are repairs, and of which applications; empty without any.
+// repaired reports that there are repairs, and of which applications; empty without any.
 func (l *decisionList) repaired() string {
 	var names []string
 	for _, a := range l.Applications {

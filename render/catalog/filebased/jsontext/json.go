@@ -22,12 +22,12 @@ type Member struct {
 // Object is the top of a document.
 type Object struct {
 	Members []Member
-	// Plain says that the bytes have one reading: no object has two keys that differ in the case of their letters
+	// Plain reports whether the bytes have one reading: no object has two keys that differ in the case of their letters
 	// at most, and no number needs an exponent.
 	Plain bool
 }
 
-// errNoJSON says that a document is not valid JSON; checkJSON says why.
+// errNoJSON reports that a document is not valid JSON; checkJSON explains why.
 var errNoJSON = errors.New("is not valid JSON")
 
 // Scan reads an object without decoding it, and checks that it is valid JSON and within bounds. It takes most

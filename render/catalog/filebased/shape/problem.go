@@ -36,7 +36,7 @@ type Problem struct {
 	Line int
 }
 
-// TypeProblem says which field has the wrong type.
+// TypeProblem states which field has the wrong type.
 func TypeProblem(err error) Problem {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {

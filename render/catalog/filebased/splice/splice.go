@@ -93,7 +93,7 @@ func cutBlock(data []byte, list *yaml.Node, keep func(int) bool) []byte {
 type blockCut struct {
 	elements, indent int
 	keep             func(int) bool
-	// at is the element of the line, and drop says that it goes.
+	// at is the element of the line, and drop reports whether it goes.
 	at   int
 	drop bool
 	// waiting are lines without content, which the next line with some tells where they belong.

@@ -15,7 +15,7 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// Helm says what to take of the index of a Helm repository. The zero value takes all versions of charts in OCI
+// Helm describes what to take of the index of a Helm repository. The zero value takes all versions of charts in OCI
 // registries.
 type Helm struct {
 	// URL of the repository, which its index does not have.

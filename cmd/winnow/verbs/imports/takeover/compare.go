@@ -24,7 +24,7 @@ type artifact struct {
 	sources input
 }
 
-// compare compares a live release with the object of the artifact that would replace it. The error says why it must
+// compare compares a live release with the object of the artifact that would replace it. The error explains why it must
 // not.
 func (a artifact) compare(c *candidate) (comparison, error) {
 	built, ok := a.objects[c.live.key()]

@@ -12,7 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// defaultsOf returns the default values of a definition, nil for those that are no YAML: the backends say why.
+// defaultsOf returns the default values of a definition, nil for those that are no YAML: the backends explain why.
 func defaultsOf(spec map[string]any) map[string]any {
 	if text, _, _ := unstructured.NestedString(spec, "defaultValuesBlock"); strings.TrimSpace(text) != "" {
 		values, _ := backend.DecodeValues([]byte(text))
@@ -22,7 +22,7 @@ func defaultsOf(spec map[string]any) map[string]any {
 	return values
 }
 
-// without returns values without what the defaults say as well. A template says nothing that could be compared.
+// without returns values without what the defaults say as well. A template proves nothing that could be compared.
 func without(values, defaults map[string]any) map[string]any {
 	left := map[string]any{}
 	for name, value := range values {
