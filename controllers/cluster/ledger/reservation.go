@@ -30,6 +30,9 @@ type Rival struct {
 	Selection types.NamespacedName
 	// Keys are those that it serves.
 	Keys inventory.Keys
+	// Yields reports whether its ExternalArtifact names no artifact because of a conflict, according to its cached status: then
+	// it has nothing reserved.
+	Yields bool
 	// Seen is what its Kustomizations have applied, Failed reports whether one has failed, and Dormant whether they
 	// are suspended and own nothing.
 	Seen            evidence.Evidence
@@ -67,7 +70,9 @@ func (l *Ledger) reservedBy(by Claimant, key safeguard.Key, rivals []Rival) (Hol
 	if reserved && r.since.After(by.Listed) {
 		return Holder{Selection: r.name, UID: r.uid}, true // the rivals do not have it yet
 	}
-	i := slices.IndexFunc(rivals, func(o Rival) bool { return o.UID == r.uid || !reserved && o.Keys[key] && !o.Dormant })
+	i := slices.IndexFunc(rivals, func(o Rival) bool {
+		return (!o.Yields || l.resumed[o.UID]) && (o.UID == r.uid || !reserved && o.Keys[key] && !o.Dormant)
+	})
 	if !reserved && i < 0 {
 		return Holder{}, false
 	}
@@ -149,7 +154,7 @@ func (l *Ledger) Claim(by Claimant, claimed, mine inventory.Keys, held map[safeg
 }
 
 // Contest returns a *ConflictError if one of the holders of live objects does not release its key in an admitted proposal.
-func (l *Ledger) Contest(name types.NamespacedName, held map[safeguard.Key]Holder) error {
+func (l *Ledger) Contest(uid types.UID, name types.NamespacedName, held map[safeguard.Key]Holder) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	admitted := l.admissible()
@@ -157,6 +162,7 @@ func (l *Ledger) Contest(name types.NamespacedName, held map[safeguard.Key]Holde
 	if len(held) == 0 {
 		return nil
 	}
+	delete(l.resumed, uid)
 	l.await(name, held)
 	return conflict(held, true)
 }
