@@ -42,9 +42,9 @@ type attempt struct {
 	consumers consumers.Consumers
 	result    *render.Result
 	// stored is the result with placeholders of the objects that the selection does not give up yet.
-	stored       *render.Result
-	live *live.State
-	next         publication
+	stored *render.Result
+	live   *live.State
+	next   publication
 
 	// waitsSince is when the attempt began to wait for its sources, or for a slot; zero unless it waits.
 	waitsSince time.Time

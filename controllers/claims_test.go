@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
@@ -159,7 +161,6 @@ func TestOfTwoThatServeOneObjectTheHolderGoesOn(t *testing.T) {
 	c.equal("the artifact after the release", c.announced("alpha").Status.Artifact != nil, true)
 }
 
-// The earlier claim is admitted.
 // An object keeps its owner labels while it is bypassed, whoever serves it. Its owner may select it again, and whoever serves it
 // must hear of that.
 func TestTheOtherOneHearsOfTheApply(t *testing.T) {
@@ -186,6 +187,7 @@ func TestTheOtherOneHearsOfTheApply(t *testing.T) {
 	c.equal("conditions of the other one", conditionsOf(c.get("beta")), stalled("Conflict"))
 }
 
+// The earlier claim is admitted.
 func TestOfTwoThatWaitOneGetsWhatIsGivenUp(t *testing.T) {
 	c := moving(t)
 	c.selection("gamma", compared, without("argocd", "nginx"))
@@ -233,4 +235,49 @@ func TestASuspendedSelectionKeepsWhatItHolds(t *testing.T) {
 	c.change("beta", without("falco"))
 	c.rounds("alpha", "beta")
 	c.equal("conditions", conditionsOf(c.get("beta")), stalled("Conflict"))
+}
+
+// lateList lists selections, and calls between once after the list of a reconciliation with the context value lateListKey{}, as
+// if others were reconciled meanwhile.
+type lateList struct {
+	client.Reader
+	between func()
+}
+
+type lateListKey struct{}
+
+func (l *lateList) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	err := l.Reader.List(ctx, list, options...)
+	if ctx.Value(lateListKey{}) != nil && l.between != nil {
+		between := l.between
+		l.between = nil
+		between()
+	}
+	return err
+}
+
+// One that yields to a conflict has nothing reserved, until it is published again, which may be after the list of rivals.
+func TestAReservationOfOneThatIsServedAgainCounts(t *testing.T) {
+	c := newCluster(t)
+	c.reconciler.slots.limit = 2 // both are reconciled at once
+	late := &lateList{Reader: c.reconciler.cluster.Claims.Selections}
+	c.reconciler.cluster.Claims.Selections = late
+	c.catalog("argocd", "nginx")
+	c.selection("beta", compared)
+	c.consumer("beta", "beta", pruning)
+	c.consumer("git", "", gitFed)
+	c.settle("beta")
+	c.flux("git", "other", "nginx")
+	c.settle("beta")
+	c.equal("conditions of the one that yields", conditionsOf(c.get("beta")), stalled("Conflict"))
+	c.flux("git", "other")
+	c.selection("alpha", compared, without("nginx"))
+	c.consumer("alpha", "alpha", pruning)
+	c.awaitCaches()
+	late.between = func() { c.rounds("beta") }
+	if _, err := c.reconcileIn(context.WithValue(c.context(), lateListKey{}, true), "alpha"); err != nil {
+		t.Fatal(err)
+	}
+	c.ready("beta")
+	c.equal("conditions of the late one", conditionsOf(c.get("alpha")), stalled("Conflict"))
 }

@@ -53,8 +53,8 @@ type Cluster struct {
 
 	// seen maps the types.NamespacedName of a selection to its UID.
 	seen sync.Map
-	// acted maps a UID to the action that SyncMarks found last.
-	acted sync.Map
+	// applied maps a UID to what appliedBy returned last.
+	applied sync.Map
 }
 
 // New returns the live state of a cluster of which nothing is known yet.
@@ -102,7 +102,7 @@ func (c *Cluster) Gone(key types.NamespacedName) (types.UID, bool) {
 // drop deletes the state of a selection, besides the watches of its kinds.
 func (c *Cluster) drop(uid types.UID, key types.NamespacedName) {
 	c.Claims.Ledger.Forget(uid, key)
-	c.acted.Delete(uid)
+	c.applied.Delete(uid)
 	c.Objects.Forget(uid)
 	c.Access.Forget(uid)
 }

@@ -26,20 +26,20 @@ func TestNothingIsNotedOfASelectionThatIsGone(t *testing.T) {
 	}
 	warn()
 	for _, of := range []types.UID{uid, "other"} {
-		c.acted.Store(of, true)
+		c.applied.Store(of, "apps/one=v1,")
 	}
 	c.seen.Store(key, uid)
 	c.Gone(key)
 	left := 0
-	c.acted.Range(func(of, _ any) bool {
+	c.applied.Range(func(of, _ any) bool {
 		if of == uid {
-			t.Error("acted has the selection")
+			t.Error("applied has the selection")
 		}
 		left++
 		return true
 	})
 	if left != 1 {
-		t.Errorf("acted has %d entries, want that of the other selection", left)
+		t.Errorf("applied has %d entries, want that of the other selection", left)
 	}
 	if got := warn(); got != 3 {
 		t.Errorf("%d warnings are sent, want that of the selection again, and none of the other one", got)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -28,19 +29,13 @@ func (c *Cluster) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) (*
 // maxBypassed bounds status.bypassed, in names of at most 253 bytes.
 const maxBypassed = 100
 
-// action is what a selection does to this cluster: a change of it may begin or end a conflict with others.
-type action struct {
-	here bool
-	// applied is the revision that all consumers of this cluster have applied, if they have.
-	applied string
-}
-
-func actionOf(cs *v1alpha1.CatalogSelection, consumed consumers.Consumers) action {
-	a := action{here: consumed.ActHere()}
-	if consumed.AppliedHere() {
-		a.applied = consumers.RevisionOf(cs)
+// appliedBy returns what the consumers of this cluster have applied: a change of it may begin or end a conflict with others.
+func appliedBy(consumed consumers.Consumers) string {
+	var applied strings.Builder
+	for _, item := range consumed.Local() {
+		fmt.Fprintf(&applied, "%s=%s,", item.Key(), item.Revision)
 	}
-	return a
+	return applied.String()
 }
 
 // SyncMarks sets and removes the marks that the published definitions require, whether or not the publication
@@ -54,10 +49,11 @@ func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 	if published != nil && !consumers.Awaited(cs) && !c.Claims.Outdated(ctx, cs) {
 		c.Claims.Ledger.Serve(cs.UID, consumed.LiveKeys(published))
 	}
-	acts := actionOf(cs, consumed)
-	if acted, looked := c.acted.Swap(cs.UID, acts); acted != acts && (looked || acts.here) {
+	now := appliedBy(consumed)
+	if last, _ := c.applied.Swap(cs.UID, now); last != now && (last != nil || now != "") {
 		c.Claims.EnqueueOthers(ctx, cs, c.Claims.Served(ctx, cs))
-	} else if known && len(before.Without(c.Claims.Served(ctx, cs))) > 0 {
+	}
+	if known && len(before.Without(c.Claims.Served(ctx, cs))) > 0 {
 		c.Claims.EnqueueOthers(ctx, cs, before)
 	}
 	bypassed, err := c.Marks.SyncBypass(ctx, cs, state)

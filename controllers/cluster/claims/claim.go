@@ -79,7 +79,7 @@ func (c *Claims) Contested(ctx context.Context, cs *v1alpha1.CatalogSelection, s
 	if err != nil {
 		return err
 	}
-	return c.Ledger.Contest(client.ObjectKeyFromObject(cs), held)
+	return c.Ledger.Contest(cs.UID, client.ObjectKeyFromObject(cs), held)
 }
 
 // NoteRender stores the definitions that a selection renders, whether or not the guard holds them: HandOver of
@@ -112,6 +112,7 @@ func (c *Claims) Commit(ctx context.Context, cs *v1alpha1.CatalogSelection, stat
 	}
 	before := c.Served(ctx, cs)
 	now := state.Consumers.LiveKeys(next)
+	c.Ledger.Resume(cs.UID)
 	c.Ledger.Serve(cs.UID, now)
 	c.Ledger.Withdraw(cs.UID, client.ObjectKeyFromObject(cs))
 	changed := before.Without(now)

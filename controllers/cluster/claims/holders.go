@@ -75,13 +75,14 @@ func (c *Claims) rivals(ctx context.Context, claimed inventory.Keys, live []*gua
 	var rivals []ledger.Rival
 	slices.SortFunc(others, byAge)
 	for _, other := range others {
-		r := ledger.Rival{UID: other.UID, Selection: client.ObjectKeyFromObject(other), Keys: inventory.Keys{}}
+		r := ledger.Rival{UID: other.UID, Selection: client.ObjectKeyFromObject(other), Keys: inventory.Keys{},
+			Yields: other.Status.Withheld == v1alpha1.ConflictReason}
 		for key := range c.Served(ctx, other) {
 			if claimed[key] {
 				r.Keys[key] = true
 			}
 		}
-		if other.Status.Withheld == v1alpha1.ConflictReason || len(r.Keys) == 0 && !inventory.Overlap(claimed, c.Ledger.RenderedBy(other.UID)) {
+		if len(r.Keys) == 0 && !inventory.Overlap(claimed, c.Ledger.RenderedBy(other.UID)) {
 			continue
 		}
 		theirs, err := c.Kustomizations.Of(ctx, other)

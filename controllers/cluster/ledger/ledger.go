@@ -38,6 +38,8 @@ type Ledger struct {
 	reserved map[safeguard.Key]reservation
 	// revoked maps a selection to the time when it lost a reservation.
 	revoked map[types.UID]time.Time
+	// resumed has the selections that were published since they yielded to a conflict: a cached status may not say so yet.
+	resumed map[types.UID]bool
 	// tick counts evaluations; evaluated maps a selection to the tick of its last one.
 	tick      uint64
 	evaluated map[types.UID]uint64
@@ -110,6 +112,7 @@ func (l *Ledger) Forget(uid types.UID, name types.NamespacedName) {
 	delete(l.renders, uid)
 	delete(l.proposed, uid)
 	delete(l.revoked, uid)
+	delete(l.resumed, uid)
 	delete(l.evaluated, uid)
 	delete(l.leaving, uid)
 	for key, r := range l.reserved {
@@ -135,6 +138,13 @@ func (l *Ledger) Serve(uid types.UID, keys inventory.Keys) {
 	maps.DeleteFunc(l.reserved, func(key safeguard.Key, r reservation) bool {
 		return r.uid == uid && !keys[key] && !l.proposed[uid].keys[key]
 	})
+}
+
+// Resume notes that a selection is published: it does not yield to a conflict any more, whatever its cached status says.
+func (l *Ledger) Resume(uid types.UID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	put(&l.resumed, uid, true)
 }
 
 // NoteRender stores the keys that a selection renders. A doubt persists for the generation.

@@ -30,6 +30,9 @@ type Rival struct {
 	Selection types.NamespacedName
 	// Keys are those that it serves.
 	Keys inventory.Keys
+	// Yields reports whether its ExternalArtifact names no artifact because of a conflict, according to its cached status: then
+	// it has nothing reserved.
+	Yields bool
 	// Seen is what its Kustomizations have applied, Failed reports whether one has failed, and Dormant whether they
 	// are suspended and own nothing.
 	Seen            evidence.Evidence
@@ -67,7 +70,7 @@ func (l *Ledger) reservedBy(by Claimant, key safeguard.Key, rivals []Rival) (Hol
 	if reserved && r.since.After(by.Listed) {
 		return Holder{Selection: r.name, UID: r.uid}, true // the rivals do not have it yet
 	}
-	from, listed := rivalFor(key, r, rivals)
+	from, listed := l.rivalFor(key, r, rivals)
 	if !reserved && !listed {
 		return Holder{}, false
 	}
@@ -83,9 +86,12 @@ func (l *Ledger) reservedBy(by Claimant, key safeguard.Key, rivals []Rival) (Hol
 	return Holder{Selection: r.name, UID: r.uid}, true
 }
 
-// rivalFor returns the rival that has reserved a key, or without a reservation the oldest one that serves it.
-func rivalFor(key safeguard.Key, r reservation, rivals []Rival) (Rival, bool) {
-	i := slices.IndexFunc(rivals, func(o Rival) bool { return o.UID == r.uid || r.uid == "" && o.Keys[key] && !o.Dormant })
+// rivalFor returns the rival that has reserved a key, or without a reservation the oldest one that serves it. One that yields
+// counts once it has published again. The caller holds the lock.
+func (l *Ledger) rivalFor(key safeguard.Key, r reservation, rivals []Rival) (Rival, bool) {
+	i := slices.IndexFunc(rivals, func(o Rival) bool {
+		return (!o.Yields || l.resumed[o.UID]) && (o.UID == r.uid || r.uid == "" && o.Keys[key] && !o.Dormant)
+	})
 	if i < 0 {
 		return Rival{}, false
 	}
@@ -154,7 +160,7 @@ func (l *Ledger) Claim(by Claimant, claimed, mine inventory.Keys, held map[safeg
 }
 
 // Contest returns a *ConflictError if one of the holders of live objects does not release its key in an admitted proposal.
-func (l *Ledger) Contest(name types.NamespacedName, held map[safeguard.Key]Holder) error {
+func (l *Ledger) Contest(uid types.UID, name types.NamespacedName, held map[safeguard.Key]Holder) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	admitted := l.admissible()
@@ -162,6 +168,7 @@ func (l *Ledger) Contest(name types.NamespacedName, held map[safeguard.Key]Holde
 	if len(held) == 0 {
 		return nil
 	}
+	delete(l.resumed, uid)
 	l.await(name, held)
 	return conflict(held, true)
 }
