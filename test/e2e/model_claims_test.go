@@ -40,12 +40,17 @@ func (m *model) decide(order []int) {
 	admitted := m.admitted(order, next)
 	for _, i := range order {
 		p := m.parts[i]
-		if render, proposed := next[p]; proposed && !admitted[p] {
+		if render, proposed := next[p]; proposed && !admitted[p] && (m.contested(p) || !p.keeps(render)) {
 			p.conflict = true
 		} else if proposed {
 			m.publish(p, render)
 		}
 	}
+}
+
+// keeps reports whether a render is published already: it claims nothing anew.
+func (p *modelPart) keeps(render map[string]app) bool {
+	return p.baseline == baselineRecord && p.render(render) == p.render(p.published)
 }
 
 func keysOf[V any](of map[string]V) map[string]bool {
