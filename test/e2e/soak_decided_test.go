@@ -18,7 +18,7 @@ import (
 // decided compares the status of a selection with the model.
 func (o *observed) decided(m *model, p *modelPart, cs *v1alpha1.CatalogSelection) error {
 	reason := conditions.GetReason(cs, meta.ReadyCondition)
-	if w := cs.Status.Withheld; w != "" && !firstHeld(p, w) && !m.mayWithhold(p, cs) {
+	if w := cs.Status.Withheld; w != "" && !neverServed(p, w) && !m.mayWithhold(p, cs) {
 		return fmt.Errorf("withheld by %s", cs.Status.Withheld)
 	}
 	if got := heldReasons(cs.Status.Held); !slices.Equal(got, p.held) {
@@ -41,10 +41,9 @@ func (m *model) mayWithhold(p *modelPart, cs *v1alpha1.CatalogSelection) bool {
 	return m.contested(p) && (cs.Status.Withheld == v1alpha1.ConflictReason || cs.Status.Artifact == nil)
 }
 
-// firstHeld reports whether a new selection is held that was rendered before its Kustomization referred
-// to it: it serves nothing yet, and the checksum of the render approves it.
-func firstHeld(p *modelPart, withheld string) bool {
-	return withheld == v1alpha1.NoConsumerReason && p.baseline == baselineNone && len(p.held) > 0
+// neverServed reports whether a selection without a publication was rendered before its Kustomization referred to it.
+func neverServed(p *modelPart, withheld string) bool {
+	return withheld == v1alpha1.NoConsumerReason && p.baseline == baselineNone
 }
 
 func (o *observed) decidedHeld(m *model, p *modelPart, cs *v1alpha1.CatalogSelection) error {
