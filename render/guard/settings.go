@@ -9,7 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // Settings are the fields of a definition, besides its versions, that admins edit and a publication replaces.
@@ -43,6 +45,30 @@ func SettingsOf(object map[string]any) Settings {
 		s.values, _ = parseValues(s.whole)
 	}
 	return s
+}
+
+// Replacements compares the settings of live definitions with those of the objects that a publication applies over them. Those
+// that a Kustomization gives another name are left out.
+func Replacements(result *render.Result, live map[safeguard.Key]Settings) (map[safeguard.Key]Replaced, error) {
+	var names []string
+	for key := range live {
+		names = append(names, key.Name)
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	slices.Sort(names)
+	objects, err := result.Objects(names)
+	if err != nil {
+		return nil, err
+	}
+	replaced := map[safeguard.Key]Replaced{}
+	for key, before := range live {
+		if objects[key] != nil {
+			replaced[key] = SettingsOf(objects[key]).Replaces(before)
+		}
+	}
+	return replaced, nil
 }
 
 // Replaced are the settings of a live definition that a publication replaces. Fields that the artifact

@@ -38,6 +38,14 @@ func mainOf(objects []backend.Object) backend.Object {
 	return objects[i] // every backend makes one
 }
 
+// DefinitionOf reads an object in the cluster: a definition, or the main object of an instance.
+func DefinitionOf(object map[string]any) safeguard.Definition {
+	if d := safeguard.DefinitionOf(object); d.Key().IsDefinition() {
+		return d
+	}
+	return MainOf(object)
+}
+
 // MainOf reads the main object of an instance, in the types that JSON and kustomize have. The instance, its application
 // and its version are those of the annotations; without them, an ApplicationInstallation has its application, and an object of OLM its
 // package.

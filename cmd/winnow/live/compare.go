@@ -97,10 +97,16 @@ func (c *Cluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	// The controller marks bypassed definitions before it publishes.
 	adopted := guard.Adopt(cs, published, next, live, published == nil, func(o *guard.Live) bool { return guard.Honored(cs, o) })
 	var entering []safeguard.Definition
+	settings := map[safeguard.Key]guard.Settings{}
 	for _, object := range adopted.Entering {
-		entering = append(entering, liveDefinition(contents[guard.LiveKey(object)]))
+		content := contents[guard.LiveKey(object)]
+		d := installation.DefinitionOf(content)
+		entering = append(entering, d)
+		if d.Key().IsDefinition() {
+			settings[d.Key()] = guard.SettingsOf(content)
+		}
 	}
-	replaced, err := replacedBy(result, entering, contents)
+	replaced, err := guard.Replacements(result, settings)
 	if err != nil {
 		return adoption{}, err
 	}
@@ -124,36 +130,6 @@ func (c *Cluster) beside(ctx context.Context, cs *v1alpha1.CatalogSelection, pub
 		live = append(live, objects...)
 	}
 	return guard.OperatorConflicts(cs, published, result, live, func(key safeguard.Key) safeguard.Key { return key })
-}
-
-// liveDefinition reads a live definition, or a live object of the kind of the main object of an instance.
-func liveDefinition(content map[string]any) safeguard.Definition {
-	if d := safeguard.DefinitionOf(content); d.Key().IsDefinition() {
-		return d
-	}
-	return installation.MainOf(content)
-}
-
-// replacedBy compares the settings of users in live definitions with the objects that adopt them.
-func replacedBy(result *render.Result, entering []safeguard.Definition,
-	contents map[safeguard.Key]map[string]any) (map[safeguard.Key]guard.Replaced, error) {
-	var names []string
-	definitions := slices.DeleteFunc(slices.Clone(entering), func(d safeguard.Definition) bool { return !d.Key().IsDefinition() })
-	for _, d := range definitions {
-		names = append(names, d.Name)
-	}
-	if len(names) == 0 {
-		return nil, nil
-	}
-	objects, err := result.Objects(names)
-	if err != nil {
-		return nil, err
-	}
-	replaced := map[safeguard.Key]guard.Replaced{}
-	for _, d := range definitions {
-		replaced[d.Key()] = guard.SettingsOf(objects[d.Key()]).Replaces(guard.SettingsOf(contents[d.Key()]))
-	}
-	return replaced, nil
 }
 
 func metadataOf(u *unstructured.Unstructured) *guard.Live {

@@ -18,6 +18,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/controllers/cluster/marks"
 	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -96,7 +97,7 @@ func (ds *Departures) releasesOf(ctx context.Context, objects map[safeguard.Key]
 	}
 	releases := map[safeguard.Key][]safeguard.Key{}
 	err := ds.Claims.Objects.Read(ctx, slices.Collect(maps.Values(mains)), func(content map[string]any) {
-		d := live.DefinitionOf(content)
+		d := installation.DefinitionOf(content)
 		d.Instance = cmp.Or(d.Instance, d.Name)
 		releases[d.Key()] = d.Releases()
 	})

@@ -16,6 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -38,7 +39,7 @@ func (e *Effects) Adopted(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	if err := e.Objects.Read(ctx, adoption.Entering, found.add); err != nil {
 		return nil, err
 	}
-	replaced, err := found.replaced(result)
+	replaced, err := guard.Replacements(result, found.settings)
 	if err != nil {
 		return nil, err
 	}
@@ -109,34 +110,10 @@ func newFoundLive(next []safeguard.Definition) *foundLive {
 }
 
 func (f *foundLive) add(content map[string]any) {
-	d := live.DefinitionOf(content)
+	d := installation.DefinitionOf(content)
 	f.definitions = append(f.definitions, d)
 	f.kinds[d.Key()] = schema.FromAPIVersionAndKind(d.APIVersion, d.Kind)
 	if len(f.settings) < maxSettings && len(safeguard.Adopt([]safeguard.Definition{d}, []safeguard.Definition{f.next[d.Key()]})) > 0 {
 		f.settings[d.Key()] = guard.SettingsOf(content)
 	}
-}
-
-// replaced compares the settings with the objects that are about to be applied.
-func (f *foundLive) replaced(result *render.Result) (map[safeguard.Key]guard.Replaced, error) {
-	var names []string
-	for key := range f.settings {
-		names = append(names, key.Name)
-	}
-	if len(names) == 0 {
-		return nil, nil
-	}
-	slices.Sort(names)
-	objects, err := result.Objects(names)
-	if err != nil {
-		return nil, err
-	}
-	all := map[safeguard.Key]guard.Replaced{}
-	for key, live := range f.settings {
-		if objects[key] == nil {
-			continue // a Kustomization gives it another name
-		}
-		all[key] = guard.SettingsOf(objects[key]).Replaces(live)
-	}
-	return all, nil
 }

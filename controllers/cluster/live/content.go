@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/render/guard"
-	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -70,12 +69,4 @@ func (o *Objects) Each(ctx context.Context, gvk schema.GroupVersionKind, f func(
 			return nil
 		}
 	}
-}
-
-// DefinitionOf reads a live definition, or a live object of the kind of the main object of an instance.
-func DefinitionOf(content map[string]any) safeguard.Definition {
-	if d := safeguard.DefinitionOf(content); d.Key().IsDefinition() {
-		return d
-	}
-	return installation.MainOf(content)
 }
