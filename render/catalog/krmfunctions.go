@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/finding"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -94,13 +95,13 @@ func (KRMFunctions) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
 	switch {
 	case errors.As(err, &invalid):
 		var all violation.Report
-		all.Merge(violation.Findings{Kept: asViolations(invalid.Findings), Omitted: invalid.Omitted})
+		all.Merge(violation.Findings{Kept: asViolations(invalid.Kept), Omitted: invalid.Omitted})
 		return nil, all.Err()
 	case err != nil:
 		return nil, fmt.Errorf("loading a catalog of functions: %w", err)
 	}
 	var found violation.Report
-	catalog := &Catalog{Warnings: asViolations(loaded.Findings)}
+	catalog := &Catalog{Warnings: asViolations(loaded.Warnings.Kept)}
 	for _, one := range loaded.Functions {
 		name := functionName(one)
 		if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 {
@@ -129,7 +130,7 @@ func (KRMFunctions) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
 	return catalog, nil
 }
 
-func asViolations(findings []krmfunctions.Finding) (violations []violation.Violation) {
+func asViolations(findings []finding.Finding) (violations []violation.Violation) {
 	for _, one := range findings {
 		violations = append(violations, violation.Violation{Rule: violation.RuleFormat, Path: one.Path, Line: one.Line, Message: one.Message})
 	}

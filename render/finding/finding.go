@@ -19,8 +19,48 @@ func Place(path string, line int) string {
 	return fmt.Sprintf("%s:%d", path, line)
 }
 
-// Text returns "path:line: message", without the line when it is 0.
-func Text(path string, line int, message string) string { return Place(path, line) + ": " + message }
+// Finding is one thing that is wrong in a file.
+type Finding struct {
+	// Path of the file and Line in it, from 1; 0 when it is unknown.
+	Path string
+	Line int
+	// Message for people, lower case, without path and line.
+	Message string
+}
+
+// String returns "path:line: message", without the line when it is unknown.
+func (f Finding) String() string { return Place(f.Path, f.Line) + ": " + f.Message }
+
+// Findings are the first findings of many.
+type Findings struct {
+	Kept []Finding
+	// Omitted findings were made as well, but not kept.
+	Omitted int
+}
+
+// Add adds a finding, of which limit are kept.
+func (f *Findings) Add(limit int, one Finding) {
+	if len(f.Kept) >= limit {
+		f.Omitted++
+		return
+	}
+	f.Kept = append(f.Kept, one)
+}
+
+// String lists the first 20 findings, and the number of the others.
+func (f Findings) String() string { return List(f.Kept, f.Omitted) }
+
+// Errors returns the findings one by one, and last the number of those that were omitted.
+func (f Findings) Errors() []error {
+	errs := make([]error, 0, len(f.Kept)+1)
+	for _, one := range f.Kept {
+		errs = append(errs, errors.New(one.String()))
+	}
+	if f.Omitted > 0 {
+		errs = append(errs, fmt.Errorf("and %d more", f.Omitted))
+	}
+	return errs
+}
 
 // List lists the first 20 findings, and the number of the others: omitted ones were found as well, but not kept.
 func List[T fmt.Stringer](found []T, omitted int) string {
@@ -33,16 +73,4 @@ func Violations[T fmt.Stringer](found []T, omitted int) string {
 		return fmt.Sprintf("%d violations: %s", total, List(found, omitted))
 	}
 	return List(found, omitted)
-}
-
-// Errors returns the findings one by one, and last the number of those that were omitted.
-func Errors[T fmt.Stringer](found []T, omitted int) []error {
-	errs := make([]error, 0, len(found)+1)
-	for _, one := range found {
-		errs = append(errs, errors.New(one.String()))
-	}
-	if omitted > 0 {
-		errs = append(errs, fmt.Errorf("and %d more", omitted))
-	}
-	return errs
 }

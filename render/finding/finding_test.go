@@ -12,7 +12,11 @@ import (
 // found is the line of a finding.
 type found int
 
-func (f found) String() string { return finding.Text("a.yaml", int(f), "is wrong") }
+func (f found) String() string { return at(int(f)).String() }
+
+func at(line int) finding.Finding {
+	return finding.Finding{Path: "a.yaml", Line: line, Message: "is wrong"}
+}
 
 func TestTexts(t *testing.T) {
 	many := slices.Repeat([]found{1}, 21)
@@ -26,11 +30,22 @@ func TestTexts(t *testing.T) {
 		{"a long list", finding.List(many, 2), first + "and 3 more"},
 		{"a violation", finding.Violations([]found{1}, 0), "a.yaml:1: is wrong"},
 		{"several", finding.Violations([]found{1}, 1), "2 violations: a.yaml:1: is wrong; and 1 more"},
-		{"errors, all of them", fmt.Sprint(finding.Errors(many[:2], 0)), "[a.yaml:1: is wrong a.yaml:1: is wrong]"},
-		{"errors without those that were omitted", fmt.Sprint(finding.Errors(many[:1], 5)), "[a.yaml:1: is wrong and 5 more]"},
+		{"errors, all of them", fmt.Sprint(kept(0, 1, 1).Errors()), "[a.yaml:1: is wrong a.yaml:1: is wrong]"},
+		{"errors without those that were omitted", fmt.Sprint(kept(5, 1).Errors()), "[a.yaml:1: is wrong and 5 more]"},
 	} {
 		if test.got != test.want {
 			t.Errorf("%s:\n got %s\nwant %s", test.name, test.got, test.want)
 		}
 	}
+}
+
+// kept returns findings in lines.
+func kept(omitted int, lines ...int) (all finding.Findings) {
+	for _, line := range lines {
+		all.Add(len(lines), at(line))
+	}
+	for range omitted {
+		all.Add(len(lines), at(0))
+	}
+	return all
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/finding"
 )
 
 // APIVersion and the kinds of catalogs, which have the same fields.
@@ -18,10 +20,8 @@ const (
 type Catalog struct {
 	// Functions in the order of the files, sorted by path, and of their entries. A name is there once.
 	Functions []*Function
-	// Findings are the warnings.
-	Findings []Finding
-	// Omitted is the number of warnings that are too many to be kept.
-	Omitted int
+	// Warnings are about what functions should say of themselves.
+	Warnings finding.Findings
 }
 
 // Function is an entry of spec.krmFunctions.
@@ -174,13 +174,8 @@ func (c *Catalog) Named(name string) (found []*Function) {
 
 // Strict returns the warnings of a catalog as an *InvalidError, or nil without any.
 func (c *Catalog) Strict() error {
-	if len(c.Findings) == 0 {
+	if len(c.Warnings.Kept) == 0 {
 		return nil
 	}
-	invalid := &InvalidError{Omitted: c.Omitted}
-	for _, one := range c.Findings {
-		one.Severity = Error
-		invalid.Findings = append(invalid.Findings, one)
-	}
-	return invalid
+	return &InvalidError{c.Warnings}
 }

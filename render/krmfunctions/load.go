@@ -56,13 +56,13 @@ func load(ctx context.Context, fsys fs.FS, whole string, files []string) (*Catal
 			return nil, fmt.Errorf("reading %s: %w", name, err)
 		}
 	}
-	if l.path = whole; l.documents == 0 && len(l.errors) == 0 {
+	if l.path = whole; l.documents == 0 && len(l.errors.Kept) == 0 {
 		l.refuse(0, "holds no catalog of functions: expected YAML with the kind %s or %s of %s", Kind, KindFunctionCatalog, APIVersion)
 	}
-	if len(l.errors) > 0 {
-		return nil, &InvalidError{Findings: l.errors, Omitted: l.omittedErrors}
+	if len(l.errors.Kept) > 0 {
+		return nil, &InvalidError{l.errors}
 	}
-	l.catalog.Findings, l.catalog.Omitted = l.warnings, l.omittedWarnings
+	l.catalog.Warnings = l.warnings
 	return l.catalog, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/winnow-dev/winnow/render/finding"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 )
 
@@ -43,14 +44,14 @@ func load(t *testing.T, files map[string]string) (*krmfunctions.Catalog, []strin
 	var invalid *krmfunctions.InvalidError
 	switch {
 	case errors.As(err, &invalid):
-		return nil, lines(invalid.Findings)
+		return nil, lines(invalid.Kept)
 	case err != nil:
 		t.Fatal(err)
 	}
 	return c, nil
 }
 
-func lines(findings []krmfunctions.Finding) (text []string) {
+func lines(findings []finding.Finding) (text []string) {
 	for _, one := range findings {
 		text = append(text, one.String())
 	}
@@ -132,7 +133,7 @@ func TestErrorsOfACatalog(t *testing.T) {
 
 func TestWhatOnlyPeopleMissIsAWarning(t *testing.T) {
 	c, found := load(t, map[string]string{"c.yaml": complete("{container: {image: 'a@sha256:" + hash + "'}}")})
-	if len(found) > 0 || len(c.Findings) > 0 || c.Strict() != nil {
+	if len(found) > 0 || len(c.Warnings.Kept) > 0 || c.Strict() != nil {
 		t.Fatalf("of a complete catalog: %v, %v", found, c)
 	}
 	minimal := "apiVersion: config.kubernetes.io/v1alpha1\nkind: Catalog\nspec:\n  krmFunctions:\n  - group: example.com\n    kind: A\n" +
@@ -149,17 +150,12 @@ func TestWhatOnlyPeopleMissIsAWarning(t *testing.T) {
 		`c.yaml:8: a version of the function A has the field "usages", which is not known; did you mean usage?`,
 		"c.yaml:8: version v1 of the function A does not have schema.openAPIV3Schema, idempotent, usage, examples, license",
 	}
-	if got := lines(c.Findings); !slices.Equal(got, want) {
+	if got := lines(c.Warnings.Kept); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
 	var strict *krmfunctions.InvalidError
-	if !errors.As(c.Strict(), &strict) || !slices.Equal(lines(strict.Findings), want) || strict.Findings[0].Severity != krmfunctions.Error {
+	if !errors.As(c.Strict(), &strict) || !slices.Equal(lines(strict.Kept), want) {
 		t.Errorf("strictly, they are errors: %v", strict)
-	}
-	for _, one := range c.Findings {
-		if one.Severity != krmfunctions.Warning {
-			t.Errorf("%s is an %s", one, one.Severity)
-		}
 	}
 }
 
@@ -239,7 +235,7 @@ func TestOfTwoTheFirstWins(t *testing.T) {
 	if len(found) > 0 || len(c.Functions) != 1 || c.Functions[0].Versions[0].Runtime.Container.Image != "first" {
 		t.Fatalf("%v %+v", found, c)
 	}
-	told := lines(c.Findings)
+	told := lines(c.Warnings.Kept)
 	for _, want := range []string{
 		"a.yaml:7: has the function A.example.com again, which is not used: the first is that of a.yaml:6",
 		"b.yaml:6: has the function A.example.com again, which is not used: the first is that of a.yaml:6",

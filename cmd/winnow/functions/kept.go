@@ -11,6 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
 	"github.com/winnow-dev/winnow/cmd/winnow/functions/workspace"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/finding"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 )
 
@@ -42,20 +43,19 @@ func (r *resolver) review(ctx context.Context, c *configs.Config) error {
 			c, changed(problem, hash, c.Recorded), configs.DigestKey)
 		return nil
 	case v == nil && len(r.sources) > 0:
-		r.result.Stale = append(r.result.Stale, configs.Problem{Path: r.Show(c.File), Line: c.Line, Message: fmt.Sprintf(
-			"%s is resolved, but %s: name the catalog that has it, or remove the annotation %s to keep the runtime as one of its own",
-			c, strings.TrimPrefix(missing, "has no runtime, and "), configs.DigestKey)})
+		r.stale(c, "%s is resolved, but %s: name the catalog that has it, or remove the annotation %s to keep the runtime as one of its own",
+			c, strings.TrimPrefix(missing, "has no runtime, and "), configs.DigestKey)
 	case v != nil && supplied == nil:
-		r.stale(c, hash, fmt.Sprintf("%s:%d", s.Locate(f.Path), v.Runtime.Line))
+		r.stale(c, "%s is resolved to sha256:%s, and the catalog has another runtime (%s:%d): pass --update to take it",
+			c, hash, s.Locate(f.Path), v.Runtime.Line)
 	}
 	r.keep(c, supplied)
 	return nil
 }
 
-// stale reports that the catalog has another runtime than the one that was resolved.
-func (r *resolver) stale(c *configs.Config, hash, where string) {
-	r.result.Stale = append(r.result.Stale, configs.Problem{Path: r.Show(c.File), Line: c.Line,
-		Message: fmt.Sprintf("%s is resolved to sha256:%s, and the catalog has another runtime (%s): pass --update to take it", c, hash, where)})
+// stale reports that the catalogs have another runtime than the one that was resolved, or none.
+func (r *resolver) stale(c *configs.Config, format string, args ...any) {
+	r.result.Stale = append(r.result.Stale, finding.Finding{Path: r.Show(c.File), Line: c.Line, Message: fmt.Sprintf(format, args...)})
 }
 
 // changed returns how a runtime differs from its record.

@@ -3,7 +3,7 @@ package functions
 import (
 	"context"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
+	"github.com/winnow-dev/winnow/render/finding"
 )
 
 // Options of Resolve.
@@ -38,9 +38,9 @@ type Result struct {
 	// Catalogs maps paths of catalogs to their content with digests.
 	Catalogs map[string][]byte
 	// Changes are what was resolved and removed, a line each.
-	Changes []configs.Problem
+	Changes []finding.Finding
 	// Stale are the configs for which the catalogs have another runtime than the one that a catalog supplied, or none.
-	Stale []configs.Problem
+	Stale []finding.Finding
 	// Flags with which kustomize runs the functions.
 	Flags []string
 	Notes []string

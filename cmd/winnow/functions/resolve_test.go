@@ -39,7 +39,7 @@ func resolveFiles(t *testing.T, files map[string]string) (*Result, []string) {
 	}
 	var lines []string
 	if invalid != nil {
-		for _, one := range invalid.Problems {
+		for _, one := range invalid.Kept {
 			lines = append(lines, strings.TrimPrefix(one.String(), filepath.ToSlash(dir)+"/"))
 		}
 	}

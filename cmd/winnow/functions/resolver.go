@@ -5,6 +5,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
 	"github.com/winnow-dev/winnow/cmd/winnow/functions/edits"
+	"github.com/winnow-dev/winnow/render/finding"
 )
 
 // resolver resolves the configs that a walk has found.
@@ -23,5 +24,5 @@ type resolver struct {
 }
 
 func (r *resolver) change(file string, line int, format string, args ...any) {
-	r.result.Changes = append(r.result.Changes, configs.Problem{Path: r.Show(file), Line: line, Message: fmt.Sprintf(format, args...)})
+	r.result.Changes = append(r.result.Changes, finding.Finding{Path: r.Show(file), Line: line, Message: fmt.Sprintf(format, args...)})
 }

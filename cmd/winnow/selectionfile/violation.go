@@ -60,7 +60,7 @@ func (e *InvalidError) Lines() []string {
 	for i, v := range e.Violations {
 		lines[i] = v.String()
 		if e.file != "" {
-			lines[i] = finding.Text(e.file, v.Line, lines[i])
+			lines[i] = finding.Finding{Path: e.file, Line: v.Line, Message: lines[i]}.String()
 		}
 	}
 	return lines

@@ -32,7 +32,7 @@ type Violation struct {
 
 // String returns "path:line: message", without the line when it is unknown.
 func (v Violation) String() string {
-	return finding.Text(v.Path, v.Line, v.Message)
+	return finding.Finding{Path: v.Path, Line: v.Line, Message: v.Message}.String()
 }
 
 // InvalidError reports that a catalog's content is wrong.

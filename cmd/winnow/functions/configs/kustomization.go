@@ -12,6 +12,7 @@ import (
 	k8syaml "sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/functions/workspace"
+	"github.com/winnow-dev/winnow/render/finding"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -62,7 +63,7 @@ func open(f *workspace.Files, dir string) (*Layer, error) {
 		var broken *lineError
 		switch {
 		case errors.As(err, &broken):
-			return nil, &unreadableError{Problem{file, broken.line, broken.message}}
+			return nil, &unreadableError{finding.Finding{Path: file, Line: broken.line, Message: broken.message}}
 		case err != nil:
 			return nil, fmt.Errorf("has a %s that is not readable: %w", name, err)
 		}
@@ -115,7 +116,7 @@ type lineError struct {
 func (e *lineError) Error() string { return fmt.Sprintf("line %d: %s", e.line, e.message) }
 
 // unreadableError is an error in a line of a kustomization.
-type unreadableError struct{ problem Problem }
+type unreadableError struct{ problem finding.Finding }
 
 func (e *unreadableError) Error() string { return e.problem.String() }
 

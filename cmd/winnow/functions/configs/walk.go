@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/functions/workspace"
 	"github.com/winnow-dev/winnow/render/catalog/document"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/finding"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -35,7 +36,7 @@ type Walk struct {
 	root  string
 	Notes []string
 	// Remote are the bases that are not fetched.
-	Remote []Problem
+	Remote []finding.Finding
 	// Layers in the order in which they are entered first.
 	Layers  []*Layer
 	Configs []*Config
@@ -189,7 +190,7 @@ func (w *Walk) find(l *Layer, one entry, isConfig bool) (name string, info fs.Fi
 	case isConfig && isRemote:
 		w.Add(w.Show(l.File), one.line, "%s %s is remote and not fetched: keep the configs of functions in the directory", one.field, excerpt.Quoted(one.text))
 	case isRemote:
-		w.Remote = append(w.Remote, Problem{w.Show(l.File), one.line, excerpt.Quoted(one.text) + " is remote and not fetched"})
+		w.Remote = append(w.Remote, finding.Finding{Path: w.Show(l.File), Line: one.line, Message: excerpt.Quoted(one.text) + " is remote and not fetched"})
 	case errors.Is(err, fs.ErrNotExist):
 		w.Add(w.Show(l.File), one.line, "%s %s does not exist", one.field, excerpt.Quoted(one.text))
 	default:

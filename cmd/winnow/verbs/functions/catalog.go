@@ -37,8 +37,8 @@ func openFunctions(ctx context.Context, where string, access *flags.Access) (*fu
 	if !errors.As(err, &invalid) {
 		return nil, err
 	}
-	for i, one := range invalid.Findings {
-		invalid.Findings[i].Path = s.Locate(one.Path)
+	for i, one := range invalid.Kept {
+		invalid.Kept[i].Path = s.Locate(one.Path)
 	}
 	return nil, output.Finding(fmt.Errorf("the catalog of functions %s: %w", where, invalid))
 }

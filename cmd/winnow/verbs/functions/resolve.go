@@ -23,6 +23,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/finding"
 )
 
 // resolveOptions are the flags of winnow functions resolve.
@@ -111,9 +112,9 @@ func (o *resolveOptions) run(ctx context.Context, dir string, out output.Streams
 	case err != nil:
 		return err
 	case o.check && len(result.Changes) > 0:
-		return output.Finding(fmt.Errorf("%s is not resolved, which winnow functions resolve without --check does: %w", dir, &configs.InvalidError{Problems: slices.Concat(result.Changes, result.Stale)}))
+		return output.Finding(fmt.Errorf("%s is not resolved, which winnow functions resolve without --check does: %w", dir, &configs.InvalidError{Findings: finding.Findings{Kept: slices.Concat(result.Changes, result.Stale)}}))
 	case o.check && len(result.Stale) > 0:
-		return output.Finding(fmt.Errorf("%s is resolved by other catalogs: %w", dir, &configs.InvalidError{Problems: result.Stale}))
+		return output.Finding(fmt.Errorf("%s is resolved by other catalogs: %w", dir, &configs.InvalidError{Findings: finding.Findings{Kept: result.Stale}}))
 	}
 	for _, one := range result.Stale {
 		output.PrintNote(out.Notes, "note: "+one.String())

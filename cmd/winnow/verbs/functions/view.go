@@ -13,7 +13,6 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
-	"github.com/winnow-dev/winnow/render/krmfunctions"
 )
 
 // viewOptions are the flags of winnow functions view.
@@ -71,8 +70,8 @@ func (o *viewOptions) run(ctx context.Context, where string, name []string, stdo
 	if err != nil {
 		return err
 	}
-	for i, one := range source.Findings {
-		source.Findings[i].Path = source.Locate(one.Path)
+	for i, one := range source.Warnings.Kept {
+		source.Warnings.Kept[i].Path = source.Locate(one.Path)
 	}
 	if err := source.Strict(); o.strict && err != nil {
 		return output.Finding(fmt.Errorf("the catalog of functions %s, strictly: %w", where, err))
@@ -87,10 +86,10 @@ func (o *viewOptions) run(ctx context.Context, where string, name []string, stdo
 	for _, f := range chosen {
 		list.Functions = append(list.Functions, source.Describe(f))
 	}
-	for _, one := range source.Findings {
+	for _, one := range source.Warnings.Kept {
 		list.Warnings = append(list.Warnings, one.String())
 	}
-	list.warn(notes, source.Omitted)
+	list.warn(notes, source.Warnings.Omitted)
 	var text strings.Builder
 	if err := output.Write(&text, o.output.Value, list); err != nil {
 		return err
@@ -112,7 +111,7 @@ func unknownFunction(source *functions.Source, name string) error {
 func (l *functionList) warn(notes io.Writer, omitted int) {
 	shown := l.Warnings[:min(len(l.Warnings), report.MaxUngrouped)]
 	for _, one := range shown {
-		output.PrintNote(notes, string(krmfunctions.Warning)+": "+one)
+		output.PrintNote(notes, "warning: "+one)
 	}
 	if more := len(l.Warnings) + omitted - len(shown); more > 0 {
 		fmt.Fprintf(notes, "and %s more\n", plaintext.Count(more, "warning"))
