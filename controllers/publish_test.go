@@ -22,7 +22,7 @@ func onlyGold(cs *v1alpha1.CatalogSelection) {
 // preview renders like the command line: it returns the archive and its revision.
 func preview(t *testing.T, cs *v1alpha1.CatalogSelection, content []byte) (archive []byte, revision string) {
 	t.Helper()
-	loaded, err := render.LoadArchive(t.Context(), "catalog", bytes.NewReader(content), render.Place{})
+	loaded, err := render.LoadArchive(t.Context(), "catalog", bytes.NewReader(content), render.CatalogLocation{})
 	if err != nil {
 		t.Fatal(err)
 	}

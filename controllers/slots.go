@@ -24,11 +24,11 @@ type slots struct {
 
 	mu sync.Mutex
 	// lines maps a namespace to its selections, oldest first: those before limit have a slot, and the others wait.
-	lines map[string][]*place
+	lines map[string][]*waiting
 }
 
-// place is the place of a selection in the line of its namespace.
-type place struct {
+// waiting is a selection in the line of its namespace.
+type waiting struct {
 	selection types.NamespacedName
 	since     time.Time
 	// refused is true while the reconciliation runs that got no slot: its end does not end the wait.
@@ -54,10 +54,10 @@ func (s *slots) take(selection types.NamespacedName) error {
 	i := s.find(selection)
 	if i < 0 {
 		if s.lines == nil {
-			s.lines = map[string][]*place{}
+			s.lines = map[string][]*waiting{}
 		}
 		i = len(s.lines[selection.Namespace])
-		s.lines[selection.Namespace] = append(s.lines[selection.Namespace], &place{selection: selection, since: s.now()})
+		s.lines[selection.Namespace] = append(s.lines[selection.Namespace], &waiting{selection: selection, since: s.now()})
 	}
 	if i < s.limit {
 		return nil
@@ -75,8 +75,8 @@ func (s *slots) leave(ctx context.Context, selection types.NamespacedName) {
 	}
 }
 
-// remove returns the place that gets a slot, or nil.
-func (s *slots) remove(selection types.NamespacedName) *place {
+// remove returns the one that gets a slot, or nil.
+func (s *slots) remove(selection types.NamespacedName) *waiting {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := s.find(selection)
@@ -107,5 +107,5 @@ func (s *slots) waits(selection types.NamespacedName) bool {
 
 // find returns the index of the selection in its line, or -1. The caller has locked the mutex.
 func (s *slots) find(selection types.NamespacedName) int {
-	return slices.IndexFunc(s.lines[selection.Namespace], func(p *place) bool { return p.selection == selection })
+	return slices.IndexFunc(s.lines[selection.Namespace], func(p *waiting) bool { return p.selection == selection })
 }

@@ -84,7 +84,7 @@ func rendered(t *testing.T, cs *v1alpha1.CatalogSelection, catalog string) *rend
 		t.Fatal(err)
 	}
 	source := cs.Spec.Sources[0].Name
-	loaded, err := render.LoadFS(t.Context(), source, os.DirFS(catalog), render.Place{})
+	loaded, err := render.LoadFS(t.Context(), source, os.DirFS(catalog), render.CatalogLocation{})
 	if err != nil {
 		t.Fatal(err)
 	}

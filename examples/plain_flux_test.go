@@ -66,7 +66,7 @@ func TestPlainFluxInstallsWhatItsOverlaysName(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			loaded, err := render.LoadFS(t.Context(), "plain-catalog", os.DirFS("plain-flux/catalog"), render.Place{})
+			loaded, err := render.LoadFS(t.Context(), "plain-catalog", os.DirFS("plain-flux/catalog"), render.CatalogLocation{})
 			if err != nil {
 				t.Fatal(err)
 			}

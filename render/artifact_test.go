@@ -44,7 +44,7 @@ func TestAnArtifactIsReadAsItWasRendered(t *testing.T) {
 		"with a patch":    {{Patch: "- {op: remove, path: /spec/versions/0}\n", Target: &kustomize.Selector{Name: "argocd"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			loaded, err := render.LoadArchive(t.Context(), "catalog", packed(t, "applications/argocd/application.yaml", artifactDefinition), render.Place{})
+			loaded, err := render.LoadArchive(t.Context(), "catalog", packed(t, "applications/argocd/application.yaml", artifactDefinition), render.CatalogLocation{})
 			if err != nil {
 				t.Fatal(err)
 			}

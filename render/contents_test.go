@@ -19,7 +19,7 @@ import (
 // orchard renders the packages of a catalog with a spec.
 func orchard(t *testing.T, change func(*v1alpha1.CatalogSelectionSpec)) (*render.Result, error) {
 	t.Helper()
-	loaded, err := render.LoadFS(t.Context(), "operators", os.DirFS("catalog/filebased/testdata/orchard"), render.Place{})
+	loaded, err := render.LoadFS(t.Context(), "operators", os.DirFS("catalog/filebased/testdata/orchard"), render.CatalogLocation{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ func TestExplainedValuesAreThoseOfTheObjects(t *testing.T) {
 		before, after, _ := strings.Cut(explainedApp, "  defaultValuesBlock: |\n")
 		_, after, _ = strings.Cut(after, "  versions:")
 		document := before + "  defaultValuesBlock: '" + encode(explained.CatalogLayer) + "'\n  versions:" + after
-		loaded, err := render.LoadFS(t.Context(), "catalog", fstest.MapFS{"applications/app/application.yaml": &fstest.MapFile{Data: []byte(document)}}, render.Place{})
+		loaded, err := render.LoadFS(t.Context(), "catalog", fstest.MapFS{"applications/app/application.yaml": &fstest.MapFile{Data: []byte(document)}}, render.CatalogLocation{})
 		if err != nil {
 			t.Fatal(err)
 		}

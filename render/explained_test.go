@@ -37,7 +37,7 @@ spec:
 // explain explains the instance x of a selection over a catalog of one document.
 func explain(t *testing.T, document string, edit func(*v1alpha1.CatalogSelectionSpec), in v1alpha1.Instance) (*explained.Instance, error) {
 	t.Helper()
-	loaded, err := render.LoadFS(t.Context(), "catalog", fstest.MapFS{"applications/app/application.yaml": &fstest.MapFile{Data: []byte(document)}}, render.Place{})
+	loaded, err := render.LoadFS(t.Context(), "catalog", fstest.MapFS{"applications/app/application.yaml": &fstest.MapFile{Data: []byte(document)}}, render.CatalogLocation{})
 	if err != nil {
 		t.Fatal(err)
 	}

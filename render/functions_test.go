@@ -23,7 +23,7 @@ func renderFunctions(t *testing.T, change func(*v1alpha1.CatalogSelectionSpec), 
 	var sources []selection.Source
 	for i, text := range files {
 		name := fmt.Sprint("s", i)
-		loaded, err := render.LoadFS(t.Context(), name, fstest.MapFS{"c.yaml": {Data: []byte(text)}}, render.Place{})
+		loaded, err := render.LoadFS(t.Context(), name, fstest.MapFS{"c.yaml": {Data: []byte(text)}}, render.CatalogLocation{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,7 +23,7 @@ func cozystackSource(t *testing.T, name, words string) selection.Source {
 			"apiVersion: cozystack.io/v1alpha1\nkind: ApplicationDefinition\nmetadata: {name: %s}\n"+
 				"spec: {application: {kind: %s, plural: x}, release: {prefix: %s-, chartRef: {kind: ExternalArtifact, name: %s}}}\n", app, kind, app, app)}
 	}
-	loaded, err := render.LoadFS(t.Context(), name, fsys, render.Place{})
+	loaded, err := render.LoadFS(t.Context(), name, fsys, render.CatalogLocation{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func TestAPanicIsAViolationOfTheCatalog(t *testing.T) {
 		do            func(context.Context) error
 	}{
 		{"while files are read", "source ns/catalog: loading catalog: ", func(ctx context.Context) error {
-			_, err := render.LoadFS(ctx, "ns/catalog", panicking{files}, render.Place{})
+			_, err := render.LoadFS(ctx, "ns/catalog", panicking{files}, render.CatalogLocation{})
 			return err
 		}},
 		{"while applications are transformed, on all cores", "source ns/catalog: transforming application a: ", func(ctx context.Context) error {

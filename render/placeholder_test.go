@@ -17,7 +17,7 @@ import (
 // withPatches renders one application with annotations and patches.
 func withPatches(t *testing.T, patches ...kustomize.Patch) *render.Result {
 	t.Helper()
-	loaded, err := render.LoadArchive(t.Context(), "catalog", packed(t, "applications/argocd/application.yaml", artifactDefinition), render.Place{})
+	loaded, err := render.LoadArchive(t.Context(), "catalog", packed(t, "applications/argocd/application.yaml", artifactDefinition), render.CatalogLocation{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestAPatchLeavesPlaceholdersAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			catalog := strings.Replace(artifactDefinition, "metadata: {name: argocd}", "metadata: {name: argocd, annotations: {a.example/b: c}}", 1)
 			catalog = strings.Replace(catalog, "spec: {", "spec: {description: y, ", 1)
-			loaded, err := render.LoadArchive(t.Context(), "catalog", packed(t, "applications/argocd/application.yaml", catalog), render.Place{})
+			loaded, err := render.LoadArchive(t.Context(), "catalog", packed(t, "applications/argocd/application.yaml", catalog), render.CatalogLocation{})
 			if err != nil {
 				t.Fatal(err)
 			}

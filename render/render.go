@@ -26,19 +26,19 @@ import (
 // the package.
 type Error = refusal.Error
 
-// Place is the part of an artifact that is a catalog.
-type Place = loading.Place
+// CatalogLocation is the part of an artifact that is a catalog.
+type CatalogLocation = loading.CatalogLocation
 
-// PlaceOf returns the place that the spec says.
-func PlaceOf(ref v1alpha1.SourceReference) Place { return loading.PlaceOf(ref) }
+// LocationOf returns the location that the spec says.
+func LocationOf(ref v1alpha1.SourceReference) CatalogLocation { return loading.LocationOf(ref) }
 
 // LoadArchive reads the catalog at a place of a tar.gz archive, as loading.Archive does: whoever renders needs one import.
-func LoadArchive(ctx context.Context, source string, r io.Reader, place Place) (*catalog.Catalog, error) {
+func LoadArchive(ctx context.Context, source string, r io.Reader, place CatalogLocation) (*catalog.Catalog, error) {
 	return loading.Archive(ctx, source, r, place)
 }
 
 // LoadFS is LoadArchive for a directory, with the same limits.
-func LoadFS(ctx context.Context, source string, fsys fs.FS, place Place) (*catalog.Catalog, error) {
+func LoadFS(ctx context.Context, source string, fsys fs.FS, place CatalogLocation) (*catalog.Catalog, error) {
 	return loading.FS(ctx, source, fsys, place)
 }
 

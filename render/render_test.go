@@ -69,7 +69,7 @@ func renderFS(ctx context.Context, fsys fs.FS, cs *v1alpha1.CatalogSelection) (*
 		return nil, err
 	}
 	source := cs.Spec.Sources[0]
-	loaded, err := render.LoadFS(ctx, source.Name, fsys, render.PlaceOf(source))
+	loaded, err := render.LoadFS(ctx, source.Name, fsys, render.LocationOf(source))
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +198,7 @@ func TestTheOrderOfTheInputDoesNotMatter(t *testing.T) {
 func TestAnArchiveIsLoadedAsADirectoryIs(t *testing.T) {
 	for _, dir := range goldenCases(t) {
 		cs := readSelection(t, dir+"/selection.yaml")
-		place := render.PlaceOf(cs.Spec.Sources[0])
+		place := render.LocationOf(cs.Spec.Sources[0])
 		var packed bytes.Buffer
 		if err := archive.Write(&packed, directoryOf(t, goldenCatalog(dir))); err != nil {
 			t.Fatal(err)
@@ -250,14 +250,14 @@ func TestLoadingRefuses(t *testing.T) {
 		{"nothing at all", fstest.MapFS{}, "", v1alpha1.InvalidCatalogReason},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			loaded, err := render.LoadFS(t.Context(), "catalog", test.fsys, render.Place{Path: test.path})
+			loaded, err := render.LoadFS(t.Context(), "catalog", test.fsys, render.CatalogLocation{Path: test.path})
 			var typed *render.Error
 			if loaded != nil || !errors.As(err, &typed) || typed.Reason() != test.reason || typed.Source != "catalog" {
 				t.Errorf("LoadFS() = %v, %#v", loaded, err)
 			}
 		})
 	}
-	if _, err := render.LoadArchive(t.Context(), "catalog", bytes.NewReader([]byte("hello")), render.Place{}); reasonOf(err) != v1alpha1.InvalidArchiveReason {
+	if _, err := render.LoadArchive(t.Context(), "catalog", bytes.NewReader([]byte("hello")), render.CatalogLocation{}); reasonOf(err) != v1alpha1.InvalidArchiveReason {
 		t.Errorf("LoadArchive() = %v", err)
 	}
 }
@@ -275,7 +275,7 @@ func TestTransientFailuresAreNotPermanent(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	dir := os.DirFS("testdata/golden/tiers/catalog")
-	if _, err := render.LoadFS(ctx, "catalog", dir, render.Place{}); !errors.Is(err, context.Canceled) || reasonOf(err) != "" {
+	if _, err := render.LoadFS(ctx, "catalog", dir, render.CatalogLocation{}); !errors.Is(err, context.Canceled) || reasonOf(err) != "" {
 		t.Errorf("LoadFS() = %v", err)
 	}
 	if _, err := render.Render(ctx, nil, render.Options{}); !errors.Is(err, context.Canceled) {
@@ -286,7 +286,7 @@ func TestTransientFailuresAreNotPermanent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer failing.Close()
-	if _, err := render.LoadArchive(t.Context(), "catalog", failing, render.Place{}); err == nil || reasonOf(err) != "" {
+	if _, err := render.LoadArchive(t.Context(), "catalog", failing, render.CatalogLocation{}); err == nil || reasonOf(err) != "" {
 		t.Errorf("LoadArchive() = %v", err)
 	}
 }

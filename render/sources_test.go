@@ -25,7 +25,7 @@ func catalogOf(t *testing.T, name, applications string) selection.Source {
 		fsys["applications/"+application+"/application.yaml"] = &fstest.MapFile{Data: []byte(text)}
 		fsys["applications/"+application+"/metadata.yaml"] = &fstest.MapFile{Data: []byte("tier: " + tier + "\n")}
 	}
-	loaded, err := render.LoadFS(t.Context(), name, fsys, render.Place{})
+	loaded, err := render.LoadFS(t.Context(), name, fsys, render.CatalogLocation{})
 	if err != nil {
 		t.Fatal(err)
 	}

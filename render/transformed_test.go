@@ -23,7 +23,7 @@ func TestReferencesAreThoseOfTheArtifact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loaded, err := render.LoadFS(t.Context(), "catalog", goldenCatalog(dir), render.Place{})
+	loaded, err := render.LoadFS(t.Context(), "catalog", goldenCatalog(dir), render.CatalogLocation{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestReferencesAreThoseOfTheArtifact(t *testing.T) {
 
 // Without a selection, the catalog's own addresses are there, and nobody asked for mirrors.
 func TestReferencesOfACatalogAreItsOwn(t *testing.T) {
-	loaded, err := render.LoadFS(t.Context(), "catalog", goldenCatalog("testdata/golden/together"), render.Place{})
+	loaded, err := render.LoadFS(t.Context(), "catalog", goldenCatalog("testdata/golden/together"), render.CatalogLocation{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestCostOfAliases(t *testing.T) {
 			fsys[fmt.Sprintf("applications/x%d/application.yaml", i)] = &fstest.MapFile{Data: fmt.Appendf(nil, "apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata: {name: x%d}\nspec:\n  defaultValuesBlock: |\n    a: &a %s\n    b: [%s]\n",
 				i, text, strings.Repeat("*a, ", times))}
 		}
-		loaded, err := render.LoadFS(t.Context(), "catalog", fsys, render.Place{})
+		loaded, err := render.LoadFS(t.Context(), "catalog", fsys, render.CatalogLocation{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -181,7 +181,7 @@ func TestCostOfNamesThatMatchNothing(t *testing.T) {
 		fsys["applications/"+name+"/application.yaml"] = &fstest.MapFile{Data: []byte(
 			"apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata: {name: " + name + "}\nspec: {versions: [{version: 1.0.0}]}\n")}
 	}
-	loaded, err := render.LoadFS(t.Context(), "catalog", fsys, render.Place{})
+	loaded, err := render.LoadFS(t.Context(), "catalog", fsys, render.CatalogLocation{})
 	if err != nil {
 		t.Fatal(err)
 	}

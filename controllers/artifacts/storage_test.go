@@ -21,7 +21,7 @@ import (
 
 func rendered(t *testing.T, words string) *render.Result {
 	t.Helper()
-	catalog, err := render.LoadArchive(t.Context(), "catalog", bytes.NewReader(sourcetest.Applications(t, words)), render.Place{})
+	catalog, err := render.LoadArchive(t.Context(), "catalog", bytes.NewReader(sourcetest.Applications(t, words)), render.CatalogLocation{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,7 +81,7 @@ func readGolden(t *testing.T, name string) *v1alpha1.CatalogSelection {
 func renderGolden(t *testing.T, name string, cs *v1alpha1.CatalogSelection) *render.Result {
 	t.Helper()
 	files := os.DirFS(filepath.Join("../../render/testdata/golden", name, "catalog"))
-	loaded, err := render.LoadFS(t.Context(), "catalog", files, render.Place{Format: v1alpha1.FormatFileBased})
+	loaded, err := render.LoadFS(t.Context(), "catalog", files, render.CatalogLocation{Format: v1alpha1.FormatFileBased})
 	if err != nil {
 		t.Fatal(err)
 	}

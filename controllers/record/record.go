@@ -310,7 +310,7 @@ func (r *Record) Observed(cs *v1alpha1.CatalogSelection) ([]source.Observed, err
 	observed := make([]source.Observed, n)
 	for i, s := range cs.Status.Sources {
 		observed[i] = source.Observed{
-			Kind: s.Kind, Name: types.NamespacedName{Namespace: s.Namespace, Name: s.Name}, Place: render.PlaceOf(r.Spec.Sources[i]),
+			Kind: s.Kind, Name: types.NamespacedName{Namespace: s.Namespace, Name: s.Name}, Place: render.LocationOf(r.Spec.Sources[i]),
 			Artifact: meta.Artifact{Revision: s.Revision, Digest: s.Digest, URL: r.URLs[i]},
 		}
 		if len(r.Locations) == n {

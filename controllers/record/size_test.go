@@ -31,7 +31,7 @@ func TestCostOfARecordOfManyBundles(t *testing.T) {
 		}
 		fsys[name+".yaml"] = &fstest.MapFile{Data: []byte(text.String())}
 	}
-	loaded, err := render.LoadFS(t.Context(), "operators", fsys, render.Place{})
+	loaded, err := render.LoadFS(t.Context(), "operators", fsys, render.CatalogLocation{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ func TestSimultaneousLoadsShareADownload(t *testing.T) {
 func TestTheCacheOfCatalogsIsBounded(t *testing.T) {
 	server := sourcetest.NewServer(t)
 	one, two := sourcetest.Applications(t, "argocd"), sourcetest.Applications(t, "nginx1")
-	loaded, err := render.LoadArchive(t.Context(), "catalog", bytes.NewReader(one), render.Place{})
+	loaded, err := render.LoadArchive(t.Context(), "catalog", bytes.NewReader(one), render.CatalogLocation{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ type Observed struct {
 	Kind string
 	Name types.NamespacedName
 	// Place of the catalog in the artifact, as the spec has it.
-	Place    render.Place
+	Place    render.CatalogLocation
 	Artifact meta.Artifact
 	// Filter is what Flux took from the revision, by guard.FilterOf.
 	Filter string
@@ -107,7 +107,7 @@ func (s Observed) hasContract() bool {
 func (s Observed) isAuto() bool { return s.Place.Format == "" || s.Place.Format == v1alpha1.FormatAuto }
 
 // place returns the place of the catalog in the artifact, with the format that the manifest names.
-func (s Observed) place() render.Place {
+func (s Observed) place() render.CatalogLocation {
 	place := s.Place
 	if s.hasContract() && s.isAuto() && s.Location != nil && s.Location.Format != "" {
 		place.Format = s.Location.Format

@@ -28,7 +28,7 @@ func TestSignaturesCoverCopiedLayers(t *testing.T) {
 		{"extracted, and Winnow fetches the layer itself", v1alpha1.FormatAuto, extracted, valid},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			source := Observed{Kind: sourcev1.OCIRepositoryKind, Place: render.Place{Format: test.format}, repository: &sourcev1.OCIRepository{}}
+			source := Observed{Kind: sourcev1.OCIRepositoryKind, Place: render.CatalogLocation{Format: test.format}, repository: &sourcev1.OCIRepository{}}
 			source.repository.Status.ObservedLayerSelector = test.pulled
 			if got := source.extracted(); got.signature != test.want {
 				t.Errorf("extracted() = %+v", got)

@@ -31,7 +31,7 @@ func sourceOf(t *testing.T, checksum string, apps files) guard.Source {
 			fsys["applications/"+name+"/metadata.yaml"] = &fstest.MapFile{Data: []byte(metadata)}
 		}
 	}
-	loaded, err := render.LoadFS(t.Context(), "catalog", fsys, render.Place{})
+	loaded, err := render.LoadFS(t.Context(), "catalog", fsys, render.CatalogLocation{})
 	if err != nil {
 		t.Fatal(err)
 	}

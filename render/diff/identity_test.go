@@ -17,7 +17,7 @@ import (
 func cozystackOf(t *testing.T, checksum, spec string) guard.Source {
 	t.Helper()
 	loaded, err := render.LoadFS(t.Context(), "catalog", fstest.MapFS{"applications/vm/application.yaml": {Data: []byte(
-		"apiVersion: cozystack.io/v1alpha1\nkind: ApplicationDefinition\nmetadata: {name: vm}\nspec: " + spec + "\n")}}, render.Place{})
+		"apiVersion: cozystack.io/v1alpha1\nkind: ApplicationDefinition\nmetadata: {name: vm}\nspec: " + spec + "\n")}}, render.CatalogLocation{})
 	if err != nil {
 		t.Fatal(err)
 	}

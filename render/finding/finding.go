@@ -11,8 +11,8 @@ import (
 // maxListed findings are part of an error's text: it ends up in conditions and events.
 const maxListed = 20
 
-// Place returns "path:line", which terminals and editors open, without the line when it is 0.
-func Place(path string, line int) string {
+// Position returns "path:line", which terminals and editors open, without the line when it is 0.
+func Position(path string, line int) string {
 	if line == 0 {
 		return path
 	}
@@ -29,7 +29,7 @@ type Finding struct {
 }
 
 // String returns "path:line: message", without the line when it is unknown.
-func (f Finding) String() string { return Place(f.Path, f.Line) + ": " + f.Message }
+func (f Finding) String() string { return Position(f.Path, f.Line) + ": " + f.Message }
 
 // Findings are the first findings of many.
 type Findings struct {

@@ -22,7 +22,7 @@ func TestTexts(t *testing.T) {
 	many := slices.Repeat([]found{1}, 21)
 	first := strings.Repeat("a.yaml:1: is wrong; ", 20)
 	for _, test := range []struct{ name, got, want string }{
-		{"a place", finding.Place("a.yaml", 3), "a.yaml:3"},
+		{"a place", finding.Position("a.yaml", 3), "a.yaml:3"},
 		{"a finding in a line", found(3).String(), "a.yaml:3: is wrong"},
 		{"one of which no line is known", found(0).String(), "a.yaml: is wrong"},
 		{"a list", finding.List([]found{1, 2}, 0), "a.yaml:1: is wrong; a.yaml:2: is wrong"},

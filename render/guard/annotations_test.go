@@ -22,7 +22,7 @@ func annotated(t *testing.T, annotation string) guard.Source {
 		fsys["applications/"+name+"/application.yaml"] = &fstest.MapFile{Data: []byte("apiVersion: apps.kubermatic.k8c.io/v1\n" +
 			"kind: ApplicationDefinition\nmetadata: {name: " + name + ", annotations: " + annotations + "}\nspec: {versions: [{version: 1.0.0}]}\n")}
 	}
-	loaded, err := render.LoadFS(t.Context(), "catalog", fsys, render.Place{})
+	loaded, err := render.LoadFS(t.Context(), "catalog", fsys, render.CatalogLocation{})
 	if err != nil {
 		t.Fatal(err)
 	}

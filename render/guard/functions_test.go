@@ -28,7 +28,7 @@ func functions(t *testing.T, lines ...string) guard.Source {
 		}
 		text += "]}\n"
 	}
-	loaded, err := render.LoadFS(t.Context(), "functions", fstest.MapFS{"c.yaml": {Data: []byte(text)}}, render.Place{})
+	loaded, err := render.LoadFS(t.Context(), "functions", fstest.MapFS{"c.yaml": {Data: []byte(text)}}, render.CatalogLocation{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func sourceOf(t *testing.T, words string) guard.Source {
 		}
 		fsys[dir+"metadata.yaml"] = &fstest.MapFile{Data: []byte(metadata)}
 	}
-	loaded, err := render.LoadFS(t.Context(), "catalog", fsys, render.Place{})
+	loaded, err := render.LoadFS(t.Context(), "catalog", fsys, render.CatalogLocation{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func withCharts(t *testing.T, words string) guard.Source {
 		}
 		files["applications/"+name+"/application.yaml"] = &fstest.MapFile{Data: []byte(document + list)}
 	}
-	loaded, err := render.LoadFS(t.Context(), "catalog", files, render.Place{})
+	loaded, err := render.LoadFS(t.Context(), "catalog", files, render.CatalogLocation{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -167,7 +167,7 @@ func (f *fleet) source() guard.Source {
 	for name, d := range f.catalog {
 		fsys["applications/"+name+"/application.yaml"] = &fstest.MapFile{Data: []byte(d.text(name))}
 	}
-	loaded, err := render.LoadFS(f.Context(), "catalog", fsys, render.Place{})
+	loaded, err := render.LoadFS(f.Context(), "catalog", fsys, render.CatalogLocation{})
 	if err != nil {
 		return guard.Source{}
 	}

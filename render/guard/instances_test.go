@@ -22,7 +22,7 @@ func chartCatalog(t *testing.T, versions string) guard.Source {
 	for version := range strings.FieldsSeq(versions) {
 		document += fmt.Sprintf("  - {version: %q, template: {source: {helm: {url: 'https://charts.example', chartName: web, chartVersion: 1.0.0}}}}\n", version)
 	}
-	loaded, err := render.LoadFS(t.Context(), "catalog", fstest.MapFS{"applications/web/application.yaml": {Data: []byte(document)}}, render.Place{})
+	loaded, err := render.LoadFS(t.Context(), "catalog", fstest.MapFS{"applications/web/application.yaml": {Data: []byte(document)}}, render.CatalogLocation{})
 	if err != nil {
 		t.Fatal(err)
 	}

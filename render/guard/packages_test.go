@@ -55,7 +55,7 @@ func operators(t *testing.T, lines ...string) guard.Source {
 		}
 		fsys[name+".yaml"] = &fstest.MapFile{Data: []byte(text)}
 	}
-	loaded, err := render.LoadFS(t.Context(), "operators", fsys, render.Place{})
+	loaded, err := render.LoadFS(t.Context(), "operators", fsys, render.CatalogLocation{})
 	if err != nil {
 		t.Fatal(err)
 	}

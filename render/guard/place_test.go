@@ -37,7 +37,7 @@ func TestAnEditOfThePlaceHoldsWhatItTakesAway(t *testing.T) {
 				ref.Name = "catalog"
 				cs := limited(tiers("gold"))
 				cs.Spec.Sources, cs.Spec.Safeguards.OnEmpty = []v1alpha1.SourceReference{ref}, v1alpha1.SafeguardPublish
-				loaded, err := render.LoadFS(t.Context(), "catalog", fsys, render.PlaceOf(ref))
+				loaded, err := render.LoadFS(t.Context(), "catalog", fsys, render.LocationOf(ref))
 				if err != nil {
 					t.Fatal(err)
 				}

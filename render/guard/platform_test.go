@@ -41,7 +41,7 @@ func withFacts(t *testing.T, argocd string) guard.Source {
 		add("argocd", argocd)
 	}
 	add("nginx", "1.0.0")
-	loaded, err := render.LoadFS(t.Context(), "catalog", fsys, render.Place{})
+	loaded, err := render.LoadFS(t.Context(), "catalog", fsys, render.CatalogLocation{})
 	if err != nil {
 		t.Fatal(err)
 	}

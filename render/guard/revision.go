@@ -60,7 +60,7 @@ func (p Published) sourcesIn(next Next) []Source {
 		kind, name := SourceKey(next.Selection, before)
 		j := slices.IndexFunc(next.Selection.Spec.Sources, func(now v1alpha1.SourceReference) bool {
 			k, n := SourceKey(next.Selection, now)
-			return k == kind && n == name && render.PlaceOf(now).Key() == render.PlaceOf(before).Key()
+			return k == kind && n == name && render.LocationOf(now).Key() == render.LocationOf(before).Key()
 		})
 		if j < 0 || next.Sources[j].Filter != p.Filters[i] {
 			return nil

@@ -32,7 +32,7 @@ func TestLargeFilesOfOtherFormats(t *testing.T) {
 		packed := pack(t, files)
 		for _, format := range []string{"", v1alpha1.FormatAuto, v1alpha1.FormatApplications, v1alpha1.FormatDefinitions} {
 			t.Run(test.name+", format "+format, func(t *testing.T) {
-				place := loading.Place{Format: format}
+				place := loading.CatalogLocation{Format: format}
 				_, fromArchive := loading.Archive(t.Context(), "catalog", bytes.NewReader(packed), place)
 				_, fromFS := loading.FS(t.Context(), "catalog", fsys, place)
 				for _, err := range []error{fromArchive, fromFS} {
@@ -54,15 +54,15 @@ func TestLargeFilesOfFileBasedCatalogs(t *testing.T) {
 	}
 	packed := pack(t, map[string]string{"catalog.yaml": text})
 	for _, format := range []string{"", v1alpha1.FormatFileBased} {
-		for name, load := range map[string]func(loading.Place) (*catalog.Catalog, error){
-			"archive": func(p loading.Place) (*catalog.Catalog, error) {
+		for name, load := range map[string]func(loading.CatalogLocation) (*catalog.Catalog, error){
+			"archive": func(p loading.CatalogLocation) (*catalog.Catalog, error) {
 				return loading.Archive(t.Context(), "catalog", bytes.NewReader(packed), p)
 			},
-			"directory": func(p loading.Place) (*catalog.Catalog, error) {
+			"directory": func(p loading.CatalogLocation) (*catalog.Catalog, error) {
 				return loading.FS(t.Context(), "catalog", fstest.MapFS{"catalog.yaml": {Data: []byte(text)}}, p)
 			},
 		} {
-			loaded, err := load(loading.Place{Format: format})
+			loaded, err := load(loading.CatalogLocation{Format: format})
 			if err != nil || len(loaded.Applications) != 1 {
 				t.Errorf("%s of format %q: %v", name, format, err)
 			}

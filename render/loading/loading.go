@@ -20,8 +20,8 @@ import (
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
-// Place is the part of an artifact that is a catalog: the fields of spec.sources[] with these names.
-type Place struct {
+// CatalogLocation is the part of an artifact that is a catalog: the fields of spec.sources[] with these names.
+type CatalogLocation struct {
 	// Path of the directory, "" is the root.
 	Path string
 	// Format of the catalog. Auto, or "": the content decides.
@@ -30,13 +30,13 @@ type Place struct {
 	Include []string
 }
 
-// PlaceOf returns the place that the spec says.
-func PlaceOf(ref v1alpha1.SourceReference) Place {
-	return Place{Path: ref.Path, Format: ref.Format, Include: ref.Include}
+// LocationOf returns the location that the spec says.
+func LocationOf(ref v1alpha1.SourceReference) CatalogLocation {
+	return CatalogLocation{Path: ref.Path, Format: ref.Format, Include: ref.Include}
 }
 
-// Key identifies a place.
-func (p Place) Key() string {
+// Key identifies a location.
+func (p CatalogLocation) Key() string {
 	format := p.Format
 	if format == "" {
 		format = v1alpha1.FormatAuto
@@ -47,7 +47,7 @@ func (p Place) Key() string {
 // Archive reads the catalog at a place of a tar.gz archive.
 // The name of the source appears in errors. For invalid content the error is a *refusal.Error with the reason
 // InvalidArchive or InvalidCatalog. Files that the catalog does not need are checked, but not kept.
-func Archive(ctx context.Context, source string, r io.Reader, place Place) (_ *catalog.Catalog, err error) {
+func Archive(ctx context.Context, source string, r io.Reader, place CatalogLocation) (_ *catalog.Catalog, err error) {
 	defer refusal.Recover(source, "loading catalog", &err)
 	located, err := place.locate(source)
 	if err != nil {
@@ -62,7 +62,7 @@ func Archive(ctx context.Context, source string, r io.Reader, place Place) (_ *c
 }
 
 // FS is Archive for a directory, with the same limits.
-func FS(ctx context.Context, source string, fsys fs.FS, place Place) (_ *catalog.Catalog, err error) {
+func FS(ctx context.Context, source string, fsys fs.FS, place CatalogLocation) (_ *catalog.Catalog, err error) {
 	defer refusal.Recover(source, "loading catalog", &err)
 	located, err := place.locate(source)
 	if err != nil {
@@ -82,7 +82,7 @@ const EntryBytes = 512
 
 // Measure reads an archive, keeps nothing of it, and returns the most bytes of memory that
 // Archive takes for it. For an invalid archive the error is the one of Archive.
-func Measure(ctx context.Context, source string, r io.Reader, place Place) (_ int64, err error) {
+func Measure(ctx context.Context, source string, r io.Reader, place CatalogLocation) (_ int64, err error) {
 	defer refusal.Recover(source, "loading catalog", &err)
 	located, err := place.locate(source)
 	if err != nil {
@@ -105,13 +105,13 @@ func Measure(ctx context.Context, source string, r io.Reader, place Place) (_ in
 
 // located is a valid place in the artifact of a source.
 type located struct {
-	Place
+	CatalogLocation
 	source string
 	// format is nil if the content decides.
 	format catalog.Format
 }
 
-func (p Place) locate(source string) (located, error) {
+func (p CatalogLocation) locate(source string) (located, error) {
 	invalid := func(err error) (located, error) {
 		return located{}, &refusal.Error{Code: v1alpha1.InvalidSpecReason, Source: source, Err: err}
 	}
@@ -128,7 +128,7 @@ func (p Place) locate(source string) (located, error) {
 	return located{p, source, format}, nil
 }
 
-// CheckInclude returns an error for a list of patterns that no Place may have.
+// CheckInclude returns an error for a list of patterns that no CatalogLocation may have.
 func CheckInclude(patterns []string) error {
 	for _, pattern := range patterns {
 		if err := checkPattern(pattern); err != nil {
@@ -211,7 +211,7 @@ func (l located) load(ctx context.Context, files *tree.Tree, found large) (c *ca
 
 // FilesAt returns the files of an artifact that are part of the catalog at a place, and its format, nil if the
 // content decides.
-func FilesAt(source string, files *tree.Tree, place Place) (*tree.Tree, catalog.Format, error) {
+func FilesAt(source string, files *tree.Tree, place CatalogLocation) (*tree.Tree, catalog.Format, error) {
 	located, err := place.locate(source)
 	if err != nil {
 		return nil, nil, err

@@ -85,11 +85,13 @@ func TestCostOfLoading(t *testing.T) {
 				}
 			}
 			packed := pack(t, files)
-			measured, err := loading.Measure(t.Context(), "catalog", bytes.NewReader(packed), loading.Place{})
+			measured, err := loading.Measure(t.Context(), "catalog", bytes.NewReader(packed), loading.CatalogLocation{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			took := peak(func() { _, err = loading.Archive(t.Context(), "catalog", bytes.NewReader(packed), loading.Place{}) })
+			took := peak(func() {
+				_, err = loading.Archive(t.Context(), "catalog", bytes.NewReader(packed), loading.CatalogLocation{})
+			})
 			const slack = 64 << 20 // what becomes garbage while the memory is looked at counts as well
 			if err != nil || took > measured+slack {
 				t.Errorf("LoadArchive() = %v with %d bytes of memory, measured %d", err, took, measured)
@@ -110,11 +112,13 @@ func TestCostOfLoadingDefinitions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			packed := pack(t, map[string]string{"a.yaml": content})
-			measured, err := loading.Measure(t.Context(), "catalog", bytes.NewReader(packed), loading.Place{})
+			measured, err := loading.Measure(t.Context(), "catalog", bytes.NewReader(packed), loading.CatalogLocation{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			took := peak(func() { _, err = loading.Archive(t.Context(), "catalog", bytes.NewReader(packed), loading.Place{}) })
+			took := peak(func() {
+				_, err = loading.Archive(t.Context(), "catalog", bytes.NewReader(packed), loading.CatalogLocation{})
+			})
 			if took > measured || (err == nil) != (content == valid.String()) {
 				t.Errorf("LoadArchive() = %v with %d bytes of memory, measured %d", err, took, measured)
 			}
@@ -137,20 +141,20 @@ func vendorTree() fstest.MapFS {
 
 func TestPlaces(t *testing.T) {
 	for name, test := range map[string]struct {
-		place loading.Place
+		place loading.CatalogLocation
 		want  []string // names, or the error
 	}{
-		"all files":       {loading.Place{}, []string{"violations"}},
-		"included":        {loading.Place{Include: []string{"**/cozyrds/*.yaml"}}, []string{"a", "b"}},
-		"below a path":    {loading.Place{Path: "packages", Format: "Definitions", Include: []string{"*/cozyrds/*.yaml"}}, []string{"a", "b"}},
-		"one of several":  {loading.Place{Include: []string{"none", "packages/[b]-rd/**"}}, []string{"b"}},
-		"nothing":         {loading.Place{Include: []string{"cozyrds/*.yaml"}}, []string{`include: no file has a path as in ["cozyrds/*.yaml"]`}},
-		"another format":  {loading.Place{Format: "Applications", Include: []string{"**/cozyrds/*"}}, []string{"holds no application"}},
-		"no format":       {loading.Place{Format: "Helm"}, []string{`no format "Helm": want Auto, Applications, Definitions`}},
-		"no pattern":      {loading.Place{Include: []string{"a["}}, []string{`include: "a[" is not a pattern`}},
-		"alternatives":    {loading.Place{Include: []string{"{a,b}"}}, []string{`include: "{a,b}" is not a pattern`}},
-		"outside":         {loading.Place{Path: "../a"}, []string{"is not a clean relative path"}},
-		"a missing place": {loading.Place{Path: "a"}, []string{`the artifact has no directory "a"`}},
+		"all files":       {loading.CatalogLocation{}, []string{"violations"}},
+		"included":        {loading.CatalogLocation{Include: []string{"**/cozyrds/*.yaml"}}, []string{"a", "b"}},
+		"below a path":    {loading.CatalogLocation{Path: "packages", Format: "Definitions", Include: []string{"*/cozyrds/*.yaml"}}, []string{"a", "b"}},
+		"one of several":  {loading.CatalogLocation{Include: []string{"none", "packages/[b]-rd/**"}}, []string{"b"}},
+		"nothing":         {loading.CatalogLocation{Include: []string{"cozyrds/*.yaml"}}, []string{`include: no file has a path as in ["cozyrds/*.yaml"]`}},
+		"another format":  {loading.CatalogLocation{Format: "Applications", Include: []string{"**/cozyrds/*"}}, []string{"holds no application"}},
+		"no format":       {loading.CatalogLocation{Format: "Helm"}, []string{`no format "Helm": want Auto, Applications, Definitions`}},
+		"no pattern":      {loading.CatalogLocation{Include: []string{"a["}}, []string{`include: "a[" is not a pattern`}},
+		"alternatives":    {loading.CatalogLocation{Include: []string{"{a,b}"}}, []string{`include: "{a,b}" is not a pattern`}},
+		"outside":         {loading.CatalogLocation{Path: "../a"}, []string{"is not a clean relative path"}},
+		"a missing place": {loading.CatalogLocation{Path: "a"}, []string{`the artifact has no directory "a"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var packed bytes.Buffer
@@ -182,7 +186,7 @@ func TestPlaces(t *testing.T) {
 // The digest is that of the catalog's files, with those that the format does not need as empty ones, so that it
 // is the same whether the format is named or detected.
 func TestTheDigestOfAPlace(t *testing.T) {
-	digest := func(fsys fs.FS, place loading.Place) string {
+	digest := func(fsys fs.FS, place loading.CatalogLocation) string {
 		t.Helper()
 		loaded, err := loading.FS(t.Context(), "vendor", fsys, place)
 		if err != nil {
@@ -193,14 +197,14 @@ func TestTheDigestOfAPlace(t *testing.T) {
 	applications := fstest.MapFS{
 		"applications/a/application.yaml": {Data: fmt.Appendf(nil, definitionText, "a")}, "applications/a/values.yaml": {Data: []byte("a: b\n")},
 	}
-	named := digest(applications, loading.Place{Format: "Applications"})
-	if detected := digest(applications, loading.Place{}); detected != named {
+	named := digest(applications, loading.CatalogLocation{Format: "Applications"})
+	if detected := digest(applications, loading.CatalogLocation{}); detected != named {
 		t.Errorf("the digest is %s, and %s for the detected format", named, detected)
 	}
-	if other := digest(applications, loading.Place{Format: "Definitions", Include: []string{"**/application.yaml"}}); other == named {
+	if other := digest(applications, loading.CatalogLocation{Format: "Definitions", Include: []string{"**/application.yaml"}}); other == named {
 		t.Error("the digest is the same in another format")
 	}
-	included := loading.Place{Include: []string{"**/cozyrds/*"}}
+	included := loading.CatalogLocation{Include: []string{"**/cozyrds/*"}}
 	before, changed := digest(vendorTree(), included), vendorTree()
 	changed["packages/a-rd/Chart.yaml"].Data = []byte("name: other\n")
 	if after := digest(changed, included); after != before {
@@ -214,7 +218,7 @@ func TestCostOfPatterns(t *testing.T) {
 	fsys := fstest.MapFS{path: {Data: fmt.Appendf(nil, definitionText, "a")}}
 	for _, pattern := range []string{strings.Repeat("**/", 80) + "b", strings.Repeat("*a", 120) + "b", strings.Repeat("**/a*/", 40) + "b"} {
 		began := time.Now()
-		_, err := loading.FS(t.Context(), "vendor", fsys, loading.Place{Include: []string{pattern}})
+		_, err := loading.FS(t.Context(), "vendor", fsys, loading.CatalogLocation{Include: []string{pattern}})
 		if took := time.Since(began); err == nil || took > 5*time.Second {
 			t.Errorf("%s: %v after %s", pattern, err, took)
 		}

@@ -9,13 +9,13 @@ import (
 )
 
 // ListEnd returns where a list goes on, not ok unless it is written with dashes.
-func (d *Document) ListEnd(list *yaml.Node) Place {
+func (d *Document) ListEnd(list *yaml.Node) Insertion {
 	if !IsBlock(list) || d.Whole {
-		return Place{}
+		return Insertion{}
 	}
 	indent := list.Column - 1
 	first, ok := d.dash(list.Content[len(list.Content)-1], indent)
-	return Place{At: d.LineEnd(d.LastLine(first, indent, false)), Indent: indent, OK: ok}
+	return Insertion{At: d.LineEnd(d.LastLine(first, indent, false)), Indent: indent, OK: ok}
 }
 
 // Item returns the lines of an item of a list, with the comments directly above, for a list with another

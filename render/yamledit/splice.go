@@ -108,15 +108,15 @@ func (d *Document) SetValue(mapping *yaml.Node, i int, value *yaml.Node) {
 	d.Splice(start, d.LineEnd(last), strings.TrimLeft(lines, " "))
 }
 
-// Place is where a mapping goes on.
-type Place struct {
+// Insertion is where a mapping goes on.
+type Insertion struct {
 	At, Indent int
 	// line reports whether the entries before it need a line break.
 	line, OK bool
 }
 
 // AddEntries appends keys with their values to a mapping, behind its last one.
-func (d *Document) AddEntries(mapping *yaml.Node, behind Place, added []*yaml.Node) {
+func (d *Document) AddEntries(mapping *yaml.Node, behind Insertion, added []*yaml.Node) {
 	if len(added) == 0 {
 		return
 	}
@@ -142,19 +142,19 @@ func (d *Document) AddEntries(mapping *yaml.Node, behind Place, added []*yaml.No
 
 // End returns where a block mapping goes on. A document without content goes on behind its
 // comments.
-func (d *Document) End(mapping *yaml.Node) Place {
+func (d *Document) End(mapping *yaml.Node) Insertion {
 	if mapping == d.Content() && mapping.Line == 0 && !d.Whole {
 		line := len(d.Data) > 0 && d.Data[len(d.Data)-1] != '\n'
-		return Place{At: len(d.Data), line: line, OK: true}
+		return Insertion{At: len(d.Data), line: line, OK: true}
 	}
 	if !IsBlock(mapping) {
-		return Place{}
+		return Insertion{}
 	}
 	_, indent, last, ok := d.entry(mapping, len(mapping.Content)-2)
 	if !ok {
-		return Place{}
+		return Insertion{}
 	}
-	return Place{At: d.LineEnd(last), Indent: indent, line: true, OK: true}
+	return Insertion{At: d.LineEnd(last), Indent: indent, line: true, OK: true}
 }
 
 // render returns the lines of a key and its value without a line break at their end.

@@ -44,7 +44,7 @@ func tasks() map[string]func(dir string) error {
 }
 
 func load(dir string) (*catalog.Catalog, error) {
-	return render.LoadFS(context.Background(), "operators", os.DirFS(dir), render.Place{})
+	return render.LoadFS(context.Background(), "operators", os.DirFS(dir), render.CatalogLocation{})
 }
 
 func TestMain(m *testing.M) {

@@ -95,7 +95,7 @@ func acceptsGoldenTrees(t *testing.T, s *stack.Stack, root string) {
 // documents, and builds the artifact as Flux does.
 func rendered(t *testing.T, fsys fs.FS, want int) []byte {
 	t.Helper()
-	loaded, err := render.LoadFS(t.Context(), "real", fsys, render.Place{})
+	loaded, err := render.LoadFS(t.Context(), "real", fsys, render.CatalogLocation{})
 	if err != nil {
 		t.Fatal(err)
 	}

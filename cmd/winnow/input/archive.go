@@ -77,7 +77,7 @@ func (a archiveFile) Files(ctx context.Context, limits archive.Limits) (*tree.Tr
 	})
 }
 
-func (a archiveFile) Load(ctx context.Context, name string, place render.Place) (selection.Source, error) {
+func (a archiveFile) Load(ctx context.Context, name string, place render.CatalogLocation) (selection.Source, error) {
 	return files.Read(ctx, string(a), nil, func(file io.Reader) (selection.Source, error) {
 		content, err := a.compressed(file)
 		if err != nil {

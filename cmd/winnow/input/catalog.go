@@ -97,7 +97,7 @@ func OpenSource(ctx context.Context, where string, ref v1alpha1.SourceReference,
 	if err != nil {
 		return selection.Source{}, err
 	}
-	return opened.Load(ctx, name, render.PlaceOf(ref))
+	return opened.Load(ctx, name, render.LocationOf(ref))
 }
 
 // OpenedCatalog reads the content of a CATALOG.
@@ -105,7 +105,7 @@ type OpenedCatalog interface {
 	// Files reads all files, within limits, and does not check that they are a valid catalog.
 	Files(ctx context.Context, limits archive.Limits) (*tree.Tree, error)
 	// Load loads the catalog at a place in the files. Errors refer to it by name.
-	Load(ctx context.Context, name string, place render.Place) (selection.Source, error)
+	Load(ctx context.Context, name string, place render.CatalogLocation) (selection.Source, error)
 }
 
 // ErrNoCatalog reports that there is nothing at the place of a CATALOG.
@@ -145,7 +145,7 @@ func (d Directory) Files(ctx context.Context, limits archive.Limits) (*tree.Tree
 }
 
 // Load is part of OpenedCatalog.
-func (d Directory) Load(ctx context.Context, name string, place render.Place) (selection.Source, error) {
+func (d Directory) Load(ctx context.Context, name string, place render.CatalogLocation) (selection.Source, error) {
 	root, err := os.OpenRoot(string(d))
 	if err != nil {
 		return selection.Source{}, err
@@ -193,7 +193,7 @@ func (a artifact) Files(ctx context.Context, limits archive.Limits) (*tree.Tree,
 	return archive.Read(ctx, bytes.NewReader(pulled.Layer), limits)
 }
 
-func (a artifact) Load(ctx context.Context, name string, place render.Place) (selection.Source, error) {
+func (a artifact) Load(ctx context.Context, name string, place render.CatalogLocation) (selection.Source, error) {
 	repository, err := a.connect(ctx)
 	if err != nil {
 		return selection.Source{}, fmt.Errorf("%s: %w", a.where, err)

@@ -64,7 +64,7 @@ func sideOf(ctx context.Context, t *testing.T, names ...string) *comparing.Side 
 			"apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata:\n  name: " + name +
 				"\nspec:\n  versions:\n  - {version: 1.0.0, template: {source: {helm: {url: 'https://example.com', chartName: x, chartVersion: 1.0.0}}}}\n")}
 	}
-	loaded, err := render.LoadFS(ctx, "catalog", files, render.Place{})
+	loaded, err := render.LoadFS(ctx, "catalog", files, render.CatalogLocation{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func TestALiveReleaseOfAnInstanceIsCompared(t *testing.T) {
 	files := fstest.MapFS{"applications/app/application.yaml": &fstest.MapFile{Data: []byte(
 		"apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata: {name: app}\nspec:\n  method: helm\n  versions:\n" +
 			"  - {version: 1.0.0, template: {source: {helm: {url: 'oci://example.com/x', chartName: x, chartVersion: 1.0.0}}}}\n")}}
-	loaded, err := render.LoadFS(t.Context(), "catalog", files, render.Place{})
+	loaded, err := render.LoadFS(t.Context(), "catalog", files, render.CatalogLocation{})
 	if err != nil {
 		t.Fatal(err)
 	}

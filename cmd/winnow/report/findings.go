@@ -144,7 +144,7 @@ func (r *Lint) Write(w io.Writer, format string) error {
 // that grep finds both.
 func (r *Lint) Table(w io.Writer) {
 	for _, f := range r.shown(false) {
-		head := strings.TrimLeft(fmt.Sprintf("%s  %s  %s", plaintext.Line(finding.Place(f.Path, f.Line)), f.Severity, f.Rule), " ")
+		head := strings.TrimLeft(fmt.Sprintf("%s  %s  %s", plaintext.Line(finding.Position(f.Path, f.Line)), f.Severity, f.Rule), " ")
 		if r.Wrapped {
 			fmt.Fprintf(w, "%s\n%s\n", head, plaintext.Wrap(f.text(), "  "))
 		} else {
@@ -162,7 +162,7 @@ func (r *Lint) Markdown(w io.Writer) {
 	}
 	g := output.Grid{Header: []string{"Where", "Severity", "Rule", "Message"}}
 	for _, f := range shown {
-		g.Rows = append(g.Rows, []string{finding.Place(f.Path, f.Line), string(f.Severity), f.Rule, f.text()})
+		g.Rows = append(g.Rows, []string{finding.Position(f.Path, f.Line), string(f.Severity), f.Rule, f.text()})
 	}
 	g.Markdown(w)
 }

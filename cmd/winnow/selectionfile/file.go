@@ -29,7 +29,7 @@ type Selection struct {
 // Place returns <file>:<line> of a field such as spec.exclude[2]. For a missing field it returns that
 // of the nearest enclosing one.
 func (s *Selection) Place(field string) string {
-	return finding.Place(s.file, s.lines.of(field))
+	return finding.Position(s.file, s.lines.of(field))
 }
 
 // Line returns the line of a field, as Place has it; 0 if it is unknown.

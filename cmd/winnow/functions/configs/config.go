@@ -15,15 +15,15 @@ import (
 // FunctionKey is the annotation that holds the runtime of a config.
 const FunctionKey = runtimeutil.FunctionAnnotationKey
 
-// place is where a config is: a document of a file, or of an element of a list in a kustomization.
-type place struct {
+// configLocation is where a config is: a document of a file, or of an element of a list in a kustomization.
+type configLocation struct {
 	File, Field    string
 	Item, Document int
 }
 
 // Config is the config of a function.
 type Config struct {
-	place
+	configLocation
 
 	Line                       int
 	Group, Version, Kind, Name string

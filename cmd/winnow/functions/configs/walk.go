@@ -49,12 +49,12 @@ type Walk struct {
 	// entries is the number of elements that were looked up.
 	entries int
 	// found maps configs to those in configs.
-	found map[place]*Config
+	found map[configLocation]*Config
 }
 
 // NewWalk returns a walk through a root, whose path is the one by which people reach it.
 func NewWalk(root *os.Root, path string) *Walk {
-	return &Walk{Files: workspace.NewFiles(root), root: path, Opened: map[string]*Layer{}, done: map[visit]bool{}, found: map[place]*Config{}}
+	return &Walk{Files: workspace.NewFiles(root), root: path, Opened: map[string]*Layer{}, done: map[visit]bool{}, found: map[configLocation]*Config{}}
 }
 
 // visit is a directory, and the directory of the layer that uses its objects as configs; empty for none.
@@ -156,7 +156,7 @@ func (w *Walk) base(ctx context.Context, l *Layer, one entry, user *Layer) error
 // functions finds the configs of an entry of generators, transformers or validators.
 func (w *Walk) functions(ctx context.Context, l *Layer, one entry) error {
 	if isInline(one.text) {
-		w.documents(place{File: l.File, Field: one.field, Item: one.index}, []byte(one.text), one.first, l)
+		w.documents(configLocation{File: l.File, Field: one.field, Item: one.index}, []byte(one.text), one.first, l)
 		return nil
 	}
 	name, info, ok := w.find(l, one, true)
@@ -206,11 +206,11 @@ func (w *Walk) read(name string, user *Layer, at string, line int) {
 		w.Add(w.Show(at), line, "%s %v", excerpt.Quoted(path.Base(name)), strings.TrimPrefix(err.Error(), "read "))
 		return
 	}
-	w.documents(place{File: name}, content, 1, user)
+	w.documents(configLocation{File: name}, content, 1, user)
 }
 
 // documents finds the configs in the text of a file or of an element, which begins in a line of its file.
-func (w *Walk) documents(at place, text []byte, line int, user *Layer) {
+func (w *Walk) documents(at configLocation, text []byte, line int, user *Layer) {
 	if number, problem := ambiguous(text); problem != "" {
 		w.Add(w.Show(at.File), line+number, "the config of a function %s", problem)
 		return
@@ -237,7 +237,7 @@ func (w *Walk) documents(at place, text []byte, line int, user *Layer) {
 		case c == nil:
 			continue
 		}
-		c.place, c.Users = at, []*Layer{user}
+		c.configLocation, c.Users = at, []*Layer{user}
 		c.Line += line + piece.Above - 1
 		w.found[at] = c
 		w.Configs = append(w.Configs, c)

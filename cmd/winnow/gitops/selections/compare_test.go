@@ -94,7 +94,7 @@ func (o *opener) open(ctx context.Context, address string, _ v1alpha1.SourceRefe
 		files["applications/"+name+"/application.yaml"] = &fstest.MapFile{Data: []byte(
 			"apiVersion: cozystack.io/v1alpha1\nkind: ApplicationDefinition\nmetadata:\n  name: " + name + "\nspec: {}\n")}
 	}
-	loaded, err := render.LoadFS(ctx, address, files, render.Place{})
+	loaded, err := render.LoadFS(ctx, address, files, render.CatalogLocation{})
 	return selection.Source{Digest: "sha256:" + strings.Repeat("01", 32), Catalog: loaded}, err
 }
 

@@ -86,7 +86,7 @@ const pullTimeout = 3 * time.Minute
 
 // pull loads a catalog and caches it.
 func (c *comparison) pull(ctx context.Context, r revision.Reference, ref v1alpha1.SourceReference) (selection.Source, error) {
-	key := r.Catalog + " " + render.PlaceOf(ref).Key()
+	key := r.Catalog + " " + render.LocationOf(ref).Key()
 	found, known := c.pulled[key]
 	if !known {
 		limited, cancel := context.WithTimeout(ctx, pullTimeout)

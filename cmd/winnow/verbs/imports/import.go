@@ -208,7 +208,7 @@ func existingApplications(ctx context.Context, dir string) (map[string]string, e
 	if entries = slices.DeleteFunc(entries, isFile); err != nil || len(entries) == 0 {
 		return nil, err
 	}
-	source, err := input.Directory(dir).Load(ctx, dir, render.Place{})
+	source, err := input.Directory(dir).Load(ctx, dir, render.CatalogLocation{})
 	if err != nil {
 		return nil, fmt.Errorf("adding to %s: %w", dir, err)
 	}

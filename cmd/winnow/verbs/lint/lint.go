@@ -24,7 +24,7 @@ import (
 // lintOptions are the flags of winnow lint.
 type lintOptions struct {
 	crdcheck.Rules
-	flags.Place
+	flags.CatalogFiles
 	input.Options
 	output, failOn *flags.Choice
 	strict         bool
@@ -82,7 +82,7 @@ func New() *cobra.Command {
 	o.failOn = flags.AddChoice(cmd, "fail-on", "", "least `SEVERITY` that fails", string(rules.Error), string(rules.Warning))
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "mentions of nothing, lacking facts: errors")
 	o.Rules.AddFlags(cmd)
-	o.Place.AddFlags(cmd)
+	o.CatalogFiles.AddFlags(cmd)
 	o.Options.AddFlags(cmd)
 	return cmd
 }
@@ -153,7 +153,7 @@ func (o *lintOptions) lintCatalog(ctx context.Context, where string, options lin
 	if err != nil {
 		return nil, lint.Result{}, err
 	}
-	if files, options.Format, err = loading.FilesAt(where, files, render.PlaceOf(o.Source())); err != nil {
+	if files, options.Format, err = loading.FilesAt(where, files, render.LocationOf(o.Source())); err != nil {
 		return nil, lint.Result{}, err
 	}
 	result, err := lint.Run(ctx, files.FS(), options)

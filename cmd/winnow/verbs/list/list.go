@@ -22,7 +22,7 @@ import (
 // listOptions are the flags of winnow list.
 type listOptions struct {
 	input.Options
-	place  flags.Place
+	place  flags.CatalogFiles
 	output *flags.Choice
 }
 

@@ -19,11 +19,11 @@ import (
 type File struct {
 	content   []byte
 	documents []*yaml.Node // their contents, without empty documents
-	found     place
+	found     selectionNode
 }
 
-// place is a CatalogSelection in a document.
-type place struct {
+// selectionNode is a CatalogSelection in a document.
+type selectionNode struct {
 	document int
 	// items are the indices in lists around the object, outermost first.
 	items []int
@@ -44,9 +44,9 @@ func Find(content []byte, key types.NamespacedName) (*File, error) {
 	if f.documents, err = yamledit.Documents(content); err != nil {
 		return nil, err
 	}
-	var all, matching []place
+	var all, matching []selectionNode
 	for i, root := range f.documents {
-		all = append(all, selectionsIn(place{document: i, node: root})...)
+		all = append(all, selectionsIn(selectionNode{document: i, node: root})...)
 	}
 	for _, p := range all {
 		if namespace := p.text("namespace"); p.text("name") == key.Name && (namespace == "" || namespace == key.Namespace) {
@@ -67,29 +67,29 @@ func Find(content []byte, key types.NamespacedName) (*File, error) {
 }
 
 // selectionsIn returns the CatalogSelections in an object: the object itself, or items of a list.
-func selectionsIn(p place) (all []place) {
+func selectionsIn(p selectionNode) (all []selectionNode) {
 	kind, _ := yamlnode.Text(yamlnode.Lookup(p.node, "kind"))
 	items := yamlnode.Lookup(p.node, "items")
 	if items != nil && items.Kind == yaml.SequenceNode && strings.HasSuffix(kind, "List") {
 		for i, item := range items.Content {
-			all = append(all, selectionsIn(place{document: p.document, items: append(slices.Clone(p.items), i), node: item})...)
+			all = append(all, selectionsIn(selectionNode{document: p.document, items: append(slices.Clone(p.items), i), node: item})...)
 		}
 		return all
 	}
 	version, _ := yamlnode.Text(yamlnode.Lookup(p.node, "apiVersion"))
 	if group, _, _ := strings.Cut(version, "/"); group == v1alpha1.GroupVersion.Group && kind == v1alpha1.CatalogSelectionKind {
-		return []place{p}
+		return []selectionNode{p}
 	}
 	return nil
 }
 
 // text returns a field of the metadata.
-func (p place) text(field string) string {
+func (p selectionNode) text(field string) string {
 	text, _ := yamlnode.Text(yamlnode.Lookup(yamlnode.Lookup(p.node, "metadata"), field))
 	return text
 }
 
-func missing(key types.NamespacedName, all []place) error {
+func missing(key types.NamespacedName, all []selectionNode) error {
 	if len(all) == 0 {
 		return fmt.Errorf("it has no CatalogSelection, so not %s", key)
 	}

@@ -10,14 +10,14 @@ import (
 	"github.com/winnow-dev/winnow/render/loading"
 )
 
-// Place are the flags for which files of a CATALOG are read, and how, where no selection says so.
-type Place struct {
+// CatalogFiles are the flags for which files of a CATALOG are read, and how, where no selection says so.
+type CatalogFiles struct {
 	Format  *Choice
 	include []string
 }
 
 // AddFlags adds the flags, and completes them.
-func (o *Place) AddFlags(cmd *cobra.Command) {
+func (o *CatalogFiles) AddFlags(cmd *cobra.Command) {
 	names := catalog.FormatNames()
 	o.Format = AddChoice(cmd, "format", "", "`FORMAT` of files", names...)
 	// A line has no room for all of them, which completions and the error of another value have.
@@ -26,19 +26,19 @@ func (o *Place) AddFlags(cmd *cobra.Command) {
 }
 
 // Check returns an error for a flag that is not valid.
-func (o *Place) Check() error {
+func (o *CatalogFiles) Check() error {
 	if err := loading.CheckInclude(o.include); err != nil {
 		return fmt.Errorf("--%w", err)
 	}
 	return nil
 }
 
-// Source returns the reference to a source with this place.
-func (o *Place) Source() v1alpha1.SourceReference {
+// Source returns the reference to a source with these files.
+func (o *CatalogFiles) Source() v1alpha1.SourceReference {
 	return v1alpha1.SourceReference{Format: o.Format.Value, Include: o.include}
 }
 
 // IsSet reports whether one of the flags was given.
-func (o *Place) IsSet() bool {
+func (o *CatalogFiles) IsSet() bool {
 	return o.Format.Value != v1alpha1.FormatAuto || len(o.include) > 0
 }
