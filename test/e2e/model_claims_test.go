@@ -136,25 +136,26 @@ func (m *model) owner(name string) *modelPart {
 	return nil
 }
 
-// contested reports whether a part serves what another one owns.
+// contested reports whether a part serves what another one owns and has not given up.
 func (m *model) contested(p *modelPart) bool {
 	for name := range p.published {
-		if owner := m.owner(name); owner != nil && owner != p {
+		if owner := m.owner(name); owner != nil && owner != p && !owner.gaveUp(name) {
 			return true
 		}
 	}
 	return false
 }
 
-// givesUp reports whether the latest render of a holder that passed the guard lacks a definition.
+// gaveUp reports whether a part has published without a definition, and is not about to publish it.
+func (p *modelPart) gaveUp(name string) bool {
+	_, serves := p.published[name]
+	return p.knowsServed() && !serves && (len(p.held) > 0 || !p.wants[name])
+}
+
+// givesUp reports whether a holder has given up a definition, or does so in a render that is admitted.
 func (m *model) givesUp(h *modelPart, name string, next map[*modelPart]map[string]app, admitted map[*modelPart]bool) bool {
-	render, proposed := next[h]
-	if proposed {
-		_, keeps := render[name]
-		return !keeps && admitted[h]
-	}
-	_, keeps := h.published[name]
-	return h.knowsServed() && !keeps
+	_, keeps := next[h][name]
+	return h.gaveUp(name) || admitted[h] && !keeps
 }
 
 // publish replaces the artifact of a part. It first marks definitions that Flux would delete and another

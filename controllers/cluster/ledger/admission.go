@@ -111,12 +111,7 @@ func (l *Ledger) blocked(uid types.UID, admitted map[types.UID]bool) (blocking m
 	return blocking, len(blocking) > 0
 }
 
-// released reports whether the holder of a key gives it up, in an admitted proposal if it has one.
+// released reports whether the holder of a key has published without it, or is about to in an admitted proposal.
 func (l *Ledger) released(key safeguard.Key, h Holder, admitted map[types.UID]bool) bool {
-	if h.UID == "" {
-		return false
-	}
-	keeps, known := l.keeps(h.UID, key)
-	_, pending := l.proposed[h.UID]
-	return known && !keeps && (!pending || admitted[h.UID])
+	return l.gaveUp(key, h) || admitted[h.UID] && l.givesUp(key, h)
 }

@@ -103,3 +103,31 @@ func TestAReservationOfTheMeantimeCounts(t *testing.T) {
 		}
 	}
 }
+
+// A holder that has published without a key has given it up, whatever keeps its next render waiting.
+func TestWhatWasGivenUpIsReleasedDuringAnotherConflict(t *testing.T) {
+	k := func(name string) safeguard.Key { return safeguard.Key{Kind: "ApplicationDefinition", Name: name} }
+	for name, test := range map[string]struct {
+		served, proposed inventory.Keys
+		contested        bool
+	}{
+		"published without it":                {inventory.Keys{k("a"): true}, inventory.Keys{k("a"): true, k("b"): true}, false},
+		"published with it":                   {inventory.Keys{k("g"): true}, inventory.Keys{k("b"): true}, true},
+		"published without it, and wants it":  {inventory.Keys{k("a"): true}, inventory.Keys{k("b"): true, k("g"): true}, true},
+		"nobody knows what it has published":  {nil, inventory.Keys{k("b"): true}, true},
+		"published without it, wants nothing": {inventory.Keys{k("a"): true}, nil, false},
+	} {
+		c := &Ledger{}
+		if test.served != nil {
+			c.Serve("two", test.served)
+		}
+		if test.proposed != nil { // another one keeps b
+			c.propose("two", proposal{keys: test.proposed, holders: map[safeguard.Key]Holder{k("b"): {UID: "three"}}}, time.Time{})
+		}
+		c.Serve("three", inventory.Keys{k("b"): true})
+		err := c.Contest("one", types.NamespacedName{Name: "one"}, map[safeguard.Key]Holder{k("g"): {UID: "two"}})
+		if contested := err != nil; contested != test.contested {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
