@@ -149,7 +149,7 @@ func (m *model) contested(p *modelPart) bool {
 // gaveUp reports whether a part has published without a definition, and is not about to publish it.
 func (p *modelPart) gaveUp(name string) bool {
 	_, serves := p.published[name]
-	return p.knowsServed() && !serves && (len(p.held) > 0 || !p.wants[name])
+	return p.knowsServed() && !serves && (p.suspended || len(p.held) > 0 || !p.wants[name])
 }
 
 // givesUp reports whether a holder has given up a definition, or does so in a render that is admitted.
