@@ -31,7 +31,7 @@ func (m *model) decide(order []int) {
 			continue
 		}
 		render := p.spec.selects(m.catalogs[p.catalog].apps)
-		p.held, p.conflict, p.wants = m.objections(p, render), false, keysOf(render)
+		p.held, p.conflict, p.unaware, p.wants = m.objections(p, render), false, false, keysOf(render)
 		p.doubt = p.doubt || m.addsUnknown(p)
 		if len(p.held) == 0 {
 			next[p] = render
@@ -41,7 +41,7 @@ func (m *model) decide(order []int) {
 	for _, i := range order {
 		p := m.parts[i]
 		if render, proposed := next[p]; proposed && !admitted[p] && (m.contested(p) || !p.keeps(render)) {
-			p.conflict = true
+			p.conflict, p.unaware = true, p.keeps(render)
 		} else if proposed {
 			m.publish(p, render)
 		}

@@ -29,7 +29,7 @@ func (o *observed) decided(m *model, p *modelPart, cs *v1alpha1.CatalogSelection
 		return o.decidedHeld(m, p, cs)
 	case p.conflict && reason == v1alpha1.ConflictReason && conditions.IsStalled(cs):
 		return nil
-	case p.conflict, !conditions.IsReady(cs):
+	case p.conflict && !p.unaware, !conditions.IsReady(cs):
 		return fmt.Errorf("Ready for %s, in conflict: %t", reason, p.conflict)
 	}
 	return o.decidedPublished(m, p, cs)
