@@ -44,11 +44,16 @@ func New() *cobra.Command {
 		Long: "Make a catalog of the definitions that you have, or add them to one:\n\n" +
 			"  - files of ApplicationDefinitions, one or more documents each;\n" +
 			"  - what kubectl get applicationdefinitions -o yaml (or json) prints;\n" +
+			"  - ApplicationCatalogs of Kubermatic's application-catalog-manager;\n" +
 			"  - the index.yaml of a Helm repository: a definition of KKP for each chart.\n\n" +
 			"Fields, labels and annotations that the cluster, Flux and Winnow set are left\n" +
 			"out; otherwise files stay as they are. The label catalog.winnow.dev/tier becomes\n" +
 			"the tier in metadata.yaml, the other labels its labels. Nothing is overwritten.\n" +
 			"What cannot be taken is listed on stderr, with the reason.\n\n" +
+			"Of a KubermaticConfiguration it writes the OCIRepository, the CatalogSelection\n" +
+			"and the Kustomization for the catalog that KKP uses, and the command for the\n" +
+			"Secret of its registry. KKP's built-in catalog has no registry: --source names\n" +
+			"yours.\n\n" +
 			"With -f SELECTION it makes instances of running releases instead: HelmReleases\n" +
 			"with their sources, and ApplicationInstallations of KKP, as kubectl get prints\n" +
 			"them. It takes a release if the selection has its chart in its version, and if\n" +
@@ -63,6 +68,8 @@ func New() *cobra.Command {
 			"  # the three highest versions of each chart\n" +
 			"  curl -s https://charts.example.com/index.yaml | winnow import - -o catalog \\\n" +
 			"    --helm-url https://charts.example.com --latest 3\n\n" +
+			"  kubectl -n kubermatic get kubermaticconfiguration kubermatic -o yaml |\n" +
+			"    winnow import - -o cluster.yaml\n\n" +
 			"  # instances of running releases\n" +
 			"  kubectl get helmreleases,helmrepositories,ocirepositories -A -o yaml |\n" +
 			"    winnow import - -f selection.yaml --source ./catalog -o instances.yaml",
@@ -75,18 +82,28 @@ func New() *cobra.Command {
 				}
 				return (&instances{&o.Options, o.place}).run(cmd.Context(), args, cmd.InOrStdin(), out)
 			}
+			configuration, stdin, err := configurationIn(cmd.Context(), args, cmd.InOrStdin())
+			switch {
+			case err != nil:
+				return err
+			case configuration != nil:
+				if err := o.checkFile(cmd); err != nil {
+					return err
+				}
+				return o.importConfiguration(cmd.Context(), configuration, args[0], out)
+			}
 			if err := flags.CheckDestination(cmd, "-o", "directory", o.place); err != nil {
 				return err
 			}
 			if o.Name != "" || len(o.Sources) > 0 {
 				return errors.New("--name and --source are for instances: pass -f SELECTION")
 			}
-			return o.run(cmd.Context(), args, cmd.InOrStdin(), out)
+			return o.run(cmd.Context(), args, stdin, out)
 		},
 	}
 	o.AddFlags(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&o.place, "output", "o", "", "`DIR` of the catalog, -f: file of instances")
+	f.StringVarP(&o.place, "output", "o", "", "`DIR` of the catalog, or FILE of objects")
 	f.StringVar(&o.helmURL, "helm-url", "", "`URL` of the Helm repository, for an index.yaml")
 	f.StringVar(&o.versions, "versions", "", "`RANGE` of charts' versions: \">=1.2 <3\"")
 	f.IntVar(&o.latest, "latest", 0, "`N` highest versions of a chart; 0 takes all")
@@ -245,13 +262,18 @@ func addApplications(dir string, content *tree.Tree) error {
 
 // checkInstances checks the flags of an import to instances.
 func (o *importOptions) checkInstances(cmd *cobra.Command, args []string) error {
-	for _, name := range []string{"helm-url", "versions", "latest"} {
-		if cmd.Flags().Changed(name) {
-			return fmt.Errorf("--%s is for catalogs, not for instances: leave -f or --%s out", name, name)
-		}
-	}
 	if o.File == flags.ToStdout && slices.Contains(args, flags.ToStdout) {
 		return errors.New("standard input is one of -f and FILE: write the other one into a file")
+	}
+	return o.checkFile(cmd)
+}
+
+// checkFile checks the flags of an import to objects, which are written to a file.
+func (o *importOptions) checkFile(cmd *cobra.Command) error {
+	for _, name := range []string{"helm-url", "versions", "latest"} {
+		if cmd.Flags().Changed(name) {
+			return fmt.Errorf("--%s is for catalogs of definitions: leave it out", name)
+		}
 	}
 	if o.place == flags.ToStdout {
 		o.place = ""

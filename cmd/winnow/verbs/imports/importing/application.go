@@ -20,11 +20,20 @@ type named struct {
 }
 
 type helmSpec struct {
-	Description      string        `yaml:"description"`
-	DocumentationURL string        `yaml:"documentationURL,omitempty"`
-	SourceURL        string        `yaml:"sourceURL,omitempty"`
-	Method           string        `yaml:"method"`
-	Versions         []helmVersion `yaml:"versions"`
+	DisplayName          string         `yaml:"displayName,omitempty"`
+	Description          string         `yaml:"description"`
+	DocumentationURL     string         `yaml:"documentationURL,omitempty"`
+	SourceURL            string         `yaml:"sourceURL,omitempty"`
+	Logo                 string         `yaml:"logo,omitempty"`
+	LogoFormat           string         `yaml:"logoFormat,omitempty"`
+	Method               string         `yaml:"method"`
+	DefaultDeployOptions map[string]any `yaml:"defaultDeployOptions,omitempty"`
+	DefaultValuesBlock   string         `yaml:"defaultValuesBlock,omitempty"`
+	Versions             []helmVersion  `yaml:"versions"`
+}
+
+func newApplication(name string, spec helmSpec) application {
+	return application{APIVersion: "apps.kubermatic.k8c.io/v1", Kind: definitionKind, Metadata: named{Name: name}, Spec: spec}
 }
 
 type helmVersion struct {
@@ -58,9 +67,7 @@ func (c *chart) application(versions []chartVersion) application {
 		version.Template.Source.Helm = one.source
 		spec.Versions = append(spec.Versions, version)
 	}
-	return application{
-		APIVersion: "apps.kubermatic.k8c.io/v1", Kind: definitionKind, Metadata: named{Name: c.name}, Spec: spec,
-	}
+	return newApplication(c.name, spec)
 }
 
 // webURL returns a URL that people can open, empty for anything else.

@@ -164,4 +164,6 @@ type helmSource struct {
 	URL          string `yaml:"url"`
 	ChartName    string `yaml:"chartName"`
 	ChartVersion string `yaml:"chartVersion"`
+	// Credentials are keys of Secrets.
+	Credentials map[string]secretKey `yaml:"credentials,omitempty"`
 }

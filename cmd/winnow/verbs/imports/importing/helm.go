@@ -55,10 +55,13 @@ func hasRepositoryURL(entry yamlnode.Entry) bool {
 	return slices.ContainsFunc(entry.Value.Content, func(version *yaml.Node) bool { return ociURL(version) == "" })
 }
 
+// badName is the reason for a chart whose name is not that of an application.
+const badName = "KKP can install no chart of this name: want lower case letters, digits and -, at most 63"
+
 func (i *Importer) addChart(ctx context.Context, at position, entry yamlnode.Entry) error {
 	skip := func(reason string) { i.skip(Skipped{Place: at.String(), Name: entry.Name, Reason: reason}) }
 	if len(validation.IsDNS1123Label(entry.Name)) > 0 {
-		skip("KKP can install no chart of this name: want lower case letters, digits and -, at most 63")
+		skip(badName)
 		return nil
 	}
 	if entry.Value.Kind != yaml.SequenceNode {

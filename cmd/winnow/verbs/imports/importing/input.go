@@ -15,7 +15,7 @@ import (
 )
 
 // Expected names the kinds of input.
-const Expected = "want ApplicationDefinitions, a list of them as kubectl get prints it, or the index of a Helm repository"
+const Expected = "want ApplicationDefinitions or ApplicationCatalogs, a list of them as kubectl get prints it, or the index of a Helm repository"
 
 // Add takes the applications of a file. The content decides what it is. The error is one of bounds or of the context:
 // what cannot be taken is in Skipped.
@@ -93,12 +93,14 @@ func (i *Importer) addDocument(ctx context.Context, at position, text []byte) er
 	kind, _ := yamlnode.Text(written(root, "kind"))
 	items := written(root, "items")
 	isList := strings.HasSuffix(kind, "List") && items != nil && items.Kind == yaml.SequenceNode
-	i.Recognized = i.Recognized || kind == definitionKind || isList || isIndex(root)
+	i.Recognized = i.Recognized || kind == definitionKind || kind == applicationCatalogKind || isList || isIndex(root)
 	switch {
 	case root.Kind != yaml.MappingNode:
 		i.refuse(at.String(), "it is "+yamlnode.Describe(root))
 	case kind == definitionKind:
 		return i.addDefinition(ctx, at, text)
+	case kind == applicationCatalogKind:
+		return i.addApplicationCatalog(ctx, at, root)
 	case isList:
 		return i.addList(ctx, at, root, items)
 	case isIndex(root):
@@ -126,7 +128,14 @@ func (i *Importer) addList(ctx context.Context, at position, root, items *yaml.N
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if kind, _ := yamlnode.Text(written(item, "kind")); kind != definitionKind {
+		switch kind, _ := yamlnode.Text(written(item, "kind")); kind {
+		case definitionKind:
+		case applicationCatalogKind:
+			if err := i.addApplicationCatalog(ctx, at, item); err != nil {
+				return err
+			}
+			continue
+		default:
 			i.skip(Skipped{Place: at.String(), Name: nameOf(item), Reason: "it is no " + definitionKind})
 			continue
 		}

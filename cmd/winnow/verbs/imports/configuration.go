@@ -1,0 +1,68 @@
+package imports
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/files"
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/imports/importing"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/imports/kubermatic"
+)
+
+// configurationIn returns the KubermaticConfiguration in a single FILE; nil for other input. again is standard input from the
+// start.
+func configurationIn(ctx context.Context, args []string, stdin io.Reader) (object map[string]any, again io.Reader, err error) {
+	if info, err := os.Stat(args[0]); len(args) > 1 || err == nil && info.IsDir() {
+		return nil, stdin, nil
+	}
+	content, err := files.Read(ctx, args[0], stdin, (&importing.Reader{}).Read)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading %s: %w", files.Label(args[0]), err)
+	}
+	again = bytes.NewReader(content)
+	if !bytes.Contains(content, []byte(kubermatic.Kind)) {
+		return nil, again, nil
+	}
+	objects, _, err := importing.Objects(ctx, files.Label(args[0]), content)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, one := range objects {
+		switch {
+		case one["kind"] != kubermatic.Kind:
+		case object != nil:
+			return nil, nil, output.Finding(fmt.Errorf("%s has two of the kind %s: import one", files.Label(args[0]), kubermatic.Kind))
+		default:
+			object = one
+		}
+	}
+	return object, again, nil
+}
+
+// importConfiguration writes the objects for the catalog of a KubermaticConfiguration.
+func (o *importOptions) importConfiguration(ctx context.Context, object map[string]any, from string, out output.Streams) error {
+	if len(o.Sources) > 1 {
+		return errors.New("--source is the one catalog of the OCIRepository here: pass it once")
+	}
+	source := ""
+	if len(o.Sources) == 1 {
+		source = o.Sources[0]
+	}
+	content, notes, err := kubermatic.Convert(ctx, object, source)
+	if err != nil {
+		return output.Finding(fmt.Errorf("the %s in %s: %w", kubermatic.Kind, files.Label(from), err))
+	}
+	if err := (&instances{&o.Options, o.place}).write(out.Stdout, content); err != nil {
+		return err
+	}
+	for _, note := range notes {
+		output.PrintNote(out.Notes, "note: "+note)
+	}
+	fmt.Fprintln(out.Notes, "next: docs/guides/leave-the-default-catalog.md, which stops KKP's components first")
+	return nil
+}

@@ -1,0 +1,127 @@
+package importing
+
+import (
+	"cmp"
+	"context"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/yamlnode"
+)
+
+// applicationCatalogKind is the kind of Kubermatic's application-catalog-manager, which makes a definition of each chart.
+const applicationCatalogKind = "ApplicationCatalog"
+
+// chartsOfKKP is the repository of charts without another one, by the API of the manager.
+const chartsOfKKP = "oci://quay.io/kubermatic-mirror/helm-charts"
+
+// applicationCatalog has the fields of an ApplicationCatalog that the manager reads.
+type applicationCatalog struct {
+	Spec struct {
+		Helm struct {
+			Repository      *chartRepository `yaml:"repositorySettings"`
+			Charts          []catalogChart   `yaml:"charts"`
+			IncludeDefaults bool             `yaml:"includeDefaults"`
+		} `yaml:"helm"`
+	} `yaml:"spec"`
+}
+
+type chartRepository struct {
+	BaseURL     string               `yaml:"baseURL"`
+	Credentials map[string]secretKey `yaml:"credentials"`
+}
+
+type secretKey struct {
+	Name string `yaml:"name"`
+	Key  string `yaml:"key"`
+}
+
+type catalogChart struct {
+	ChartName string `yaml:"chartName"`
+	Metadata  struct {
+		AppName          string `yaml:"appName"`
+		DisplayName      string `yaml:"displayName"`
+		Description      string `yaml:"description"`
+		DocumentationURL string `yaml:"documentationURL"`
+		SourceURL        string `yaml:"sourceURL"`
+		Logo             string `yaml:"logo"`
+		LogoFormat       string `yaml:"logoFormat"`
+	} `yaml:"metadata"`
+	Repository           *chartRepository `yaml:"repositorySettings"`
+	DefaultValuesBlock   string           `yaml:"defaultValuesBlock"`
+	DefaultDeployOptions map[string]any   `yaml:"defaultDeployOptions"`
+	Versions             []struct {
+		ChartVersion string           `yaml:"chartVersion"`
+		AppVersion   string           `yaml:"appVersion"`
+		Repository   *chartRepository `yaml:"repositorySettings"`
+	} `yaml:"chartVersions"`
+}
+
+// addApplicationCatalog takes the charts of an ApplicationCatalog as applications.
+func (i *Importer) addApplicationCatalog(ctx context.Context, at position, root *yaml.Node) error {
+	var c applicationCatalog
+	switch err := root.Decode(&c); {
+	case !yamlnode.IsExpanded(root):
+		i.refuse(at.String(), errAliases.Error())
+		return nil
+	case err != nil:
+		i.refuse(at.String(), "it is no "+applicationCatalogKind+" of applicationcatalog.k8c.io/v1alpha1") // err may quote values
+		return nil
+	case len(c.Spec.Helm.Charts) == 0 && c.Spec.Helm.IncludeDefaults:
+		i.refuse(at.String(), "spec.helm.charts is missing, which the cluster adds for includeDefaults: import what kubectl get applicationcatalogs -o yaml prints")
+		return nil
+	case len(c.Spec.Helm.Charts) == 0:
+		i.refuse(at.String(), "it has no charts")
+		return nil
+	}
+	at.exact = false
+	for _, chart := range c.Spec.Helm.Charts {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		name := cmp.Or(chart.Metadata.AppName, chart.ChartName)
+		if len(validation.IsDNS1123Label(name)) > 0 {
+			i.skip(Skipped{Place: at.String(), Name: name, Reason: badName})
+			continue
+		}
+		definition, err := yamlnode.Encode(chart.application(name, c.Spec.Helm.Repository))
+		if err != nil {
+			return err
+		}
+		metadata, err := yamlnode.Encode(metadataFields{})
+		if err != nil {
+			return err
+		}
+		if err := i.take(ctx, at, definition, metadata, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// application returns the definition that the manager makes of a chart. The nearest repository with an address counts.
+func (c *catalogChart) application(name string, global *chartRepository) application {
+	spec := helmSpec{
+		Description: plaintext.Line(cmp.Or(c.Metadata.Description, "Helm chart "+excerpt.Of(c.ChartName))), DisplayName: c.Metadata.DisplayName,
+		DocumentationURL: webURL(c.Metadata.DocumentationURL), SourceURL: webURL(c.Metadata.SourceURL), Method: "helm",
+		Logo: c.Metadata.Logo, LogoFormat: c.Metadata.LogoFormat,
+		DefaultDeployOptions: c.DefaultDeployOptions, DefaultValuesBlock: c.DefaultValuesBlock,
+	}
+	for _, one := range c.Versions {
+		from := &chartRepository{BaseURL: chartsOfKKP}
+		for _, r := range []*chartRepository{global, c.Repository, one.Repository} {
+			if r != nil && r.BaseURL != "" {
+				from = r
+			}
+		}
+		version := helmVersion{Version: one.AppVersion}
+		version.Template.Source.Helm = helmSource{
+			URL: from.BaseURL, ChartName: c.ChartName, ChartVersion: one.ChartVersion, Credentials: from.Credentials,
+		}
+		spec.Versions = append(spec.Versions, version)
+	}
+	return newApplication(name, spec)
+}

@@ -1,0 +1,152 @@
+package kubermatic
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	_ "embed"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
+	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/yamlnode"
+)
+
+// chartsOfKKP is the registry of the charts in KKP's own catalog, which helmRepository replaces.
+const chartsOfKKP = "quay.io/kubermatic-mirror/helm-charts"
+
+// catalog is what the template needs. Its texts may be anything: the template quotes them.
+type catalog struct {
+	Configuration, URL, Tag, Mirror string
+	Tiers, Names                    []string
+	// Secret is the command that copies the credentials for Flux; empty without any.
+	Secret string
+	// Helm is the key of the credentials of the mirror.
+	Helm *key
+}
+
+//go:embed objects.yaml.tmpl
+var text string
+
+var objects = template.Must(template.New("objects").Funcs(template.FuncMap{"yaml": quoted}).Parse(text))
+
+// quoted returns a text as a scalar of YAML.
+func quoted(text string) (string, error) {
+	encoded, err := yamlnode.Encode(text)
+	return strings.TrimSpace(string(encoded)), err
+}
+
+// Convert returns an OCIRepository, a CatalogSelection and a Kustomization for the catalog that a KubermaticConfiguration
+// names, with the command for the Secret of its registry, and notes on what differs. The catalog is that of source, if it is
+// not empty: oci://HOST/PATH:TAG.
+func Convert(ctx context.Context, object map[string]any, source string) (content []byte, notes []string, err error) {
+	c, notes, err := read(object)
+	if err != nil {
+		return nil, nil, err
+	}
+	made, more, err := c.catalog(source)
+	if err != nil {
+		return nil, nil, err
+	}
+	var out strings.Builder
+	if err := objects.Execute(&out, made); err != nil {
+		return nil, nil, err
+	}
+	if _, err := selectionfile.Parse(ctx, "", []byte(out.String())); err != nil {
+		return nil, nil, err
+	}
+	return []byte(out.String()), append(notes, more...), nil
+}
+
+func (c *configuration) catalog(source string) (made *catalog, notes []string, err error) {
+	made = &catalog{Configuration: excerpt.Of(c.Metadata.Name)}
+	m, builtIn := c.manager(), c.Spec.Applications.Default
+	switch {
+	case c.Spec.Applications.Manager != nil && c.Spec.Applications.CatalogManager != nil:
+		return nil, nil, errors.New("spec.applications has manager and catalogManager: remove the one that your KKP does not read")
+	case m != nil:
+		limit := m.Limit
+		made.Tiers = slices.Concat(limit.MetadataSelector.TierRefs, limit.MetadataSelector.Tiers)
+		made.Names = limit.NameSelector
+		if builtIn != nil && len(builtIn.Applications) > 0 {
+			notes = append(notes, "spec.applications.defaultApplicationCatalog.applications is left out: the catalog manager does not read it")
+		}
+	case builtIn != nil && builtIn.Enable:
+		made.Names = builtIn.Applications
+	default:
+		return nil, nil, errors.New("spec.applications has no catalogManager, and no defaultApplicationCatalog that is enabled: it names no catalog")
+	}
+	if builtIn != nil && builtIn.HelmRepository != "" {
+		made.Mirror, made.Helm = builtIn.HelmRepository, builtIn.HelmRegistryConfigFile
+		if !strings.Contains(made.Mirror, "://") {
+			made.Mirror = "oci://" + made.Mirror
+		}
+		notes = append(notes, "spec.mirrors replaces "+chartsOfKKP+", the registry of KKP's own catalog, as helmRepository does for any: add the others of your charts")
+	}
+	return made, notes, c.registry(made, m, source)
+}
+
+// registry sets where the catalog is, and the command for its credentials.
+func (c *configuration) registry(made *catalog, m *manager, source string) error {
+	field := "--source"
+	made.URL, made.Tag = split(source)
+	if source == "" {
+		if m == nil || m.RegistrySettings.RegistryURL == "" {
+			return errors.New("it does not name the registry of the catalog: push one (winnow push), and pass --source oci://HOST/PATH:TAG")
+		}
+		field, made.URL, made.Tag = "registryURL", m.RegistrySettings.RegistryURL, cmp.Or(m.RegistrySettings.Tag, "latest")
+	}
+	made.URL = strings.TrimPrefix(made.URL, "oci://")
+	host, _, _ := strings.Cut(made.URL, "/")
+	if _, err := name.NewTag(made.URL+":"+made.Tag, name.StrictValidation); err != nil || !isHost.MatchString(host) {
+		return fmt.Errorf("%s: %s is no repository with a tag: want [oci://]HOST/PATH", field, excerpt.Quoted(made.URL+":"+made.Tag))
+	}
+	if m == nil || source != "" || m.RegistrySettings.Credentials == nil {
+		return nil
+	}
+	var err error
+	made.Secret, err = c.secret(m.RegistrySettings.Credentials, host)
+	return err
+}
+
+// split splits an address into the repository and the tag.
+func split(address string) (repository, tag string) {
+	if at := strings.LastIndex(address, ":"); at > strings.LastIndex(address, "/") {
+		return address[:at], address[at+1:]
+	}
+	return address, "latest"
+}
+
+// secret returns the command that copies credentials from the namespace of the configuration.
+func (c *configuration) secret(from *credentials, host string) (string, error) {
+	value := func(field string, k *key) (string, error) {
+		switch {
+		case k == nil:
+			return "", fmt.Errorf("credentials.%s is missing", field)
+		case len(validation.IsDNS1123Subdomain(k.Name)) > 0 || len(validation.IsConfigMapKey(k.Key)) > 0 || len(validation.IsDNS1123Label(c.Metadata.Namespace)) > 0:
+			return "", fmt.Errorf("credentials.%s: want the name and the key of a Secret, in the namespace of the configuration", field)
+		}
+		return fmt.Sprintf(`"$(kubectl -n %s get secret %s -o jsonpath='{.data.%s}' | base64 -d)"`,
+			c.Metadata.Namespace, k.Name, strings.ReplaceAll(k.Key, ".", `\.`)), nil
+	}
+	if from.RegistryConfigFile != nil {
+		file, err := value("registryConfigFile", from.RegistryConfigFile)
+		return "kubectl -n flux-system create secret generic catalog --type=kubernetes.io/dockerconfigjson \\\n" +
+			"#     --from-literal=.dockerconfigjson=" + file, err
+	}
+	user, err := value("username", from.Username)
+	password, err2 := value("password", from.Password)
+	return "kubectl -n flux-system create secret docker-registry catalog --docker-server=" + host + " \\\n" +
+		"#     --docker-username=" + user + " \\\n#     --docker-password=" + password, errors.Join(err, err2)
+}
+
+// isHost matches hosts that need no quotes in a command.
+var isHost = regexp.MustCompile(`^[a-zA-Z0-9.-]+(:[0-9]+)?$`)
