@@ -34,11 +34,6 @@ type chartRepository struct {
 	Credentials map[string]secretKey `yaml:"credentials"`
 }
 
-type secretKey struct {
-	Name string `yaml:"name"`
-	Key  string `yaml:"key"`
-}
-
 type catalogChart struct {
 	ChartName string `yaml:"chartName"`
 	Metadata  struct {

@@ -167,3 +167,9 @@ type helmSource struct {
 	// Credentials are keys of Secrets.
 	Credentials map[string]secretKey `yaml:"credentials,omitempty"`
 }
+
+// secretKey is a key of a Secret.
+type secretKey struct {
+	Name string `yaml:"name"`
+	Key  string `yaml:"key"`
+}
