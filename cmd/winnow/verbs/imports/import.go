@@ -74,32 +74,7 @@ func New() *cobra.Command {
 			"  kubectl get helmreleases,helmrepositories,ocirepositories -A -o yaml |\n" +
 			"    winnow import - -f selection.yaml --source ./catalog -o instances.yaml",
 		Args: flags.Arguments(1, math.MaxInt, "at least one FILE, DIR or - for standard input"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			out := flags.StreamsOf(cmd)
-			if o.File != "" {
-				if err := o.checkInstances(cmd, args); err != nil {
-					return err
-				}
-				return (&instances{&o.Options, o.place}).run(cmd.Context(), args, cmd.InOrStdin(), out)
-			}
-			configuration, stdin, err := configurationIn(cmd.Context(), args, cmd.InOrStdin())
-			switch {
-			case err != nil:
-				return err
-			case configuration != nil:
-				if err := o.checkFile(cmd); err != nil {
-					return err
-				}
-				return o.importConfiguration(cmd.Context(), configuration, args[0], out)
-			}
-			if err := flags.CheckDestination(cmd, "-o", "directory", o.place); err != nil {
-				return err
-			}
-			if o.Name != "" || len(o.Sources) > 0 {
-				return errors.New("--name and --source are for instances: pass -f SELECTION")
-			}
-			return o.run(cmd.Context(), args, stdin, out)
-		},
+		RunE: o.runAny,
 	}
 	o.AddFlags(cmd)
 	f := cmd.Flags()
@@ -109,6 +84,34 @@ func New() *cobra.Command {
 	f.IntVar(&o.latest, "latest", 0, "`N` highest versions of a chart; 0 takes all")
 	flags.CompleteNothing(cmd, "helm-url", "versions", "latest")
 	return cmd
+}
+
+// runAny imports what the flags and the input ask for.
+func (o *importOptions) runAny(cmd *cobra.Command, args []string) error {
+	out := flags.StreamsOf(cmd)
+	if o.File != "" {
+		if err := o.checkInstances(cmd, args); err != nil {
+			return err
+		}
+		return (&instances{&o.Options, o.place}).run(cmd.Context(), args, cmd.InOrStdin(), out)
+	}
+	configuration, stdin, err := configurationIn(cmd.Context(), args, cmd.InOrStdin())
+	switch {
+	case err != nil:
+		return err
+	case configuration != nil:
+		if err := o.checkFile(cmd); err != nil {
+			return err
+		}
+		return o.importConfiguration(cmd.Context(), configuration, args[0], out)
+	}
+	if err := flags.CheckDestination(cmd, "-o", "directory", o.place); err != nil {
+		return err
+	}
+	if o.Name != "" || len(o.Sources) > 0 {
+		return errors.New("--name and --source are for instances: pass -f SELECTION")
+	}
+	return o.run(cmd.Context(), args, stdin, out)
 }
 
 func (o *importOptions) run(ctx context.Context, args []string, stdin io.Reader, out output.Streams) error {

@@ -7,7 +7,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
@@ -82,7 +83,7 @@ func read(object map[string]any) (c configuration, notes []string, err error) {
 	if gate, exists := c.Spec.FeatureGates["ExternalApplicationCatalogManager"]; c.manager() != nil && (!exists || gate == false) {
 		notes = append(notes, "spec.featureGates.ExternalApplicationCatalogManager is off: KKP uses its built-in catalog, and not this one")
 	}
-	applications, _, _ := nested(object, "spec", "applications")
+	applications, _, _ := unstructured.NestedMap(object, "spec", "applications")
 	for _, name := range []string{"manager", "catalogManager"} {
 		notes = append(notes, leftOut(applications, name, "registrySettings", "limit", "logLevel", "image", "resources")...)
 	}
@@ -90,18 +91,9 @@ func read(object map[string]any) (c configuration, notes []string, err error) {
 	return c, notes, nil
 }
 
-func nested(object map[string]any, path ...string) (_ map[string]any, at string, ok bool) {
-	for _, name := range path {
-		if object, ok = object[name].(map[string]any); !ok {
-			return nil, strings.Join(path, "."), false
-		}
-	}
-	return object, strings.Join(path, "."), true
-}
-
 // leftOut returns notes on the fields of a member that are not known.
 func leftOut(applications map[string]any, member string, known ...string) (notes []string) {
-	fields, _, _ := nested(applications, member)
+	fields, _, _ := unstructured.NestedMap(applications, member)
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if !slices.Contains(known, name) {
 			notes = append(notes, fmt.Sprintf("spec.applications.%s.%s has no counterpart: left out", member, excerpt.Of(name)))
