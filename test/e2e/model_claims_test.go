@@ -191,7 +191,7 @@ func (m *model) publish(p *modelPart, next map[string]app) {
 	if p.revisions == nil || p.baseline != baselineRecord && !p.newer {
 		p.revisions = map[string]bool{}
 	}
-	p.restarted = false
+	p.restarted, p.withheld = false, false
 	forgets := p.forgets() || p.newer
 	p.newer = false
 	p.baseline, p.published, p.reviewed, p.revision = baselineRecord, next, p.spec.clone(), catalog.digest

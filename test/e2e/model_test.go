@@ -34,6 +34,7 @@ type modelPart struct {
 	suspended     bool
 	held          []string        // reasons why the source's revision is not published
 	conflict      bool            // others hold a definition that it renders
+	withheld      bool            // it has given way to a conflict, and was not published since
 	unaware       bool            // it serves that definition, and finds the conflict once it is reconciled
 	wants         map[string]bool // definitions that it renders, admitted or not
 	doubt         bool            // since it was written, the spec has had a name without a match

@@ -114,7 +114,7 @@ func (o *observed) follow(m *model) {
 			continue
 		}
 		cs := o.selections[p.name]
-		p.offered = nil
+		p.offered, p.withheld = nil, m.mayWithhold(p, &cs)
 		if held := cs.Status.Held; held != nil {
 			p.offered = checksumsIn(held)
 		}
