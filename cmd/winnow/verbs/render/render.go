@@ -45,7 +45,7 @@ func New() *cobra.Command {
 			"which is pulled with the credentials of Docker's configuration. Without --source\n" +
 			"it is that of the OCIRepository in the file or directory of the selection.\n\n" +
 			"With --crds, objects that the API server would refuse are findings, and nothing\n" +
-			"is written. See docs/diff.md.\n\n" +
+			"is written. See docs/render.md.\n\n" +
 			"Exit codes: 0 rendered, 1 the selection, the catalog or an object is invalid, or\n" +
 			"nothing is selected, 2 usage or I/O.",
 		Example: "  # what would be applied\n" +
