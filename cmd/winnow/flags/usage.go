@@ -101,7 +101,7 @@ func catalogAdvice(verb string) string {
 	return ""
 }
 
-// SourceArguments checks the arguments of a verb that takes its catalog by --source alone. expected names the
+// SourceArguments checks the arguments of a verb that takes its catalog with --source alone. expected names the
 // argument that it takes, if any.
 func SourceArguments(expected ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
@@ -151,7 +151,7 @@ func shown(args []string) string { return plaintext.Brief(strings.Join(args, " "
 // NoArguments refuses all arguments.
 func NoArguments(cmd *cobra.Command, args []string) error { return argumentError(cmd, args, nil) }
 
-// OneOf returns a check that there is one argument, which is one of the words.
+// OneOf returns a check for a verb with one argument, which must be one of the words.
 func OneOf(words ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 1 && slices.Contains(words, args[0]) {
