@@ -77,7 +77,7 @@ func Arguments(least, most int, expected string) cobra.PositionalArgs {
 		case len(args) >= least:
 			return nil
 		}
-		return fmt.Errorf("%s wants %s%s; see %s --help", cmd.Name(), expected, problem, cmd.CommandPath())
+		return fmt.Errorf("%s needs %s%s; see %s --help", cmd.Name(), expected, problem, cmd.CommandPath())
 	}
 }
 
@@ -107,7 +107,7 @@ func SourceArguments(expected ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		sources, _ := cmd.Flags().GetStringArray("source") // the only error is that there is no such flag
 		if len(args) == len(expected)+1 && len(sources) == 0 {
-			return fmt.Errorf("%s takes its catalog by %s; did you mean: %s %s %s%s?", cmd.Name(), SourceFlag,
+			return fmt.Errorf("%s takes its catalog with %s; did you mean: %s %s %s%s?", cmd.Name(), SourceFlag,
 				cmd.CommandPath(), SourceFlag, shown(args), selectionFlag(cmd))
 		}
 		return argumentError(cmd, args, expected)
@@ -126,7 +126,7 @@ func selectionFlag(cmd *cobra.Command) string {
 func argumentError(cmd *cobra.Command, args, expected []string) error {
 	switch {
 	case len(args) < len(expected):
-		return fmt.Errorf("%s wants one %s; see %s --help", cmd.Name(), strings.Join(expected, " and "), cmd.CommandPath())
+		return fmt.Errorf("%s needs one %s; see %s --help", cmd.Name(), strings.Join(expected, " and "), cmd.CommandPath())
 	case len(args) > len(expected) && len(expected) == 0:
 		return fmt.Errorf("%s takes no arguments: %s; see %s --help", cmd.Name(), unexpected(cmd, args), cmd.CommandPath())
 	case len(args) > len(expected):
@@ -161,7 +161,7 @@ func OneOf(words ...string) cobra.PositionalArgs {
 		if len(args) > 0 {
 			problem = ": unexpected " + shown(args)
 		}
-		return fmt.Errorf("%s wants one of %s%s; see %s --help", cmd.Name(), strings.Join(words, ", "), problem, cmd.CommandPath())
+		return fmt.Errorf("%s needs one of %s%s; see %s --help", cmd.Name(), strings.Join(words, ", "), problem, cmd.CommandPath())
 	}
 }
 

@@ -74,7 +74,7 @@ func New() *cobra.Command {
 	f.StringVarP(&o.namespace, "namespace", "n", "", "`NAMESPACE` of a selection without one")
 	f.StringVarP(&o.directory, "output", "o", "", "write the files to `DIR`, - for stdout")
 	f.StringVar(&o.archive, "archive", "", "write the artifact as a tar.gz to `FILE`")
-	f.StringArrayVar(&o.definitions, "crds", nil, "check by the CRDs in `PLACE`: DIR, FILE, "+oci.Scheme)
+	f.StringArrayVar(&o.definitions, "crds", nil, "check with CRDs in `PLACE`: DIR, FILE, "+oci.Scheme)
 	// The only error of these is that there is no such flag.
 	_ = cmd.MarkFlagDirname("output")
 	_ = cmd.MarkFlagFilename("archive", "tar.gz", "tgz")
