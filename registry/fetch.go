@@ -26,7 +26,7 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("its %s has %d bytes, more than %d", e.What, e.Size, e.Limit)
 }
 
-// FetchManifest returns a manifest, by a tag or a digest, and its descriptor, with its digest and the media
+// FetchManifest returns the manifest with a tag or a digest, and its descriptor, which has the digest and the media
 // type that the registry reports. The bytes match the digest.
 func FetchManifest(ctx context.Context, from *remote.Repository, reference string) (v1.Descriptor, []byte, error) {
 	descriptor, body, err := from.Manifests().FetchReference(ctx, reference)

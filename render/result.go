@@ -36,7 +36,7 @@ type Result struct {
 	// Instances of the artifact, sorted by name, and those of the spec that cannot be resolved.
 	Instances  []installation.Instance
 	Unresolved []instance.Unresolved
-	// Served is the catalog of OLM that serves the packages, by spec.push.catalog; nil for none.
+	// Served is the catalog of OLM of spec.push.catalog, which serves the packages; nil for none.
 	Served *safeguard.Key
 	// Supporting are the keys of the other objects of the instances, and Served.
 	Supporting []safeguard.Key

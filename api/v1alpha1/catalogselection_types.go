@@ -52,9 +52,9 @@ type CatalogSelectionSpec struct {
 	// +optional
 	Versions []VersionRule `json:"versions,omitempty"`
 
-	// Platform leaves out the versions whose requirements, by the metadata.yaml of the application, none of
-	// the listed versions of the platform meets, before versions narrows the others. A published version that
-	// it leaves out is held, even if an edit of platform is the cause.
+	// Platform leaves out the versions that run on none of the listed versions of the platform. Their requirements are
+	// in the metadata.yaml of the application. It applies before versions. A published version that it leaves out is
+	// held, even if an edit of platform is the cause.
 	// +optional
 	Platform *Platform `json:"platform,omitempty"`
 
@@ -106,9 +106,8 @@ type CatalogSelectionSpec struct {
 	// +optional
 	CommonMetadata *CommonMetadata `json:"commonMetadata,omitempty"`
 
-	// Patches are applied by kustomize to the objects of the artifact, as in a Flux
-	// Kustomization: a strategic merge patch, or a JSON 6902 patch with a target. Each must
-	// match an object.
+	// Patches change the objects of the artifact, using kustomize, as in a Flux Kustomization: a strategic merge patch,
+	// or a JSON 6902 patch with a target. Each must match an object.
 	// +kubebuilder:validation:MaxItems=64
 	// +listType=atomic
 	// +optional
@@ -204,9 +203,9 @@ type SourceReference struct {
 	// +optional
 	Include []string `json:"include,omitempty"`
 
-	// RequireVerified publishes a revision of the source only after Flux has verified the signature of
-	// exactly this revision, by spec.verify of the source. Only OCIRepository and GitRepository have
-	// spec.verify. The command line does not check signatures.
+	// RequireVerified publishes a revision of the source only after Flux has verified the signature of exactly this
+	// revision, using spec.verify of the source. Only OCIRepository and GitRepository have spec.verify. The command
+	// line does not check signatures.
 	// +kubebuilder:default=false
 	// +optional
 	RequireVerified bool `json:"requireVerified,omitempty"`

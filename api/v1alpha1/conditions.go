@@ -85,7 +85,7 @@ const (
 	// HandoverReason: applications move to another selection, which has to be evaluated, or has to have
 	// applied them, before this selection gives them up.
 	HandoverReason = "Handover"
-	// SourceLoopReason: the selection has its own artifact as a source, by the artifacts of other selections.
+	// SourceLoopReason: the selection has its own artifact as a source, through the artifacts of other selections.
 	SourceLoopReason = "SourceLoop"
 	// SourcesUnsettledReason: an edit of the spec removes applications or versions, and Flux may not have
 	// observed yet the sources that were edited with it.

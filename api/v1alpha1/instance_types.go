@@ -101,7 +101,7 @@ type Instance struct {
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 
 	// Interval at which the controller of the backend reconciles the instance; by default 10m, and 5m for Cozystack's
-	// definitions by the backend Helm. At least 1s.
+	// definitions with the backend Helm. At least 1s.
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s')",message="must be at least 1s"
@@ -115,7 +115,7 @@ type Instance struct {
 	// +optional
 	Timeout *metav1.Duration `json:"timeout,omitempty"`
 
-	// Suspend stops the reconciliation of the instance by the controller of the backend.
+	// Suspend stops the controller of the backend from reconciling the instance.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 

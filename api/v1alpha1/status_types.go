@@ -115,9 +115,9 @@ type CatalogSelectionStatus struct {
 	// +optional
 	History meta.History `json:"history,omitempty"`
 
-	// WrittenRecord is the controller's own record of the artifact, which the safeguards compare with a new
-	// revision. It must not be written by others. It is absent if it would be larger than 256 KiB. By its
-	// name, it is the last field of the status that kubectl prints.
+	// WrittenRecord is the controller's own record of the artifact, which the safeguards compare with a new revision.
+	// It must not be written by others. It is absent if it would be larger than 256 KiB. Its name sorts last, so
+	// kubectl prints it last.
 	// +optional
 	WrittenRecord *WrittenRecord `json:"writtenRecord,omitempty"`
 }
@@ -209,7 +209,7 @@ type ConsumerStatus struct {
 	Namespace string `json:"namespace"`
 	// Name of the Kustomization.
 	Name string `json:"name"`
-	// Remote is true if it applies to another cluster, by its kubeConfig.
+	// Remote is true if it applies to another cluster, using its kubeConfig.
 	// +optional
 	Remote bool `json:"remote,omitempty"`
 	// Revision that it applied last.

@@ -21,7 +21,7 @@ type VersionRule struct {
 	// +optional
 	Constraint string `json:"constraint,omitempty"`
 
-	// Channels, one of which must have the version, by the metadata.yaml of the application. Of a package of
+	// Channels are those of the metadata.yaml of the application. One of them must have the version. Of a package of
 	// operators, only these channels stay.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
@@ -132,7 +132,7 @@ const (
 // CommonMetadata is metadata that every object of the artifact gets.
 type CommonMetadata struct {
 	// Labels to add. app.kubernetes.io/managed-by and reserved keys are refused, in any letter case: those of
-	// kustomize, of Flux's kustomize-controller and of Winnow, those by which KKP knows its own definitions, and the bypass.
+	// kustomize, of Flux's kustomize-controller and of Winnow, those that mark KKP's own definitions, and the bypass.
 	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k != 'app.kubernetes.io/managed-by' && !k.matches('(?i)^((([^/]*[.])?config[.](kubernetes|k8s)[.]io|kustomize[.]toolkit[.]fluxcd[.]io|catalog[.]winnow[.]dev)/|(apps[.]kubermatic[.]k8c[.]io/managed-by|applicationcatalog[.]k8c[.]io/managed-by|apps[.]k8c[.]io/application-bypass)$)'))",message="app.kubernetes.io/managed-by and the reserved keys of kustomize, Flux, Winnow and KKP cannot be set here"
 	// +optional

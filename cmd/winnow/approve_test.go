@@ -27,7 +27,7 @@ func testApprove(c *cluster) {
 	c.holds("approve", heldSum)
 	c.expect(root.ExitOK, strings.Replace(heldOutput, "NS", "approve", 1), "", "approve", "apps", "-n", "approve")
 	c.expect(root.ExitFindings, "", "CatalogSelection nothing not found", "approve", "nothing", "-n", "approve")
-	c.expect(root.ExitFailed, "", "approve wants one NAME", "approve", "a", "b")
+	c.expect(root.ExitFailed, "", "approve needs one NAME", "approve", "a", "b")
 	c.expect(root.ExitFailed, "", "--write takes a FILE", "approve", "apps", "-n", "approve", "--write", "")
 
 	c.apply(inNamespace("calm", "{sources: [{name: catalog}]}"))

@@ -1,7 +1,7 @@
 //go:build !docs
 
-// Command winnow works with catalogs of applications and with CatalogSelections on the command
-// line, through the same renderer as the controller, and with the CatalogSelections of a cluster.
+// Command winnow works with catalogs of applications and with CatalogSelections on the command line, using the renderer
+// of the controller, and with the CatalogSelections of a cluster.
 package main
 
 import (

@@ -90,7 +90,7 @@ func filesBelow(t *testing.T, dir string) []string {
 
 // The commands of the page name the objects of the example.
 func TestPreviewGuideNamesTheExample(t *testing.T) {
-	guide := readFileString(t, "../../docs/diff.md")
+	guide := readFileString(t, "../../docs/render.md")
 	var applications kustomizev1.Kustomization
 	if err := yaml.UnmarshalStrict([]byte(readFileString(t, "../../examples/gitops/applications.yaml")), &applications); err != nil {
 		t.Fatal(err)

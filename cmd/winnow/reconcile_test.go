@@ -56,7 +56,7 @@ func testReconcile(c *cluster) {
 		c.t.Errorf("requested %q and then %q", first, again)
 	}
 	c.expect(root.ExitFindings, "", "CatalogSelection nothing not found in namespace reconcile", "reconcile", "nothing", "-n", "reconcile")
-	c.expect(root.ExitFailed, "", "reconcile wants at least one NAME of a CatalogSelection, or --all", "reconcile")
+	c.expect(root.ExitFailed, "", "reconcile needs at least one NAME of a CatalogSelection, or --all", "reconcile")
 }
 
 // source returns the manifest of a source in the namespace sources.

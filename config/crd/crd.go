@@ -1,5 +1,5 @@
-// Package crd embeds the CustomResourceDefinitions that are installed in clusters, so that programs can
-// check objects by them without a cluster. It must not know how they are used.
+// Package crd embeds the CustomResourceDefinitions that are installed in clusters, so that programs can check objects
+// without a cluster. It must not know how they are used.
 package crd
 
 import (

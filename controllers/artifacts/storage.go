@@ -59,8 +59,8 @@ func (a *Artifacts) Store(cs *v1alpha1.CatalogSelection, result *render.Result, 
 	return &artifact, nil
 }
 
-// Unstage gives the archive that the status names, and that Store has written, the name under which it is served. Thus a
-// crash before the status leaves no archive that counts as published.
+// Unstage renames the archive that Store has written, and that the status names, to the name under which it is served.
+// So a crash before the status is written leaves no archive that counts as published.
 func (a *Artifacts) Unstage(cs *v1alpha1.CatalogSelection) error {
 	artifact := cs.Status.Artifact
 	if artifact == nil || !isOwn(cs, artifact) {

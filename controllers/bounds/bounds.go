@@ -40,8 +40,8 @@ func ShortRevision(revision string) string {
 	return revision
 }
 
-// ShortChecksum returns the checksum of the revision of an artifact, cut to twelve digits. What stands before it is for
-// Flux alone: people take "latest" for a tag.
+// ShortChecksum returns the checksum of the revision of an artifact, cut to twelve digits. The part before it is for
+// Flux alone: people would take "latest" for a tag.
 func ShortChecksum(revision string) string {
 	return ShortRevision(revision[strings.LastIndexByte(revision, '@')+1:])
 }

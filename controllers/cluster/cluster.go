@@ -41,7 +41,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Cluster is the live state that concerns all selections. Its parts are called as they are.
+// Cluster is the live state that concerns all selections. Callers use its parts directly.
 type Cluster struct {
 	*access.Access
 	Kustomizations *consumers.Kustomizations
@@ -57,7 +57,7 @@ type Cluster struct {
 	applied sync.Map
 }
 
-// New returns the live state of a cluster of which nothing is known yet.
+// New returns the live state of a cluster that was not read yet.
 func New(o Options) *Cluster {
 	known := &ledger.Ledger{Now: o.Now}
 	kustomizations := &consumers.Kustomizations{Access: o.Access, Waiting: known.WaitingFor}

@@ -35,8 +35,8 @@ func Because(reason string, err error) error {
 // Override attaches a reason to err that replaces any other.
 func Override(reason string, err error) error { return &failure{reason: reason, err: err} }
 
-// ReasonOf returns the reason of an error of a step, StorageFailed for an error without one: steps leave the
-// failures of the API server and of the storage without a reason.
+// ReasonOf returns the reason of an error of a step, and StorageFailed for an error without one: steps attach no reason
+// to failures of the API server and of the storage.
 func ReasonOf(err error) string {
 	if reason, known := lookup(err); known {
 		return reason

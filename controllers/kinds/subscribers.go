@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Subscriptions returns the kinds that an subscriber uses, sorted.
+// Subscriptions returns the kinds that a subscriber uses, sorted.
 func (k *Kinds) Subscriptions(subscriber types.NamespacedName) []schema.GroupVersionKind {
 	var kinds []schema.GroupVersionKind
 	for _, w := range k.all() {
@@ -22,10 +22,10 @@ func (k *Kinds) Subscriptions(subscriber types.NamespacedName) []schema.GroupVer
 	return kinds
 }
 
-// Forget removes an subscriber from all kinds.
+// Forget removes a subscriber from all kinds.
 func (k *Kinds) Forget(subscriber types.NamespacedName) { k.Keep(subscriber) }
 
-// Keep removes an subscriber from all kinds but the kept ones. The watch of a kind ends with its last subscriber.
+// Keep removes a subscriber from all kinds but the kept ones. The watch of a kind ends with its last subscriber.
 func (k *Kinds) Keep(subscriber types.NamespacedName, kept ...schema.GroupVersionKind) {
 	for _, w := range k.all() {
 		if !slices.Contains(kept, w.GVK) && w.drop(subscriber) {

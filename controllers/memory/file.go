@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// NewFile returns a temporary file for content that is received slowly, or is of any size, and must not take memory
-// meanwhile. It has no name, and is gone with the process, however that ends.
+// NewFile returns a temporary file, for content that arrives slowly or has no limit and so must not be in memory. The
+// file has no name, and ends with the process.
 func NewFile(prefix string) (*os.File, error) {
 	file, err := os.CreateTemp("", prefix)
 	if err != nil {

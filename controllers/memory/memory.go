@@ -1,4 +1,4 @@
-// Package memory bounds the memory of content that is read at a time, whoever reads it. It must not know the content.
+// Package memory bounds the memory of all content that is read at the same time. It must not know the content.
 package memory
 
 import (
@@ -15,7 +15,7 @@ const (
 	SendBytes = 128 << 20
 )
 
-// Budget is memory that several share. Who waits for it is served in order. The zero value is not usable.
+// Budget is memory that several readers share. Those that wait for it get it in order. The zero value is not usable.
 type Budget struct {
 	bytes  int64
 	shares *semaphore.Weighted

@@ -33,8 +33,8 @@ type Record struct {
 	Spec v1alpha1.CatalogSelectionSpec `json:"spec"`
 	// URLs of the sources' artifacts, in the order of status.sources.
 	URLs []string `json:"urls,omitempty"`
-	// Filters are what Flux took from the revisions of the sources, in the same order, by guard.FilterOf; nil in records of
-	// older releases.
+	// Filters are what Flux took from the revisions of the sources, in the same order, as guard.FilterOf returns them;
+	// nil in records of older releases.
 	Filters []string `json:"filters,omitempty"`
 	// Locations of the catalogs of the sources, in the same order; nil for a source without a contract.
 	Locations []*source.Location `json:"carriers,omitempty"`

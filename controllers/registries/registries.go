@@ -41,8 +41,8 @@ type Registries struct {
 	retries int
 }
 
-// New returns Registries that read credentials by reader, a client that does not cache Secrets and
-// ServiceAccounts. A request is retried httpRetry times.
+// New returns Registries that read credentials using reader, a client that does not cache Secrets and ServiceAccounts.
+// A request is retried httpRetry times.
 func New(reader client.Client, httpRetry int) *Registries {
 	return &Registries{client: reader, retries: httpRetry}
 }
@@ -90,8 +90,8 @@ func (a Access) Host() string {
 	return repository.RegistryStr()
 }
 
-// Connection identifies how a registry is reached: by whom, and by which proxy and credentials. What is known of one
-// connection proves nothing about another one to the same host.
+// Connection identifies how a registry is reached: for which object, with which credentials and through which proxy. A
+// failure of one connection proves nothing about another one to the same host.
 func (a Access) Connection() string {
 	key := []string{a.Namespace, a.Host(), a.Provider, "account " + a.ServiceAccountName, fmt.Sprintf("insecure %t", a.Insecure)}
 	for field, ref := range map[string]*meta.LocalObjectReference{"secret": a.SecretRef, "cert": a.CertSecretRef, "proxy": a.ProxySecretRef} {

@@ -24,7 +24,7 @@ type Observed struct {
 	// Place of the catalog in the artifact, as the spec has it.
 	Place    render.CatalogLocation
 	Artifact meta.Artifact
-	// Filter is what Flux took from the revision, by guard.FilterOf.
+	// Filter is what Flux took from the revision, as guard.FilterOf returns it.
 	Filter string
 	// Location is the place of the catalog, nil if it is not known, or if the source has no contract.
 	Location *Location

@@ -15,8 +15,8 @@ import (
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
-// Readiness returns the condition SourceReady without its type, by the conditions of all sources, with or
-// without an artifact: a source that fails keeps its artifact, so that only its conditions show the failure.
+// Readiness returns the condition SourceReady without its type. It reads the conditions of all sources, with or without
+// an artifact: a source that fails keeps its artifact, so that only its conditions show the failure.
 func (s *Sources) Readiness(ctx context.Context, cs *v1alpha1.CatalogSelection) *metav1.Condition {
 	var failing, unknown []metav1.Condition
 	for _, ref := range cs.Spec.Sources {

@@ -24,7 +24,7 @@ const (
 	maxFailures = 4096
 )
 
-// Failures remembers connections that do not answer, so that of many transfers by one connection few wait for it. The
+// Failures remembers connections that do not answer, so that few of many transfers over one connection wait for it. The
 // zero value is not usable; call NewFailures.
 type Failures struct {
 	now func() time.Time
@@ -47,7 +47,7 @@ func NewFailures(now func() time.Time) *Failures {
 	return f
 }
 
-// UnansweredError is the last error of a host that does not answer, by a connection that is not tried before Until.
+// UnansweredError is the last error of a connection that does not answer. It is not tried again before Until.
 type UnansweredError struct {
 	Host  string
 	Until time.Time

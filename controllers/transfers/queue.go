@@ -1,6 +1,6 @@
-// Package transfers runs downloads and pushes outside of the workers that reconcile, so that a host that hangs
-// delays only those who use it: few at a time for each namespace, and namespaces in turns. It must not know what
-// is transferred.
+// Package transfers runs downloads and pushes outside of the workers that reconcile, so that a host that hangs delays
+// only the transfers to it: few at a time for each namespace, and namespaces in turns. It must not know what is
+// transferred.
 package transfers
 
 import (
@@ -72,7 +72,8 @@ func (q *Queue) Add(namespace string, run func(context.Context)) *Transfer {
 	return q.add(&Transfer{queue: q, namespace: namespace, run: run})
 }
 
-// Hold is Add for a function whose result takes memory until somebody takes it: the transfer keeps its slot until Close.
+// Hold is Add for a function whose result takes memory until a caller takes it: the transfer keeps its slot until
+// Close.
 func (q *Queue) Hold(namespace string, run func(context.Context)) *Transfer {
 	return q.add(&Transfer{queue: q, namespace: namespace, run: run, held: true})
 }

@@ -27,7 +27,7 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("the registry directs requests for its tokens to %s, %s: refused; if tokens are issued there, --%s=%s allows it", e.Host, e.Why, Flag, e.Host)
 }
 
-// NewClient returns a client that sends requests by base, and requests tokens
+// NewClient returns a client that sends requests using base, and requests tokens
 //
 //   - at the host of the registry: by https, or at the registry's own port,
 //   - at other hosts: unless their address is internal, neither before the request nor when it is dialed,

@@ -9,7 +9,7 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// TargetsIn returns the namespaces that an operator watches by the OperatorGroup among the objects; empty without one.
+// TargetsIn returns the namespaces that the OperatorGroup among the objects lets an operator watch; empty without one.
 func TargetsIn(main Object, objects []Object) string {
 	if main.GroupVersionKind().GroupKind() != kinds.Subscription.GroupKind() {
 		return ""

@@ -12,8 +12,8 @@ import (
 	"github.com/winnow-dev/winnow/render/backend/kinds"
 )
 
-// IsReplaceable reports whether an object is a source or default values by its name, of which every content has another:
-// another object has taken its place where it is gone.
+// IsReplaceable reports whether the name of an object is that of a source or of default values, which has a digest of
+// the content. If such an object is gone, another one has replaced it.
 func IsReplaceable(group, kind, name string) bool {
 	switch (schema.GroupKind{Group: group, Kind: kind}) {
 	case kinds.OCIRepository.GroupKind(), kinds.HelmRepository.GroupKind():

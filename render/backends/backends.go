@@ -1,5 +1,5 @@
 // Package backends lists the backends, and finds the one that installs an instance. It must not know how any of them
-// translates: what every instance is installed with, in objects of whichever kind, is package backend's.
+// translates an instance.
 package backends
 
 import (

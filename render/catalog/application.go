@@ -35,7 +35,7 @@ type Application struct {
 	Labels map[string]string
 	// Annotations are the object's metadata.annotations; empty without any, and nil where they are not known.
 	Annotations map[string]string
-	// Method is the object's spec.method, by which KKP installs all versions; empty without one.
+	// Method is the object's spec.method, which KKP installs all versions with; empty without one.
 	Method string
 	// DefaultVersion is the object's spec.defaultVersion; empty without one.
 	DefaultVersion string

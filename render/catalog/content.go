@@ -8,8 +8,8 @@ type Content interface {
 	// Channels returns the versions of each channel, from the highest to the lowest. A content without channels has
 	// one without a name.
 	Channels() []Channel
-	// Keep returns the content with the versions to keep. Where others have to stay, or go, for it to be valid, it says
-	// so by repairs, for people. The error describes what is wrong with what is asked.
+	// Keep returns the content with the versions to keep. repairs describes, for people, the other versions that have
+	// to stay, or go, for the content to be valid. The error describes why keep is impossible.
 	Keep(Keep) (kept Content, repairs []string, err error)
 	// Files returns the files of an artifact that hold the content.
 	Files() []File

@@ -16,7 +16,7 @@ import (
 
 // FileBased is the format of OLM's file-based catalogs. A package is an application, a bundle a version of it.
 type FileBased struct {
-	// Named reports whether somebody named the format. Then each file that no .indexignore names has to be one of the
+	// Named reports whether the user named the format. Then each file that no .indexignore names has to be one of the
 	// catalog, as for `opm validate`. Otherwise those of other names than Detect looks at must not be there.
 	Named bool
 }

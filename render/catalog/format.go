@@ -92,8 +92,8 @@ func Detect(fsys fs.FS) (Format, error) {
 		"has files of the formats %s and %s: set format, or include, of the source", found[0].Name(), found[1].Name())}}}
 }
 
-// LoadAs is Load of a format that somebody has named. If the content is invalid, and has another format, the first violation
-// names that one.
+// LoadAs is Load with a format that the user has named. If the content is invalid, and has another format, the first
+// violation names that one.
 func LoadAs(ctx context.Context, format Format, fsys fs.FS) (*Catalog, error) {
 	loaded, err := format.Load(ctx, fsys)
 	var invalid *violation.InvalidError

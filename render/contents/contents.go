@@ -1,5 +1,5 @@
-// Package contents has the applications of an artifact that are no objects, such as packages of operators: no cluster has them,
-// and no kustomization.yaml names them. It knows nothing of those that are.
+// Package contents writes and reads the applications of an artifact that are no objects, such as packages of operators:
+// no cluster has them, and no kustomization.yaml names them. It must not know those that are objects.
 package contents
 
 import (

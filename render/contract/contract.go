@@ -153,8 +153,8 @@ func (c Contract) CarriedBy(mediaType string) bool {
 	return false
 }
 
-// FirstArchive returns the first layer of a manifest that is an archive by its media type, for any kind
-// of artifact: the layer that source-controller extracts without a layerSelector.
+// FirstArchive returns the first layer of a manifest with the media type of an archive, for any kind of artifact: the
+// layer that source-controller extracts without a layerSelector.
 func FirstArchive(mediaType string, raw []byte) (v1.Descriptor, error) {
 	m, err := parse(mediaType, raw)
 	if err != nil {

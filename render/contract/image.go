@@ -98,8 +98,8 @@ func describeBlob(mediaType string, data []byte) v1.Descriptor {
 	return v1.Descriptor{MediaType: mediaType, Digest: digest.FromBytes(data), Size: int64(len(data))}
 }
 
-// ServedAnnotations returns the annotations of an image that a catalog in the artifact names by its digest. The revision
-// of the artifact depends on that digest, so the image names neither it nor those of the sources. selection is
+// ServedAnnotations returns the annotations of an image whose digest a catalog in the artifact names. The revision of
+// the artifact depends on that digest, so the image names neither it nor those of the sources. selection is
 // namespace/name of the CatalogSelection.
 func ServedAnnotations(selection string) map[string]string {
 	return map[string]string{v1alpha1.SelectionAnnotation: selection}

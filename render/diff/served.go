@@ -1,6 +1,7 @@
 package diff
 
-// ServedCatalog is a change of a catalog of OLM that serves the packages of the artifact, by spec.push.catalog.
+// ServedCatalog is a change of a catalog of OLM that serves the packages of the artifact, as spec.push.catalog asks
+// for.
 type ServedCatalog struct {
 	// Object is <kind> <namespace>/<name>.
 	Object string `json:"object"`

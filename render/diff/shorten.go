@@ -1,6 +1,6 @@
 package diff
 
-// Shorten replaces the fields and diffs of each application and instance by their numbers.
+// Shorten replaces the fields and diffs of each application and instance with their numbers.
 func (r *Report) Shorten() {
 	for _, s := range r.Selections {
 		for i := range s.Applications {

@@ -58,7 +58,7 @@ type Reference struct {
 // ErrNoInstance is returned for an instance that a spec does not have.
 var ErrNoInstance = errors.New("spec.instances does not have it")
 
-// Explain renders a selection and explains the instance with a name.
+// Explain renders a selection, and explains its instance with the given name.
 func Explain(ctx context.Context, sources []selection.Source, cs *v1alpha1.CatalogSelection, name string) (*Instance, error) {
 	opts, err := render.FromSpec(cs)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package finding writes what is wrong in files, with the path and the line. It must not know what is in the files.
+// Package finding formats findings in files, with the path and the line. It must not know what is in the files.
 package finding
 
 import (

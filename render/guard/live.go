@@ -66,7 +66,7 @@ func Kept(object metav1.Object) bool {
 	return strings.EqualFold(object.GetAnnotations()[PruneAnnotation], Disabled)
 }
 
-// OwnerOf returns the Kustomization that has applied an object last, by its owner labels; empty without them.
+// OwnerOf returns the Kustomization that has applied an object last, as its owner labels name it; empty without them.
 func OwnerOf(object metav1.Object) types.NamespacedName {
 	labels := object.GetLabels()
 	owner := types.NamespacedName{Namespace: labels[ownerNamespaceLabel], Name: labels[ownerNameLabel]}

@@ -28,7 +28,7 @@ type Source struct {
 	Checksum string
 	// Digest of its artifact, which may differ at the same revision; may be empty.
 	Digest string
-	// Filter is what Flux was told to take from the revision, by FilterOf; empty: what it takes by default.
+	// Filter is what Flux takes from the revision, as FilterOf returns it; empty for the default.
 	Filter  string
 	Catalog *catalog.Catalog
 }

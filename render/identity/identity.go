@@ -11,7 +11,7 @@ import (
 // CozystackGroup is the API group whose definitions name the releases of all their installations.
 const CozystackGroup = "cozystack.io"
 
-// Paths of the fields by which a definition of Cozystack means live releases: Prefix begins the names of
+// Paths of the fields of a definition of Cozystack that decide which live releases it means: Prefix begins the names of
 // its HelmReleases, Kind and Plural name the kind of objects that users create.
 const (
 	Prefix = "spec.release.prefix"

@@ -1,5 +1,5 @@
-// Package installation has the objects that install the instances of an artifact, and what they are once patches have changed
-// them. It knows no kustomization.yaml.
+// Package installation has the objects that install the instances of an artifact, before and after patches. It must not
+// know a kustomization.yaml.
 package installation
 
 import (
@@ -115,7 +115,7 @@ func (in Installation) Supporting() []safeguard.Key {
 	return keys
 }
 
-// Targets returns the kinds of the objects that no cluster serves by itself.
+// Targets returns the kinds of the objects that are not part of Kubernetes.
 func (in Installation) Targets() []schema.GroupVersionKind {
 	var kinds []schema.GroupVersionKind
 	for _, o := range in.Objects {

@@ -40,7 +40,7 @@ func (s Spec) resolveHead(p *filebased.Package) (*filebased.Bundle, *Unresolved)
 	if !s.given.FromServed(v1alpha1.PushCatalogSource) || len(s.matching([]*filebased.Bundle{head})) > 0 {
 		return head, nil
 	}
-	reason := fmt.Sprintf("OLM v0 installs the head of the channel, which is %s, and not %s: narrow the package by spec.versions",
+	reason := fmt.Sprintf("OLM v0 installs the head of the channel, which is %s, and not %s: narrow the package with spec.versions",
 		head.Version, excerpt.Quoted(s.Version))
 	if s.constraint != nil || IsExact(s.Version) {
 		reason += fmt.Sprintf(", such as {names: [%s], constraint: %q}", s.Application, excerpt.Of(s.Version))

@@ -112,7 +112,8 @@ type Container struct {
 	// Line and Column of the key image.
 	Line, Column int
 	Image        string
-	// SHA256 of the image's manifest, in hexadecimal digits, by the field sha256 or the image's digest; empty without.
+	// SHA256 of the image's manifest, in hexadecimal digits, from the field sha256 or the image's digest; empty
+	// without.
 	SHA256 string
 	// Network and Storage report whether the function needs the network and mounts.
 	Network, Storage bool
@@ -138,8 +139,8 @@ type Starlark struct {
 	SHA256 string
 }
 
-// IsRemote reports whether an address is that of something to download: it has a scheme, or a user and a host as those of
-// Git over SSH.
+// IsRemote reports whether the content of an address has to be downloaded: it has a scheme, or a user and a host as
+// those of Git over SSH.
 func IsRemote(uri string) bool {
 	host, _, _ := strings.Cut(uri, "/")
 	return strings.Contains(uri, "://") || strings.Contains(host, ":")

@@ -1,4 +1,5 @@
-// Package kustomized has the objects that kustomize builds of an artifact. It knows nothing of why the artifact is as it is.
+// Package kustomized builds an artifact with kustomize and returns its objects. It must not know how the artifact was
+// rendered.
 package kustomized
 
 import (
@@ -44,7 +45,7 @@ func Build(files *tree.Tree) (objects resmap.ResMap, err error) {
 	return krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(memory, ".")
 }
 
-// KeyOf returns the key of an object by its identity in kustomize.
+// KeyOf returns the key of an object, from its identity in kustomize.
 func KeyOf(id resid.ResId) safeguard.Key {
 	return safeguard.KeyOf(id.Group, id.Kind, id.Namespace, id.Name)
 }

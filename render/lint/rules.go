@@ -17,7 +17,7 @@ func Rules() []rules.Rule {
 		all = append(all, rule.Rule)
 	}
 	all = append(all, misplacedListRule(), ignoreRule(),
-		rules.New(functionRule, rules.Warning, "functions say what people need to know, once, and are pinned"))
+		rules.New(functionRule, rules.Warning, "functions have what people need to know, once, and are pinned"))
 	slices.SortFunc(all, func(a, b rules.Rule) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }

@@ -9,7 +9,7 @@ const (
 	DependencyRule = "selection/dependency"
 	// MovingSourceRule: the versions of instances follow a source that moves.
 	MovingSourceRule = "selection/moving-source"
-	// NoWaitRule: nothing tells that a release has failed.
+	// NoWaitRule: the Kustomization does not report that a release has failed.
 	NoWaitRule = "selection/no-wait"
 	// NoteRule: an instance does not work everywhere.
 	NoteRule = "selection/note"
@@ -17,9 +17,9 @@ const (
 	ReferenceRule = "selection/reference"
 	// RenamedRule: the Kustomization renames or moves the objects of instances.
 	RenamedRule = "selection/renamed"
-	// UnbuiltRule: what kustomize does to the selection is not looked at.
+	// UnbuiltRule: a kustomization.yaml that changes the selection is not evaluated.
 	UnbuiltRule = "selection/unbuilt"
-	// UnmatchedRule: a name in the selection is that of nothing in its catalogs.
+	// UnmatchedRule: a name in the selection matches nothing in its catalogs.
 	UnmatchedRule = "selection/unmatched"
 )
 

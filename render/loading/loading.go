@@ -1,4 +1,5 @@
-// Package loading reads the catalog at a place of an artifact, within the limits of its format. It knows no selection.
+// Package loading reads the catalog at a place of an artifact, within the limits of its format. It must not know
+// selections.
 package loading
 
 import (

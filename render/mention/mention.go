@@ -1,5 +1,5 @@
-// Package mention finds the names in a spec that match nothing in its catalogs, with advice on what was meant. It renders
-// nothing: what documents have is given.
+// Package mention finds the names in a spec that match nothing in its catalogs, with advice on what was meant. It
+// renders nothing: its callers pass the names that documents have.
 package mention
 
 import (

@@ -1,5 +1,5 @@
-// Package options turns a CatalogSelection into what its artifact depends on, and says everything that is wrong with the spec.
-// It reads no catalog.
+// Package options turns a CatalogSelection into the parts that its artifact depends on, and reports all violations of
+// the spec. It reads no catalog.
 package options
 
 import (
@@ -45,7 +45,7 @@ type Options struct {
 	AnnotateSource bool
 	// Labels and Annotations are added to every object.
 	Labels, Annotations map[string]string
-	// Patches are applied to the objects by kustomize.
+	// Patches change the objects, using kustomize.
 	Patches []tree.Patch
 	// Prune leaves out the annotation that keeps Flux from deleting the objects.
 	Prune bool

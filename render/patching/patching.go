@@ -1,5 +1,5 @@
-// Package patching bounds and proves patches: what they may add, and that with them kustomize builds the objects that are
-// selected and no others. It knows objects, and neither applications nor instances.
+// Package patching bounds and proves patches: how much they may add, and that with them kustomize builds the selected
+// objects and no others. It must not know applications and instances.
 package patching
 
 import (

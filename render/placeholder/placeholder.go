@@ -1,4 +1,5 @@
-// Package placeholder adds placeholders to artifacts: objects that Flux keeps as they are. It knows an artifact by its files.
+// Package placeholder adds placeholders to artifacts: objects that Flux keeps as they are. It must not know how an
+// artifact was rendered.
 package placeholder
 
 import (

@@ -1,5 +1,5 @@
-// Package refusal describes what is wrong with an input that cannot be rendered, and which input it is. It knows what reads
-// inputs by their errors alone.
+// Package refusal describes an input that cannot be rendered, and what is wrong with it. Of the packages that read
+// inputs it must know only the errors.
 package refusal
 
 import (

@@ -1,6 +1,6 @@
 // Package reserved tells the labels and annotations that steer kustomize, Flux, Winnow or KKP from those that are free.
 //
-// It knows no object, catalog or spec: who refuses which of the keys is decided where they are read.
+// It must not know objects, catalogs or specs: their readers decide which keys they refuse.
 package reserved
 
 import (
@@ -9,24 +9,24 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// Owner is who acts on a reserved label or annotation.
+// Owner is the program, or the admin, that acts on a reserved label or annotation.
 type Owner string
 
 // The owners. The zero value owns the keys that are free.
 const (
-	// Kustomize drops objects by some of its keys, and renames them by others.
+	// Kustomize drops objects with some of its keys, and renames objects with others.
 	Kustomize Owner = "kustomize"
 	// Flux is kustomize-controller: its keys decide whether it applies an object, keeps it and takes it over.
 	Flux Owner = "Flux"
-	// Winnow recognizes by its keys what it has published.
+	// Winnow recognizes what it has published from its keys.
 	Winnow Owner = "Winnow"
 	// KKP treats definitions with its keys as its own, and refuses to delete them.
 	KKP Owner = "KKP"
-	// Admin takes a definition of a cluster out of updates.
+	// Admin keeps a definition of a cluster from being updated.
 	Admin Owner = "the admins of a cluster"
 )
 
-// Labels by which KKP recognizes its own definitions: those of its operator, and of its application-catalog-manager.
+// Labels that mark KKP's own definitions: those of its operator, and of its application-catalog-manager.
 const (
 	PlatformLabel = "apps.kubermatic.k8c.io/managed-by"
 	ManagerLabel  = "applicationcatalog.k8c.io/managed-by"

@@ -4,7 +4,7 @@
 // the root sets, such as the protection against pruning, or would apply nothing, and prune what it has applied before. So
 // each directory has a kustomization.yaml that names a missing resource, whose name says what to do.
 //
-// It knows no catalog, selection or cluster.
+// It must not know catalogs, selections or clusters.
 package seal
 
 import (

@@ -148,7 +148,7 @@ type Conflict struct {
 
 // String describes what is wrong, where, and what to do.
 func (c Conflict) String() string {
-	return fmt.Sprintf("versions of application %s of the source %q cannot be added to those of %q: %s; leave it out by spec.sources[%d].limit",
+	return fmt.Sprintf("versions of application %s of the source %q cannot be added to those of %q: %s; leave it out with spec.sources[%d].limit",
 		c.Application, c.Source, c.Winner, c.Reason, c.Index)
 }
 

@@ -223,7 +223,7 @@ func TestVersionsThatCannotBeMerged(t *testing.T) {
 			criteria := selection.Criteria{Sources: []selection.SourceRules{{}, merge}}
 			_, err := selection.Select(context.Background(), sources, criteria)
 			want := `versions of application argocd of the source "b" cannot be added to those of "a": ` +
-				test.want + "; leave it out by spec.sources[1].limit"
+				test.want + "; leave it out with spec.sources[1].limit"
 			var refused *selection.MergeError
 			if !errors.As(err, &refused) || err.Error() != want {
 				t.Errorf("Select() = %v, want %s", err, want)

@@ -27,8 +27,8 @@ type ValuesRule struct {
 	Overrides []byte
 }
 
-// Mirror replaces the prefix From of addresses by To. Both are host[:port][/path], and To may have a
-// scheme, oci:// or https://, for charts and Git repositories.
+// Mirror replaces the prefix From of addresses with To. Both are host[:port][/path], and To may have a scheme, oci://
+// or https://, for charts and Git repositories.
 type Mirror struct {
 	From, To string
 	// Helm replaces how charts of the mirror are fetched; nil: as the document says.

@@ -31,7 +31,7 @@ type Reference struct {
 	// full: with docker.io and library where they are implied, and with the tag and the digest
 	// that stand beside them.
 	From, To string
-	// Unknown is the part that the document does not tell, or empty.
+	// Unknown is the part that the document does not have, or empty.
 	Unknown Unknown
 	// Chart is the name of a Helm chart, Version its version.
 	Chart, Version string

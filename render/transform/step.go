@@ -16,7 +16,7 @@ type step interface {
 	apply(in Input, doc *yamledit.Document, out *Output) *Error
 }
 
-// Input is one application and what is to become of it.
+// Input is one application with what to keep of it.
 type Input struct {
 	Application *catalog.Application
 	// Versions that stay, a subset of the application's, merged ones included.

@@ -49,7 +49,7 @@ func (p *Pipeline) Referring() *Pipeline {
 	return p
 }
 
-// MirrorOf returns the From of the mirror that has what a transformed document refers to by a URL; empty without one.
+// MirrorOf returns the From of the mirror that a URL in a transformed document refers to; empty without one.
 func (p *Pipeline) MirrorOf(url string) string {
 	parsed, ok := parseURL(url)
 	if !ok {

@@ -90,8 +90,8 @@ func (d *Document) Splice(start, end int, text string) {
 // GiveUp records a change that cannot be spliced.
 func (d *Document) GiveUp() { d.Dirty, d.Whole = true, true }
 
-// Flush brings the text up to the nodes, and proves that it says the same: first with the
-// edits, and if they do not lead there, by encoding the nodes.
+// Flush updates the text from the nodes, and proves that both have the same content. It tries the edits first, and
+// encodes the nodes if these do not lead to that content.
 func (d *Document) Flush() error {
 	if !d.Dirty {
 		return nil
@@ -128,6 +128,6 @@ func (d *Document) adopt(data []byte) error {
 	return nil
 }
 
-// ErrMismatch reports that an edited document does not say what it was meant to say. It is a
-// defect of this package; the document is never handed out.
+// ErrMismatch reports that an edited document does not have the content of its nodes. It is a defect of this package;
+// the document is never returned.
 var ErrMismatch = errors.New("internal error: the edited document differs from what was intended")

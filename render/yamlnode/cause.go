@@ -26,7 +26,7 @@ var (
 	templatePattern = regexp.MustCompile(`^\s*\{\{|:\s*\{\{`)
 )
 
-// Cause returns what is likely wrong in data where the parser fails in a line with a message; empty if nothing is likely.
+// Cause returns the likely mistake in data if the parser failed in a line with a message; empty if there is none.
 func Cause(message string, line int, data []byte) string {
 	at := ""
 	if offsets := LineOffsets(data); line > 0 && line <= len(offsets) {

@@ -37,9 +37,9 @@ func (e Extent) plus(child Extent) Extent {
 	}
 }
 
-// Check reports whether a document is bounded, so that it may be looked at: not too deep, aliases
-// neither cyclic nor expanding to more than so many nodes or MaxBytes. It returns the extent of the
-// document, which is that of a part of it when it is not bounded.
+// Check reports whether a document is bounded, so that it can be read safely: not too deep, aliases neither cyclic nor
+// expanding to more than so many nodes or MaxBytes. It returns the extent of the document, which is that of a part of
+// it when it is not bounded.
 //
 // It calls report for each problem, with what fmt.Sprintf makes a message of that follows the name of a
 // document. Besides a bound that is exceeded these are duplicate keys, keys that are no strings and

@@ -32,8 +32,8 @@ func Mapping(data []byte) (map[string]any, error) {
 	return mapping, nil
 }
 
-// Plain converts a node into JSON's types, with int64 and float64 for numbers. The error names what JSON
-// has no word for.
+// Plain converts a node into JSON's types, with int64 and float64 for numbers. The error names the value that JSON does
+// not have.
 func Plain(node *yaml.Node) (any, error) {
 	node = Resolve(node)
 	switch node.Kind {

@@ -1,4 +1,4 @@
 // Package docs checks the pages of the repository as a whole: that the targets of links, and of mentions in code,
-// exist, and that no page applies an installation without an image. Otherwise, it must not know the content of a page:
-// the package that an example uses tests the example.
+// exist, that each guide begins with its result and its time, and that no page applies an installation without an image.
+// Otherwise, it must not know the content of a page: the package that an example uses tests the example.
 package docs

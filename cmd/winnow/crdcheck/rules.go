@@ -27,7 +27,7 @@ type Rules struct {
 func (o *Rules) AddFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringSliceVar(&o.Ignore, "ignore", nil, "`RULE` to leave out, several with commas")
-	f.StringArrayVar(&o.Definitions, "crds", nil, "check by the CRDs in `PLACE`: DIR, FILE, "+oci.Scheme)
+	f.StringArrayVar(&o.Definitions, "crds", nil, "check with CRDs in `PLACE`: DIR, FILE, "+oci.Scheme)
 	var names []string
 	for _, rule := range slices.Concat(lint.Rules(), lint.SelectionRules()) {
 		if lint.Ignorable(rule.ID) == nil {

@@ -13,7 +13,7 @@ import (
 
 // Input is a file of -f.
 type Input struct {
-	// Name in messages.
+	// Name of the file in messages.
 	Name    string
 	Content []byte
 }
@@ -129,7 +129,7 @@ func Label(file string) string {
 	return file
 }
 
-// Exists reports whether there is such a file.
+// Exists reports whether the file exists.
 func Exists(file string) bool {
 	_, err := os.Stat(file)
 	return err == nil

@@ -26,7 +26,7 @@ func WriteArchive(file string, result *render.Result) error {
 	return nil
 }
 
-// Replace writes a file beside the named one, and renames it once write and all else has succeeded.
+// Replace writes a file beside the named one, and renames it after write and every other step has succeeded.
 func Replace(name string, mode fs.FileMode, write func(*os.File) error) error {
 	temporary, err := os.CreateTemp(filepath.Dir(name), temporaryPattern)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/registry/realm"
 )
 
-// Access are the flags of the verbs that reach registries. Nil is without any of them.
+// Access are the flags of the verbs that reach registries. A nil Access sets none of them.
 type Access struct {
 	plain                     plainHosts
 	caFile, certFile, keyFile string

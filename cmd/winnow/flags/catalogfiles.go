@@ -10,7 +10,7 @@ import (
 	"github.com/winnow-dev/winnow/render/loading"
 )
 
-// CatalogFiles are the flags for which files of a CATALOG are read, and how, where no selection says so.
+// CatalogFiles has the flags that choose the files of a CATALOG and their format, for a verb without a selection.
 type CatalogFiles struct {
 	Format  *Choice
 	include []string

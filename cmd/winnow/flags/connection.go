@@ -37,7 +37,7 @@ func (c *Connection) AddFlags(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("namespace", c.completeNamespaces)
 }
 
-// Open opens the cluster, and completes the namespace by that of the context.
+// Open opens the cluster, and completes the namespace with that of the context.
 func (c *Connection) Open() (*live.Cluster, error) {
 	if c.Timeout <= 0 {
 		return nil, fmt.Errorf("--timeout %s: use a duration above 0, such as 5m", c.Timeout)
@@ -60,7 +60,7 @@ func (c *Connection) On(ctx context.Context, f func(context.Context, *live.Clust
 	return c.Explain(f(bounded, cluster))
 }
 
-// Explain makes findings of the errors about the state of the cluster.
+// Explain turns errors about the state of the cluster into findings.
 func (c *Connection) Explain(err error) error {
 	var missing *live.NotFoundError
 	var suspended *live.SuspendedError

@@ -77,7 +77,7 @@ func Arguments(least, most int, expected string) cobra.PositionalArgs {
 		case len(args) >= least:
 			return nil
 		}
-		return fmt.Errorf("%s wants %s%s; see %s --help", cmd.Name(), expected, problem, cmd.CommandPath())
+		return fmt.Errorf("%s needs %s%s; see %s --help", cmd.Name(), expected, problem, cmd.CommandPath())
 	}
 }
 
@@ -101,13 +101,13 @@ func catalogAdvice(verb string) string {
 	return ""
 }
 
-// SourceArguments checks the arguments of a verb that takes its catalog by --source alone. expected names the
+// SourceArguments checks the arguments of a verb that takes its catalog with --source alone. expected names the
 // argument that it takes, if any.
 func SourceArguments(expected ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		sources, _ := cmd.Flags().GetStringArray("source") // the only error is that there is no such flag
 		if len(args) == len(expected)+1 && len(sources) == 0 {
-			return fmt.Errorf("%s takes its catalog by %s; did you mean: %s %s %s%s?", cmd.Name(), SourceFlag,
+			return fmt.Errorf("%s takes its catalog with %s; did you mean: %s %s %s%s?", cmd.Name(), SourceFlag,
 				cmd.CommandPath(), SourceFlag, shown(args), selectionFlag(cmd))
 		}
 		return argumentError(cmd, args, expected)
@@ -126,7 +126,7 @@ func selectionFlag(cmd *cobra.Command) string {
 func argumentError(cmd *cobra.Command, args, expected []string) error {
 	switch {
 	case len(args) < len(expected):
-		return fmt.Errorf("%s wants one %s; see %s --help", cmd.Name(), strings.Join(expected, " and "), cmd.CommandPath())
+		return fmt.Errorf("%s needs one %s; see %s --help", cmd.Name(), strings.Join(expected, " and "), cmd.CommandPath())
 	case len(args) > len(expected) && len(expected) == 0:
 		return fmt.Errorf("%s takes no arguments: %s; see %s --help", cmd.Name(), unexpected(cmd, args), cmd.CommandPath())
 	case len(args) > len(expected):
@@ -151,7 +151,7 @@ func shown(args []string) string { return plaintext.Brief(strings.Join(args, " "
 // NoArguments refuses all arguments.
 func NoArguments(cmd *cobra.Command, args []string) error { return argumentError(cmd, args, nil) }
 
-// OneOf returns a check that there is one argument, which is one of the words.
+// OneOf returns a check for a verb with one argument, which must be one of the words.
 func OneOf(words ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 1 && slices.Contains(words, args[0]) {
@@ -161,7 +161,7 @@ func OneOf(words ...string) cobra.PositionalArgs {
 		if len(args) > 0 {
 			problem = ": unexpected " + shown(args)
 		}
-		return fmt.Errorf("%s wants one of %s%s; see %s --help", cmd.Name(), strings.Join(words, ", "), problem, cmd.CommandPath())
+		return fmt.Errorf("%s needs one of %s%s; see %s --help", cmd.Name(), strings.Join(words, ", "), problem, cmd.CommandPath())
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// Description is all that a catalog tells of a function.
+// Description is everything that a catalog has about a function.
 type Description struct {
 	// Name is kind.group.
 	Name        string   `json:"name"`
@@ -27,12 +27,12 @@ type Description struct {
 	Versions []VersionDescription `json:"versions"`
 }
 
-// VersionDescription is all that a catalog tells of a version of a function.
+// VersionDescription is everything that a catalog has about a version of a function.
 type VersionDescription struct {
 	Name string `json:"name"`
 	// Runtimes are what can run.
 	Runtimes []RuntimeDescription `json:"runtimes"`
-	// Needs are of network and storage.
+	// Needs lists the network and the storage, as far as the version needs them.
 	Needs       []string `json:"needs,omitempty"`
 	Idempotent  string   `json:"idempotent,omitempty"`
 	License     string   `json:"license,omitempty"`
@@ -59,7 +59,7 @@ type FieldDescription struct {
 	Description string `json:"description,omitempty"`
 }
 
-// Describe returns what the catalog tells of a function.
+// Describe returns everything that the catalog has about a function.
 func (s *Source) Describe(f *krmfunctions.Function) Description {
 	d := Description{
 		Name: f.Name(), Group: f.Group, Kind: f.Kind, Description: f.Description, Publisher: f.Publisher, Home: f.Home,

@@ -8,7 +8,7 @@ import (
 
 // Options of Resolve.
 type Options struct {
-	// Root is the directory that everything lies in, and Dir the kustomization's below it.
+	// Root is the directory of all files, and Dir that of the kustomization, relative to it.
 	Root, Dir string
 	// Output is the directory that the files will be copied to; empty for edits in place.
 	Output string
@@ -27,7 +27,7 @@ type Options struct {
 	Mounts  []string
 	// Exec allows programs that configs name themselves. Those of catalogs are consented to with the catalog.
 	Exec bool
-	// Update takes what the catalogs say now for configs that a catalog has supplied before.
+	// Update resolves the configs again that a catalog has supplied before, using the catalogs of today.
 	Update bool
 }
 

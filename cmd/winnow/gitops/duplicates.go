@@ -41,7 +41,7 @@ func (r reporter) duplicates() {
 		slices.Sort(by)
 		applied := strings.Join(slices.Compact(by), ", ")
 		if slices.Equal(before, after) {
-			r.note("the %s is there several times, the same in both commits, and only one is looked at: by %s; "+
+			r.note("the %s is there several times, the same in both commits, and only one is compared: by %s; "+
 				"pass the directory of one cluster", name, applied)
 			continue
 		}

@@ -24,8 +24,8 @@ type Options struct {
 	Sources    []string
 	Access     flags.Access
 
-	// Selection, without --source the catalogs that the documents beside it name, and what of these is not applied: what
-	// Read sets.
+	// Read sets the fields below: the selection, without --source the catalogs that the documents beside it name, and
+	// the fields of these that are not evaluated.
 	Selection *selectionfile.Selection
 	Located   []selections.Location
 	Unapplied string

@@ -93,7 +93,7 @@ func kustomizeHint(err error, inputs []files.Input, before string) string {
 	for _, m := range inputs {
 		dir, base := filepath.Split(m.Name)
 		if base == "kustomization.yaml" || base == "kustomization.yml" {
-			return fmt.Sprintf("%s is not built here, so pass the output of kubectl kustomize %s by -f -; %s", m.Name, filepath.Clean(dir), before)
+			return fmt.Sprintf("%s is not built here, so pass the output of kubectl kustomize %s using -f -; %s", m.Name, filepath.Clean(dir), before)
 		}
 	}
 	return before
@@ -114,7 +114,7 @@ func Unapplied(inputs []files.Input) string {
 		}
 		found := slices.DeleteFunc(slices.Sorted(maps.Keys(fields)), func(name string) bool { return slices.Contains(harmless, name) })
 		if len(found) > 0 {
-			return fmt.Sprintf("%s has %s, and is not built here: pass the output of kubectl kustomize %s by -f -", m.Name, excerpt.Names(found, maxKinds), filepath.Clean(dir))
+			return fmt.Sprintf("%s has %s, and is not built here: pass the output of kubectl kustomize %s using -f -", m.Name, excerpt.Names(found, maxKinds), filepath.Clean(dir))
 		}
 	}
 	return ""

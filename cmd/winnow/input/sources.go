@@ -41,13 +41,13 @@ func gitFiles(files []files.Input) []gitops.File {
 	return read
 }
 
-// InstanceWarnings returns what in the files works differently for the instances of a selection than it looks; result is
-// its render, nil where nothing is rendered.
+// InstanceWarnings returns the warnings about the files for the instances of a selection. result is the render of the
+// selection, or nil if nothing is rendered.
 func InstanceWarnings(ctx context.Context, cs *selectionfile.Selection, files []files.Input, result *render.Result) []selections.Warning {
 	return selections.NewLocator(ctx, gitFiles(files)).Warnings(cs.CatalogSelection, cs.File(), result)
 }
 
-// Misspelt returns the references between a selection and the files beside it that are almost right.
+// Misspelt returns the references between a selection and the files beside it that are probably misspelt.
 func Misspelt(ctx context.Context, cs *selectionfile.Selection, files []files.Input) []selections.Warning {
 	return selections.NewLocator(ctx, gitFiles(files)).Misspelt(cs.CatalogSelection, cs.File())
 }

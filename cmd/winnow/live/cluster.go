@@ -33,8 +33,8 @@ type Cluster struct {
 	objects dynamic.Interface
 }
 
-// Open configures a client as kubectl does, by a context of a kubeconfig. Empty arguments select those of kubectl. It
-// sends no request yet.
+// Open configures a client as kubectl does, using a context of a kubeconfig. Empty arguments select those of kubectl.
+// It sends no request yet.
 func Open(kubeconfig, kubeContext string) (*Cluster, error) {
 	rules := rulesOf(kubeconfig)
 	loaded := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: kubeContext})

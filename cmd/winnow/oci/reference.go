@@ -37,8 +37,8 @@ func DigestAddress(reference ociregistry.Reference, digest string) string {
 	return Address(reference) + "@" + digest
 }
 
-// Meant returns the address in a registry that an address with another scheme, or with none, may mean, with the flag for
-// one without TLS; empty for none.
+// Meant returns the address in a registry that an address without the scheme oci:// may mean, and the flag for a
+// registry without TLS if it needs one. It returns an empty text if there is none.
 func Meant(address string) string {
 	scheme, rest, hasScheme := strings.Cut(address, "://")
 	if !hasScheme {

@@ -32,7 +32,7 @@ type Access struct {
 	PlainHTTP func(host string) bool
 	// TLS is nil for the defaults.
 	TLS *tls.Config
-	// WithoutTLS is the advice on a registry without TLS; empty for the flag --plain-http.
+	// WithoutTLS is the advice for a registry without TLS. If it is empty, the advice is the flag --plain-http.
 	WithoutTLS string
 	// TokenHosts issue the tokens of registries wherever they are.
 	TokenHosts realm.Hosts

@@ -39,8 +39,8 @@ func Unusable(err error) error {
 	return &unusableError{err}
 }
 
-// IsFinding reports whether err is the answer of a verb: its input is invalid, or has what the verb looks for. Each
-// verb's help has a line on that.
+// IsFinding reports whether err is the result of a verb: its input is invalid, or has what the verb looks for. The help
+// of each verb has a line about it.
 func IsFinding(err error) bool {
 	var refused *render.Error
 	var found *FindingError

@@ -57,8 +57,7 @@ func WrapAt(text, indent string, width int) string {
 	return strings.Join(append(lines, line), "\n")
 }
 
-// Brief converts a text to one line of at most width characters, but not less than the three of the "..." with which a
-// text that is cut ends.
+// Brief converts a text to one line of at most width characters, and at least 3. A text that is cut ends with "...".
 func Brief(text string, width int) string {
 	text = Line(text)
 	if utf8.RuneCountInString(text) <= width {

@@ -54,7 +54,7 @@ func MergedColumn(all []mergedVersions) string {
 	return output.OrDash(strings.Join(texts, "; "))
 }
 
-// Summarize returns what is printed of a decision.
+// Summarize returns the part of a decision that is printed.
 func Summarize(d selection.Decision) Decision {
 	s := Decision{
 		Name: d.Application.Name, Source: d.Source, Selected: d.Selected, Rule: d.Rule, Reason: d.Reason,
@@ -72,7 +72,7 @@ func Summarize(d selection.Decision) Decision {
 	return s
 }
 
-// Listed returns a copy that is never nil, which JSON would print as null.
+// Listed returns a copy that is never nil: JSON would print nil as null.
 func Listed(values []string) []string { return append([]string{}, values...) }
 
 // NamesOf returns the names of all applications.

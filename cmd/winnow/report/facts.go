@@ -20,7 +20,8 @@ type VersionFacts struct {
 	requires []string // sorted, as in a sentence
 }
 
-// FactsOf returns the facts on the versions of an application, in their order, of those that have any.
+// FactsOf returns the facts on the versions of an application, in the order of the versions, without versions that have
+// none.
 func FactsOf(a *catalog.Application) []VersionFacts {
 	var all []VersionFacts
 	for _, version := range a.Versions {
@@ -77,7 +78,7 @@ func WithFacts(versions []string, facts []VersionFacts) string {
 // allVersions returns the versions, uncut.
 func allVersions(versions []string) string { return output.OrDash(strings.Join(versions, ", ")) }
 
-// LabelsOf returns what people see of versions.
+// LabelsOf returns the texts that people see for versions.
 func LabelsOf(versions []string, facts []VersionFacts) []string {
 	labels := make(map[string]string, len(facts))
 	for _, f := range facts {

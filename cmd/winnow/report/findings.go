@@ -25,7 +25,7 @@ type Lint struct {
 	Selections int             `json:"selections,omitempty"`
 	Findings   []rules.Finding `json:"findings"`
 
-	// Least is the lowest severity in output for people.
+	// Least is the lowest severity that is printed for people.
 	Least rules.Severity `json:"-"`
 	// Wrapped wraps lines to the width of a terminal.
 	Wrapped bool `json:"-"`
@@ -153,7 +153,7 @@ func (r *Lint) Table(w io.Writer) {
 	}
 }
 
-// Markdown prints unreadable catalogs, too: it is for comments on pull requests, which lack stderr.
+// Markdown prints unreadable catalogs, too: a comment on a pull request has no stderr.
 func (r *Lint) Markdown(w io.Writer) {
 	shown := r.shown(true)
 	if len(shown) == 0 {

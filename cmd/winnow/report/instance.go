@@ -26,7 +26,7 @@ type Instance struct {
 	Namespace string           `json:"namespace,omitempty"`
 	Object    *Object          `json:"object,omitempty"`
 	Release   *releaseIdentity `json:"release,omitempty"`
-	// Reason why it is not installed. Then the members above are absent, from Version on.
+	// Reason why it is not installed. If it is set, Version and the fields after it are absent.
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -64,7 +64,7 @@ func SummarizeInstances(cs *v1alpha1.CatalogSelection, result *render.Result) []
 	return all
 }
 
-// SummarizeInstance returns what is printed of an instance that is installed.
+// SummarizeInstance returns the part of an installed instance that is printed.
 func SummarizeInstance(in installation.Instance) Instance {
 	main := in.Main
 	s := Instance{
@@ -87,7 +87,7 @@ func namespaceOf(main safeguard.Definition) string {
 	return cmp.Or(main.Identity[safeguard.TargetNamespaceField], main.Namespace)
 }
 
-// UnresolvedInstance returns what is printed of an instance that is not.
+// UnresolvedInstance returns the part of an instance that is printed if it is not installed.
 func UnresolvedInstance(cs *v1alpha1.CatalogSelection, u instance.Unresolved) Instance {
 	given := cs.Spec.Instances[u.Name]
 	return Instance{Name: u.Name, Application: u.Application, Requested: given.Version, Backend: given.Backend, Reason: u.Reason}

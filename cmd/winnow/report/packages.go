@@ -29,7 +29,7 @@ type channelSummary struct {
 	Deprecated string `json:"deprecated,omitempty"`
 }
 
-// SummarizePackage returns the channels of a content; nil of one that is no package of operators.
+// SummarizePackage returns the channels of a package of operators, or nil for other contents.
 func SummarizePackage(content catalog.Content) *Package {
 	of := catalog.PackageOf(content)
 	if of == nil {

@@ -1,5 +1,5 @@
-// Package access is how the controller reaches this cluster: by readers and watches, as the accounts of selections, and with
-// warnings about the rights that are missing. It must not know what is read and written.
+// Package access connects the controller to this cluster: it has the readers and watches, the accounts of selections,
+// and the warnings about missing rights. It must not know the objects that are read and written.
 package access
 
 import (
@@ -42,7 +42,7 @@ type warning struct {
 const maxReported = 512
 
 // ReportForbidden reports a missing right of the controller, or of the account that it impersonates, and the
-// consequence, by an event and in the log, once for each selection.
+// consequence, in an event and in the log, once for each selection.
 func (a *Access) ReportForbidden(ctx context.Context, cs *v1alpha1.CatalogSelection, err error, consequence string) {
 	if _, reported := a.forbidden.LoadOrStore(warning{cs.UID, consequence}, true); reported {
 		return

@@ -1,5 +1,5 @@
-// Package claims has the objects that selections publish, or are about to publish: it reads who has applied them, and lets the ledger
-// decide. It must not know how objects are marked.
+// Package claims records the objects that selections publish, or are about to publish: it reads which Kustomizations
+// have applied them, and lets the ledger decide. It must not know how objects are marked.
 package claims
 
 import (

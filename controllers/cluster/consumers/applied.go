@@ -11,8 +11,8 @@ import (
 	"github.com/winnow-dev/winnow/controllers/bounds"
 )
 
-// Applied returns the condition Applied; nil without a revision, or if Kustomizations cannot be read. files are
-// those of the applications, as far as they are known. Whatever its status, it names what the consumers change.
+// Applied returns the condition Applied; nil without a revision, or if Kustomizations cannot be read. files has the
+// known files of the applications. The condition names what the consumers change, whatever its status.
 func (c Consumers) Applied(revision string, files Files) *metav1.Condition {
 	applied := c.applied(revision, files)
 	if named := c.interfering(); applied != nil && named != "" {

@@ -1,5 +1,6 @@
-// Package consumers has the Kustomizations that use the artifact of a selection: how they name its objects, whether they have applied
-// it, what they change of it, and what they delete. It must not know which selection holds an object.
+// Package consumers reads the Kustomizations that use the artifact of a selection: the names that they give its
+// objects, whether they have applied it, what they change in it, and what they delete. It must not know which selection
+// holds an object.
 package consumers
 
 import (
@@ -25,7 +26,8 @@ func (c Consumers) Local() []Consumer {
 	return slices.DeleteFunc(slices.Clone(c.Items), func(item Consumer) bool { return item.Remote })
 }
 
-// Naming returns the consumers that name objects in this cluster: without any, one that names them as the artifact does.
+// Naming returns the consumers that name objects in this cluster. If there are none, it returns one that keeps the
+// names of the artifact.
 func (c Consumers) Naming() []Consumer {
 	if local := c.Local(); len(local) > 0 {
 		return local

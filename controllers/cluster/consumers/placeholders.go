@@ -28,9 +28,9 @@ func (c Consumers) Placeholders(entries []v1alpha1.LeavingStatus) []placeholder.
 	return all
 }
 
-// Misfit explains why placeholders of the objects that stay do not fit the patches of a Kustomization in the namespace of the
-// selection, or of one of the owners of the objects that leave; empty if they fit. The patches of any other one are a
-// stranger's, and delay nothing.
+// Misfit explains why placeholders of the objects that stay do not fit the patches of a Kustomization in the namespace
+// of the selection, or of one of the owners of the objects that leave; empty if they fit. The patches of other
+// Kustomizations delay nothing.
 func (c Consumers) Misfit(staying []v1alpha1.LeavingStatus, namespace string, owners map[types.NamespacedName]bool) string {
 	placeholders := c.Placeholders(staying)
 	if len(placeholders) == 0 {

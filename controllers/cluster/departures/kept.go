@@ -33,7 +33,7 @@ func (ds *Departures) Kept(ctx context.Context, cs *v1alpha1.CatalogSelection, s
 	}
 	if len(marked) > 0 {
 		slices.Sort(marked)
-		parts = append(parts, fmt.Sprintf("no CatalogSelection has applied %s yet, kept in the cluster with a mark: delete by hand what none needs",
+		parts = append(parts, fmt.Sprintf("no CatalogSelection has applied %s yet, kept in the cluster with a mark: delete by hand the objects that are not needed",
 			excerpt.Names(marked, listed)))
 	}
 	if len(parts) == 0 {

@@ -1,5 +1,5 @@
-// Package effects compares what is about to be published with live objects: what those lose that are applied over, and which ones
-// Flux prunes. It must not know what the safeguards hold.
+// Package effects compares what is about to be published with live objects: what live objects lose when the new ones
+// are applied over them, and which objects Flux prunes. It must not know which changes the safeguards hold.
 package effects
 
 import (

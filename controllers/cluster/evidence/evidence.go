@@ -1,5 +1,5 @@
-// Package evidence has what the owner labels of live objects state about the Kustomizations of a selection: a status proves nothing.
-// It must not know how objects are read, nor who claims them.
+// Package evidence reads from the owner labels of live objects what the Kustomizations of a selection have applied: a
+// status proves nothing. It must not know how objects are read, nor who claims them.
 package evidence
 
 import (
@@ -19,7 +19,8 @@ import (
 type Evidence struct {
 	// Owns reports whether a live object names one of the Kustomizations.
 	Owns bool
-	// Applied has the live objects that name one of them, with their releases at home, and afar the other releases.
+	// Applied has the live objects that name one of the Kustomizations, and their releases in the namespace of the
+	// object; afar has the releases in other namespaces.
 	Applied inventory.Keys
 	afar    []consumers.Release
 	// unread has the kinds that the controller may not read. reports is true if a Kustomization reports a revision.

@@ -1,5 +1,5 @@
-// Package inventory has sets of live objects: what a Kustomization has applied, by its inventory, and what selections serve or
-// claim. It must not know a selection.
+// Package inventory has sets of live objects: those that a Kustomization has applied, as its inventory lists them, and
+// those that selections serve or claim. It must not know a selection.
 package inventory
 
 import (

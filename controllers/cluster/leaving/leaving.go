@@ -1,5 +1,5 @@
-// Package leaving has status.leaving: the objects that a selection gives up, and that stay in its artifact, as placeholders,
-// while another selection may take them over. It must not know who that is.
+// Package leaving reads and writes status.leaving: the objects that a selection gives up, and that stay in its
+// artifact, as placeholders, while another selection may take them over. It must not know the other selection.
 package leaving
 
 import (

@@ -1,5 +1,6 @@
-// Package ledger has what this process knows of selections: what each serves, renders, proposes and has reserved, which were
-// evaluated, and which wait. It decides which of them may publish an object. It must not know how the cluster is read.
+// Package ledger stores what this process knows of selections: the objects that each serves, renders, proposes and has
+// reserved, which selections were evaluated, and which wait. It decides which of them may publish an object. It must
+// not know how the cluster is read.
 package ledger
 
 import (

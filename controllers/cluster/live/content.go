@@ -14,7 +14,8 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Read calls f with the content of live objects, of which the watch has only metadata: few one by one, many by lists.
+// Read calls f with the content of live objects, of which the watch has only metadata. It reads few objects one by one,
+// and many with lists.
 func (o *Objects) Read(ctx context.Context, objects []*guard.Live, f func(content map[string]any)) error {
 	const few = 20
 	if len(objects) > few {

@@ -35,7 +35,7 @@ type Objects struct {
 	inspected sync.Map
 }
 
-// Forget deletes what is noted of a selection.
+// Forget deletes the state of a selection.
 func (o *Objects) Forget(uid types.UID) { o.inspected.Delete(uid) }
 
 // kind describes the watch of the metadata of definitions. A change of a status alone concerns no selection.

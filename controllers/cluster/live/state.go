@@ -18,7 +18,7 @@ import (
 // State is the live state that concerns a selection.
 type State struct {
 	Consumers consumers.Consumers
-	// Staying are the objects that leave the render, and that stay in the artifact, by HandOver.
+	// Staying are the objects that leave the render, and that HandOver keeps in the artifact.
 	Staying []v1alpha1.LeavingStatus
 
 	// Live has the metadata of all live definitions of the kinds that the selection renders.

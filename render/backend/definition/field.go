@@ -1,5 +1,5 @@
-// Package definition reads the fields of definitions, which are untrusted: what has another type, or is not valid where it
-// goes, is a problem with the path of the field. It must not know which fields there are.
+// Package definition reads the fields of definitions, which are untrusted: a value with another type, or one that is
+// not valid, is a problem with the path of the field. It must not know which fields exist.
 package definition
 
 import (
@@ -62,10 +62,10 @@ func (f Field) Mapping() map[string]any { return typed[map[string]any](f, "a map
 // Text returns a string.
 func (f Field) Text() string { return typed[string](f, "a string") }
 
-// IsTrue reports whether the field is there, and true.
+// IsTrue reports whether the field exists and is true.
 func (f Field) IsTrue() bool { return typed[bool](f, "a boolean") }
 
-// IsFalse reports whether the field is there, and false.
+// IsFalse reports whether the field exists and is false.
 func (f Field) IsFalse() bool { return f.IsSet() && !f.IsTrue() }
 
 // Required is text that must not be missing.

@@ -1,5 +1,5 @@
-// Package draft holds what the translation of an instance begins with and adds up to: the instance, its definition, the
-// objects and the problems, with the checks that every backend needs. It must not know any backend.
+// Package draft holds the input and the output of the translation of an instance: the instance and its definition, the
+// objects and the problems. It has the checks that every backend needs. It must not know any backend.
 package draft
 
 import (
@@ -64,7 +64,7 @@ func (d *Draft) Fault(path, format string, args ...any) {
 	})
 }
 
-// Add adds an object with metadata and whatever else it has.
+// Add adds an object with its metadata and its other fields.
 func (d *Draft) Add(role backend.Role, kind schema.GroupVersionKind, namespace, name string, content map[string]any) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{Object: content}
 	object.SetGroupVersionKind(kind)

@@ -1,5 +1,5 @@
-// Package helm is the backend whose HelmReleases Flux's helm-controller installs: of definitions of KKP and of Cozystack it
-// installs what these platforms would. It must not know their own objects.
+// Package helm is the backend whose HelmReleases Flux's helm-controller installs. From definitions of KKP and of
+// Cozystack it installs what these platforms would install. It must not know their own objects.
 package helm
 
 import (

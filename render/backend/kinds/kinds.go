@@ -1,5 +1,5 @@
-// Package kinds names the kinds of the objects that backends make, and the API groups of the definitions that they read.
-// It must not know what stands in an object.
+// Package kinds names the kinds of the objects that backends make, and the API groups of the definitions that they
+// read. It must not know the fields of an object.
 package kinds
 
 import "k8s.io/apimachinery/pkg/runtime/schema"
@@ -24,7 +24,7 @@ var (
 	OperatorGroup           = schema.GroupVersionKind{Group: "operators.coreos.com", Version: "v1", Kind: "OperatorGroup"}
 )
 
-// Operators are the kinds of objects by which OLM installs packages.
+// Operators are the kinds of the objects that OLM installs packages from.
 func Operators() []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{ClusterExtension, Subscription, OperatorGroup}
 }

@@ -39,7 +39,7 @@ func subscription(d *draft.Draft) {
 		d.Catalog = d.Served.CatalogReference
 	}
 	if d.Requested != "" && !served {
-		d.Refuse("version", "is not known to OLM v0, which installs the head of the channel: leave it out, narrow the package by spec.versions, and install it from a catalog that has no more than that, such as the CatalogSource of spec.push.catalog")
+		d.Refuse("version", "is not known to OLM v0, which installs the head of the channel: leave it out, narrow the package with spec.versions, and install it from a catalog that has no more than that, such as the CatalogSource of spec.push.catalog")
 	}
 	if d.Catalog.Name == "" || d.Catalog.Namespace == "" {
 		d.Refuse("catalog", "must have the name and the namespace of the CatalogSource in the cluster that has the package")

@@ -1,5 +1,5 @@
-// Package violation collects what is wrong with a catalog: Findings those of one file, a Report those of all of them,
-// and an InvalidError is the error that has them.
+// Package violation collects the violations of a catalog: Findings has those of one file, Report those of all files,
+// and InvalidError is the error with them.
 //
 // It must not know how a catalog is read.
 package violation

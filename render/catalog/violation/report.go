@@ -15,7 +15,7 @@ type Report struct {
 	total int
 }
 
-// Add adds a violation of the format by a whole file or directory.
+// Add adds a violation of the format that concerns a whole file or directory.
 func (r *Report) Add(path, format string, args ...any) {
 	r.AddTo(RuleFormat, path, 0, format, args...)
 }

@@ -82,7 +82,7 @@ func typeOf(content string) string {
 	return unknownType
 }
 
-// ReadableLine replaces base64 in a line of text by placeholders.
+// ReadableLine replaces base64 in a line of text with placeholders.
 func ReadableLine(line string) string {
 	return encoded.ReplaceAllStringFunc(line, func(text string) string {
 		if word, ok := opaque(text, false); ok {

@@ -1,5 +1,5 @@
-// Package packages compares packages of operators: their channels, bundles and documents, and the facts that they tell. It
-// must not know why one of them is another.
+// Package packages compares packages of operators: their channels, bundles and documents, and the facts in them. It
+// must not know why a package changed.
 package packages
 
 import (

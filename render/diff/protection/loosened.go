@@ -1,5 +1,5 @@
-// Package protection finds the protections that an edit of a CatalogSelection removes. It must not know catalogs: what the
-// edit changes in the artifact is no concern of it.
+// Package protection finds the protections that an edit of a CatalogSelection removes. It must not know catalogs, nor
+// what the edit changes in the artifact.
 package protection
 
 import (

@@ -1,7 +1,7 @@
-// Package corpus reads of a catalog, valid or not, what rules look at: its definitions with their metadata, each with the
-// lines of its fields.
+// Package corpus reads the parts of a catalog, valid or not, that rules check: its definitions with their metadata,
+// each with the lines of its fields.
 //
-// What is wrong with a file package catalog says. The package must not know rules.
+// It reports no errors of files: package catalog does. It must not know rules.
 package corpus
 
 import (

@@ -14,8 +14,7 @@ import (
 // maxFile bounds a file in bytes. Package catalog refuses what is larger.
 const maxFile = 1 << 20
 
-// Document reads a file that holds one YAML document. What is wrong with it package catalog
-// finds; here it only has no value then.
+// Document reads a file that holds one YAML document. An invalid file has no value: package catalog reports its errors.
 func Document(fsys fs.FS, name string) (data []byte, root field.Field, exists bool, err error) {
 	data, exists, err = Content(fsys, name, maxFile)
 	if data == nil || err != nil {

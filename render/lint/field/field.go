@@ -1,4 +1,5 @@
-// Package field finds places in a YAML document of a catalog by the paths of fields, each with its line for a finding.
+// Package field finds places in a YAML document of a catalog from the paths of fields, each with its line for a
+// finding.
 //
 // The documents are bounded by yamlnode.Check. The package must not know what the fields mean, nor the rules about them.
 package field

@@ -1,4 +1,4 @@
-// Package rules describes what a rule of lint is, how bad it is to break one, and what is reported of it.
+// Package rules has the types of lint: a rule, its severity and a finding.
 //
 // It must not know any rule, nor what is linted.
 package rules
@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Severity states how bad a finding is.
+// Severity is the effect of a finding.
 type Severity string
 
 // Severities, the worst first.
@@ -16,7 +16,7 @@ const (
 	// Error: the API server, KKP or Winnow refuses it, now or when it is installed, or it uninstalls
 	// applications.
 	Error Severity = "error"
-	// Warning: it works differently than it looks.
+	// Warning: it is accepted, and probably has another effect than its author expects.
 	Warning Severity = "warning"
 	// Info: a matter of style, or good to know.
 	Info Severity = "info"
@@ -27,13 +27,13 @@ func (s Severity) AtLeast(other Severity) bool { return s.rank() <= other.rank()
 
 func (s Severity) rank() int { return slices.Index([]Severity{Error, Warning, Info}, s) }
 
-// Rule is what can be found.
+// Rule is a rule of lint.
 type Rule struct {
 	// ID is <group>/<name>.
 	ID string
 	// Severity of all findings of the rule.
 	Severity Severity
-	// Summary says in one line what must hold.
+	// Summary states in one line what must hold.
 	Summary string
 }
 

@@ -1,5 +1,6 @@
-// Package schema has the rules of lint on the fields of definitions: what the API server refuses of them without any
-// webhook, by the CustomResourceDefinitions of a cluster, or without these by what is known of KKP and Cozystack.
+// Package schema has the rules of lint on the fields of definitions: the fields that the API server refuses without any
+// webhook. It checks them against the CustomResourceDefinitions of a cluster or, without these, against the known
+// fields of KKP and Cozystack.
 //
 // The package must not know the files of a catalog, nor how a cluster is reached.
 package schema

@@ -10,7 +10,7 @@ import (
 // error where it is not known, as in a record without it: an expression may have another result than it had.
 func (r *record) function() (*krmfunctions.Function, error) {
 	if !r.application.IsKnown() {
-		return nil, errors.New("what app says of a function is not known")
+		return nil, errors.New("the fields of app are not known for a function")
 	}
 	if of := r.application.Function(); of != nil {
 		return of, nil

@@ -16,7 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// CatalogsField of a kustomization is the one of KEP-2906, which kustomize does not know.
+// CatalogsField is the field of a kustomization that KEP-2906 proposes. Kustomize does not know it.
 const CatalogsField = "catalogs"
 
 // Layer is a kustomization. Its functions run in its directory.

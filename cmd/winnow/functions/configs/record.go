@@ -10,8 +10,9 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// DigestKey is the annotation that records what a catalog supplied: the digest of the image, or the hash of the program.
-// Without it a runtime is one of the config's own. It is no consent, because a file cannot give that: a catalog is.
+// DigestKey is the annotation that records what a catalog supplied: the digest of the image, or the hash of the
+// program. Without it a runtime is one of the config's own. It allows nothing to run: only a catalog, which the user
+// names, does.
 const DigestKey = "catalog.winnow.dev/function-digest"
 
 // DigestPrefix begins every digest and hash.

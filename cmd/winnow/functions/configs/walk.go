@@ -52,7 +52,7 @@ type Walk struct {
 	found map[configLocation]*Config
 }
 
-// NewWalk returns a walk through a root, whose path is the one by which people reach it.
+// NewWalk returns a walk through a root. Messages show its files below path.
 func NewWalk(root *os.Root, path string) *Walk {
 	return &Walk{Files: workspace.NewFiles(root), root: path, Opened: map[string]*Layer{}, done: map[visit]bool{}, found: map[configLocation]*Config{}}
 }
@@ -60,7 +60,7 @@ func NewWalk(root *os.Root, path string) *Walk {
 // visit is a directory, and the directory of the layer that uses its objects as configs; empty for none.
 type visit struct{ dir, user string }
 
-// Show returns a path below the root as people reach it.
+// Show returns a path below the root for messages.
 func (w *Walk) Show(name string) string { return filepath.ToSlash(filepath.Join(w.root, name)) }
 
 // Enter reads the kustomization of a directory. user is the layer whose configs its resources are, or nil. at and line

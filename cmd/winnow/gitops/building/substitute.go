@@ -55,7 +55,8 @@ func (s hiddenObject) placeholder(variable string) string {
 	return "unknown-" + inputs.Digest(s.name, s.state, variable)[:12]
 }
 
-// PathPattern returns the expression that matches the paths that one with unknown values may be; nil if all of it is known.
+// PathPattern returns an expression that matches every path that a path with unknown values may be, or nil if all
+// values are known.
 func PathPattern(name string) *regexp.Regexp {
 	if !placeholder.MatchString(name) {
 		return nil

@@ -75,7 +75,7 @@ func (g Git) commit(ctx context.Context, revision string) (string, error) {
 	}
 	id := strings.TrimSpace(string(out))
 	if !commitID.MatchString(id) {
-		return "", fmt.Errorf("git says that %s is %q", revision, id)
+		return "", fmt.Errorf("git resolves %s to %q, which is no commit", revision, id)
 	}
 	return id, nil
 }

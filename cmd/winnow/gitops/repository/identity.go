@@ -38,7 +38,7 @@ func ParseRepositories(args []string, inside func(dir string) (string, error)) (
 	for _, arg := range args {
 		name, dir, found := strings.Cut(arg, "=")
 		if !found || name == "" || dir == "" {
-			return nil, fmt.Errorf("--repository %s: want NAME=DIR, flux-system=. say", plaintext.Line(arg))
+			return nil, fmt.Errorf("--repository %s: want NAME=DIR, such as \"flux-system=.\"", plaintext.Line(arg))
 		}
 		dir, err := inside(dir)
 		if err != nil {

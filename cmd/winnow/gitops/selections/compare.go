@@ -189,7 +189,7 @@ func (c *comparison) compareSides(ctx context.Context, p pair, from, to *compari
 		out.Notes = append(out.Notes, w.Message)
 	}
 	if slices.ContainsFunc(after, func(r revision.Reference) bool { return r.Ignore }) {
-		out.Notes = append(out.Notes, "spec.ignore of its OCIRepository is not looked at here")
+		out.Notes = append(out.Notes, "spec.ignore of its OCIRepository is not evaluated here")
 	}
 	return out, nil
 }

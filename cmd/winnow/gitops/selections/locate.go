@@ -29,7 +29,7 @@ type Location struct {
 	Notes []string
 }
 
-// NoDocumentError is returned for a source without a document.
+// NoDocumentError reports that no file has the document of a source.
 type NoDocumentError struct{ name string }
 
 // Error names the missing document.
@@ -37,8 +37,8 @@ func (e *NoDocumentError) Error() string {
 	return "there is no " + e.name + " beside the selection"
 }
 
-// Locator finds catalogs by the OCIRepositories in files, which are read unchanged, without a build, and what of the
-// other documents concerns instances.
+// Locator finds the catalogs of sources, using the OCIRepositories in files, and the documents that concern instances.
+// It reads the files unchanged, without a build.
 type Locator struct{ found revision.Revision }
 
 // NewLocator reads the documents of the files. It skips those that cannot be parsed.
@@ -79,8 +79,8 @@ func (l *Locator) Locate(cs *v1alpha1.CatalogSelection, file string, ref v1alpha
 	}, nil
 }
 
-// Warnings returns what about the sources of a selection, and about the Kustomizations that apply its instances, works
-// differently than it looks. result is the render of the selection, nil where nothing is rendered.
+// Warnings returns the warnings about the sources of a selection, and about the Kustomizations that apply its
+// instances. result is the render of the selection, nil where nothing is rendered.
 func (l *Locator) Warnings(cs *v1alpha1.CatalogSelection, file string, result *render.Result) []Warning {
 	return warningsOn(&l.found, revision.Selection{CatalogSelection: cs, Origin: revision.Origin{File: filepath.ToSlash(file)}}, result)
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/winnow-dev/winnow/render/spelling"
 )
 
-// Misspelt returns the references between a selection and the documents beside it that nothing there has the name of, and
-// something almost.
+// Misspelt returns the references between a selection and the documents beside it whose name no document has, and one
+// almost has.
 func (l *Locator) Misspelt(cs *v1alpha1.CatalogSelection, file string) []Warning {
 	var all []Warning
 	for i, ref := range cs.Spec.Sources {

@@ -19,7 +19,7 @@ import (
 	"github.com/winnow-dev/winnow/render/lint"
 )
 
-// Warning is something beside a selection with instances that works differently than it looks.
+// Warning is about an object beside a selection with instances that does not do what its author probably expects.
 type Warning struct {
 	// Rule is one of lint.SelectionRules.
 	Rule string

@@ -60,11 +60,11 @@ func New() *cobra.Command {
 		Short: "Show what a new catalog, or an edit of a selection, changes",
 		Long: "Show what a new catalog, or an edit of a selection, changes in the artifact:\n" +
 			"application by application and version by version, and what the safeguards will\n" +
-			"hold, by the same code as the controller. docs/diff.md explains the output.\n\n" +
+			"hold, using the code of the controller. docs/diff.md explains the output.\n\n" +
 			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest].\n" +
 			"Only a catalog in a registry has the digest that approves held changes.\n\n" +
-			"Without -f, two catalogs are compared by a selection of all applications, as in\n" +
-			"a pull request of a catalog repository.\n\n" +
+			"Without -f, two catalogs are compared using a selection of all applications, as\n" +
+			"in a pull request of a catalog repository.\n\n" +
 			"With --git BASE..HEAD [PATH...] two commits of a GitOps repository are compared,\n" +
 			"with BASE...HEAD from the merge base of both to HEAD. From the PATH of a\n" +
 			"cluster on, the Kustomizations of Flux are followed and built as Flux does, and\n" +

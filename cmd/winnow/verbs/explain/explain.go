@@ -152,7 +152,7 @@ func (e *explanation) headline() string {
 	if e.Selected {
 		return fmt.Sprintf("%s of the source %s is in: %s", e.Name, e.Source, e.Reason)
 	}
-	return fmt.Sprintf("%s of the source %s is out by %s: %s", e.Name, e.Source, e.Rule, e.Reason)
+	return fmt.Sprintf("%s of the source %s is left out by %s: %s", e.Name, e.Source, e.Rule, e.Reason)
 }
 
 // facts returns the lines below the rules.

@@ -20,7 +20,7 @@ func (e *instanceExplanation) headline() string {
 	if e.Object == nil {
 		return fmt.Sprintf("%s is not installed: %s", e.Name, e.Reason)
 	}
-	return fmt.Sprintf("%s installs %s of the source %s, by the backend %s", e.Name, strings.TrimSpace(e.Application+" "+e.Version), e.Source, e.Backend)
+	return fmt.Sprintf("%s installs %s of the source %s, with the backend %s", e.Name, strings.TrimSpace(e.Application+" "+e.Version), e.Source, e.Backend)
 }
 
 // maxCandidates bounds the versions in a sentence, and maxShown the bytes of a value.

@@ -1,2 +1,3 @@
-// Package functions is winnow functions: it prints catalogs of KRM functions, and resolves functions by them. It must not run a function.
+// Package functions is winnow functions: it prints catalogs of KRM functions, and resolves functions with them. It must
+// not run a function.
 package functions

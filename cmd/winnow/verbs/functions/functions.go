@@ -15,7 +15,7 @@ func Documents() []any {
 func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "functions",
-		Short: "Look at catalogs of KRM functions, and resolve functions by them",
+		Short: "Look at catalogs of KRM functions, and resolve functions with them",
 		Long: "Look at catalogs of KRM functions (config.kubernetes.io/v1alpha1, Catalog and\n" +
 			"KRMFunctionCatalog), and give the functions of a kustomization the runtimes of\n" +
 			"a catalog, by digest. Nothing is executed or downloaded.\n\n" +

@@ -55,8 +55,8 @@ func newFunctionsResolveCommand() *cobra.Command {
 			"oci://host/repository[:tag|@digest]. Otherwise, only --pin uses the network.\n\n" +
 			"stdout has the flags that kustomize needs to run the result; without them it\n" +
 			"skips programs silently. A file cannot add a flag: only the command line allows\n" +
-			"the network by --network, files by --mount, and programs that are of no\n" +
-			"catalog, also in what is resolved, by --enable-exec.\n" +
+			"the network with --network, files with --mount, and programs that are of no\n" +
+			"catalog, also in what is resolved, with --enable-exec.\n" +
 			"Exit codes: 0 done, 1 a config cannot be resolved, or --check finds one that is\n" +
 			"not resolved, 2 usage or I/O.",
 		Example: "  winnow functions resolve ./app --catalog ./catalog.yaml -o resolved\n\n" +
@@ -86,7 +86,7 @@ func newFunctionsResolveCommand() *cobra.Command {
 	f.BoolVar(&o.pin, "pin", false, "write the digests of tags into the catalogs")
 	f.BoolVar(&o.network, "network", false, "allow functions that need the network")
 	f.BoolVar(&o.exec, "enable-exec", false, "allow programs that configs name themselves")
-	f.StringArrayVar(&o.mounts, "mount", nil, "allow the need of files, by kustomize's `MOUNT`")
+	f.StringArrayVar(&o.mounts, "mount", nil, "allow functions to need files, as in kustomize's `MOUNT`")
 	f.StringVar(&o.platform, "platform", runtime.GOOS+"/"+runtime.GOARCH, "`OS/ARCH` of programs")
 	f.Lookup("platform").DefValue = ""
 	o.access.AddFlags(cmd)

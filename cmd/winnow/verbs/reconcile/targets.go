@@ -31,7 +31,7 @@ func (t *targets) addFlags(cmd *cobra.Command) {
 		case t.all:
 			return nil
 		case len(args) == 0:
-			return fmt.Errorf("%s wants at least one NAME of a CatalogSelection, or --all", cmd.Name())
+			return fmt.Errorf("%s needs at least one NAME of a CatalogSelection, or --all", cmd.Name())
 		}
 		return nil
 	}

@@ -45,7 +45,7 @@ func New() *cobra.Command {
 			"which is pulled with the credentials of Docker's configuration. Without --source\n" +
 			"it is that of the OCIRepository in the file or directory of the selection.\n\n" +
 			"With --crds, objects that the API server would refuse are findings, and nothing\n" +
-			"is written. See docs/diff.md.\n\n" +
+			"is written. See docs/render.md.\n\n" +
 			"Exit codes: 0 rendered, 1 the selection, the catalog or an object is invalid, or\n" +
 			"nothing is selected, 2 usage or I/O.",
 		Example: "  # what would be applied\n" +
@@ -74,7 +74,7 @@ func New() *cobra.Command {
 	f.StringVarP(&o.namespace, "namespace", "n", "", "`NAMESPACE` of a selection without one")
 	f.StringVarP(&o.directory, "output", "o", "", "write the files to `DIR`, - for stdout")
 	f.StringVar(&o.archive, "archive", "", "write the artifact as a tar.gz to `FILE`")
-	f.StringArrayVar(&o.definitions, "crds", nil, "check by the CRDs in `PLACE`: DIR, FILE, "+oci.Scheme)
+	f.StringArrayVar(&o.definitions, "crds", nil, "check with CRDs in `PLACE`: DIR, FILE, "+oci.Scheme)
 	// The only error of these is that there is no such flag.
 	_ = cmd.MarkFlagDirname("output")
 	_ = cmd.MarkFlagFilename("archive", "tar.gz", "tgz")

@@ -124,7 +124,7 @@ func (o *showOptions) showCatalog(ctx context.Context, show *reportBuilder) erro
 	case o.Name != "":
 		return errors.New("--name picks a selection: pass -f FILE as well")
 	case len(o.Sources) != 1:
-		return errors.New("which catalog? pass one --source CATALOG, or a selection by -f FILE, or --git COMMIT")
+		return errors.New("which catalog? pass one --source CATALOG, or a selection with -f FILE, or --git COMMIT")
 	}
 	source, err := input.OpenSource(ctx, o.Sources[0], v1alpha1.SourceReference{}, &o.Access)
 	if err != nil {

@@ -111,7 +111,7 @@ func (s shownSelection) table(w io.Writer, values string) {
 	case s.Decision.Selected:
 		fmt.Fprintln(w, plaintext.Wrap(fmt.Sprintf("%s: in, of the source %s: %s", name, s.Decision.Source, s.Decision.Reason), ""))
 	default:
-		fmt.Fprintln(w, plaintext.Wrap(fmt.Sprintf("%s: out by %s: %s", name, s.Decision.Rule, s.Decision.Reason), ""))
+		fmt.Fprintln(w, plaintext.Wrap(fmt.Sprintf("%s: left out by %s: %s", name, s.Decision.Rule, s.Decision.Reason), ""))
 	}
 	added := ""
 	if len(s.Decision.Merged) > 0 {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Fields are the values of an object of valid JSON by name. The names in knownKeys are spelled as there, whatever the
-// case of their letters in the document.
+// Fields are the values of an object of valid JSON by name. A name in knownKeys is spelled as in knownKeys, whatever
+// the case of its letters in the document.
 type Fields map[string][]byte
 
 // ByName returns the values of members.

@@ -1,5 +1,5 @@
-// Package splice edits the text of a document, whose other bytes stay. It must not know what the document means: whether the
-// result says what is wanted is the caller's to check.
+// Package splice edits the text of a document, whose other bytes stay. It must not know what the document means: the
+// caller checks that the result is the wanted one.
 package splice
 
 import (

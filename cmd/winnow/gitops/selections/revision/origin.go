@@ -25,7 +25,7 @@ type Origin struct {
 	Untouched bool
 }
 
-// KnownCluster returns the directory of the cluster that has the object, empty where the repository does not tell.
+// KnownCluster returns the directory of the cluster that has the object, empty if the repository does not show it.
 func (o Origin) KnownCluster() string {
 	if o.alone {
 		return ""

@@ -40,7 +40,7 @@ func (r *Revision) Reference(cs Selection, ref v1alpha1.SourceReference) (Refere
 	}
 	found, err := nearest[0].Reference()
 	if err == nil && found.SemVer != "" {
-		err = errors.New("which tag its ref.semver stands for is not looked up here: name a tag or a digest")
+		err = errors.New("its ref.semver is not resolved here: name a tag or a digest")
 	}
 	return found, err
 }

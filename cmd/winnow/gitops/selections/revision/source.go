@@ -30,7 +30,8 @@ type Reference struct {
 	Catalog string
 	// PlainHTTP reports that the registry is contacted without TLS.
 	PlainHTTP bool
-	// Ignore reports that the source has spec.ignore, and Filter is what Flux takes from a revision, by guard.FilterOf.
+	// Ignore reports that the source has spec.ignore, and Filter is what Flux takes from a revision, as guard.FilterOf
+	// returns it.
 	Ignore bool
 	Filter string
 	// SemVer is the range of versions that stands for the tag, and SemverFilter the expression that tags match; the

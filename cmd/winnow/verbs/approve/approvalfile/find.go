@@ -33,7 +33,7 @@ type selectionNode struct {
 // maxNames bounds the names that an error lists.
 const maxNames = 10
 
-// ErrEncrypted reports that SOPS would notice the edit of a document.
+// ErrEncrypted reports that SOPS encrypted a document, whose checksum an edit would break.
 var ErrEncrypted = errors.New("the document is encrypted by SOPS, which signs all of it: edit it with sops")
 
 // Find finds the CatalogSelection with the name among the documents of a file and the items of lists, with the

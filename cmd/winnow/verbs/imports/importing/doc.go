@@ -1,4 +1,4 @@
-// Package importing converts definitions of applications, as people keep them in files and kubectl prints them, and the
-// indexes of Helm repositories into the files of a catalog, and lists what it cannot take. It reads what it is given,
-// writes nothing, and must not know clusters, the network or flags.
+// Package importing converts definitions of applications, from files and from the output of kubectl, and the indexes of
+// Helm repositories into the files of a catalog. It lists what it cannot take. It reads its arguments, writes nothing,
+// and must not know clusters, the network or flags.
 package importing

@@ -73,7 +73,7 @@ func (c chart) is(published chart) bool {
 // tagOf returns the tag that Helm gives to a version.
 func tagOf(version string) string { return strings.ReplaceAll(version, "+", "_") }
 
-// String returns the address without what may be secret.
+// String returns the address without parts that may be secret.
 func (c chart) String() string {
 	address, err := url.Parse(c.repository)
 	if err != nil {

@@ -22,7 +22,7 @@ type Finding struct {
 type Result struct {
 	// Instances by name.
 	Instances map[string]v1alpha1.Instance
-	// Patches keep what instances cannot say.
+	// Patches keep the fields that an instance does not have.
 	Patches []kustomize.Patch
 	// Refused is what was not taken, and Warnings what changes about what was. Both are sorted by object.
 	Refused, Warnings []Finding
