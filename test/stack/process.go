@@ -18,7 +18,7 @@ import (
 const (
 	readyTimeout = 2 * time.Minute
 	readyPoll    = 50 * time.Millisecond
-	termTimeout  = 10 * time.Second
+	termTimeout  = 20 * time.Second // the controller waits 15 s for what runs
 	killTimeout  = 5 * time.Second
 )
 
