@@ -23,6 +23,7 @@ import (
 // Kustomizations, because Flux prunes the objects in an inventory that the render lacks.
 func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) error {
 	cs := a.selection
+	a.useUpOutdated()
 	if err := r.available(a); err != nil {
 		return err
 	}
@@ -168,6 +169,16 @@ func (r *CatalogSelectionReconciler) adopted(ctx context.Context, a *attempt, pu
 // approved reports whether the spec approves all changes.
 func (a *attempt) approved(changes []safeguard.Change) bool {
 	return a.toApprove().Releases(changes, guard.Unused(a.selection.Spec.Safeguards.Approve, a.selection.Status.UsedApprovals))
+}
+
+// useUpOutdated uses up the entries of the spec that name the render, or the new revision, and are outdated.
+func (a *attempt) useUpOutdated() {
+	status, approval := &a.selection.Status, a.toApprove()
+	for _, entry := range a.record.Outdated(a.selection, a.guarded) {
+		if sum := guard.Approved(entry); sum == approval.Render || sum == approval.Revision {
+			status.UsedApprovals = append(status.UsedApprovals, entry)
+		}
+	}
 }
 
 // toApprove returns the approval that releases the render. A withheld artifact does not count as published.

@@ -31,6 +31,7 @@ func (m *model) decide(order []int) {
 			continue
 		}
 		render := p.spec.selects(m.catalogs[p.catalog].apps)
+		m.useUpOutdated(p, render)
 		p.held, p.conflict, p.wants = m.objections(p, render), false, keysOf(render)
 		p.doubt = p.doubt || m.addsUnknown(p)
 		if len(p.held) == 0 {
@@ -189,6 +190,9 @@ func (m *model) publish(p *modelPart, next map[string]app) {
 	catalog := m.catalogs[p.catalog]
 	if p.revisions == nil || p.baseline != baselineRecord && !p.newer {
 		p.revisions = map[string]bool{}
+	}
+	if p.revision != catalog.digest || !p.hasRecord() {
+		p.standing = slices.Clone(p.spec.approved)
 	}
 	p.restarted = false
 	forgets := p.forgets() || p.newer
