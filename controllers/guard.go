@@ -43,7 +43,9 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) erro
 			return err
 		}
 	}
-	if a.record == nil || a.newer != nil || consumers.Awaited(cs) {
+	if serves, err := r.servesKnown(ctx, a); err != nil {
+		return err
+	} else if !serves {
 		// This is the last chance: a Kustomization prunes as soon as the ExternalArtifact names an artifact.
 		if next.Pruned, err = r.cluster.Effects.Pruned(ctx, a.consumers, a.result); err != nil {
 			return err
@@ -61,6 +63,17 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) erro
 	}
 	return a.hold(guard.MostSerious(verdict.Held), verdict.Held,
 		a.toApprove().Reasons(verdict.Held, a.result.Selection, cs.Status.UsedApprovals))
+}
+
+// servesKnown reports whether the consumers have applied what the record has: something is served, and the record is of that.
+func (r *CatalogSelectionReconciler) servesKnown(ctx context.Context, a *attempt) (bool, error) {
+	switch {
+	case a.record == nil || a.newer != nil || consumers.Awaited(a.selection):
+		return false, nil
+	case a.served || a.selection.Status.Withheld != "":
+		return true, nil
+	}
+	return r.artifacts.IsAnnounced(ctx, a.selection) // not after a restore of an older status
 }
 
 // settleTimeout bounds the wait for sources: a source that fails for days must not delay an edit.
