@@ -57,7 +57,9 @@ func (m *model) useUpOutdated(p *modelPart, next map[string]app) {
 }
 
 // hasRecord reports whether the status has the record of a publication, be it of an older one.
-func (p *modelPart) hasRecord() bool { return p.revision != "" && (p.baseline == baselineRecord || p.newer) }
+func (p *modelPart) hasRecord() bool {
+	return p.revision != "" && (p.baseline == baselineRecord || p.newer)
+}
 
 // isUID matches the first digits of the UID of a selection.
 var isUID = regexp.MustCompile("^[0-9a-f]{8}$")

@@ -81,8 +81,6 @@ func consumerOf(ks *kustomizev1.Kustomization, revision string) Consumer {
 	failed := conditions.IsFalse(ks, meta.ReadyCondition)
 	readyMessage := strings.TrimSpace(conditions.GetMessage(ks, meta.ReadyCondition))
 	message := bounds.Truncate(readyMessage, maxConsumerMessage)
-	unfetched := conditions.GetReason(ks, meta.ReadyCondition) == meta.ArtifactFailedReason
-	noPath := failed && unfetched && strings.HasPrefix(readyMessage, "kustomization path not found") // no artifact has it
 	switch {
 	case c.Revision == revision && !failed:
 	case failed && conditions.GetReason(ks, meta.ReadyCondition) == acl.AccessDeniedReason && strings.Contains(message, "feature gate"):
@@ -90,13 +88,20 @@ func consumerOf(ks *kustomizev1.Kustomization, revision string) Consumer {
 		c.Message = message + "; start kustomize-controller with --feature-gates=ExternalArtifact=true"
 	case ks.Spec.Suspend:
 		c.Reason, c.Message = v1alpha1.SuspendedReason, "is suspended"
-	case failed && (noPath || ks.Status.LastAttemptedRevision == revision || ks.Status.LastAttemptedRevision == "" || conditions.IsStalled(ks)):
+	case failed && (ks.Status.LastAttemptedRevision == revision || ks.Status.LastAttemptedRevision == "" || conditions.IsStalled(ks) || lacksPath(ks)):
 		c.Reason, c.Message, c.refused = v1alpha1.ApplyFailedReason, message, refusedIn(readyMessage, c.prefix, c.suffix)
-		c.Failed = noPath || !unfetched && (ks.Status.LastAttemptedRevision == revision || conditions.IsStalled(ks))
+		c.Failed = lacksPath(ks) || conditions.GetReason(ks, meta.ReadyCondition) != meta.ArtifactFailedReason &&
+			(ks.Status.LastAttemptedRevision == revision || conditions.IsStalled(ks))
 	default:
 		c.Reason, c.Message = v1alpha1.ProgressingReason, "has not applied the revision yet"
 	}
 	return c
+}
+
+// lacksPath reports whether an artifact had no spec.path, which is true of all: they have nothing to build but their root.
+func lacksPath(ks *kustomizev1.Kustomization) bool {
+	return conditions.GetReason(ks, meta.ReadyCondition) == meta.ArtifactFailedReason &&
+		strings.HasPrefix(conditions.GetMessage(ks, meta.ReadyCondition), "kustomization path not found")
 }
 
 // Awaited reports whether the artifact of a selection is withheld until a Kustomization uses it, whose
