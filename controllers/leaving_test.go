@@ -266,3 +266,18 @@ func TestAPrefixOfAStrangerKeepsNoObjectFromMoving(t *testing.T) {
 		})
 	}
 }
+
+// Beside a Kustomization in the namespace of the selection, one of another namespace has applied the artifact as well.
+func TestAnObjectOfADistantKustomizationIsMarked(t *testing.T) {
+	c := moving(t)
+	n := c.undecided()
+	n.consumer("distant", "alpha", pruning, func(ks *kustomizev1.Kustomization) {
+		ks.Spec.SourceRef.Namespace, ks.Spec.NamePrefix = c.namespace, "pre-"
+	})
+	c.apply("alpha", "pre-argocd")
+	n.own("distant", "pre-argocd")
+	c.reconcileBoth(n)
+	c.equal("the marks", []string{c.kept("argocd"), c.kept("pre-argocd")}, []string{disabled, disabled})
+	applied, placeholders := c.contents()
+	c.equal("the artifact", []any{applied, placeholders}, []any{[]string{"falco"}, []string{"argocd", "pre-argocd"}})
+}

@@ -168,10 +168,11 @@ func (ds *Departures) leaving(ctx context.Context, cs *v1alpha1.CatalogSelection
 		}
 	}
 	for _, object := range state.Live {
-		key := guard.LiveKey(object)
-		keys, pruned := kept[guard.OwnerOf(object)]
+		key, owner := guard.LiveKey(object), guard.OwnerOf(object)
+		keys, pruned := kept[owner]
+		distant := !slices.ContainsFunc(state.Consumers.Naming(), func(item consumers.Consumer) bool { return item.Key() == owner })
 		protected := guard.Kept(object) && !guard.Owns(object, guard.PruneAnnotation)
-		if pruned && !keys[key] && (served == nil || served[key] || listed[key]) && !protected {
+		if pruned && !keys[key] && (served == nil || served[key] || listed[key] || distant && guard.AppliedBy(cs, object)) && !protected {
 			found[key] = object
 		}
 	}
