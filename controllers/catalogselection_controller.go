@@ -206,7 +206,7 @@ func (r *CatalogSelectionReconciler) finish(ctx context.Context, a *attempt, o o
 	news.sources()
 	news.pushed()
 	news.sourceChanges(a.sourceChanges)
-	if cs.Status.Artifact != nil && a.newer == nil {
+	if o.err == nil { // or the ExternalArtifact may still name an archive of before
 		r.collectGarbage(ctx, cs)
 	}
 	if o.retry == backoff {

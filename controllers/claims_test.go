@@ -102,6 +102,14 @@ func TestAKustomizationThatDoesNotApplyDoesNotBlockOthers(t *testing.T) {
 			})
 			c.fails("alpha")
 		}, []string{"Ready=True Succeeded"}},
+		{"after a failure of a Kustomization of another namespace it lasts", func(c *liveCluster) {
+			n := c.neighbor()
+			n.consumer("stranger", "alpha", func(ks *kustomizev1.Kustomization) { ks.Spec.SourceRef.Namespace = c.namespace })
+			n.report("stranger", func(ks *kustomizev1.Kustomization) {
+				ks.Status.LastAttemptedRevision = consumers.RevisionOf(c.get("alpha"))
+			})
+			n.fails("stranger")
+		}, stalled("Conflict")},
 		{"before the artifact was fetched it lasts", func(c *liveCluster) {
 			c.report("alpha", func(ks *kustomizev1.Kustomization) {
 				ks.Status.Conditions = []metav1.Condition{readyCondition(metav1.ConditionFalse, meta.ArtifactFailedReason, "artifact not found")}

@@ -119,3 +119,24 @@ func TestARecreatedSelectionIsPublishedAgain(t *testing.T) {
 		t.Errorf("the second has %v, the first had %v", second.Status.Artifact, first.Status.Artifact)
 	}
 }
+
+// Consumers fetch the archive that the ExternalArtifact names, until it names the next one.
+func TestTheArchiveThatIsAnnouncedIsNotCollected(t *testing.T) {
+	e := newEnvironment(t)
+	e.storage.ArtifactRetentionTTL = 0
+	e.source(applications(t, "argocd"))
+	e.selection("kkp")
+	_, announced := e.publish("kkp")
+	e.source(applications(t, "argocd nginx"))
+	e.traffic.before = failing("patch ExternalArtifact/status")
+	for range 2 {
+		if _, err := e.tryReconcile("kkp"); !apierrors.IsInternalError(err) {
+			t.Errorf("Reconcile() = %v", err)
+		}
+		if e.download(announced) == nil {
+			t.Fatal("the archive that the ExternalArtifact names is gone")
+		}
+	}
+	e.traffic.before = nil
+	e.publish("kkp")
+}

@@ -23,6 +23,7 @@ import (
 // Kustomizations, because Flux prunes the objects in an inventory that the render lacks.
 func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) error {
 	cs := a.selection
+	a.useUpOutdated()
 	if err := r.available(a); err != nil {
 		return err
 	}
@@ -42,7 +43,9 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) erro
 			return err
 		}
 	}
-	if a.record == nil || a.newer != nil || consumers.Awaited(cs) {
+	if serves, err := r.servesKnown(ctx, a); err != nil {
+		return err
+	} else if !serves {
 		// This is the last chance: a Kustomization prunes as soon as the ExternalArtifact names an artifact.
 		if next.Pruned, err = r.cluster.Effects.Pruned(ctx, a.consumers, a.result); err != nil {
 			return err
@@ -60,6 +63,17 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) erro
 	}
 	return a.hold(guard.MostSerious(verdict.Held), verdict.Held,
 		a.toApprove().Reasons(verdict.Held, a.result.Selection, cs.Status.UsedApprovals))
+}
+
+// servesKnown reports whether the consumers have applied what the record has: something is served, and the record is of that.
+func (r *CatalogSelectionReconciler) servesKnown(ctx context.Context, a *attempt) (bool, error) {
+	switch {
+	case a.record == nil || a.newer != nil || consumers.Awaited(a.selection):
+		return false, nil
+	case a.served || a.selection.Status.Withheld != "":
+		return true, nil
+	}
+	return r.artifacts.IsAnnounced(ctx, a.selection) // not after a restore of an older status
 }
 
 // settleTimeout bounds the wait for sources: a source that fails for days must not delay an edit.
@@ -168,6 +182,16 @@ func (r *CatalogSelectionReconciler) adopted(ctx context.Context, a *attempt, pu
 // approved reports whether the spec approves all changes.
 func (a *attempt) approved(changes []safeguard.Change) bool {
 	return a.toApprove().Releases(changes, guard.Unused(a.selection.Spec.Safeguards.Approve, a.selection.Status.UsedApprovals))
+}
+
+// useUpOutdated uses up the entries of the spec that name the render, or the new revision, and are outdated.
+func (a *attempt) useUpOutdated() {
+	status, approval := &a.selection.Status, a.toApprove()
+	for _, entry := range a.record.Outdated(a.selection, a.guarded) {
+		if sum := guard.Approved(entry); sum == approval.Render || sum == approval.Revision {
+			status.UsedApprovals = append(status.UsedApprovals, entry)
+		}
+	}
 }
 
 // toApprove returns the approval that releases the render. A withheld artifact does not count as published.

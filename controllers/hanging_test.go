@@ -235,3 +235,33 @@ func TestAHangingRegistryStopsNoPushOfOthers(t *testing.T) {
 	})
 	t.Logf("the push of the platform took %s beside 24 pushes that hang", took)
 }
+
+// Whoever suspends a selection ends its push, and other pushes of the namespace get the turn.
+func TestASuspendedSelectionIsNotPushed(t *testing.T) {
+	front, e := newFront(t), newEnvironment(t)
+	arrived, ended := make(chan struct{}, 1000), make(chan struct{}, 1000)
+	front.does(func(_ http.ResponseWriter, r *http.Request) bool {
+		arrived <- struct{}{}
+		<-r.Context().Done()
+		ended <- struct{}{}
+		return true
+	})
+	e.source(applications(t, "argocd"))
+	runManager(e)
+	e.selection("kkp", func(cs *v1alpha1.CatalogSelection) {
+		cs.Spec.Push = &v1alpha1.Push{URL: "oci://" + front.host() + "/kkp", Tags: []string{"latest"}, Insecure: true}
+	})
+	<-arrived
+	suspend := func(suspend bool) {
+		before := e.get("kkp")
+		cs := before.DeepCopy()
+		cs.Spec.Suspend = suspend
+		if err := apiServer.Patch(t.Context(), cs, client.MergeFrom(before)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	suspend(true)
+	e.until("the end of the push", 20*time.Second, func() bool { return len(ended) > 0 })
+	suspend(false)
+	e.until("the next push", 20*time.Second, func() bool { return len(arrived) > 0 })
+}

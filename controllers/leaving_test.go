@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -221,4 +222,62 @@ func TestAReceiverOwnsSomethingOfTheKind(t *testing.T) {
 	}
 	c.equal("the definition that the platform removes", c.kept("argocd"), "gone")
 	c.ready("alpha")
+}
+
+// A Kustomization of another namespace would name the remaining definition as that which moves, and applies neither.
+func TestAPrefixOfAStrangerKeepsNoObjectFromMoving(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		t.Run(fmt.Sprintf("late %t", late), func(t *testing.T) {
+			c := newCluster(t)
+			c.catalog("my-falco", "nginx", "falco")
+			c.selection("alpha", compared, without("nginx", "falco"))
+			c.selection("beta", compared, without("my-falco", "falco"))
+			c.consumer("alpha", "alpha", pruning)
+			c.consumer("beta", "beta", pruning)
+			c.settle("alpha", "beta")
+			c.flux("alpha", "alpha", "my-falco")
+			c.flux("beta", "beta", "nginx")
+			c.settle("alpha", "beta")
+			n := c.neighbor()
+			n.selection("tenant", compared, func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].Name = "none" })
+			stranger := func(ks *kustomizev1.Kustomization) {
+				ks.Spec.SourceRef.Namespace, ks.Spec.NamePrefix = c.namespace, "my-"
+			}
+			if !late {
+				n.consumer("stranger", "alpha", stranger)
+			}
+			c.change("alpha", without("my-falco", "nginx"))
+			c.reconcileBoth(n)
+			c.fluxAlpha()
+			if late {
+				n.consumer("stranger", "alpha", stranger)
+			}
+			c.reconcileBoth(n)
+			c.fluxAlpha()
+			applied, placeholders := c.contents()
+			c.equal("the artifact", []any{applied, placeholders}, []any{[]string{"falco"}, []string{"my-falco"}})
+			c.change("beta", without("falco"))
+			c.rounds("alpha", "beta")
+			c.equal("the mark", c.kept("my-falco"), disabled)
+			c.fluxAlpha()
+			c.flux("beta", "beta", "nginx", "my-falco")
+			c.rounds("alpha", "beta")
+			c.ready("alpha", "beta")
+		})
+	}
+}
+
+// Beside a Kustomization in the namespace of the selection, one of another namespace has applied the artifact as well.
+func TestAnObjectOfADistantKustomizationIsMarked(t *testing.T) {
+	c := moving(t)
+	n := c.undecided()
+	n.consumer("distant", "alpha", pruning, func(ks *kustomizev1.Kustomization) {
+		ks.Spec.SourceRef.Namespace, ks.Spec.NamePrefix = c.namespace, "pre-"
+	})
+	c.apply("alpha", "pre-argocd")
+	n.own("distant", "pre-argocd")
+	c.reconcileBoth(n)
+	c.equal("the marks", []string{c.kept("argocd"), c.kept("pre-argocd")}, []string{disabled, disabled})
+	applied, placeholders := c.contents()
+	c.equal("the artifact", []any{applied, placeholders}, []any{[]string{"falco"}, []string{"argocd", "pre-argocd"}})
 }

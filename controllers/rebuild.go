@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/winnow-dev/winnow/controllers/artifacts"
@@ -14,11 +15,17 @@ import (
 
 // rebuild renders the lost archive of the artifact in the status again, from the recorded spec and the recorded
 // revisions of the sources, if Flux still serves them. It is for a selection whose new render must not be
-// published. It does not verify signatures: the recorded digests identify the content, and a served artifact stays
+// published, and whose ExternalArtifact still names the lost one: else nothing is served, and the status may be an older one.
+// It does not verify signatures: the recorded digests identify the content, and a served artifact stays
 // served when its source is no longer verified.
 func (r *CatalogSelectionReconciler) rebuild(ctx context.Context, a *attempt) error {
 	if a.record == nil {
 		return a.unread
+	}
+	if announced, err := r.artifacts.IsAnnounced(ctx, a.selection); err != nil {
+		return err
+	} else if !announced {
+		return errors.New("no ExternalArtifact names it, so that the consumers are compared first")
 	}
 	observed, err := a.record.Observed(a.selection)
 	if err != nil {

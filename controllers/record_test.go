@@ -45,7 +45,7 @@ func TestARecordIsReadAsItWasWritten(t *testing.T) {
 	want := &record.Record{Format: 2, Spec: spec, Revisions: []string{consumers.RevisionOf(cs)}, Sources: []guard.RecordedSource{{
 		Kind: "OCIRepository", Namespace: e.namespace, Name: "catalog", Digest: got.Sources[0].Digest, Tiers: []string{"gold"},
 		Applications: []guard.RecordedApplication{metadata("argocd", "2.0.0", "1.0.0"), metadata("nginx", "1.0.0")},
-	}}, URLs: []string{source.URL}, Filters: []string{""}, Definitions: []safeguard.Definition{
+	}}, URLs: []string{source.URL}, Filters: []string{""}, Standing: [][]string{nil}, Definitions: []safeguard.Definition{
 		{APIVersion: "apps.kubermatic.k8c.io/v1", Kind: "ApplicationDefinition", Name: "argocd", Source: "catalog", Versions: []string{"2.0.0", "1.0.0"}},
 		{APIVersion: "apps.kubermatic.k8c.io/v1", Kind: "ApplicationDefinition", Name: "nginx", Source: "catalog", Versions: []string{"1.0.0"}},
 	}}

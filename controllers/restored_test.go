@@ -359,3 +359,48 @@ func TestARestoredStatusMovesNoTag(t *testing.T) {
 		t.Errorf("published again, latest is %s, and was %s", now, pushed)
 	}
 }
+
+// Neither an ExternalArtifact nor an archive is left, as after a restore to an empty data directory. The inventory still tells
+// what was applied.
+func TestARestoredStatusWithoutAnArtifactIsCompared(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		after []string
+		want  []string
+	}{
+		{"the catalog takes away what is applied", []string{"argocd"}, []string{"Removal nginx"}},
+		{"the catalog takes away what the status knows", []string{"nginx"}, []string{"Removal argocd 1.0.0"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newCluster(t)
+			c.catalog("argocd")
+			c.selection("kkp", compared, guarded)
+			c.consumer("kkp", "kkp", pruning)
+			c.settle("kkp")
+			c.flux("kkp", "kkp", "argocd")
+			c.settle("kkp")
+			first := c.get("kkp")
+			c.catalog("argocd", "nginx")
+			c.settle("kkp")
+			c.flux("kkp", "kkp", "argocd", "nginx")
+			c.settle("kkp")
+			c.ready("kkp")
+
+			c.remove(c.announced("kkp"))
+			c.emptyStorage()
+			c.rewrite(func(s *v1alpha1.CatalogSelectionStatus) { first.Status.DeepCopyInto(s) })
+			c.restart()
+			c.catalog(test.after...)
+			for range 2 {
+				c.settle("kkp")
+				c.equal("lost", lost(c.get("kkp")), test.want)
+				if announced := c.announced("kkp"); announced != nil && announced.Status.Artifact != nil {
+					t.Fatalf("the ExternalArtifact names %s", announced.Status.Artifact.Revision)
+				}
+			}
+			c.change("kkp", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.Approve = cs.Status.Held.Approve })
+			c.settle("kkp")
+			c.ready("kkp")
+		})
+	}
+}

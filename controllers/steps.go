@@ -250,12 +250,9 @@ func (r *CatalogSelectionReconciler) withholdReason(ctx context.Context, a *atte
 	if cs.Spec.Cluster.Serve == v1alpha1.ServeAlways || !a.consumers.None() || cs.Status.Artifact != nil && cs.Status.Withheld == "" {
 		return "", nil
 	}
-	announced, err := r.artifacts.Find(ctx, cs)
-	if client.IgnoreNotFound(err) != nil {
+	announced, err := r.artifacts.IsAnnounced(ctx, cs)
+	if err != nil || announced {
 		return "", err
-	}
-	if err == nil && announced.Status.Artifact != nil {
-		return "", nil
 	}
 	return v1alpha1.NoConsumerReason, nil
 }

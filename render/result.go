@@ -79,9 +79,13 @@ func (r *Result) Find(name string) *installation.Instance {
 	return &r.Instances[i]
 }
 
-// WithPlaceholders returns the artifact with placeholders in addition; the artifact itself for none. What the
-// safeguards compare does not change. The patches of the artifact leave them alone.
+// WithPlaceholders returns the artifact with placeholders in addition, but none of an object that it has; the artifact itself
+// for none. What the safeguards compare does not change. The patches of the artifact leave them alone.
 func (r *Result) WithPlaceholders(placeholders []placeholder.Placeholder) (*Result, error) {
+	placeholders = slices.DeleteFunc(slices.Clone(placeholders), func(p placeholder.Placeholder) bool {
+		key := safeguard.Definition{APIVersion: p.APIVersion, Kind: p.Kind, Namespace: p.Namespace, Name: p.Name}.Key()
+		return slices.ContainsFunc(r.Live(), func(d safeguard.Definition) bool { return d.Key() == key })
+	})
 	if len(placeholders) == 0 {
 		return r, nil
 	}

@@ -59,8 +59,8 @@ type Safeguards struct {
 	// Approve lists the revisions whose held changes are accepted: <algorithm>:<hex>, or
 	// <algorithm>:<hex>#<note>. The checksum is that of a source's revision; for an OCIRepository it is the
 	// digest of the manifest. If none or several sources changed, for a GitRepository or a Bucket, and
-	// before the first publication, it is the checksum of the render, as in status.held. An entry is used up after its revision was published, or was held while another one
-	// was published; with another note it is a new entry. An empty result cannot be approved.
+	// before the first publication, it is the checksum of the render, as in status.held. An entry is used up after its revision was published, was held while another one
+	// was published, or came only after another one was published; with another note it is a new entry. An empty result cannot be approved.
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:Pattern="^[a-z0-9]+:[a-f0-9]{32,128}(#[A-Za-z0-9][A-Za-z0-9._-]{0,62})?$"
 	// +kubebuilder:validation:items:MaxLength=255

@@ -82,8 +82,8 @@ type CatalogSelectionStatus struct {
 	// +optional
 	Leaving []LeavingStatus `json:"leaving,omitempty"`
 
-	// UsedApprovals are the entries of spec.safeguards.approve whose revision was published, or was
-	// held while another one was published. They approve nothing any more; with another #note it is a new
+	// UsedApprovals are the entries of spec.safeguards.approve whose revision was published, was
+	// held while another one was published, or came only after that. They approve nothing any more; with another #note it is a new
 	// entry.
 	// +listType=atomic
 	// +optional

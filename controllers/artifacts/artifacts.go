@@ -70,6 +70,15 @@ func (a *Artifacts) Find(ctx context.Context, cs *v1alpha1.CatalogSelection) (*s
 	return existing, nil
 }
 
+// IsAnnounced reports whether the ExternalArtifact of the selection names an artifact.
+func (a *Artifacts) IsAnnounced(ctx context.Context, cs *v1alpha1.CatalogSelection) (bool, error) {
+	existing, err := a.Find(ctx, cs)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil && existing.Status.Artifact != nil, err
+}
+
 // isOf reports whether an ExternalArtifact is that of the selection: the selection owns it, or it names the selection as
 // its source and has no owner, or one of this name under another UID. A backup restores objects under new UIDs, without
 // their owners.

@@ -92,10 +92,13 @@ func (p *Pushes) enqueue(key types.NamespacedName, job pushJob) (pushResult, boo
 	return pushResult{}, false
 }
 
-// Forget ends the pushes of a selection.
+// Forget ends the pushes of a selection. One that waits for its turn ends when it has it, and takes no time then.
 func (p *Pushes) Forget(key types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if turn, ok := p.queued[key]; ok && turn.Waits("pushes") == "" {
+		turn.Close()
+	}
 	delete(p.jobs, key)
 	delete(p.results, key)
 	p.noted.forget(key)
@@ -164,8 +167,8 @@ func (p *Pushes) waits(key types.NamespacedName) string {
 // attempt pushes the job of a selection, and queues the next attempt.
 func (p *Pushes) attempt(ctx context.Context, item ctrl.Request) {
 	key := item.NamespacedName
+	defer p.leave(key)
 	p.mu.Lock()
-	delete(p.queued, key)
 	job, exists := p.jobs[key]
 	p.mu.Unlock()
 	if !exists {
@@ -177,7 +180,7 @@ func (p *Pushes) attempt(ctx context.Context, item ctrl.Request) {
 		return err
 	})
 	if ctx.Err() != nil {
-		return // the end of the context interrupted the push, not the registry
+		return // the end of the context, or Forget, interrupted the push, not the registry
 	}
 	if p.record(key, job, pushResult{url, err}) {
 		p.Enqueue(ctx, key)
@@ -196,15 +199,21 @@ func (p *Pushes) attempt(ctx context.Context, item ctrl.Request) {
 	ctrl.LoggerFrom(ctx).Info("not pushed", "selection", job.selection, "url", job.access.URL, "reason", err.Error())
 }
 
+// leave ends the turn of a push.
+func (p *Pushes) leave(key types.NamespacedName) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.queued, key)
+	if _, ok := p.jobs[key]; !ok {
+		p.noted.forget(key) // which the push has noted meanwhile
+	}
+}
+
 // record stores the result, unless the job has changed, and reports whether the result has.
 func (p *Pushes) record(key types.NamespacedName, job pushJob, result pushResult) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now, ok := p.jobs[key]
-	if !ok {
-		p.noted.forget(key) // which the push has noted meanwhile
-	}
-	if !ok || !reflect.DeepEqual(now, job) {
+	if now, ok := p.jobs[key]; !ok || !reflect.DeepEqual(now, job) {
 		return false
 	}
 	last, known := p.results[key]

@@ -45,6 +45,9 @@ type Record struct {
 	// PassedOver has the checksums that were held when another revision was published, the latest first,
 	// bounded: an approval of these came too late, and must not release them months later.
 	PassedOver []string `json:"passedOver,omitempty"`
+	// Standing has the entries of spec.safeguards.approve at the first publication of each source's revision, in the order
+	// of status.sources; see Outdated.
+	Standing [][]string `json:"standing,omitempty"`
 	// Revisions that were published, the latest first, bounded.
 	Revisions []string `json:"revisions,omitempty"`
 }
@@ -114,7 +117,7 @@ func New(cs *v1alpha1.CatalogSelection, p Publication) Record {
 	r := Record{
 		Spec: guard.RenderedSpec(cs), Definitions: p.Result.Compared(), Sources: guard.Record(guarded, p.Result.Compared()),
 		PassedOver: passedOver(cs, p, append(guard.Checksums(guarded), guard.Checksum(p.Result.Revision))),
-		Revisions:  []string{p.Result.Revision}, Filters: guard.Filters(guarded),
+		Revisions:  []string{p.Result.Revision}, Filters: guard.Filters(guarded), Standing: standing(cs, guarded, p.Last),
 	}
 	for _, s := range p.Sources {
 		r.URLs = append(r.URLs, s.Artifact.URL)

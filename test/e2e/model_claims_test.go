@@ -31,6 +31,7 @@ func (m *model) decide(order []int) {
 			continue
 		}
 		render := p.spec.selects(m.catalogs[p.catalog].apps)
+		m.useUpOutdated(p, render)
 		p.held, p.conflict, p.unaware, p.wants = m.objections(p, render), false, false, keysOf(render)
 		p.doubt = p.doubt || m.addsUnknown(p)
 		if len(p.held) == 0 {
@@ -190,6 +191,9 @@ func (m *model) publish(p *modelPart, next map[string]app) {
 	catalog := m.catalogs[p.catalog]
 	if p.revisions == nil || p.baseline != baselineRecord && !p.newer {
 		p.revisions = map[string]bool{}
+	}
+	if p.revision != catalog.digest || !p.hasRecord() {
+		p.standing = slices.Clone(p.spec.approved)
 	}
 	p.restarted, p.withheld = false, false
 	forgets := p.forgets() || p.newer

@@ -42,6 +42,25 @@ func (m *model) approved(p *modelPart, next map[string]app, reasons []string) bo
 	})
 }
 
+// useUpOutdated uses up the approvals of the next render, or revision, that were in the spec before the published revision.
+func (m *model) useUpOutdated(p *modelPart, next map[string]app) {
+	digest := m.catalogs[p.catalog].digest
+	if len(next) == 0 || !p.hasRecord() || p.revision == digest {
+		return
+	}
+	for _, entry := range p.spec.approved {
+		sum, _, _ := strings.Cut(entry, "#")
+		if slices.Contains(p.standing, entry) && (m.renders[sum] == p.render(next) || sum == digest && !p.newer) {
+			p.used = with(p.used, entry)
+		}
+	}
+}
+
+// hasRecord reports whether the status has the record of a publication, be it of an older one.
+func (p *modelPart) hasRecord() bool {
+	return p.revision != "" && (p.baseline == baselineRecord || p.newer)
+}
+
 // isUID matches the first digits of the UID of a selection.
 var isUID = regexp.MustCompile("^[0-9a-f]{8}$")
 
@@ -200,6 +219,7 @@ func (m *model) restore(p, old *modelPart) {
 	p.reviewed, p.seen, p.then, p.revision = old.reviewed.clone(), maps.Clone(old.seen), old.then, old.revision
 	p.revisions, p.compared, p.leaving = maps.Clone(old.revisions), old.compared, maps.Clone(old.leaving)
 	p.used, p.offered, p.passed = slices.Clone(old.used), slices.Clone(old.offered), slices.Clone(old.passed)
+	p.standing = slices.Clone(old.standing)
 	p.newer = old.artifact() != p.artifact()
 	if p.baseline = baselineRecord; p.newer {
 		p.baseline = baselineContent

@@ -51,6 +51,7 @@ type modelPart struct {
 	used      []string        // approvals that are used up
 	offered   []string        // checksums in status.held
 	passed    []string        // checksums that were held when another revision was published
+	standing  []string        // approvals in the spec at the first publication of the revision
 	restarted bool            // the controller has restarted since the last publication
 	newer     bool            // the status is older than what is published
 	announced string          // revision in the ExternalArtifact

@@ -96,7 +96,7 @@ func (c *Claims) rivals(ctx context.Context, claimed inventory.Keys, live []*gua
 			return nil, err
 		}
 		r.Dormant = r.Seen.Dormant(theirs, claimed)
-		for _, item := range theirs.Local() {
+		for _, item := range theirs.Naming() {
 			r.Failed = r.Failed || item.Failed
 		}
 		rivals = append(rivals, r)

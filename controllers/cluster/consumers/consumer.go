@@ -71,7 +71,7 @@ func (c Consumer) Rendered(key safeguard.Key) safeguard.Key {
 // consumerOf returns the state of a Kustomization with respect to the revision that it should have applied.
 //
 // Ready is Unknown while it applies the same revision again, as it does at every interval: the state stays. A
-// failure counts if it was with this revision, came before any revision was attempted, or is final.
+// failure counts if it was with this revision, came before any revision was attempted, or is final, as by a wrong spec.path.
 func consumerOf(ks *kustomizev1.Kustomization, revision string) Consumer {
 	c := Consumer{ConsumerStatus: v1alpha1.ConsumerStatus{
 		Namespace: ks.Namespace, Name: ks.Name, Remote: ks.Spec.KubeConfig != nil,
@@ -88,14 +88,20 @@ func consumerOf(ks *kustomizev1.Kustomization, revision string) Consumer {
 		c.Message = message + "; start kustomize-controller with --feature-gates=ExternalArtifact=true"
 	case ks.Spec.Suspend:
 		c.Reason, c.Message = v1alpha1.SuspendedReason, "is suspended"
-	case failed && (ks.Status.LastAttemptedRevision == revision || ks.Status.LastAttemptedRevision == "" || conditions.IsStalled(ks)):
+	case failed && (ks.Status.LastAttemptedRevision == revision || ks.Status.LastAttemptedRevision == "" || conditions.IsStalled(ks) || lacksPath(ks)):
 		c.Reason, c.Message, c.refused = v1alpha1.ApplyFailedReason, message, refusedIn(readyMessage, c.prefix, c.suffix)
-		c.Failed = conditions.GetReason(ks, meta.ReadyCondition) != meta.ArtifactFailedReason &&
+		c.Failed = lacksPath(ks) || conditions.GetReason(ks, meta.ReadyCondition) != meta.ArtifactFailedReason &&
 			(ks.Status.LastAttemptedRevision == revision || conditions.IsStalled(ks))
 	default:
 		c.Reason, c.Message = v1alpha1.ProgressingReason, "has not applied the revision yet"
 	}
 	return c
+}
+
+// lacksPath reports whether an artifact had no spec.path, which is true of all: they have nothing to build but their root.
+func lacksPath(ks *kustomizev1.Kustomization) bool {
+	return conditions.GetReason(ks, meta.ReadyCondition) == meta.ArtifactFailedReason &&
+		strings.HasPrefix(conditions.GetMessage(ks, meta.ReadyCondition), "kustomization path not found")
 }
 
 // Awaited reports whether the artifact of a selection is withheld until a Kustomization uses it, whose

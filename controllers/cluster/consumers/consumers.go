@@ -17,6 +17,8 @@ import (
 type Consumers struct {
 	// Known is false if Kustomizations cannot be read.
 	Known bool
+	// Namespace is that of the selection.
+	Namespace string
 	// Items are in the order of their names.
 	Items []Consumer
 }
@@ -26,10 +28,15 @@ func (c Consumers) Local() []Consumer {
 	return slices.DeleteFunc(slices.Clone(c.Items), func(item Consumer) bool { return item.Remote })
 }
 
-// Naming returns the consumers that name objects in this cluster. If there are none, it returns one that keeps the
-// names of the artifact.
+// Naming returns the consumers that name objects in this cluster: without any, one that names them as the artifact does. Those
+// of other namespaces, which anyone may create, count only without one in the namespace of the selection.
 func (c Consumers) Naming() []Consumer {
-	if local := c.Local(); len(local) > 0 {
+	local := c.Local()
+	home := slices.DeleteFunc(slices.Clone(local), func(item Consumer) bool { return item.Namespace != c.Namespace })
+	switch {
+	case len(home) > 0:
+		return home
+	case len(local) > 0:
 		return local
 	}
 	return []Consumer{{}}
@@ -93,11 +100,11 @@ func (c Consumers) Releases(definitions []safeguard.Definition) []Release {
 // LiveDefinitions returns definitions with the names that they have in this cluster once they are applied.
 func (c Consumers) LiveDefinitions(definitions []safeguard.Definition) []safeguard.Definition {
 	named := func(item Consumer) bool { return item.prefix != "" || item.suffix != "" || item.namespace != "" }
-	if !slices.ContainsFunc(c.Local(), named) {
+	if !slices.ContainsFunc(c.Naming(), named) {
 		return definitions
 	}
 	var live []safeguard.Definition
-	for _, item := range c.Local() {
+	for _, item := range c.Naming() {
 		for _, d := range definitions {
 			key := item.Live(d.Key())
 			d.Namespace, d.Name = key.Namespace, key.Name

@@ -68,7 +68,7 @@ type consumerCase struct {
 
 func consumerCases() []consumerCase {
 	const yes, no, unknown = metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown
-	const progressing = "has not applied the revision yet"
+	const progressing, noPath = "has not applied the revision yet", "kustomization path not found: stat /tmp/x: no such file or directory"
 	return []consumerCase{
 		{"it has applied the revision", kustomized(published2, published2, yes, "ReconciliationSucceeded", "Applied"), "", ""},
 		{"it applies the revision once more", kustomized(published2, published2, unknown, "Progressing", "Reconciliation in progress"), "", ""},
@@ -80,6 +80,8 @@ func consumerCases() []consumerCase {
 		{"it failed at the revision", kustomized(older1, published2, no, "ReconciliationFailed", "no such kind"), "ApplyFailed", "no such kind"},
 		{"it failed at the revision that it had applied", kustomized(published2, published2, no, "HealthCheckFailed", "timeout"), "ApplyFailed", "timeout"},
 		{"it failed at an older revision", kustomized(older1, older1, no, "ReconciliationFailed", "no such kind"), "Progressing", progressing},
+		{"it failed at the revision without the path", kustomized("", "", no, "ArtifactFailed", noPath), "ApplyFailed", noPath},
+		{"it failed at the revision without the path of an edit", kustomized(older1, older1, no, "ArtifactFailed", noPath), "ApplyFailed", noPath},
 		{"it failed before it attempted any", kustomized("", "", no, "ArtifactFailed", "404"), "ApplyFailed", "404"},
 		{"it lost its source at the revision", kustomized(older1, published2, no, "ArtifactFailed", "404"), "ApplyFailed", "404"},
 		{"it is suspended at an older revision", suspended(kustomized(older1, older1, yes, "ReconciliationSucceeded", "Applied")), "Suspended", "is suspended"},

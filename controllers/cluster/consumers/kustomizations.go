@@ -153,7 +153,7 @@ func (k *Kustomizations) Of(ctx context.Context, cs *v1alpha1.CatalogSelection) 
 	if err := reader.List(ctx, &list, named, client.UnsafeDisableDeepCopy); err != nil {
 		return Consumers{}, fmt.Errorf("listing Kustomizations: %w", err)
 	}
-	found := Consumers{Known: true}
+	found := Consumers{Known: true, Namespace: cs.Namespace}
 	for i := range list.Items {
 		found.Items = append(found.Items, consumerOf(&list.Items[i], RevisionOf(cs)))
 	}

@@ -14,12 +14,13 @@ import (
 // maxPatches bounds the bytes of patches with which placeholders are built.
 const maxPatches = 1 << 20
 
-// Placeholders returns the objects that stay in the artifact, with the names that they have there.
+// Placeholders returns the objects that stay in the artifact, with the names that they have there. Which consumer has applied
+// one is not known: each counts that could have.
 func (c Consumers) Placeholders(entries []v1alpha1.LeavingStatus) []placeholder.Placeholder {
 	var all []placeholder.Placeholder
 	for _, entry := range entries {
 		key := leaving.Key(entry)
-		for _, item := range c.Naming() {
+		for _, item := range append(c.Local(), c.Naming()...) {
 			if rendered := item.Rendered(key); item.Live(rendered) == key {
 				all = append(all, placeholder.Placeholder{APIVersion: entry.APIVersion, Kind: entry.Kind, Namespace: key.Namespace, Name: rendered.Name})
 			}

@@ -42,7 +42,7 @@ import (
 // that other selections do prolongs that. The error is one as well while a placeholder does not fit the patches of a
 // Kustomization.
 func (ds *Departures) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State, next []safeguard.Definition) error {
-	leaving := ds.leaving(ctx, cs, state, state.Consumers.LiveKeys(next))
+	leaving := ds.leaving(ctx, cs, state, next)
 	state.Staying = nil
 	if len(leaving) == 0 {
 		ds.Claims.Ledger.Stay(cs.UID)
@@ -154,19 +154,26 @@ func (ds *Departures) Receive(ctx context.Context, cs *v1alpha1.CatalogSelection
 	return nil
 }
 
-// leaving returns the live objects that a Kustomization of the selection deletes once it applies an artifact
-// with the kept keys, according to their owner labels.
-func (ds *Departures) leaving(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State, kept inventory.Keys) map[safeguard.Key]*guard.Live {
+// leaving returns the live objects that a Kustomization of the selection deletes once it applies the next definitions, according
+// to their owner labels.
+func (ds *Departures) leaving(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State, next []safeguard.Definition) map[safeguard.Key]*guard.Live {
 	found := map[safeguard.Key]*guard.Live{}
 	served, listed := ds.Claims.Served(ctx, cs), inventory.Keys{}
 	for _, entry := range cs.Status.Leaving {
 		listed[leaving.Key(entry)] = true
 	}
+	kept := map[types.NamespacedName]inventory.Keys{} // by the Kustomizations that delete what they do not keep
+	for _, item := range state.Consumers.Local() {
+		if item.Prune {
+			kept[item.Key()] = consumers.Consumers{Items: []consumers.Consumer{item}}.LiveKeys(next)
+		}
+	}
 	for _, object := range state.Live {
 		key, owner := guard.LiveKey(object), guard.OwnerOf(object)
-		pruned := slices.ContainsFunc(state.Consumers.Local(), func(item consumers.Consumer) bool { return item.Prune && item.Key() == owner })
+		keys, pruned := kept[owner]
+		distant := !slices.ContainsFunc(state.Consumers.Naming(), func(item consumers.Consumer) bool { return item.Key() == owner })
 		protected := guard.Kept(object) && !guard.Owns(object, guard.PruneAnnotation)
-		if pruned && !kept[key] && (served == nil || served[key] || listed[key]) && !protected {
+		if pruned && !keys[key] && (served == nil || served[key] || listed[key] || distant && guard.AppliedBy(cs, object)) && !protected {
 			found[key] = object
 		}
 	}

@@ -90,7 +90,12 @@ type renderedSelection struct {
 // render renders the selection over its catalogs.
 func (l *selectionLinter) render(ctx context.Context, notes io.Writer) (renderedSelection, error) {
 	if len(l.Sources) == 0 {
-		output.PrintNote(notes, fmt.Sprintf("note: %s: no catalog to compare names, tiers and lists with: pass %s CATALOG", l.Selection.File(), flags.SourceFlag))
+		missing := fmt.Sprintf("no catalog to compare names, tiers and lists with: pass %s CATALOG", flags.SourceFlag)
+		if l.strict {
+			l.add(rules.Error, selections.Warning{Rule: lint.UnmatchedRule, Message: missing})
+		} else {
+			output.PrintNote(notes, fmt.Sprintf("note: %s: %s", l.Selection.File(), missing))
+		}
 		return renderedSelection{}, nil
 	}
 	cs := l.Selection.DeepCopy()
