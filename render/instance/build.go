@@ -155,7 +155,7 @@ func (b *builder) add(r Resolved, dependencies []string) {
 	built := &Built{Resolved: r, Backend: r.Backend}
 	b.built[r.Name] = built
 	if built.Backend == "" {
-		built.Backend = backends.Default(r.Decision.Application.Group)
+		built.Backend = backends.Default(r.Decision.Application)
 	}
 	by := backends.Named(built.Backend)
 	if by == nil && r.Bundle != nil {
