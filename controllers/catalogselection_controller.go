@@ -206,6 +206,7 @@ func (r *CatalogSelectionReconciler) finish(ctx context.Context, a *attempt, o o
 	news.sources()
 	news.pushed()
 	news.sourceChanges(a.sourceChanges)
+	news.unreached(a.unreached)
 	if cs.Status.Artifact != nil && a.newer == nil {
 		r.collectGarbage(ctx, cs)
 	}

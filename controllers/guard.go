@@ -36,7 +36,10 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) erro
 	case lost == nil && err != nil:
 		return err
 	}
-	next := guard.Next{Selection: cs, Sources: a.guarded, Result: a.result}
+	next := guard.Next{
+		Selection: cs, Sources: a.guarded, Result: a.result,
+		Unreached: func(key safeguard.Key) bool { return a.live.Unreached(cs, key) },
+	}
 	if a.isNew() {
 		if next.Adopted, err = r.adopted(ctx, a, last.Definitions); err != nil {
 			return err
@@ -49,6 +52,7 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) erro
 		}
 	}
 	verdict := guard.Decide(ctx, last, next)
+	a.unreached = verdict.Unreached
 	if verdict.LosingEdit {
 		// Wait before holding: a source of the same commit may restore what this render removes.
 		if err := r.settled(ctx, a); err != nil {
