@@ -4,13 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/artifacts"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/holds"
 	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -37,7 +42,10 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) erro
 	case lost == nil && err != nil:
 		return err
 	}
-	next := guard.Next{Selection: cs, Sources: a.guarded, Result: a.result}
+	next := guard.Next{
+		Selection: cs, Sources: a.guarded, Result: a.result,
+		Unreached: func(key safeguard.Key) bool { return a.live.Unreached(cs, key) },
+	}
 	if a.isNew() {
 		if next.Adopted, err = r.adopted(ctx, a, last.Definitions); err != nil {
 			return err
@@ -52,6 +60,7 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) erro
 		}
 	}
 	verdict := guard.Decide(ctx, last, next)
+	a.unreached = verdict.Unreached
 	if verdict.LosingEdit {
 		// Wait before holding: a source of the same commit may restore what this render removes.
 		if err := r.settled(ctx, a); err != nil {
@@ -114,12 +123,34 @@ func (r *CatalogSelectionReconciler) available(a *attempt) error {
 	if err != nil || len(absent) == 0 {
 		return err
 	}
+	remedy := leavingOut(absent, a.result.Instances)
 	reasons := make([]v1alpha1.HeldReason, len(absent))
 	for i, kind := range absent {
 		reasons[i] = v1alpha1.HeldReason{Reason: v1alpha1.BackendNotAvailableReason, Message: fmt.Sprintf(
-			"the cluster does not serve %s, which spec.instances or spec.push.catalog needs: install what reads it first; if an instance of this selection does that, move that instance to a selection of its own", kind)}
+			"the cluster does not serve %s, which spec.instances or spec.push.catalog needs: install what reads it first; if an instance of this selection does that, move that instance to a selection of its own%s", kind, remedy)}
 	}
 	return holds.New(v1alpha1.BackendNotAvailableReason, artifacts.Origin(a.observed), reasons)
+}
+
+// leavingOut returns the end of a message: the line of a spec that leaves out the instances with objects of absent kinds, and
+// their backends; empty if there would be no instances left, or if no instance is left out.
+func leavingOut(absent []schema.GroupVersionKind, instances []installation.Instance) string {
+	var served, lacking []string
+	for _, in := range instances {
+		if slices.ContainsFunc(in.Objects, func(o installation.Object) bool {
+			return slices.ContainsFunc(absent, func(kind schema.GroupVersionKind) bool { return kind.Group == o.Key.Group && kind.Kind == o.Key.Kind })
+		}) {
+			lacking = append(lacking, in.Backend)
+		} else {
+			served = append(served, in.Backend)
+		}
+	}
+	served = slices.DeleteFunc(served, func(name string) bool { return slices.Contains(lacking, name) })
+	if len(served) == 0 || len(lacking) == 0 {
+		return ""
+	}
+	slices.Sort(served)
+	return fmt.Sprintf("; or leave out the instances of other backends by spec.platform: {backends: [%s]}", strings.Join(slices.Compact(served), ", "))
 }
 
 // baseline returns the definitions that a new render is compared with: those of a newer publication than the status

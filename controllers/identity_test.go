@@ -162,7 +162,7 @@ func TestAVersionFromAnotherChartIsReported(t *testing.T) {
 		e, good := publishArchive(t, cozystack(t, "vm-,VM,vms,vm"), holds)
 		e.source(cozystack(t, "vm-,VM,vms,other"))
 		e.equal("held", e.hold(good, "SourceChange").Status.Held.Reasons, []v1alpha1.HeldReason{{
-			Reason: "SourceChange", Application: "vm", Message: "would come from another chart",
+			Reason: "SourceChange", Application: "vm", Message: "would come from another chart or module",
 		}})
 	})
 }

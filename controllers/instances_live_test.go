@@ -220,3 +220,31 @@ func TestAMissingBackendIsHeld(t *testing.T) {
 		t.Errorf("it can be approved by %v", cs.Status.Held.Approve)
 	}
 }
+
+// The spec says which backends the clusters have, and what is published of another one is held, like any removal.
+func TestThePlatformsBackends(t *testing.T) {
+	const head = "apiVersion: cozystack.io/v1alpha1\nkind: ApplicationDefinition\nmetadata:\n  name: %[1]s\nspec:\n" +
+		"  application: {kind: %[1]s, plural: %[1]ss, singular: %[1]s, openAPISchema: '{}'}\n"
+	c := newCluster(t)
+	serveHelmReleases(c)
+	c.source(catalogArchive(t,
+		"applications/vm/application.yaml", fmt.Sprintf(head, "vm")+"  backend: {type: Terraform, terraform: {prefix: vm-, sourceRef: {kind: GitRepository, name: x}}}\n",
+		"applications/web/application.yaml", fmt.Sprintf(head, "web")+"  release: {prefix: web-, chartRef: {kind: HelmChart, name: web}}\n"))
+	c.selection("kkp", guarded, func(cs *v1alpha1.CatalogSelection) {
+		cs.Spec.Definitions = v1alpha1.DefinitionsOmit
+		cs.Spec.Instances = map[string]v1alpha1.Instance{"vm": {Backend: "Terraform"}, "web": {Backend: "Helm"}}
+	})
+	first := c.good()
+	c.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Platform = &v1alpha1.Platform{Backends: []string{"Helm"}} })
+	c.passed += 1 << 40
+	cs := c.hold(first, "Removal")
+	c.equal("held", reasonsOf(cs), []string{"Removal vm vm: instance vm would be removed, because its backend Terraform is not in spec.platform.backends; " +
+		"name another version in spec.instances, or remove the instance from it"})
+	c.approve(cs.Status.Held.Approve...)
+	c.equal("what the platform leaves out is unmatched", conditions.IsTrue(c.good().cs, v1alpha1.UnmatchedCondition), false)
+	c.consumer("apps", "kkp")
+	c.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Platform = nil })
+	c.equal("held", reasonsOf(c.reconcile("kkp")), []string{"BackendNotAvailable  : the cluster does not serve infra.contrib.fluxcd.io/v1alpha2, Kind=Terraform, " +
+		"which spec.instances or spec.push.catalog needs: install what reads it first; if an instance of this selection does that, move that instance to a selection of its own; " +
+		"or leave out the instances of other backends by spec.platform: {backends: [Helm]}"})
+}

@@ -85,6 +85,23 @@ func TestOrphansAreLabelled(t *testing.T) {
 	}
 }
 
+// The digest is that of a source that the definition is no longer of.
+func TestAnOrphanKeepsNoDigestOfItsSource(t *testing.T) {
+	c := publishing(t)
+	c.edit(labelling)
+	c.annotate("nginx", v1alpha1.SourceDigestAnnotation, "sha256:0")
+	c.edit(without("nginx"))
+	c.again()
+	c.equal("digest before the Kustomization has applied the revision", c.live("nginx").GetAnnotations()[v1alpha1.SourceDigestAnnotation], "sha256:0")
+	c.applies("apps")
+	c.again()
+	c.again()
+	c.equal("marks", c.marks("nginx"), []string{"unmanaged true by winnow-marks"})
+	if digest, stays := c.live("nginx").GetAnnotations()[v1alpha1.SourceDigestAnnotation]; stays {
+		t.Errorf("it keeps the digest %s", digest)
+	}
+}
+
 func TestWhatLeftTheSelectionLosesItsLabels(t *testing.T) {
 	for _, test := range []struct {
 		name  string

@@ -15,16 +15,18 @@ import (
 // serve either of them, and reconcile the releases of both. A catalog alone cannot have two, several
 // sources and patches can.
 func distinctKinds(definitions []safeguard.Definition) error {
-	first := map[string]safeguard.Definition{}
+	type installed struct{ group, kind string }
+	first := map[installed]safeguard.Definition{}
 	var errs []error
 	for _, d := range definitions {
 		kind := d.Identity[identity.Kind]
 		if kind == "" {
 			continue
 		}
-		other, taken := first[kind]
+		key := installed{d.Key().Group, kind}
+		other, taken := first[key]
 		if !taken {
-			first[kind] = d
+			first[key] = d
 			continue
 		}
 		errs = append(errs, fmt.Errorf("%s of the source %s and %s of the source %s both install the kind %q, which Cozystack serves once: "+

@@ -90,7 +90,7 @@ func TestDefinitionsAreThoseThatKustomizeBuilds(t *testing.T) {
 				{APIVersion: "apps.kubermatic.k8c.io/v1", Kind: "ApplicationDefinition", Name: "argocd", Source: "catalog", Versions: test.argocd},
 				{APIVersion: "apps.kubermatic.k8c.io/v1", Kind: "ApplicationDefinition", Name: "nginx", Source: "catalog", Versions: test.nginx},
 				{APIVersion: "cozystack.io/v1alpha1", Kind: "ApplicationDefinition", Name: "vm", Source: "catalog", Identity: map[string]string{
-					"spec.release.prefix": "", "spec.application.kind": "VM", "spec.application.plural": "vms",
+					"spec.backend.type": "Helm", "spec.release.prefix": "", "spec.application.kind": "VM", "spec.application.plural": "vms",
 				}},
 			}
 			if !reflect.DeepEqual(result.Definitions, want) {

@@ -143,6 +143,12 @@ func TestFromSpecRefuses(t *testing.T) {
 		{"versions of a platform that are none", func(cs *v1alpha1.CatalogSelection) {
 			cs.Spec.Platform = &v1alpha1.Platform{Kubernetes: []string{"1.32.9", "1.32.9-gke.1"}, KKP: []string{}}
 		}, []string{`spec.platform.kubernetes: Invalid value: "1.32.9-gke.1" is not a version such as 1.32.9`, "spec.platform.kkp: Required"}},
+		{"a platform without backends", func(cs *v1alpha1.CatalogSelection) {
+			cs.Spec.Platform = &v1alpha1.Platform{Backends: []string{}}
+		}, []string{"spec.platform.backends: Required"}},
+		{"a backend of a platform that does not exist", func(cs *v1alpha1.CatalogSelection) {
+			cs.Spec.Platform = &v1alpha1.Platform{Backends: []string{"Helm", "helm"}}
+		}, []string{`spec.platform.backends[1]: Unsupported value: "helm"`}},
 		{"too many versions of a platform", func(cs *v1alpha1.CatalogSelection) {
 			cs.Spec.Platform = &v1alpha1.Platform{Kubernetes: make([]string, 65)}
 		}, []string{"spec.platform.kubernetes: Too many"}},

@@ -25,9 +25,9 @@ type Safeguards struct {
 	// +optional
 	OnVersionRemoval string `json:"onVersionRemoval,omitempty"`
 
-	// OnIdentityChange: spec.release.prefix, spec.application.kind or spec.application.plural of one
-	// of Cozystack's applications changes. These decide which HelmReleases it means: the live ones
-	// would be orphaned, and installed again. Or the object or the release of an instance becomes another
+	// OnIdentityChange: the backend, the prefix of its releases (spec.release.prefix), spec.application.kind or
+	// spec.application.plural of one of Cozystack's applications changes. These decide which HelmReleases it means: the
+	// live ones would be orphaned, and installed again. Or the object or the release of an instance becomes another
 	// one, even by an edit of this spec: what runs would be uninstalled, and installed again.
 	// +kubebuilder:validation:Enum=Hold;Publish
 	// +kubebuilder:default=Hold
@@ -35,7 +35,7 @@ type Safeguards struct {
 	OnIdentityChange string `json:"onIdentityChange,omitempty"`
 
 	// OnSourceChange: a version of an application, or a whole application of Cozystack, stays and comes
-	// from another chart, repository, commit, image or program, so that its releases are upgraded in place.
+	// from another chart, module, repository, commit, image or program, so that its releases are upgraded in place.
 	// summary.sourceChanges counts the published ones.
 	// +kubebuilder:validation:Enum=Hold;Publish
 	// +kubebuilder:default=Publish

@@ -66,8 +66,8 @@ const (
 	DeprecatedDrop = "Drop"
 )
 
-// Platform lists the versions of the platform that the applications have to run on.
-// +kubebuilder:validation:XValidation:rule="has(self.kubernetes) || has(self.kkp)",message="kubernetes or kkp is needed"
+// Platform lists the versions of the platform that the applications have to run on, and what installs instances there.
+// +kubebuilder:validation:XValidation:rule="has(self.kubernetes) || has(self.kkp) || has(self.backends)",message="kubernetes, kkp or backends is needed"
 type Platform struct {
 	// Kubernetes are versions of Kubernetes, such as 1.32.9. A leading v is accepted, pre-releases are not.
 	// +kubebuilder:validation:MinItems=1
@@ -86,6 +86,14 @@ type Platform struct {
 	// +listType=set
 	// +optional
 	KKP []string `json:"kkp,omitempty"`
+
+	// Backends are those that the clusters have: an instance of another backend is left out. Without the field, none is.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=6
+	// +kubebuilder:validation:items:Enum=Helm;ApplicationInstallation;Application;Terraform;ClusterExtension;Subscription
+	// +listType=set
+	// +optional
+	Backends []string `json:"backends,omitempty"`
 }
 
 // ValuesRule merges values into the default values of applications. Mappings are merged, lists

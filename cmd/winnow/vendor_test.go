@@ -44,6 +44,97 @@ func TestTheVendorsCatalogsPassLintAndPush(t *testing.T) {
 	}
 }
 
+// proposedPostgres and proposedZone are definitions of Cozystack's proposal of backends, as its document has them.
+const (
+	proposedPostgres = `apiVersion: apps.cozystack.io/v1alpha1
+kind: ApplicationDefinition
+metadata:
+  name: postgres
+spec:
+  application:
+    kind: Postgres
+    singular: postgres
+    plural: postgreses
+    openAPISchema: |
+      { "type": "object" }
+  backend:
+    type: Helm
+    helm:
+      chartRef:
+        kind: ExternalArtifact
+        name: cozystack-postgres-chart
+        namespace: cozy-system
+      prefix: postgres-
+      labels:
+        sharding.fluxcd.io/key: tenants
+      valuesFrom:
+      - kind: Secret
+        name: cozystack-values
+  secrets:
+    include:
+    - resourceNames: ["postgres--credentials"]
+`
+	proposedZone = `apiVersion: apps.cozystack.io/v1alpha1
+kind: ApplicationDefinition
+metadata:
+  name: dns-zone
+spec:
+  application:
+    kind: DNSZone
+    singular: dnszone
+    plural: dnszones
+    openAPISchema: |
+      { "type": "object" }
+  backend:
+    type: Terraform
+    terraform:
+      sourceRef:
+        kind: OCIRepository
+        name: cloudflare-dns-module
+        namespace: cozy-system
+      path: ./
+      prefix: dns-
+      approvePlan: auto
+      destroyResourcesOnDeletion: true
+      writeOutputsToSecret:
+        name: "-outputs"
+      runnerPodTemplate:
+        spec:
+          serviceAccountName: cloudflare-tofu-runner
+  secrets:
+    include:
+    - resourceNames: ["-outputs"]
+`
+)
+
+// Released Cozystack refuses what the proposal has, so that the CustomResourceDefinition decides.
+func TestTheProposedBackendsPassLintAndPush(t *testing.T) {
+	written := t.TempDir()
+	for name, content := range map[string]string{"postgres.yaml": proposedPostgres, "dns-zone.yaml": proposedZone} {
+		if err := os.WriteFile(filepath.Join(written, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := vendorCatalog(t, filepath.Join(written, "*.yaml"))
+	server := httptest.NewServer(newRegistry(t, nil))
+	defer server.Close()
+	where := "oci://" + strings.TrimPrefix(server.URL, "http://") + "/push:proposed"
+	const proposed = "../../test/stack/proposed/applicationdefinitions.apps.cozystack.io.yaml"
+	for _, test := range []struct {
+		args []string
+		code int
+	}{
+		{[]string{"lint", dir}, root.ExitOK},
+		{[]string{"push", "--plain-http", dir, where}, root.ExitOK},
+		{[]string{"push", "--plain-http", dir, where, "--crds", proposed}, root.ExitOK},
+		{[]string{"push", "--plain-http", dir, where, "--crds", "../../test/e2e/testdata/cozystack_crd.yaml"}, root.ExitFindings},
+	} {
+		if got := execute(t.Context(), test.args...); got.code != test.code {
+			t.Errorf("winnow %s: exit code %d, want %d\n%s%s", strings.Join(test.args, " "), got.code, test.code, got.stdout, got.stderr)
+		}
+	}
+}
+
 // vendorCatalog creates a catalog from definitions, each in a file.
 func vendorCatalog(t *testing.T, pattern string) string {
 	t.Helper()

@@ -178,9 +178,13 @@ func bare(t testing.TB, _ golden, objects []backend.Object) {
 
 func TestDefaultsOfGroups(t *testing.T) {
 	for group, want := range map[string]string{
-		"apps.kubermatic.k8c.io": backend.Helm, "cozystack.io": backend.CozystackApplication, "example.com": "",
+		"apps.kubermatic.k8c.io": backend.Helm, "cozystack.io": backend.CozystackApplication, "apps.cozystack.io": backend.CozystackApplication, "example.com": "",
 	} {
-		got := backends.Default(group)
+		spec := "  versions: []\n"
+		if want == backend.CozystackApplication {
+			spec = cozystackSpec
+		}
+		got := backends.Default(instanceOf(t, group+"/v1", "", nil, spec).Application)
 		if got != want || got != "" && backends.Named(got) == nil {
 			t.Errorf("Default(%s) = %q, want %q", group, got, want)
 		}

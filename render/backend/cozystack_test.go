@@ -90,3 +90,20 @@ func TestReleasesAreThoseOfCozystacksAPIServer(t *testing.T) {
 		})
 	}
 }
+
+// The backend Helm is spec.release in another place, and the group of the definition says nothing.
+func TestTheBackendOfTheProposalIsTheRelease(t *testing.T) {
+	const fields = "{prefix: web-, labels: {a: b}, chartRef: {kind: ExternalArtifact, name: web, namespace: cozy-system}}"
+	for _, name := range []string{backend.Helm, backend.CozystackApplication} {
+		release := build(t, name, instanceOf(t, "cozystack.io/v1alpha1", "", nil, cozystackSpec+"  release: "+fields+"\n"))
+		proposed := build(t, name, instanceOf(t, "apps.cozystack.io/v1alpha1", "", nil, cozystackSpec+"  backend: {type: Helm, helm: "+fields+"}\n"))
+		if got, want := string(printed(t, proposed)), string(printed(t, release)); got != want {
+			t.Errorf("%s makes\n%s, want\n%s", name, got, want)
+		}
+	}
+	terraform := "  backend: {type: Terraform, terraform: {prefix: web-, sourceRef: {kind: Bucket, name: web}}}\n"
+	main := ofRole(t, build(t, backend.Terraform, instanceOf(t, "apps.cozystack.io/v1alpha1", "", nil, cozystackSpec+terraform)), backend.Main)
+	if main.GetName() != "web-web" {
+		t.Errorf("the object of Terraform has the name %s", main.GetName())
+	}
+}

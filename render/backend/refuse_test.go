@@ -164,7 +164,7 @@ func TestDefinitionsOfCozystackAreChecked(t *testing.T) {
 		want                []problem
 	}{
 		{"no release", backend.Helm, cozystackSpec, nil, []problem{{"spec.release", "is missing"}}},
-		{"the backend of another type", backend.Helm, terraform(""), nil, []problem{{"spec.backend.type", `"Terraform"`}, {"spec.backend.helm", "is missing"}}},
+		{"the backend of another type", backend.Helm, terraform(""), nil, []problem{{"spec.backend.type", `"Terraform"`}}},
 		{"no Terraform", backend.Terraform, release(""), nil, []problem{{"spec.backend", "name another backend"}}},
 		{"another chartRef", backend.Helm, strings.Replace(release(""), "HelmChart", "GitRepository", 1), nil, []problem{{"spec.release.chartRef.kind", "GitRepository"}}},
 		{"a field of chartRef that is not known", backend.Helm, strings.Replace(release(""), "name: a", "name: a, digest: b", 1), nil, []problem{{"spec.release.chartRef.digest", "not known"}}},

@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/render/backend/kkp"
 	"github.com/winnow-dev/winnow/render/backend/olm"
 	"github.com/winnow-dev/winnow/render/backend/terraform"
+	"github.com/winnow-dev/winnow/render/catalog"
 )
 
 // All returns the backends.
@@ -35,13 +36,13 @@ func Named(name string) backend.Backend {
 	return nil
 }
 
-// Default returns the type of the backend that installs the definitions of an API group unless an instance
-// names another one, empty if there is none.
-func Default(group string) string {
-	switch group {
-	case kinds.KKPGroup:
+// Default returns the type of the backend that installs an application unless an instance names another one, empty if
+// there is none.
+func Default(of *catalog.Application) string {
+	switch {
+	case of.Group == kinds.KKPGroup:
 		return backend.Helm
-	case kinds.CozystackGroup:
+	case of.OfCozystack():
 		return backend.CozystackApplication
 	default:
 		return ""

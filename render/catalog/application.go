@@ -83,6 +83,9 @@ func (a *Application) Channels() []string {
 	return slices.Compact(channels)
 }
 
+// OfCozystack reports whether the application is a definition of Cozystack, by its kind and its fields.
+func (a *Application) OfCozystack() bool { return a.Identity.Fields != nil }
+
 // IsObject reports whether the definition of the application is an object of Kubernetes.
 func (a *Application) IsObject() bool { return a.Content == nil }
 

@@ -16,7 +16,6 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
-	"github.com/winnow-dev/winnow/render/identity"
 )
 
 // files are the content of a catalog by path.
@@ -100,7 +99,6 @@ func TestLoadReturnsTheWholeCatalog(t *testing.T) {
 				Name: "bucket", Path: prefix + "b/application.yaml",
 				APIVersion: "cozystack.io/v1alpha1", Group: "cozystack.io", Kind: "ApplicationDefinition",
 				Document: []byte(bucket), Annotations: map[string]string{},
-				Identity: identity.Facts{Fields: map[string]string{identity.Prefix: "", identity.Kind: "", identity.Plural: ""}},
 			}},
 			Lists: map[string][]string{"all": {"bucket", "argocd"}, "empty": {}},
 		}

@@ -8,9 +8,6 @@ import (
 
 // What a definition says that others want to know.
 
-// cozystackGroup is the API group whose definitions share one name space of installed kinds.
-const cozystackGroup = "cozystack.io"
-
 // facts notes what others want to know of a document without parsing it again.
 func facts(root *yaml.Node, application *Application) {
 	application.Identity = IdentityOf(root)
@@ -33,10 +30,7 @@ func facts(root *yaml.Node, application *Application) {
 	for _, field := range yamlnode.Entries(spec) {
 		application.SpecFields = append(application.SpecFields, field.Name)
 	}
-	if application.Group != cozystackGroup {
-		return
-	}
-	if node := yamlnode.Lookup(yamlnode.Lookup(spec, "application"), "kind"); node != nil {
+	if node := yamlnode.Lookup(yamlnode.Lookup(spec, "application"), "kind"); node != nil && application.OfCozystack() {
 		kind, _ := yamlnode.Text(node)
 		application.installs = installed{kind: kind, line: node.Line}
 	}

@@ -85,10 +85,16 @@ func TestLoadRefusesTwoDefinitionsOfAKindOfCozystack(t *testing.T) {
 func TestKindsOfOtherGroupsMayBeShared(t *testing.T) {
 	other := strings.NewReplacer("cozystack.io/v1alpha1", "example.com/v1")
 	_, err := catalog.Load(context.Background(), documents(map[string]string{
-		"a": other.Replace(cozystack("a", "Postgres")), "b": cozystack("b", "Postgres"), "c": other.Replace(cozystack("c", "Postgres")),
+		"a": other.Replace(cozystack("a", "Postgres")), "b": cozystack("b", "Postgres"), "c": other.Replace(cozystack("c", "Redis")),
 	}))
 	if err != nil {
 		t.Errorf("Load() = %v", err)
+	}
+	_, err = catalog.Load(context.Background(), documents(map[string]string{
+		"a": other.Replace(cozystack("a", "Postgres")), "c": other.Replace(cozystack("c", "Postgres")),
+	}))
+	if want := `spec.application.kind "Postgres" is taken by applications/a/application.yaml`; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("Load() = %v, want %s", err, want)
 	}
 }
 

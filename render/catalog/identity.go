@@ -16,9 +16,15 @@ func IdentityOf(root *yaml.Node) identity.Facts {
 type value struct{ node *yaml.Node }
 
 // Get is part of identity.Value.
-func (v value) Get(name string) identity.Value {
-	return value{yamlnode.Lookup(v.node, name)}
+func (v value) Get(names ...string) identity.Value {
+	for _, name := range names {
+		v = value{yamlnode.Lookup(v.node, name)}
+	}
+	return v
 }
+
+// IsSet is part of identity.Value.
+func (v value) IsSet() bool { return v.node != nil && !yamlnode.IsNull(v.node) }
 
 // Items is part of identity.Value.
 func (v value) Items() []identity.Value {

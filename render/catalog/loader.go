@@ -99,17 +99,19 @@ func (l *loader) parse(data []byte, bounds bounds, found *violation.Findings) *d
 // distinctKinds reports definitions of Cozystack that install the same kind, of which its API
 // server would serve either (cozystack#4361). The applications are in the order of their paths.
 func (l *loader) distinctKinds(candidates []candidate) {
-	first := map[string]*Application{}
+	type served struct{ group, kind string }
+	first := map[served]*Application{}
 	for _, one := range candidates {
 		kind := one.application.installs.kind
 		if kind == "" {
 			continue
 		}
-		if other, taken := first[kind]; taken {
+		key := served{one.application.Group, kind}
+		if other, taken := first[key]; taken {
 			l.report.AddTo(violation.RuleDuplicateKind, one.application.Path, one.application.installs.line, "spec.application.kind %s is taken by %s", excerpt.Quoted(kind), other.Path)
 			continue
 		}
-		first[kind] = one.application
+		first[key] = one.application
 	}
 }
 

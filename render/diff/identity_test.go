@@ -51,6 +51,26 @@ func TestWhatAVersionOfCozystackChangesInPlaceIsTold(t *testing.T) {
 	}
 }
 
+// The report has what the safeguards compare, wherever it stands in the definition.
+func TestAnotherBackendIsAnotherIdentity(t *testing.T) {
+	const release = "{application: {kind: VM, plural: vms}, release: {prefix: vm-, chartRef: {kind: ExternalArtifact, name: vm}}}"
+	for _, test := range []struct {
+		name, after string
+		want        []diff.Field
+	}{
+		{"release becomes the backend Helm", "{application: {kind: VM, plural: vms}, backend: {type: Helm, helm: {prefix: vm-, chartRef: {kind: ExternalArtifact, name: vm}}}}", nil},
+		{"release becomes Terraform", "{application: {kind: VM, plural: vms}, backend: {type: Terraform, terraform: {prefix: m-, sourceRef: {kind: Bucket, name: vm}}}}",
+			[]diff.Field{{Path: "spec.backend.terraform.prefix", From: `"vm-"`, To: `"m-"`}, {Path: "spec.backend.type", From: `"Helm"`, To: `"Terraform"`}}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := compare(t, side(t, selectionWith(nil), cozystackOf(t, sumA, release)), side(t, selectionWith(nil), cozystackOf(t, sumB, test.after)))
+			if a := s.Applications[0]; !reflect.DeepEqual(a.Identity, test.want) || a.SourceChanged != (test.want != nil) || len(a.Fields) != 2 || (s.Held != nil) != (test.want != nil) {
+				t.Errorf("the application is %+v, held %s", a, holding(s.Held))
+			}
+		})
+	}
+}
+
 // Only where a version comes from counts as its source: credentials are another entry.
 func TestAnotherEntryIsNotAnotherSource(t *testing.T) {
 	const head = "  versions:\n  - version: 1.0.0\n    template: {source: {helm: {url: 'https://a.example', chartName: a, chartVersion: "

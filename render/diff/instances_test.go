@@ -138,6 +138,11 @@ func TestInstances(t *testing.T) {
 			want:    []string{"x removed; because spec.instances does not have it; deleted true"}, trips: []string{"removal"},
 		},
 		{
+			name: "a backend that the platform leaves out", from: instances{"app": {}, "x": {Application: "app", Backend: "ApplicationInstallation"}},
+			edit: func(s *v1alpha1.CatalogSelectionSpec) { s.Platform = &v1alpha1.Platform{Backends: []string{"Helm"}} },
+			want: []string{"x removed; because its backend ApplicationInstallation is not in spec.platform.backends; deleted false"}, held: []string{"Removal"}, trips: []string{"held", "removal"},
+		},
+		{
 			name: "an instance that nothing can install", from: instances{"app": {}}, to: instances{"app": {}, "x": {Application: "nope"}},
 			want: []string{`x unresolved; because no source has an application "nope"`},
 		},

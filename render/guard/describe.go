@@ -78,7 +78,7 @@ func describeDefinition(c safeguard.Change, decided selection.Result) string {
 		return fmt.Sprintf("%s would change from %q to %q: its releases would be orphaned, and installed anew", c.Field, c.From, c.To)
 	case v1alpha1.SourceChangeReason:
 		if len(c.Versions) == 0 {
-			return "would come from another chart"
+			return "would come from another chart or module"
 		}
 		switch c.Key.Kind {
 		case catalog.PackageKind:

@@ -4,17 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"path"
 	"strings"
 	"unicode/utf8"
 )
 
-// CozystackGroup is the API group whose definitions name the releases of all their installations.
-const CozystackGroup = "cozystack.io"
-
-// Paths of the fields of a definition of Cozystack that decide which live releases it means: Prefix begins the names of
-// its HelmReleases, Kind and Plural name the kind of objects that users create.
+// Kind and Plural are the paths of the fields of a definition of Cozystack that name the kind of objects that users create.
 const (
-	Prefix = "spec.release.prefix"
 	Kind   = "spec.application.kind"
 	Plural = "spec.application.plural"
 )
@@ -25,15 +21,17 @@ type Facts struct {
 	// of spec.versions, or a single one if all are equal; a definition without versions has one for itself.
 	// Empty where the definition names no origin.
 	Origins []string
-	// Fields maps the paths of the fields that decide which live releases are meant to their values;
-	// nil for kinds without such fields.
+	// Fields maps the paths of the fields that decide which live releases are meant to their values: Kind, Plural,
+	// BackendType and the prefix of the backend. It is nil for all but definitions of Cozystack.
 	Fields map[string]string
 }
 
 // Value is a part of a definition. The Value of a missing part has no members, items or scalar.
 type Value interface {
-	// Get returns a member of a mapping.
-	Get(name string) Value
+	// Get follows the members of mappings.
+	Get(names ...string) Value
+	// IsSet reports whether the part is there, and not null.
+	IsSet() bool
 	// Items returns the elements of a list.
 	Items() []Value
 	// Scalar returns a string, a boolean or a number; nil for everything else.
@@ -43,36 +41,53 @@ type Value interface {
 // Of returns the facts of a definition.
 func Of(definition Value) Facts {
 	spec := definition.Get("spec")
-	group, _, _ := strings.Cut(text(definition.Get("apiVersion")), "/")
-	if group == CozystackGroup {
-		release, application := spec.Get("release"), spec.Get("application")
-		return Facts{
-			Origins: single(originOfRelease(release)),
-			Fields: map[string]string{
-				Prefix: short(text(release.Get("prefix"))), Kind: short(text(application.Get("kind"))),
-				Plural: short(text(application.Get("plural"))),
-			},
+	facts := Facts{Origins: originsOfVersions(spec.Get("versions"))}
+	if text(definition.Get("kind")) != definitionKind || !IsCozystack(spec) {
+		return facts
+	}
+	backend, release := BackendOf(spec, text), spec.Get("release")
+	facts.Fields = map[string]string{
+		BackendType: short(backend.Type), backend.Path + prefix: short(text(backend.Part.Get("prefix"))),
+		Kind: short(text(spec.Get("application", "kind"))), Plural: short(text(spec.Get("application", "plural"))),
+	}
+	origin := originOfBackend(backend.Part)
+	// Released API servers know spec.release alone, and the proposed ones ignore it beside spec.backend.
+	if release.IsSet() {
+		facts.Fields[releasePath+prefix] = short(text(release.Get("prefix")))
+		if other := originOfBackend(release); other != origin {
+			origin = digest(origin, other)
 		}
 	}
+	if facts.Origins == nil {
+		facts.Origins = single(origin)
+	}
+	return facts
+}
+
+// definitionKind is the kind of the definitions of all platforms.
+const definitionKind = "ApplicationDefinition"
+
+// originsOfVersions returns the origins of spec.versions, nil if none is known.
+func originsOfVersions(versions Value) []string {
 	var origins []string
 	known, same := false, true
-	for _, element := range spec.Get("versions").Items() {
+	for _, element := range versions.Items() {
 		version, isText := element.Get("version").Scalar().(string)
 		if !isText {
 			continue // every reader skips an element without a version
 		}
-		origin := originOfVersion(version, element.Get("template").Get("source"))
+		origin := originOfVersion(version, element.Get("template", "source"))
 		known = known || origin != ""
 		same = same && (len(origins) == 0 || origin == origins[0])
 		origins = append(origins, origin)
 	}
 	switch {
 	case !known:
-		return Facts{}
+		return nil
 	case same:
-		return Facts{Origins: single(origins[0])}
+		return single(origins[0])
 	}
-	return Facts{Origins: origins}
+	return origins
 }
 
 func single(origin string) []string {
@@ -95,14 +110,20 @@ func originOfVersion(version string, source Value) string {
 	)
 }
 
-// originOfRelease returns a digest of the reference to the chart, and of its older form with the chart's name.
-func originOfRelease(release Value) string {
-	ref, chart := release.Get("chartRef"), release.Get("chart")
-	from := chart.Get("sourceRef")
-	return digest(
-		text(ref.Get("kind")), text(ref.Get("namespace")), text(ref.Get("name")),
-		text(chart.Get("name")), text(from.Get("kind")), text(from.Get("namespace")), text(from.Get("name")),
-	)
+// originOfBackend returns a digest of the reference to the chart, or of its older form with the chart's name; or of the
+// reference to the module, and its directory.
+func originOfBackend(backend Value) string {
+	from := backend.Get("chart", "sourceRef")
+	parts := append(reference(backend.Get("chartRef")),
+		text(backend.Get("chart", "name")), text(from.Get("kind")), text(from.Get("namespace")), text(from.Get("name")))
+	if module := backend.Get("sourceRef"); module.IsSet() {
+		parts = append(append(parts, reference(module)...), path.Join("/", text(backend.Get("path"))))
+	}
+	return digest(parts...)
+}
+
+func reference(ref Value) []string {
+	return []string{text(ref.Get("kind")), text(ref.Get("namespace")), text(ref.Get("name"))}
 }
 
 // OriginOf returns a digest of what names the code that runs, such as the pull spec of an image; empty for an empty text.

@@ -109,7 +109,9 @@ func TestTheIdentityOfACozystackDefinition(t *testing.T) {
 	const spec = "spec:\n  application: {kind: VM, plural: vms, singular: vm}\n" +
 		"  release:\n    prefix: vm-\n    chartRef: {kind: ExternalArtifact, name: vm, namespace: cozy-system}\n"
 	facts := factsOf(t, cozyHead+spec)
-	want := map[string]string{"spec.release.prefix": "vm-", "spec.application.kind": "VM", "spec.application.plural": "vms"}
+	want := map[string]string{
+		"spec.backend.type": "Helm", "spec.release.prefix": "vm-", "spec.application.kind": "VM", "spec.application.plural": "vms",
+	}
 	if !reflect.DeepEqual(facts.Fields, want) || len(facts.Origins) != 1 {
 		t.Errorf("the facts are %v", facts)
 	}
@@ -118,15 +120,57 @@ func TestTheIdentityOfACozystackDefinition(t *testing.T) {
 		t.Errorf("with another chart the facts are %v", other)
 	}
 	bare := factsOf(t, cozyHead+"spec: {application: {kind: 7, plural: [x]}}\n")
-	want = map[string]string{"spec.release.prefix": "", "spec.application.kind": "7", "spec.application.plural": ""}
+	want = map[string]string{"spec.backend.type": "Helm", "spec.release.prefix": "", "spec.application.kind": "7", "spec.application.plural": ""}
 	if !reflect.DeepEqual(bare, identity.Facts{Fields: want}) {
 		t.Errorf("the facts of a definition without a release are %v", bare)
 	}
 }
 
+// The proposed union has another group, and the same facts: a definition is known by its kind and its fields.
+func TestTheIdentityOfABackend(t *testing.T) {
+	const head = "apiVersion: apps.cozystack.io/v1alpha1\nkind: ApplicationDefinition\nmetadata: {name: a}\nspec:\n  application: {kind: VM, plural: vms}\n"
+	const helm = "prefix: vm-, chartRef: {kind: ExternalArtifact, name: vm}"
+	const terraform = "prefix: vm-, sourceRef: {kind: Bucket, name: vm}"
+	release := factsOf(t, head+"  release: {"+helm+"}\n")
+	for _, test := range []struct {
+		name, spec string
+		// fields are "type" and "path=prefix", and same reports whether the origin is that of the release.
+		fields string
+		same   bool
+	}{
+		{"Helm", "  backend: {type: Helm, helm: {" + helm + "}}\n", "Helm spec.backend.helm.prefix=vm-", true},
+		{"no type", "  backend: {helm: {" + helm + "}}\n", "Helm spec.backend.helm.prefix=vm-", true},
+		{"null for a backend", "  backend: null\n  release: {" + helm + "}\n", "Helm spec.release.prefix=vm-", true},
+		{"Terraform", "  backend: {type: Terraform, terraform: {" + terraform + "}}\n", "Terraform spec.backend.terraform.prefix=vm-", false},
+		{"both", "  backend: {type: Helm, helm: {" + helm + "}}\n  release: {" + helm + "}\n", "Helm spec.backend.helm.prefix=vm- spec.release.prefix=vm-", true},
+		{"both, with other charts", "  backend: {type: Helm, helm: {" + helm + "}}\n  release: {" + strings.Replace(helm, "name: vm", "name: x", 1) + "}\n",
+			"Helm spec.backend.helm.prefix=vm- spec.release.prefix=vm-", false},
+		{"a type that nothing knows", "  backend: {type: Argo, argo: {" + helm + "}}\n", "Argo spec.backend.prefix=vm-", true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			facts := factsOf(t, head+test.spec)
+			want := map[string]string{"spec.application.kind": "VM", "spec.application.plural": "vms"}
+			for word := range strings.FieldsSeq(test.fields) {
+				path, prefix, isPrefix := strings.Cut(word, "=")
+				if !isPrefix {
+					path, prefix = identity.BackendType, word
+				}
+				want[path] = prefix
+			}
+			if !reflect.DeepEqual(facts.Fields, want) || reflect.DeepEqual(facts.Origins, release.Origins) != test.same {
+				t.Errorf("the facts are %v, want %v", facts, want)
+			}
+		})
+	}
+	other := map[string]any{"kind": "VM", "spec": map[string]any{"application": map[string]any{"kind": "VM"}}}
+	if facts := identity.Of(identity.Object{Content: other}); facts.Fields != nil {
+		t.Errorf("another kind has the facts %v", facts)
+	}
+}
+
 func TestALongValueStaysShortAndDistinct(t *testing.T) {
 	prefix := func(last string) string {
-		return factsOf(t, cozyHead+"spec: {release: {prefix: "+strings.Repeat("ä", 5000)+last+"}}\n").Fields[identity.Prefix]
+		return factsOf(t, cozyHead+"spec: {release: {prefix: "+strings.Repeat("ä", 5000)+last+"}}\n").Fields["spec.release.prefix"]
 	}
 	if a, b := prefix("a"), prefix("b"); a == b || len(a) > 253 || a != prefix("a") {
 		t.Errorf("the values are %q and %q", a, b)

@@ -4,10 +4,16 @@ package identity
 type Object struct{ Content any }
 
 // Get implements Value.
-func (o Object) Get(name string) Value {
-	mapping, _ := o.Content.(map[string]any)
-	return Object{mapping[name]}
+func (o Object) Get(names ...string) Value {
+	for _, name := range names {
+		mapping, _ := o.Content.(map[string]any)
+		o = Object{mapping[name]}
+	}
+	return o
 }
+
+// IsSet implements Value.
+func (o Object) IsSet() bool { return o.Content != nil }
 
 // Items implements Value.
 func (o Object) Items() []Value {

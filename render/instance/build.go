@@ -152,11 +152,8 @@ type definition struct {
 }
 
 func (b *builder) add(r Resolved, dependencies []string) {
-	built := &Built{Resolved: r, Backend: r.Backend}
+	built := &Built{Resolved: r, Backend: r.backendFor(r.Decision.Application)}
 	b.built[r.Name] = built
-	if built.Backend == "" {
-		built.Backend = backends.Default(r.Decision.Application.Group)
-	}
 	by := backends.Named(built.Backend)
 	if by == nil && r.Bundle != nil {
 		b.refuse(r, "backend", "is missing: a package is installed by %s (OLM v1) or %s (OLM v0)", backend.ClusterExtension, backend.Subscription)

@@ -1,11 +1,13 @@
 package instance
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/backends"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -57,6 +59,12 @@ func Resolve(specs []Spec, decided selection.Result) (resolved []Resolved, unres
 			unresolved = append(unresolved, u)
 			continue
 		}
+		if name := spec.backendFor(decision.Application); name != "" && spec.platform != nil && !slices.Contains(spec.platform, name) {
+			u := spec.unresolved("backend", name, fmt.Sprintf("its backend %s is not in spec.platform.backends", name))
+			u.OffPlatform = true
+			unresolved = append(unresolved, u)
+			continue
+		}
 		if of := catalog.PackageOf(decision.Kept); of != nil {
 			bundle, missing := spec.resolvePackage(of)
 			if missing != nil {
@@ -74,6 +82,11 @@ func Resolve(specs []Spec, decided selection.Result) (resolved []Resolved, unres
 		resolved = append(resolved, Resolved{Spec: spec, Decision: decision, Resolved: version})
 	}
 	return withoutDependents(resolved, unresolved)
+}
+
+// backendFor returns the backend of the instance of an application; empty if the spec has to name one, and does not.
+func (s Spec) backendFor(of *catalog.Application) string {
+	return cmp.Or(s.Backend, backends.Default(of))
 }
 
 // whyNot returns why an application is not selected, and the one that resembles it if no source has it.

@@ -1,12 +1,16 @@
 package instance_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/instance"
+	"github.com/winnow-dev/winnow/render/mention"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -132,6 +136,49 @@ func TestWhatDependsOnAnUnresolvedInstanceIsUnresolved(t *testing.T) {
 	}
 	if !slices.Equal(out, want) {
 		t.Errorf("unresolved: %q, want %q", out, want)
+	}
+}
+
+// The same instances are for clusters with different backends.
+func TestThePlatformLeavesBackendsOut(t *testing.T) {
+	const instances = "{a: {application: app}, b: {application: app, backend: ApplicationInstallation}, c: {application: app, backend: ApplicationInstallation, dependsOn: [b]}}"
+	for _, test := range []struct {
+		name     string
+		platform []string
+		left     []string
+		errors   int
+	}{
+		{"no list leaves none out", nil, []string{"a", "b", "c"}, 0},
+		{"the default backend of the definition", []string{"Helm"}, []string{"a"}, 0},
+		{"the other one", []string{"ApplicationInstallation"}, []string{"b", "c"}, 0},
+		{"both", []string{"ApplicationInstallation", "Helm"}, []string{"a", "b", "c"}, 0},
+		{"neither", []string{"Terraform"}, nil, 0},
+		{"one that does not exist", []string{"Helm", "helm"}, []string{"a"}, 1},
+		{"an empty list", []string{}, nil, 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			list := specs(t, instances)
+			if errs := instance.Restrict(list, test.platform, field.NewPath("spec", "platform", "backends")); len(errs) != test.errors {
+				t.Errorf("errors: %v", errs)
+			}
+			resolved, unresolved := instance.Resolve(list, decided("app:1.0.0*"))
+			var left []string
+			for _, r := range resolved {
+				left = append(left, r.Name)
+			}
+			if !slices.Equal(left, test.left) || len(left)+len(unresolved) != 3 {
+				t.Errorf("resolved: %q, want %q; unresolved: %v", left, test.left, unresolved)
+			}
+			for _, u := range unresolved {
+				want := fmt.Sprintf("spec.instances[%s].backend: its backend %s is not in spec.platform.backends", u.Name, u.Value)
+				if u.String() != want || !u.OffPlatform {
+					t.Errorf("unresolved: %q, want %q", u, want)
+				}
+			}
+			if unmatched := mention.UnmatchedInstances(unresolved); unmatched != nil {
+				t.Errorf("they count as unmatched: %v", unmatched)
+			}
+		})
 	}
 }
 

@@ -35,6 +35,8 @@ type Spec struct {
 
 	// constraint is nil for a Version that is no range.
 	constraint *semver.Constraints
+	// platform are the backends of spec.platform; nil for all.
+	platform []string
 	// given has the fields for the backend that do not depend on the catalogs.
 	given backend.Instance
 }
@@ -67,6 +69,24 @@ func New(namespace string, instances map[string]v1alpha1.Instance, path *field.P
 			"instances depend on each other: "+strings.Join(cycle, " -> ")))
 	}
 	return specs, errs
+}
+
+// Restrict leaves out the instances whose backend is not listed; with nil, none. The errors are those of the list, which is
+// at a path of the spec.
+func Restrict(specs []Spec, listed []string, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if listed != nil && len(listed) == 0 {
+		errs = append(errs, field.Required(path, "leave it out, or list at least one backend"))
+	}
+	for i, name := range listed {
+		if backends.Named(name) == nil {
+			errs = append(errs, field.NotSupported(path.Index(i), name, backendNames()))
+		}
+	}
+	for i := range specs {
+		specs[i].platform = listed
+	}
+	return errs
 }
 
 // Serve lets the instances that name no catalog be installed from the one of the selection; nil for none.

@@ -2,7 +2,8 @@ package instance
 
 import "fmt"
 
-// Unresolved is an instance whose application or version the selection does not have.
+// Unresolved is an instance whose application or version the selection does not have, or whose backend the platform does
+// not have.
 type Unresolved struct {
 	// Name of the instance, and Application that it would install.
 	Name, Application string
@@ -14,6 +15,8 @@ type Unresolved struct {
 	Nearest string
 	// OfVersion is true if the application is selected, and has no such version or channel.
 	OfVersion bool
+	// OffPlatform is true if the platform leaves the backend out, on purpose.
+	OffPlatform bool
 }
 
 func (u Unresolved) String() string { return u.Field + ": " + u.Reason }

@@ -44,6 +44,19 @@ spec:
       matchLabels: {a: b}
 `
 
+// proposedDefinition is one of Cozystack's proposal of backends.
+const (
+	proposedHelm       = "{type: Helm, helm: {prefix: a-, chartRef: {kind: HelmChart, name: app}, labels: {a: b}, valuesFrom: [{kind: Secret, name: a}]}}"
+	proposedDefinition = `apiVersion: apps.cozystack.io/v1alpha1
+kind: ApplicationDefinition
+metadata: {name: app}
+spec:
+  application: {kind: App, plural: apps, singular: app, openAPISchema: "{}"}
+  backend: ` + proposedHelm + "\n"
+	unservedGroup = `warning schema/unknown-group:1 apiVersion "apps.cozystack.io/v1alpha1" has a group that no release of Cozystack serves: ` +
+		"its fields are checked as those of Cozystack's proposal, and --crds checks the definition"
+)
+
 // What Flux's dry-run refuses, and with it all applications, is an error with the line of the field.
 func TestWhatTheAPIServerRefusesIsFound(t *testing.T) {
 	for _, test := range []struct {
@@ -99,6 +112,21 @@ func TestWhatTheAPIServerRefusesIsFound(t *testing.T) {
 			[]string{"error schema/type:10 spec.secrets.include must be a list, not a mapping"}},
 		{"a field of an element", cozystackDefinition, "matchLabels", "matchLabel",
 			[]string{"error schema/misspelt-field:12 spec.secrets.include[0].matchLabel is no field: did you mean matchLabels?"}},
+		{"a backend that Cozystack's releases do not know", cozystackDefinition, "  secrets:", "  backend: {type: Helm, helm: {prefix: \"\", chartRef: {kind: HelmChart, name: app}}}\n  secrets:", []string{
+			"warning cozystack/backend:9 spec.backend is a proposal, which no release of Cozystack has: its API server refuses the definition, and Flux then applies nothing"}},
+		{"the backend Helm", proposedDefinition, "", "", []string{unservedGroup}},
+		{"the backend Terraform", proposedDefinition, proposedHelm,
+			"{type: Terraform, terraform: {sourceRef: {kind: Bucket, name: a}, path: ./, prefix: a-, approvePlan: auto, destroyResourcesOnDeletion: true, " +
+				"writeOutputsToSecret: {name: '-outputs'}, runnerPodTemplate: {spec: {serviceAccountName: a}}}}", []string{unservedGroup}},
+		{"the older form of a backend", proposedDefinition, "backend: " + proposedHelm, "release: {prefix: a-, chartRef: {kind: HelmChart, name: app}}", []string{
+			unservedGroup, "warning cozystack/backend:6 spec.release is deprecated: write spec.backend with the type Helm, and the same prefix and chartRef below helm"}},
+		{"both forms", proposedDefinition, "  backend:", "  release: {prefix: a-, chartRef: {kind: HelmChart, name: app}}\n  backend:", []string{
+			unservedGroup, "warning cozystack/backend:6 spec.release has no effect beside spec.backend: remove it once no older Cozystack reads it"}},
+		{"a backend of another type", proposedDefinition, proposedHelm, "{type: Argo, argo: {}}", []string{unservedGroup,
+			"warning schema/unknown-field:6 spec.backend.argo is a field that Winnow does not know: an API that does not have it refuses all applications",
+			"error schema/value:6 spec.backend.type must be one of Helm, Terraform, not \"Argo\""}},
+		{"a backend without the part of its type", proposedDefinition, "type: Helm", "type: Terraform", []string{unservedGroup,
+			"error cozystack/required:6 spec.backend.terraform is missing"}},
 		{"a required field of Cozystack", cozystackDefinition, "  release:", "  releases:", []string{
 			"error cozystack/required:4 spec.release is missing",
 			"error schema/misspelt-field:6 spec.releases is no field: did you mean release?"}},

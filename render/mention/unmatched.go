@@ -23,10 +23,14 @@ type Unmatched struct {
 	Reason string
 }
 
-// UnmatchedInstances returns the mentions of instances that cannot be resolved.
+// UnmatchedInstances returns the mentions of instances that cannot be resolved. One whose backend the platform leaves out
+// is none: whoever lists the backends of a cluster knows it.
 func UnmatchedInstances(unresolved []instance.Unresolved) []Unmatched {
 	var all []Unmatched
 	for _, u := range unresolved {
+		if u.OffPlatform {
+			continue
+		}
 		all = append(all, Unmatched{Mention: Mention{Field: u.Field, Value: u.Value}, Reason: u.Reason, Nearest: u.Nearest})
 	}
 	return all

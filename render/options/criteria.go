@@ -68,7 +68,10 @@ func platform(p *v1alpha1.Platform, path *field.Path) (*selection.Platform, fiel
 		}
 	}
 	if p.Kubernetes == nil && p.KKP == nil {
-		errs = append(errs, field.Required(path, "kubernetes or kkp is needed"))
+		if p.Backends == nil {
+			errs = append(errs, field.Required(path, "kubernetes, kkp or backends is needed"))
+		}
+		return nil, errs
 	}
 	return converted, errs
 }

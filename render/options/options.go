@@ -91,6 +91,9 @@ func FromSpec(cs *v1alpha1.CatalogSelection) (Options, error) {
 	errs = append(errs, invalid...)
 	opts.Instances, invalid = instance.New(cs.Namespace, spec.Instances, path.Child("instances"))
 	errs = append(errs, invalid...)
+	if spec.Platform != nil {
+		errs = append(errs, instance.Restrict(opts.Instances, spec.Platform.Backends, path.Child("platform", "backends"))...)
+	}
 	opts.Served, opts.Repository, invalid = served(cs, path.Child("push"))
 	errs = append(errs, invalid...)
 	instance.Serve(opts.Instances, opts.Served)

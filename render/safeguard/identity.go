@@ -5,14 +5,15 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/identity"
 )
 
-// identityChanges returns a change for each field of the identity that both sides have and that differs.
-func identityChanges(before, now Definition) []Change {
+// IdentityChanges returns a change for each field of the identity that both sides have and that differs.
+func IdentityChanges(before, now Definition) []Change {
 	var changes []Change
-	for _, field := range slices.Sorted(maps.Keys(before.Identity)) {
-		from := before.Identity[field]
-		to, known := now.Identity[field]
+	for _, field := range slices.Sorted(maps.Keys(now.Identity)) {
+		to := now.Identity[field]
+		from, known := before.identityAt(field)
 		if known && from != to {
 			change := before.change(v1alpha1.IdentityChangeReason)
 			change.Field, change.From, change.To = field, from, to
@@ -20,6 +21,20 @@ func identityChanges(before, now Definition) []Change {
 		}
 	}
 	return changes
+}
+
+// identityAt returns the value of a field of the identity, and whether it is known. The prefix may stand at another path,
+// that of another backend.
+func (d Definition) identityAt(field string) (value string, known bool) {
+	if value, known = d.Identity[field]; known || !identity.IsPrefix(field) {
+		return value, known
+	}
+	for _, path := range slices.Sorted(maps.Keys(d.Identity)) {
+		if identity.IsPrefix(path) {
+			return d.Identity[path], true
+		}
+	}
+	return "", false
 }
 
 // sourceChange returns the change of the versions that stay, but have another origin, and whether there

@@ -42,6 +42,36 @@ func TestAChangeOfTheIdentityIsNamed(t *testing.T) {
 	}
 }
 
+// The prefix stands at another path for each backend, and its value is what counts, also over a live definition.
+func TestTheIdentityOfAnotherBackend(t *testing.T) {
+	vm := func(fields ...string) []safeguard.Definition {
+		d := safeguard.Definition{APIVersion: "apps.cozystack.io/v1alpha1", Kind: appKind, Name: "vm", Identity: map[string]string{}}
+		for i := 0; i < len(fields); i += 2 {
+			d.Identity[fields[i]] = fields[i+1]
+		}
+		return []safeguard.Definition{d}
+	}
+	const of, release, helm, terraform = "spec.backend.type", "spec.release.prefix", "spec.backend.helm.prefix", "spec.backend.terraform.prefix"
+	for _, test := range []struct {
+		name         string
+		older, newer []safeguard.Definition
+		want         []string
+	}{
+		{"release becomes the backend Helm", vm(of, "Helm", release, "vm-"), vm(of, "Helm", helm, "vm-"), nil},
+		{"and back", vm(of, "Helm", helm, "vm-"), vm(of, "Helm", release, "vm-"), nil},
+		{"with another prefix", vm(of, "Helm", release, "vm-"), vm(of, "Helm", helm, "m-"), []string{"IdentityChange vm spec.backend.helm.prefix vm->m-"}},
+		{"Helm becomes Terraform", vm(of, "Helm", helm, "vm-"), vm(of, "Terraform", terraform, "vm-"), []string{"IdentityChange vm spec.backend.type Helm>Terraform"}},
+		{"both are there, and are the same", vm(of, "Helm", release, "vm-"), vm(of, "Helm", release, "vm-", helm, "vm-"), nil},
+		{"both are there, and differ", vm(of, "Helm", release, "vm-"), vm(of, "Helm", release, "vm-", helm, "m-"), []string{"IdentityChange vm spec.backend.helm.prefix vm->m-"}},
+		{"a record of an older release has no type", vm(release, "vm-"), vm(of, "Helm", helm, "m-"), []string{"IdentityChange vm spec.backend.helm.prefix vm->m-"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			equal(t, lines(safeguard.Compare(test.older, test.newer)), test.want)
+			equal(t, lines(safeguard.Adopt(test.older, test.newer)), test.want)
+		})
+	}
+}
+
 // An object that is applied over a live one takes the identity from it as well.
 func TestAChangeOfALiveIdentityIsNamed(t *testing.T) {
 	for _, test := range []struct {

@@ -25,7 +25,7 @@ func Compare(older, newer []Definition) []Change {
 			changes = append(changes, gone(before, newer))
 			continue
 		}
-		changes = append(changes, identityChanges(before, now)...)
+		changes = append(changes, IdentityChanges(before, now)...)
 		if change, differs := sourceChange(before, now); differs {
 			changes = append(changes, change)
 		}
@@ -85,7 +85,7 @@ func Adopt(live, newer []Definition) []Change {
 				Reason: v1alpha1.AdoptionReason, Key: before.Key(), Versions: lost,
 			})
 		}
-		changes = append(changes, identityChanges(before, now)...)
+		changes = append(changes, IdentityChanges(before, now)...)
 	}
 	Sort(changes)
 	return changes

@@ -75,7 +75,7 @@ var platformUpgrades = []platformUpgrade{
 	{"plural", "postgres-rd/cozyrds/postgres.yaml", "plural: postgreses", "plural: postgresqls", "IdentityChange postgres",
 		`spec.application.plural would change from "postgreses" to "postgresqls"`},
 	{"chart", "postgres-rd/cozyrds/postgres.yaml", "name: platform-postgres", "name: platform-postgres-17", "SourceChange postgres",
-		"would come from another chart"},
+		"would come from another chart or module"},
 	{"two of a kind", "queue-rd/cozyrds/queue.yaml", "    kind: Queue", "    kind: Cache", "InvalidCatalog", "queue.yaml:"},
 	{"the chart beside it", "cache-rd/Chart.yaml", "version: 0.0.0", "version: 0.1.0", "", ""},
 	{"schema", "cache-rd/cozyrds/cache.yaml", `"default":"256Mi"`, `"default":"512Mi"`, "", ""},

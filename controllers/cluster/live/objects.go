@@ -57,7 +57,7 @@ func (o *Objects) kind(gvk schema.GroupVersionKind) kinds.Kind {
 // trim keeps only the metadata that the marks depend on, because thousands of definitions are cached.
 func trim(o client.Object) {
 	kept := map[string]string{}
-	for _, key := range []string{guard.ReconcileAnnotation, guard.PruneAnnotation, v1alpha1.BypassMarkAnnotation} {
+	for _, key := range []string{guard.ReconcileAnnotation, guard.PruneAnnotation, v1alpha1.BypassMarkAnnotation, v1alpha1.SourceDigestAnnotation} {
 		if value, ok := o.GetAnnotations()[key]; ok {
 			kept[key] = value
 		}

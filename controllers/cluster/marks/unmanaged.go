@@ -140,8 +140,8 @@ func (m *Marks) labelledBy(ctx context.Context, others []*v1alpha1.CatalogSelect
 	return false
 }
 
-// markOrphan labels a definition as unmanaged and removes the labels of its former selection, which Flux has
-// set and does not update once the object left the artifact. It reports whether the definition has the label.
+// markOrphan labels a definition as unmanaged and removes the metadata of its former selection, which Flux has
+// set and does not update once the object left the artifact: labels, and the digest of the source. It reports whether the definition has the label.
 func (m *Marks) markOrphan(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live, applied bool) (bool, error) {
 	labelled := object.Labels[v1alpha1.UnmanagedLabel] == "true"
 	if !applied {
@@ -152,7 +152,7 @@ func (m *Marks) markOrphan(ctx context.Context, cs *v1alpha1.CatalogSelection, o
 			return false, err
 		}
 	}
-	gone := map[string]any{}
+	gone, annotations := map[string]any{}, map[string]any{}
 	for _, key := range []string{v1alpha1.NameLabel, v1alpha1.NamespaceLabel} {
 		if _, there := object.Labels[key]; there {
 			gone[key] = nil
@@ -161,9 +161,12 @@ func (m *Marks) markOrphan(ctx context.Context, cs *v1alpha1.CatalogSelection, o
 	if object.Labels[v1alpha1.ManagedByLabel] == v1alpha1.ManagedByValue {
 		gone[v1alpha1.ManagedByLabel] = nil
 	}
-	if len(gone) == 0 {
+	if _, there := object.Annotations[v1alpha1.SourceDigestAnnotation]; there {
+		annotations[v1alpha1.SourceDigestAnnotation] = nil
+	}
+	if len(gone)+len(annotations) == 0 {
 		return true, nil
 	}
 	// The patch has no resource version, because setting the label has just changed it.
-	return true, m.patch(ctx, cs, object, map[string]any{"uid": object.UID, "labels": gone})
+	return true, m.patch(ctx, cs, object, map[string]any{"uid": object.UID, "labels": gone, "annotations": annotations})
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backend/draft"
-	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -24,7 +23,7 @@ func Backend() backend.Backend {
 }
 
 func build(d *draft.Draft) {
-	if !d.OfGroup(kinds.CozystackGroup) {
+	if !d.Installs(d.Application.OfCozystack()) {
 		return
 	}
 	// Cozystack decides about all of these, and has no values but the spec of the object.
@@ -34,11 +33,7 @@ func build(d *draft.Draft) {
 	if problems := validation.IsDNS1035Label(d.Name); len(problems) > 0 {
 		d.Refuse("name", "%s is not valid for Cozystack: %s", excerpt.Quoted(d.Name), problems[0])
 	}
-	helm := d.Spec.Get("release")
-	if d.Spec.Get("backend").IsSet() {
-		helm = d.Spec.Get("backend", strings.ToLower(d.Spec.Get("backend", "type").Text()))
-	}
-	if prefix := helm.Get("prefix").Text(); len(prefix)+len(d.Name) > backend.MaxReleaseName {
+	if prefix := BackendOf(d).Part.Get("prefix").Text(); len(prefix)+len(d.Name) > backend.MaxReleaseName {
 		d.Refuse("name", "Cozystack would call the release %s, and Helm allows %d characters", excerpt.Quoted(prefix+d.Name), backend.MaxReleaseName)
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Values)) {

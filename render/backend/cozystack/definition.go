@@ -11,10 +11,16 @@ import (
 	"github.com/winnow-dev/winnow/render/backend/definition"
 	"github.com/winnow-dev/winnow/render/backend/draft"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/identity"
 )
 
 // ApplicationVersion is that of the kinds that Cozystack serves for its definitions.
 var ApplicationVersion = schema.GroupVersion{Group: "apps.cozystack.io", Version: "v1alpha1"}
+
+// BackendOf returns what the definition is installed with.
+func BackendOf(d *draft.Draft) identity.Backend[definition.Field] {
+	return identity.BackendOf(d.Spec, definition.Field.Text)
+}
 
 // Kind returns spec.application.kind.
 func Kind(d *draft.Draft) string {

@@ -138,14 +138,14 @@ func (d *Draft) Given(name string) bool {
 	}[name]
 }
 
-// OfGroup refuses definitions of other API groups.
-func (d *Draft) OfGroup(groups ...string) bool {
+// Installs refuses packages, and definitions that the backend cannot read.
+func (d *Draft) Installs(readable bool) bool {
 	if d.Package != nil {
 		d.Refuse("backend", "the backend %s installs no packages of OLM: name %s or %s", d.Backend, backend.ClusterExtension, backend.Subscription)
 		return false
 	}
 	d.Unsupported("channels", "catalog", "createOperatorGroup")
-	if slices.Contains(groups, d.Application.Group) {
+	if readable {
 		return true
 	}
 	d.Refuse("backend", "the backend %s installs no definitions of %s: name another backend", d.Backend, excerpt.Quoted(d.Application.Group))

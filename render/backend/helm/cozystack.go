@@ -9,13 +9,19 @@ import (
 	"github.com/winnow-dev/winnow/render/backend/definition"
 	"github.com/winnow-dev/winnow/render/backend/draft"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/identity"
 )
 
 // releaseOfCozystack installs what Cozystack's API server would install, without that server. What differs is in
 // docs/guides/cozystack.md.
 func releaseOfCozystack(d *draft.Draft) {
 	d.Unsupported("version")
-	helm := helmOfCozystack(d)
+	chosen := cozystack.BackendOf(d)
+	helm := chosen.Part
+	if chosen.Type != backend.Helm {
+		d.Fault(identity.BackendType, "is %s: name that backend in the instance", excerpt.Quoted(chosen.Type))
+		return
+	}
 	if !helm.IsSet() {
 		helm.Fault("is missing")
 		return
@@ -41,18 +47,6 @@ func releaseOfCozystack(d *draft.Draft) {
 		d.AddNamespace(draft.Destination{Name: r.namespace, Create: *d.CreateNamespace})
 	}
 	addRelease(d, r)
-}
-
-// helmOfCozystack returns backend.helm of a definition, or the older spec.release.
-func helmOfCozystack(d *draft.Draft) definition.Field {
-	chosen := d.Spec.Get("backend")
-	if !chosen.IsSet() {
-		return d.Spec.Get("release")
-	}
-	if name := cmp.Or(chosen.Get("type").Text(), backend.Helm); name != backend.Helm {
-		chosen.Get("type").Fault("is %s: name that backend in the instance", excerpt.Quoted(name))
-	}
-	return chosen.Get("helm")
 }
 
 // cozystackLabels returns the labels of a release, by which Cozystack knows the application that it is of.

@@ -18,15 +18,16 @@ func Backend() backend.Backend {
 		Name:  backend.Helm,
 		Kinds: []schema.GroupVersionKind{kinds.HelmRelease, kinds.HelmRepository, kinds.OCIRepository},
 		Fill: func(d *draft.Draft) {
-			if !d.OfGroup(kinds.KKPGroup, kinds.CozystackGroup) {
+			ofKKP := d.Application.Group == kinds.KKPGroup
+			if !d.Installs(ofKKP || d.Application.OfCozystack()) {
 				return
 			}
 			d.Unsupported("destroyResources")
-			if d.Application.Group == kinds.CozystackGroup {
-				releaseOfCozystack(d)
+			if ofKKP {
+				releaseOfKKP(d)
 				return
 			}
-			releaseOfKKP(d)
+			releaseOfCozystack(d)
 		},
 	}
 }

@@ -4,7 +4,8 @@ package kinds
 
 import "k8s.io/apimachinery/pkg/runtime/schema"
 
-// API groups of definitions.
+// API groups of the definitions of the platforms' releases. Definitions of Cozystack are known by their fields, as its
+// proposals have another group.
 const (
 	KKPGroup       = "apps.kubermatic.k8c.io"
 	CozystackGroup = "cozystack.io"

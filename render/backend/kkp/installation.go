@@ -28,7 +28,7 @@ const managedByLabel = kinds.KKPGroup + "/managed-by"
 const maxInstalledName = 63
 
 func build(d *draft.Draft) {
-	if !d.OfGroup(kinds.KKPGroup) {
+	if !d.Installs(d.Application.Group == kinds.KKPGroup) {
 		return
 	}
 	d.Unsupported("releaseName", "storageNamespace", "serviceAccountName", "suspend", "dependsOn", "valuesFrom", "destroyResources")

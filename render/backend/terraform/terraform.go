@@ -37,12 +37,13 @@ func Backend() backend.Backend {
 }
 
 func build(d *draft.Draft) {
-	if !d.OfGroup(kinds.CozystackGroup) {
+	if !d.Installs(d.Application.OfCozystack()) {
 		return
 	}
 	d.Unsupported("version", "namespace", "createNamespace", "releaseName", "storageNamespace", "timeout")
-	module := d.Spec.Get("backend", "terraform")
-	if d.Spec.Get("backend", "type").Text() != backend.Terraform || !module.IsSet() {
+	chosen := cozystack.BackendOf(d)
+	module := chosen.Part
+	if chosen.Type != backend.Terraform || !module.IsSet() {
 		d.Fault("spec.backend", "must have the type Terraform, and a field terraform: name another backend in the instance")
 		return
 	}

@@ -3,12 +3,10 @@ package comparing
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/fielddiff"
 	"github.com/winnow-dev/winnow/render/guard"
-	"github.com/winnow-dev/winnow/render/identity"
 	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -115,16 +113,15 @@ func setOther(a *diff.Application, changes []fielddiff.Change, older, newer kust
 	if from, to := namespaceOf(older), namespaceOf(newer); from != to {
 		a.DefaultNamespace = &diff.Field{Path: "spec.defaultNamespace.name", From: from, To: to}
 	}
-	for _, c := range changes {
-		if isIdentity(a, c.Text()) {
-			a.Identity = append(a.Identity, c.Field())
-		}
+	moved := safeguard.IdentityChanges(safeguard.DefinitionOf(older), safeguard.DefinitionOf(newer))
+	for _, c := range moved {
+		a.Identity = append(a.Identity, diff.Field{Path: c.Field, From: diff.JSON(c.From), To: diff.JSON(c.To)})
 	}
 	rest := slices.DeleteFunc(changes, func(c fielddiff.Change) bool {
 		return c.IsAt("spec", blockField) || c.IsAt("spec", mappingField) ||
 			c.IsAt("spec", "versions") && len(a.Versions) > 0 ||
 			c.IsAt("spec", "defaultNamespace", "name") && a.DefaultNamespace != nil ||
-			isIdentity(a, c.Text())
+			slices.ContainsFunc(moved, func(m safeguard.Change) bool { return m.Field == c.Text() })
 	})
 	for i, c := range rest {
 		// The entries are equal, so their order differs.
@@ -134,12 +131,6 @@ func setOther(a *diff.Application, changes []fielddiff.Change, older, newer kust
 		}
 	}
 	a.Fields, a.FieldsOmitted = fielddiff.Bounded(rest)
-}
-
-// isIdentity reports whether a field is one of those that decide which live releases are meant.
-func isIdentity(a *diff.Application, path string) bool {
-	return strings.HasPrefix(a.APIVersion, identity.CozystackGroup+"/") &&
-		(path == identity.Prefix || path == identity.Kind || path == identity.Plural)
 }
 
 // namespaceOf returns spec.defaultNamespace.name as JSON, empty without one.

@@ -1,6 +1,9 @@
 package schema
 
-import "github.com/winnow-dev/winnow/render/backend/kinds"
+import (
+	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/lint/field"
+)
 
 // platform is what is known of the definitions of an API group.
 type platform struct {
@@ -8,13 +11,29 @@ type platform struct {
 	// required is the rule on required fields.
 	required string
 	root     shape
+	// more checks what a shape does not say; nil for nothing.
+	more func(root field.Field, report reportRule)
+}
+
+// check checks a definition of the platform.
+func (p platform) check(root field.Field, report reportRule) {
+	schemaCheck{required: p.required, report: report}.value(root, p.root)
+	if p.more != nil {
+		p.more(root, report)
+	}
 }
 
 // platforms are those whose definitions are known.
 func platforms() []platform {
 	return []platform{
 		{group: kinds.KKPGroup, version: "v1", required: kkpRequiredRule, root: kkpShape()},
-		{group: kinds.CozystackGroup, version: "v1alpha1", required: cozystackRequiredRule, root: cozystackShape()},
+		cozystack(),
+	}
+}
+
+func cozystack() platform {
+	return platform{
+		group: kinds.CozystackGroup, version: "v1alpha1", required: cozystackRequiredRule, root: cozystackShape(), more: checkBackend,
 	}
 }
 
@@ -58,34 +77,5 @@ func kkpShape() shape {
 			"helm": mapping(map[string]shape{"atomic": boolean, "enableDNS": boolean, "timeout": text, "wait": boolean}),
 		}),
 		"versions": {elements: &version},
-	}))
-}
-
-// cozystackShape has the fields of cozystack.io/v1alpha1.
-func cozystackShape() shape {
-	text, boolean := shape{kind: textKind}, shape{kind: booleanKind}
-	filled := shape{kind: textKind, filled: true}
-	texts := shape{kind: mappingKind, elements: &text}
-	expression := mapping(map[string]shape{"key!": text, "operator!": text, "values": listOf(text)})
-	selector := mapping(map[string]shape{"matchExpressions": listOf(expression), "matchLabels": texts, "resourceNames": listOf(text)})
-	resources := mapping(map[string]shape{"include": listOf(selector), "exclude": listOf(selector)})
-	check := mapping(map[string]shape{"apiVersion!": text, "kind!": text, "current!": text, "failed": text, "inProgress": text})
-	return object(mapping(map[string]shape{
-		"application!": mapping(map[string]shape{"kind!": text, "plural!": text, "singular!": text, "openAPISchema!": text}),
-		"release!": mapping(map[string]shape{
-			"chartRef!": mapping(map[string]shape{
-				"apiVersion": text, "kind!": {kind: textKind, choices: []string{"OCIRepository", "HelmChart", "ExternalArtifact"}},
-				"name!": filled, "namespace": filled,
-			}),
-			"prefix!": {kind: textKind, pattern: "^[a-z0-9-]*$"}, "labels": texts, "healthCheckExprs": listOf(check),
-			"waitStrategy": {kind: textKind, choices: []string{"poller", "legacy"}},
-		}),
-		"secrets": resources, "services": resources, "ingresses": resources,
-		"dashboard": mapping(map[string]shape{
-			"category!": text, "singular!": text, "plural!": text, "name": text, "description": text, "icon": text,
-			"module": boolean, "singularResource": boolean, "weight": {kind: integerKind},
-			"keysOrder": listOf(listOf(text)), "tags": listOf(text),
-			"tabs": listOf(shape{kind: textKind, choices: []string{"workloads", "ingresses", "services", "secrets", "yaml"}}),
-		}),
 	}))
 }

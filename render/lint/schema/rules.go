@@ -14,6 +14,7 @@ const (
 	namespaceRule         = "schema/namespace"
 	kkpRequiredRule       = "kkp/required"
 	cozystackRequiredRule = "cozystack/required"
+	cozystackBackendRule  = "cozystack/backend"
 	definedRule           = "crds/invalid"
 	undefinedRule         = "crds/missing"
 	severity              = rules.Error
@@ -30,6 +31,7 @@ func Rules() []rules.Rule {
 		rules.New(unknownGroupRule, rules.Warning, "the API group is one whose fields are known"),
 		rules.New(namespaceRule, rules.Warning, "what is of no namespace names none"),
 		rules.New(kkpRequiredRule, severity, "the fields that KKP's API requires are there"),
+		rules.New(cozystackBackendRule, rules.Warning, "the backend is in the field that the API server of Cozystack reads"),
 		rules.New(cozystackRequiredRule, severity, "the fields that Cozystack's API requires are there"),
 		rules.New(definedRule, severity, "the CustomResourceDefinitions accept the definition"),
 		rules.New(undefinedRule, severity, "the CustomResourceDefinitions have the kind"),

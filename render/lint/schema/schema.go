@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/identity"
 	"github.com/winnow-dev/winnow/render/lint/field"
 	"github.com/winnow-dev/winnow/render/lint/rules"
 	"github.com/winnow-dev/winnow/render/spelling"
@@ -75,12 +76,16 @@ func checkSchema(root field.Field, report reportRule) {
 			report(apiVersionRule, at, "apiVersion %s is not served: did you mean %s/%s?", excerpt.Quoted(at.Text()), p.group, p.version)
 			return
 		}
-		s := schemaCheck{required: p.required, report: report}
-		s.value(root, p.root)
+		p.check(root, report)
 		return
 	}
 	if meant := spelling.Typo(group, groups); meant != "" {
 		report(apiVersionRule, at, "apiVersion %s has a group that is not known: did you mean %s?", excerpt.Quoted(at.Text()), meant)
+		return
+	}
+	if identity.IsCozystack(root.Get("spec")) {
+		report(unknownGroupRule, at, "apiVersion %s has a group that no release of Cozystack serves: its fields are checked as those of Cozystack's proposal, and --crds checks the definition", excerpt.Quoted(at.Text()))
+		cozystack().check(root, report)
 		return
 	}
 	report(unknownGroupRule, at, "apiVersion %s has a group that is not known: --crds checks the definition", excerpt.Quoted(at.Text()))

@@ -182,7 +182,7 @@ func liveEffects(a diff.Application) []string {
 		all = append(all, "IDENTITY "+fieldLine(f)+": its releases are orphaned, and installed anew")
 	}
 	if a.SourceChanged {
-		all = append(all, "with another chart")
+		all = append(all, "with another chart or module")
 	}
 	return all
 }

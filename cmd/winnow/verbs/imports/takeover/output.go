@@ -11,7 +11,6 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
-	"github.com/winnow-dev/winnow/render/backends"
 )
 
 // result returns what was taken.
@@ -24,7 +23,7 @@ func (t *taker) result() *Result {
 		if c.instance.Application == name {
 			c.instance.Application = ""
 		}
-		if c.instance.Backend == backends.Default(kkpGroup) {
+		if c.instance.Backend == backend.Helm {
 			c.instance.Backend = ""
 		}
 		r.Instances[name] = c.instance
