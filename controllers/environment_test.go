@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -286,6 +287,9 @@ func (e *environment) emptyStorage() {
 // equal compares two values by their YAML, and shows the lines between the first and the last difference.
 func (e *environment) equal(what string, got, want any) {
 	e.Helper()
+	if reflect.DeepEqual(got, want) {
+		return
+	}
 	a := strings.Split(toYAML(e.T, got), "\n")
 	b := strings.Split(toYAML(e.T, want), "\n")
 	if slices.Equal(a, b) {
