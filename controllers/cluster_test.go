@@ -30,6 +30,8 @@ type liveCluster struct {
 	*environment
 	group string
 	wire  *wire
+	// awaited is the number of writes after which the caches were up to date.
+	awaited int64
 }
 
 func newCluster(t *testing.T) *liveCluster {
@@ -160,14 +162,20 @@ func (c *liveCluster) await(what string, done func() bool) {
 	}
 }
 
-// awaitCaches waits until the caches of all watched kinds are up to date.
+// awaitCaches waits until the caches of all watched kinds are up to date. They are, if nothing of a watched kind was written
+// since the last time: a new cache begins with the present state.
 func (c *liveCluster) awaitCaches() {
 	c.Helper()
+	written := apiServer.watched.Load() + c.wire.writes.Load()
+	if written == c.awaited {
+		return
+	}
 	for gvk, reader := range c.reconciler.cluster.Kinds.Readers() {
 		c.await("the cache of "+gvk.String(), func() bool {
 			return slices.Equal(c.versions(gvk, reader), c.versions(gvk, apiServer))
 		})
 	}
+	c.awaited = written
 }
 
 // versions lists "<namespace>/<name> <resourceVersion>" of the objects of a kind.
@@ -246,10 +254,12 @@ func (c *liveCluster) applies(name string) {
 // reports makes a Kustomization report that it has applied a revision.
 func (c *liveCluster) reports(name, revision string) {
 	c.Helper()
-	c.report(name, func(ks *kustomizev1.Kustomization) {
-		ks.Status.LastAppliedRevision, ks.Status.LastAttemptedRevision = revision, revision
-		ks.Status.Conditions = []metav1.Condition{readyCondition(metav1.ConditionTrue, meta.ReconciliationSucceededReason, "applied")}
-	})
+	c.report(name, func(ks *kustomizev1.Kustomization) { applied(ks, revision) })
+}
+
+func applied(ks *kustomizev1.Kustomization, revision string) {
+	ks.Status.LastAppliedRevision, ks.Status.LastAttemptedRevision = revision, revision
+	ks.Status.Conditions = []metav1.Condition{readyCondition(metav1.ConditionTrue, meta.ReconciliationSucceededReason, "applied")}
 }
 
 // fails makes a Kustomization report that its last attempt failed.

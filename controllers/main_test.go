@@ -21,7 +21,7 @@ import (
 
 // apiServer is a client of the real API server that all tests of the package share. Each test has its own
 // namespace.
-var apiServer client.WithWatch
+var apiServer *mirror
 
 // restConfig has all rights on the API server.
 var restConfig *rest.Config

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -32,6 +33,8 @@ type mirror struct {
 	client.WithWatch
 	// resources maps the mirrored types, and the types of their lists, to resources.
 	resources map[reflect.Type]schema.GroupResource
+	// watched counts the writes to other kinds than sources, selections and their artifacts.
+	watched atomic.Int64
 
 	mu sync.Mutex
 	// writes counts the writes: an answer is kept only if there was no other write since the request.
@@ -86,6 +89,9 @@ func (m *mirror) written(r *http.Request) {
 	defer m.mu.Unlock()
 	m.writes++
 	parts := strings.Split(r.URL.Path, "/")
+	if len(parts) < 7 || parts[2] != sourcev1.GroupVersion.Group && parts[2] != v1alpha1.GroupVersion.Group {
+		m.watched.Add(1)
+	}
 	if len(parts) < 7 || parts[1] != "apis" || parts[4] != "namespaces" {
 		return
 	}
