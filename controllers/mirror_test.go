@@ -28,7 +28,7 @@ import (
 // mirror is a client that sends a read only if the answer is not known. A reconciliation reads the same objects many times. In
 // production the cache of the manager answers, which follows the API server with a delay. The mirror has no delay: it sees
 // each write of this process before the writer continues. It mirrors only kinds that neither the API server nor another
-// process writes.
+// process writes, and that no client writes which is not made with its configuration.
 type mirror struct {
 	client.WithWatch
 	// resources maps the mirrored types, and the types of their lists, to resources.

@@ -128,7 +128,7 @@ func TestWhatIsNotPushed(t *testing.T) {
 		p := newPushing(t)
 		p.settle()
 		p.front.taken()
-		p.depart("kkp")
+		p.depart()
 		if _, err := p.tryReconcile("kkp"); err != nil {
 			t.Fatal(err)
 		}
