@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
@@ -32,6 +30,8 @@ type liveCluster struct {
 	*environment
 	group string
 	wire  *wire
+	// awaited is the number of writes after which the caches were up to date.
+	awaited int64
 }
 
 func newCluster(t *testing.T) *liveCluster {
@@ -64,26 +64,9 @@ func (c *liveCluster) clear() {
 	if err := apiServer.DeleteAllOf(ctx, newDefinition(c.group, "")); client.IgnoreNotFound(err) != nil {
 		c.Error(err)
 	}
-	for _, namespace := range []string{c.namespace, c.namespace + "-neighbor"} {
+	for _, namespace := range *c.namespaces {
 		err := apiServer.DeleteAllOf(ctx, &kustomizev1.Kustomization{}, client.InNamespace(namespace))
 		if client.IgnoreNotFound(err) != nil {
-			c.Error(err)
-		}
-	}
-	var selections v1alpha1.CatalogSelectionList
-	if err := apiServer.List(ctx, &selections); err != nil {
-		c.Error(err)
-	}
-	for i := range selections.Items {
-		cs := &selections.Items[i]
-		if !strings.HasPrefix(cs.Namespace, c.namespace) {
-			continue
-		}
-		cs.Finalizers = nil
-		if err := apiServer.Update(ctx, cs); err != nil {
-			c.Error(err)
-		}
-		if err := apiServer.Delete(ctx, cs); client.IgnoreNotFound(err) != nil {
 			c.Error(err)
 		}
 	}
@@ -97,6 +80,7 @@ func (c *liveCluster) neighbor() *liveCluster {
 	if err := apiServer.Create(c.Context(), namespace); err != nil {
 		c.Fatal(err)
 	}
+	*c.namespaces = append(*c.namespaces, namespace.Name)
 	e := *c.environment
 	e.namespace = namespace.Name
 	return &liveCluster{environment: &e, group: c.group, wire: c.wire}
@@ -105,22 +89,35 @@ func (c *liveCluster) neighbor() *liveCluster {
 // install makes the API server serve the definitions of a group.
 func (c *liveCluster) install(group string) {
 	c.Helper()
-	crd := definitionsOfGroup(group)
-	if err := apiServer.Create(c.Context(), crd); err != nil && !apierrors.IsAlreadyExists(err) {
+	c.serve(definitionsOfGroup(group))
+}
+
+// servedCRDs has the names of the definitions that serve has created: the API server validates them even if they exist.
+var servedCRDs = map[string]bool{}
+
+// serve makes the API server serve a kind, for all tests of the package.
+func (c *liveCluster) serve(crd *apiextensionsv1.CustomResourceDefinition) {
+	c.Helper()
+	if servedCRDs[crd.Name] {
+		return
+	}
+	servedCRDs[crd.Name] = true
+	if err := apiServer.Create(c.Context(), crd); client.IgnoreAlreadyExists(err) != nil {
 		c.Fatal(err)
 	}
-	c.await("definitions of "+group+" to be served", func() bool {
-		err := apiServer.List(c.Context(), definitionList(group))
-		return err == nil
-	})
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(schema.GroupVersionKind{Group: crd.Spec.Group, Version: crd.Spec.Versions[0].Name, Kind: crd.Spec.Names.ListKind})
+	c.await(crd.Name+" to be served", func() bool { return apiServer.List(c.Context(), list) == nil })
 }
 
 // uninstall removes the group, with all definitions.
 func (c *liveCluster) uninstall(group string) {
 	c.Helper()
-	c.remove(definitionsOfGroup(group))
+	crd := definitionsOfGroup(group)
+	delete(servedCRDs, crd.Name)
+	c.remove(crd)
 	c.await("definitions of "+group+" to be gone", func() bool {
-		return !c.exists(definitionsOfGroup(group))
+		return !c.exists(crd)
 	})
 }
 
@@ -165,14 +162,20 @@ func (c *liveCluster) await(what string, done func() bool) {
 	}
 }
 
-// awaitCaches waits until the caches of all watched kinds are up to date.
+// awaitCaches waits until the caches of all watched kinds are up to date. They are, if nothing of a watched kind was written
+// since the last time: a new cache begins with the present state.
 func (c *liveCluster) awaitCaches() {
 	c.Helper()
+	written := apiServer.watched.Load() + c.wire.writes.Load()
+	if written == c.awaited {
+		return
+	}
 	for gvk, reader := range c.reconciler.cluster.Kinds.Readers() {
 		c.await("the cache of "+gvk.String(), func() bool {
 			return slices.Equal(c.versions(gvk, reader), c.versions(gvk, apiServer))
 		})
 	}
+	c.awaited = written
 }
 
 // versions lists "<namespace>/<name> <resourceVersion>" of the objects of a kind.
@@ -251,10 +254,12 @@ func (c *liveCluster) applies(name string) {
 // reports makes a Kustomization report that it has applied a revision.
 func (c *liveCluster) reports(name, revision string) {
 	c.Helper()
-	c.report(name, func(ks *kustomizev1.Kustomization) {
-		ks.Status.LastAppliedRevision, ks.Status.LastAttemptedRevision = revision, revision
-		ks.Status.Conditions = []metav1.Condition{readyCondition(metav1.ConditionTrue, meta.ReconciliationSucceededReason, "applied")}
-	})
+	c.report(name, func(ks *kustomizev1.Kustomization) { applied(ks, revision) })
+}
+
+func applied(ks *kustomizev1.Kustomization, revision string) {
+	ks.Status.LastAppliedRevision, ks.Status.LastAttemptedRevision = revision, revision
+	ks.Status.Conditions = []metav1.Condition{readyCondition(metav1.ConditionTrue, meta.ReconciliationSucceededReason, "applied")}
 }
 
 // fails makes a Kustomization report that its last attempt failed.

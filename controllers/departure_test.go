@@ -39,9 +39,9 @@ func reading(like client.Object, failure error) client.WithWatch {
 	})
 }
 
-// depart makes the selection one of another shard: the cache of this controller has it no longer.
-func (e *environment) depart(name string) {
-	absent := apierrors.NewNotFound(schema.GroupResource{Resource: "catalogselections"}, name)
+// depart makes the selection "kkp" one of another shard: the cache of this controller has it no longer.
+func (e *environment) depart() {
+	absent := apierrors.NewNotFound(schema.GroupResource{Resource: "catalogselections"}, "kkp")
 	e.reconciler.Client = reading(&v1alpha1.CatalogSelection{}, absent)
 }
 
@@ -65,7 +65,7 @@ func TestASelectionOfAnotherShardLeavesNothingBehind(t *testing.T) {
 		t.Fatal("there are no metrics")
 	}
 
-	e.depart("kkp")
+	e.depart()
 	if _, err := e.tryReconcile("kkp"); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestTheArchivesOfASelectionMoveToItsShard(t *testing.T) {
 			e.selection("other")
 			e.publish("other")
 			test.before(e)
-			e.depart("kkp")
+			e.depart()
 			result, err := e.tryReconcile("kkp")
 			if result != test.want || !errors.Is(err, test.err) {
 				t.Errorf("Reconcile() = %+v, %v, want %+v, %v", result, err, test.want, test.err)

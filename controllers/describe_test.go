@@ -50,7 +50,7 @@ func describedFields(content map[string]any, indent string) []string {
 	return lines
 }
 
-func TestDescribeIsReadableAtAThousandApplications(t *testing.T) {
+func TestCostOfDescribeAtAThousandApplications(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		catalog []byte
@@ -83,7 +83,7 @@ func TestDescribeIsReadableAtAThousandApplications(t *testing.T) {
 	}
 }
 
-func TestDescribeIsReadableWhileAThousandAreHeld(t *testing.T) {
+func TestCostOfDescribeWhileAThousandAreHeld(t *testing.T) {
 	e := newEnvironment(t)
 	e.source(realistic(t, 1001, 3))
 	e.selection("kkp", guarded)

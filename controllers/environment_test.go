@@ -2,11 +2,11 @@ package controllers
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -32,7 +32,9 @@ import (
 // artifacts of sources.
 type environment struct {
 	*testing.T
-	namespace  string
+	namespace string
+	// namespaces has the namespace and that of the neighbor, if there is one.
+	namespaces *[]string
 	sources    *sourcetest.Server
 	storage    *storage.Storage
 	events     *recorder
@@ -50,17 +52,17 @@ func newEnvironment(t *testing.T) *environment {
 	if err := apiServer.Create(t.Context(), namespace); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { removeSelections(t, namespace.Name) })
 	dir := t.TempDir()
 	served := httptest.NewServer(http.FileServer(http.Dir(dir)))
 	t.Cleanup(served.Close)
 	e := &environment{
-		T:         t,
-		namespace: namespace.Name,
-		sources:   sourcetest.NewServer(t),
-		events:    &recorder{},
-		traffic:   &traffic{},
-		log:       &logLines{},
+		T:          t,
+		namespace:  namespace.Name,
+		namespaces: &[]string{namespace.Name},
+		sources:    sourcetest.NewServer(t),
+		events:     &recorder{},
+		traffic:    &traffic{},
+		log:        &logLines{},
 		storage: &storage.Storage{
 			BasePath:                 dir,
 			Hostname:                 strings.TrimPrefix(served.URL, "http://"),
@@ -72,23 +74,27 @@ func newEnvironment(t *testing.T) *environment {
 	return e
 }
 
-// removeSelections deletes the selections of a test, because the client of the tests does not cache, and lists
-// all of them each time.
-func removeSelections(t *testing.T, namespace string) {
-	ctx := context.WithoutCancel(t.Context())
-	var list v1alpha1.CatalogSelectionList
-	if err := apiServer.List(ctx, &list, client.InNamespace(namespace)); err != nil {
-		t.Error(err)
+// ownSelections is a client that lists only the selections of a test, because no test removes its own.
+type ownSelections struct {
+	client.WithWatch
+	namespaces *[]string
+}
+
+// List implements client.Reader.
+func (o ownSelections) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	all, ok := list.(*v1alpha1.CatalogSelectionList)
+	if !ok {
+		return o.WithWatch.List(ctx, list, opts...)
 	}
-	for i := range list.Items {
-		cs := &list.Items[i]
-		before := cs.DeepCopy()
-		cs.Finalizers = nil
-		err := apiServer.Patch(ctx, cs, client.MergeFrom(before))
-		if err = errors.Join(client.IgnoreNotFound(err), client.IgnoreNotFound(apiServer.Delete(ctx, cs))); err != nil {
-			t.Error(err)
+	all.Items = nil
+	for _, namespace := range *o.namespaces {
+		var own v1alpha1.CatalogSelectionList
+		if err := o.WithWatch.List(ctx, &own, append(opts, client.InNamespace(namespace))...); err != nil {
+			return err
 		}
+		all.Items = append(all.Items, own.Items...)
 	}
+	return nil
 }
 
 // restart replaces the reconciler by one without state.
@@ -103,7 +109,7 @@ func (e *environment) restartWith(edit func(*Options)) {
 	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](time.Hour, time.Hour)
 	e.pushQueue = workqueue.NewTypedRateLimitingQueue(limiter)
 	options := Options{
-		Name: "winnow-controller", Client: e.traffic.client(), APIReader: apiServer, Secrets: apiServer, Config: restConfig,
+		Name: "winnow-controller", Client: e.traffic.through(ownSelections{apiServer, e.namespaces}), APIReader: apiServer, Secrets: apiServer, Config: restConfig,
 		Recorder: e.events, Storage: e.storage, CatalogCacheBytes: 64 << 20, PushQueue: e.pushQueue, Now: e.now,
 		KindCaches: cache.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()},
 	}
@@ -281,6 +287,9 @@ func (e *environment) emptyStorage() {
 // equal compares two values by their YAML, and shows the lines between the first and the last difference.
 func (e *environment) equal(what string, got, want any) {
 	e.Helper()
+	if reflect.DeepEqual(got, want) {
+		return
+	}
 	a := strings.Split(toYAML(e.T, got), "\n")
 	b := strings.Split(toYAML(e.T, want), "\n")
 	if slices.Equal(a, b) {

@@ -149,7 +149,7 @@ func TestWhoeverNeedsNoSlotLeavesTheLine(t *testing.T) {
 		{"invalid", func(e *environment) {
 			e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Limit = &v1alpha1.Limit{Expression: "("} })
 		}},
-		{"gone from the shard", func(e *environment) { removeSelections(e.T, e.namespace) }},
+		{"gone from the shard", func(e *environment) { e.depart() }},
 		{"a panic", func(e *environment) {
 			e.traffic.read = func(client.ObjectKey, client.Object) (bool, error) { panic("a bug") }
 		}},

@@ -74,10 +74,11 @@ func (e *environment) sourceOf(kind string, key client.ObjectKey, content []byte
 func (e *environment) setArtifact(kind string, key client.ObjectKey, artifact *meta.Artifact) {
 	e.Helper()
 	source := newSource(kind, key)
-	if err := apiServer.Create(e.Context(), source); err != nil && !apierrors.IsAlreadyExists(err) {
-		e.Fatal(err)
+	err := apiServer.Get(e.Context(), key, source)
+	if apierrors.IsNotFound(err) {
+		err = apiServer.Create(e.Context(), source)
 	}
-	if err := apiServer.Get(e.Context(), key, source); err != nil {
+	if err != nil {
 		e.Fatal(err)
 	}
 	switch typed := source.(type) {

@@ -55,8 +55,8 @@ func (c *liveCluster) fluxWith(kustomization, selection string, placeholders []s
 	if ks.Spec.SourceRef.Kind == sourcev1.ExternalArtifactKind {
 		revision = consumers.RevisionOf(c.get(ks.Spec.SourceRef.Name))
 	}
-	c.reports(kustomization, revision)
 	c.report(kustomization, func(ks *kustomizev1.Kustomization) {
+		applied(ks, revision)
 		ks.Status.Inventory = &kustomizev1.ResourceInventory{Entries: append([]kustomizev1.ResourceRef{}, entries...)}
 		now := time.Now()
 		ks.Status.History = meta.History{{

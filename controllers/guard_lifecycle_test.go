@@ -169,7 +169,7 @@ func TestAnEmptyResult(t *testing.T) {
 	}
 }
 
-func TestTheReasonsOfAHoldAreBounded(t *testing.T) {
+func TestCostOfTheReasonsOfAHold(t *testing.T) {
 	short := func(i int) string { return fmt.Sprintf("app%03d::9.9.9", i) }
 	long := strings.Repeat("0", 240)
 	for _, test := range []struct {

@@ -16,22 +16,6 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// serveHelmReleases makes the API server serve HelmReleases, for all tests of the package.
-func serveHelmReleases(c *liveCluster) {
-	c.Helper()
-	crd := helmReleases()
-	err := apiServer.Create(c.Context(), crd)
-	if err != nil && client.IgnoreAlreadyExists(err) != nil {
-		c.Fatal(err)
-	}
-	c.await("HelmReleases to be served", func() bool {
-		list := &unstructured.UnstructuredList{}
-		list.SetAPIVersion("helm.toolkit.fluxcd.io/v2")
-		list.SetKind("HelmReleaseList")
-		return apiServer.List(c.Context(), list) == nil
-	})
-}
-
 func helmReleases() *apiextensionsv1.CustomResourceDefinition {
 	crd := definitionsOfGroup("helm.toolkit.fluxcd.io")
 	crd.Name, crd.Spec.Scope = "helmreleases.helm.toolkit.fluxcd.io", apiextensionsv1.NamespaceScoped
@@ -76,7 +60,7 @@ func TestLiveReleasesAreTakenOver(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := newCluster(t)
-			serveHelmReleases(c)
+			c.serve(helmReleases())
 			c.environment.create(liveRelease(c.namespace, "a", test.spec))
 			c.source(installable(t, "web:1.0.0@web"))
 			c.selection("kkp", guarded, installing("a=1.0.0"))
@@ -95,7 +79,7 @@ func TestLiveReleasesAreTakenOver(t *testing.T) {
 // What has run last tells the chart of a release whose source does not.
 func TestTheLiveChartIsThatOfTheHistory(t *testing.T) {
 	c := newCluster(t)
-	serveHelmReleases(c)
+	c.serve(helmReleases())
 	release := liveRelease(c.namespace, "a", map[string]any{"releaseName": "a", "targetNamespace": "web", "chartRef": map[string]any{"kind": "OCIRepository", "name": "database"}})
 	c.environment.create(release)
 	release.Object["status"] = map[string]any{"history": []any{map[string]any{"chartName": "database"}, map[string]any{"chartName": "web"}}}
@@ -112,7 +96,7 @@ func TestTheLiveChartIsThatOfTheHistory(t *testing.T) {
 // The right to patch HelmReleases is one to install anything, so they are not marked.
 func TestLiveReleasesAreNotMarked(t *testing.T) {
 	c := newCluster(t)
-	serveHelmReleases(c)
+	c.serve(helmReleases())
 	release := liveRelease(c.namespace, "a", map[string]any{"releaseName": "a", "targetNamespace": "web"})
 	release.SetLabels(map[string]string{v1alpha1.BypassLabel: "true"})
 	other := liveRelease(c.namespace, "other", map[string]any{})
@@ -143,7 +127,7 @@ func TestLiveReleasesAreNotMarked(t *testing.T) {
 func withPublishedInstance(t *testing.T) *liveCluster {
 	t.Helper()
 	c := newCluster(t)
-	serveHelmReleases(c)
+	c.serve(helmReleases())
 	c.source(installable(t, "web:1.0.0@web"))
 	c.selection("kkp", guarded, installing("a=1.0.0"))
 	c.consumer("kkp", "kkp")

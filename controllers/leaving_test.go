@@ -203,7 +203,7 @@ func TestATimeWithoutAControllerIsNotTheReceivers(t *testing.T) {
 // apply definitions.
 func TestAReceiverOwnsSomethingOfTheKind(t *testing.T) {
 	c := moving(t)
-	serveHelmReleases(c)
+	c.serve(helmReleases())
 	n := c.neighbor()
 	n.source(installable(t, "web:1.0.0@web argocd:1.0.0@argocd"))
 	n.selection("tenant", compared, without("argocd"), installing("a=1.0.0"), func(cs *v1alpha1.CatalogSelection) { cs.Spec.Definitions = "" })

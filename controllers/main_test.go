@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"testing"
 
@@ -20,7 +21,7 @@ import (
 
 // apiServer is a client of the real API server that all tests of the package share. Each test has its own
 // namespace.
-var apiServer client.WithWatch
+var apiServer *mirror
 
 // restConfig has all rights on the API server.
 var restConfig *rest.Config
@@ -50,6 +51,7 @@ func TestMain(m *testing.M) {
 }
 
 func runWithStack(m *testing.M) (code int, err error) {
+	debug.SetGCPercent(400) // memory is cheaper than CPU here
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
 	ctrl.SetLogger(logger.NewLogger(logger.Options{LogLevel: "error"}))
@@ -74,7 +76,7 @@ func runWithStack(m *testing.M) (code int, err error) {
 	if err != nil {
 		return 1, err
 	}
-	apiServer, err = client.NewWithWatch(restConfig, client.Options{Scheme: s.Client().Scheme()})
+	apiServer, err = newMirror(restConfig, client.Options{Scheme: s.Client().Scheme()})
 	if err != nil {
 		return 1, fmt.Errorf("making the client: %w", err)
 	}

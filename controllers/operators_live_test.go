@@ -12,7 +12,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
@@ -34,14 +33,7 @@ func serveOLM(c *liveCluster) {
 			Kind: one.gvk.Kind, ListKind: one.gvk.Kind + "List", Plural: singular + "s", Singular: singular,
 		}
 		crd.Spec.Versions[0].Name = one.gvk.Version
-		if err := apiServer.Create(c.Context(), crd); client.IgnoreAlreadyExists(err) != nil {
-			c.Fatal(err)
-		}
-		c.await(one.gvk.Kind+" to be served", func() bool {
-			list := &unstructured.UnstructuredList{}
-			list.SetGroupVersionKind(one.gvk.GroupVersion().WithKind(one.gvk.Kind + "List"))
-			return apiServer.List(c.Context(), list) == nil
-		})
+		c.serve(crd)
 	}
 }
 

@@ -128,7 +128,7 @@ func TestWhatIsNotPushed(t *testing.T) {
 		p := newPushing(t)
 		p.settle()
 		p.front.taken()
-		removeSelections(t, p.namespace)
+		p.depart()
 		if _, err := p.tryReconcile("kkp"); err != nil {
 			t.Fatal(err)
 		}

@@ -102,8 +102,6 @@ func (t *traffic) write(name string, object client.Object, do func() error) erro
 	return nil
 }
 
-func (t *traffic) client() client.Client { return t.through(apiServer) }
-
 // through returns a client that sends the traffic by another one.
 func (t *traffic) through(sender client.WithWatch) client.Client {
 	return interceptor.NewClient(sender, interceptor.Funcs{

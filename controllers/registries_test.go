@@ -113,7 +113,6 @@ func TestARegistryThatRefusesOrIsNotTrusted(t *testing.T) {
 	} {
 		trouble.want, trouble.retry = retried("FetchFailed"), backoff
 		t.Run(trouble.name+", at first", func(t *testing.T) { troubleAtFirst(t, trouble) })
-		t.Run(trouble.name+", after a publication", func(t *testing.T) { troubleLater(t, trouble) })
 	}
 }
 

@@ -38,7 +38,7 @@ func (c *liveCluster) applyRelease(selection, storage, target, release string, n
 // tenants returns the namespace of a tenant beside a platform, with a selection each, and no instances yet.
 func (c *liveCluster) tenants() *liveCluster {
 	c.Helper()
-	serveHelmReleases(c)
+	c.serve(helmReleases())
 	n := c.neighbor()
 	for _, e := range []*liveCluster{c, n} {
 		e.source(installable(c.T, "web:1.0.0@web"))

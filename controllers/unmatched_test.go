@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
+	"github.com/winnow-dev/winnow/render/mention"
 )
 
 // unmatched returns the condition Unmatched as "<reason> <message>", empty without one.
@@ -85,12 +86,11 @@ func TestUnmatchedExplainsAnEmptySelection(t *testing.T) {
 }
 
 func TestTheMessageOfUnmatchedIsBounded(t *testing.T) {
-	var names []string
-	for i := range 1000 {
-		names = append(names, fmt.Sprintf("%s%d", strings.Repeat("x", 200), i))
+	unmatched := make([]mention.Unmatched, 1000)
+	for i := range unmatched {
+		unmatched[i].Field, unmatched[i].Value = "spec.exclude", fmt.Sprintf("%s%d", strings.Repeat("x", 200), i)
 	}
-	_, good := publishGuarded(t, "argocd", exclude(names...))
-	message := conditions.GetMessage(good.cs, v1alpha1.UnmatchedCondition)
+	message := (&unmatchedNames{unmatched}).condition().Message
 	if len(message) > bounds.ConditionMessage || !strings.HasSuffix(message, " and 980 more") {
 		t.Errorf("the message has %d bytes: %s", len(message), message)
 	}

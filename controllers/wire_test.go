@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"path"
 	"sync"
+	"sync/atomic"
 )
 
 // wire intercepts the requests that mark definitions.
@@ -12,6 +13,8 @@ type wire struct {
 	sent []string
 	// before runs before a request is sent.
 	before func(*http.Request)
+	// writes counts the requests that were answered.
+	writes atomic.Int64
 }
 
 // taken returns the requests since the last call, as "<verb> <name>[ as <account>]".
@@ -35,6 +38,7 @@ func (w *wire) wrap(next http.RoundTripper) http.RoundTripper {
 		if w.before != nil {
 			w.before(r)
 		}
+		defer w.writes.Add(1)
 		return next.RoundTrip(r)
 	})
 }
