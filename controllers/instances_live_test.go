@@ -210,7 +210,7 @@ func TestThePlatformsBackends(t *testing.T) {
 	const head = "apiVersion: cozystack.io/v1alpha1\nkind: ApplicationDefinition\nmetadata:\n  name: %[1]s\nspec:\n" +
 		"  application: {kind: %[1]s, plural: %[1]ss, singular: %[1]s, openAPISchema: '{}'}\n"
 	c := newCluster(t)
-	serveHelmReleases(c)
+	c.serve(helmReleases())
 	c.source(catalogArchive(t,
 		"applications/vm/application.yaml", fmt.Sprintf(head, "vm")+"  backend: {type: Terraform, terraform: {prefix: vm-, sourceRef: {kind: GitRepository, name: x}}}\n",
 		"applications/web/application.yaml", fmt.Sprintf(head, "web")+"  release: {prefix: web-, chartRef: {kind: HelmChart, name: web}}\n"))
