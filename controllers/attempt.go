@@ -52,8 +52,6 @@ type attempt struct {
 	names *unmatchedNames
 	// sourceChanges are the definitions that a new revision takes from another source under the same version.
 	sourceChanges []safeguard.Change
-	// unreached are the versions that a new revision takes only from definitions that Flux leaves alone.
-	unreached []safeguard.Change
 }
 
 func newAttempt(cs *v1alpha1.CatalogSelection, start time.Time) *attempt {

@@ -206,7 +206,6 @@ func (r *CatalogSelectionReconciler) finish(ctx context.Context, a *attempt, o o
 	news.sources()
 	news.pushed()
 	news.sourceChanges(a.sourceChanges)
-	news.unreached(a.unreached)
 	if o.err == nil { // or the ExternalArtifact may still name an archive of before
 		r.collectGarbage(ctx, cs)
 	}

@@ -91,23 +91,13 @@ func (e events) pushed() {
 // sourceChanges reports the definitions that a publication took from another source, also where the safeguard for it
 // is off: what is installed is upgraded in place while its version stays the same.
 func (e events) sourceChanges(changes []safeguard.Change) {
-	if len(changes) > 0 {
-		e.send(corev1.EventTypeNormal, v1alpha1.SourceChangeReason, "published: "+described(changes))
-	}
-}
-
-// unreached reports the versions that a publication took from bypassed definitions only.
-func (e events) unreached(changes []safeguard.Change) {
-	if len(changes) > 0 && consumers.RevisionOf(e.before) != consumers.RevisionOf(e.after) {
-		e.send(corev1.EventTypeWarning, v1alpha1.VersionRemovalReason, "published, and kept by a bypass until that ends: "+described(changes))
-	}
-}
-
-func described(changes []safeguard.Change) string {
 	const listed = 10
-	return excerpt.Clauses(changes, listed, 0, func(c safeguard.Change) string {
+	if len(changes) == 0 {
+		return
+	}
+	e.send(corev1.EventTypeNormal, v1alpha1.SourceChangeReason, "published: "+excerpt.Clauses(changes, listed, 0, func(c safeguard.Change) string {
 		return c.Key.FullName() + ": " + guard.Describe(c, selection.Result{})
-	})
+	}))
 }
 
 // send sends an event of the selection and, if it has an artifact, of the ExternalArtifact: notification-controller

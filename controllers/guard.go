@@ -42,10 +42,7 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) erro
 	case lost == nil && err != nil:
 		return err
 	}
-	next := guard.Next{
-		Selection: cs, Sources: a.guarded, Result: a.result,
-		Unreached: func(key safeguard.Key) bool { return a.live.Unreached(cs, key) },
-	}
+	next := guard.Next{Selection: cs, Sources: a.guarded, Result: a.result}
 	if a.isNew() {
 		if next.Adopted, err = r.adopted(ctx, a, last.Definitions); err != nil {
 			return err
@@ -60,7 +57,6 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) erro
 		}
 	}
 	verdict := guard.Decide(ctx, last, next)
-	a.unreached = verdict.Unreached
 	if verdict.LosingEdit {
 		// Wait before holding: a source of the same commit may restore what this render removes.
 		if err := r.settled(ctx, a); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Verdict are the changes of a new render. Held and Unreached are part of ByCatalog, which is part of Changes.
+// Verdict are the changes of a new render. Every list is part of the one before.
 type Verdict struct {
 	// Changes are all losses, identity and source changes, and major upgrades.
 	Changes []safeguard.Change
@@ -19,8 +19,6 @@ type Verdict struct {
 	// Held are those that the safeguards hold, unless they are approved. A change of several versions may be two here:
 	// what new revisions cause alone, and the rest.
 	Held []safeguard.Change
-	// Unreached are lost versions that the safeguards would hold, and that reach no live definition.
-	Unreached []safeguard.Change
 	// LosingEdit reports whether the spec was edited since the last publication and a published definition,
 	// or a version of one, is lost.
 	LosingEdit bool
@@ -50,16 +48,7 @@ func Decide(ctx context.Context, last Published, next Next) Verdict {
 			return !Holds(next.Selection.Spec.Safeguards, c) && !c.OfPlatform()
 		})
 	}
-	stopped := held(changes)
-	unreached := func(c safeguard.Change) bool {
-		return c.Reason == v1alpha1.VersionRemovalReason && c.Instance == "" && next.Unreached != nil && next.Unreached(c.Key)
-	}
-	for _, c := range stopped {
-		if unreached(c) {
-			v.Unreached = append(v.Unreached, c)
-		}
-	}
-	v.Held = slices.Concat(attributed(ctx, last, next, slices.DeleteFunc(stopped, unreached)), held(others))
+	v.Held = slices.Concat(attributed(ctx, last, next, held(changes)), held(others))
 	return v
 }
 

@@ -33,8 +33,6 @@ type Next struct {
 	Adopted []safeguard.Change
 	// Pruned are the objects that a Kustomization would delete because it has applied another artifact.
 	Pruned []safeguard.Change
-	// Unreached reports whether Flux leaves a definition alone in every cluster that gets the artifact; nil for none.
-	Unreached func(safeguard.Key) bool
 }
 
 // edited reports whether an edit of the spec may change the artifact.

@@ -41,20 +41,6 @@ func (s *State) HaveApplied(cs *v1alpha1.CatalogSelection) bool {
 		})
 }
 
-// Unreached reports whether the artifact of the selection cannot change a definition: its live object is bypassed in this
-// cluster, by the name that each consumer gives it, and no other cluster gets the artifact.
-func (s *State) Unreached(cs *v1alpha1.CatalogSelection, key safeguard.Key) bool {
-	here := s.Consumers.Local()
-	if len(here) == 0 || len(here) < len(s.Consumers.Items) || cs.Spec.Push != nil {
-		return false
-	}
-	return !slices.ContainsFunc(here, func(item consumers.Consumer) bool {
-		return !slices.ContainsFunc(s.Live, func(object *guard.Live) bool {
-			return guard.LiveKey(object) == item.Live(key) && guard.Honored(cs, object) && !s.Unmarked[object.UID]
-		})
-	})
-}
-
 // alwaysServed reports whether the artifact of a selection is served although no Kustomization uses it: another
 // client may apply it to this cluster.
 func alwaysServed(cs *v1alpha1.CatalogSelection, consumed consumers.Consumers) bool {
