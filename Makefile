@@ -149,7 +149,7 @@ SERVERS := $(GO) run ./test/stack/cmd/stack -build
 test: ## Run all tests but e2e.
 	@[ -n "$(RACE)" ] || echo "no C compiler: testing without the race detector"
 	@$(SERVERS) -control-plane
-	@echo "testing $$($(GO) list ./... | wc -l | tr -d ' ') packages, printed as they end: about 20 min on 2 cores, 5 more with nothing cached"
+	@echo "testing $$($(GO) list ./... | wc -l | tr -d ' ') packages, printed as they end: about 13 min on 2 cores, once they are compiled"
 	@$(GO) run ./test/results $(GO_TEST_RACE) -json -shuffle=on -skip '^TestCost' -timeout 45m ./controllers ./...
 	$(GO) test -shuffle=on -run '^TestCost' -timeout 10m $(call dirs-of,func TestCost)
 	$(GO) -C test/tools/promql test -count=1 ./...
@@ -209,6 +209,14 @@ bench: ## Run the benchmarks that match BENCH.
 	@$(GO) run ./test/stack/cmd/stack -opm
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 30m ./...
 
+.PHONY: upstream
+upstream: ## Build the servers with the dependencies that their projects pin (nightly).
+	@STACK_PINS=upstream $(SERVERS) -helm
+
+.PHONY: raised
+raised: ## List what the servers of the demo are built with above those pins.
+	@$(GO) -C test/tools/servers run .
+
 .PHONY: cover
 cover: ## Measure the statement coverage of all tests but e2e.
 	$(GO) test -timeout 30m -coverpkg=./api/...,./render/...,./controllers/...,./cmd/... -coverprofile=cover.out ./...
@@ -220,8 +228,18 @@ cover: ## Measure the statement coverage of all tests but e2e.
 stack: ## Start the local real system and leave it running.
 	@$(GO) run ./test/stack/cmd/stack
 
+# The command line is built and shown first, alone, because the servers take minutes.
+.PHONY: demo-files
+demo-files: ## Show the main job on files alone.
+	@mkdir -p $(BIN)
+	@[ -x $(BIN)/winnow ] || echo "==> building $(BIN)/winnow: about 1 min on 2 cores with nothing cached"
+	@$(GO_BUILD) ./cmd/winnow
+	@test/demo/files.sh $(call quoted,$(CURDIR)/$(BIN)/winnow)
+
 .PHONY: demo
-demo: ## Show the main job, step by step, on the local real system.
+demo: demo-files ## Show the main job, step by step: on files, then on the local real system.
+	@echo "==> the same on a real API server, with a registry and Flux"
+	@echo "    with nothing cached, they are built first, once: about 5 min on 2 cores"
 	@$(GO) run ./test/demo
 
 .PHONY: demo-plain
