@@ -7,6 +7,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 home=$(mktemp -d)
 trap 'chmod -R u+w "$home"; rm -rf "$home"' EXIT
+trap 'exit 130' INT TERM
 modules=$(go env GOMODCACHE)
 [ -z "${DOWNLOAD:-}" ] || modules=$home/modules
 export HOME="$home" GOCACHE="$home/go-build" XDG_CACHE_HOME="$home/cache" GOMODCACHE="$modules"

@@ -28,7 +28,7 @@ func run(ctx context.Context, out io.Writer, command []string) int {
 		return 2
 	}
 	reader, writer := io.Pipe()
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...) //nolint:gosec // the command is that of the Makefile
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Stdout, cmd.Stderr = writer, os.Stderr
 	ended := make(chan error, 1)
 	go func() {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 )
 
@@ -22,7 +23,7 @@ func list() error {
 	if err != nil {
 		return err
 	}
-	for line := range strings.Lines(packages) {
+	for _, line := range slices.Sorted(strings.Lines(packages)) {
 		fields := strings.Fields(line)
 		if err := compare(fields[0], fields[1], fields[2]); err != nil {
 			return err
@@ -44,7 +45,7 @@ func compare(pkg, module, version string) error {
 	}
 	fmt.Printf("%s %s\n", module, version)
 	seen := map[string]bool{}
-	for line := range strings.Lines(compiled) {
+	for _, line := range slices.Sorted(strings.Lines(compiled)) {
 		fields := strings.Fields(line)
 		if len(fields) != 2 || seen[fields[0]] {
 			continue
@@ -73,7 +74,9 @@ func pins(module, version string) (map[string]string, error) {
 	}
 	var file struct {
 		Require []struct{ Path, Version string }
-		Replace []struct{ Old, New struct{ Path, Version string } }
+		Replace []struct {
+			Old, New struct{ Path, Version string }
+		}
 	}
 	if err := json.Unmarshal([]byte(text), &file); err != nil {
 		return nil, err
