@@ -9,7 +9,18 @@ import (
 // The packages of the API server for --crds make the command line a third larger. The controller must
 // not import them: it uses the real API server.
 func TestControllerIsCompiledWithoutAPIServer(t *testing.T) {
-	output, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "../winnow-controller").Output()
+	refuse(t, "../winnow-controller", "k8s.io/apiserver", "k8s.io/apiextensions-apiserver/pkg/apiserver", "github.com/winnow-dev/winnow/cmd/winnow/crds")
+}
+
+// The types of all built-in kinds are a fourth of what the command line would compile: it reads a cluster without types.
+func TestCommandLineIsCompiledWithoutBuiltInKinds(t *testing.T) {
+	refuse(t, ".", "k8s.io/client-go/kubernetes", "k8s.io/client-go/discovery", "sigs.k8s.io/controller-runtime/pkg/client")
+}
+
+// refuse checks that a program depends on none of these packages, nor on one below them.
+func refuse(t *testing.T, program string, forbidden ...string) {
+	t.Helper()
+	output, err := exec.CommandContext(t.Context(), "go", "list", "-deps", program).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -18,11 +29,9 @@ func TestControllerIsCompiledWithoutAPIServer(t *testing.T) {
 		t.Fatalf("go list finds only %v", dependencies)
 	}
 	for _, path := range dependencies {
-		for _, forbidden := range []string{
-			"k8s.io/apiserver", "k8s.io/apiextensions-apiserver/pkg/apiserver", "github.com/winnow-dev/winnow/cmd/winnow/crds",
-		} {
-			if path == forbidden || strings.HasPrefix(path, forbidden+"/") {
-				t.Errorf("winnow-controller depends on %s", path)
+		for _, one := range forbidden {
+			if path == one || strings.HasPrefix(path, one+"/") {
+				t.Errorf("%s depends on %s", program, path)
 			}
 		}
 	}

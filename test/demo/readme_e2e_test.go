@@ -5,21 +5,46 @@ package main
 import (
 	"bytes"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 )
 
 func TestReadmeShowsTheOutputOfTheDemo(t *testing.T) {
-	showsOutput(t, "../../README.md", "make demo", platform())
+	winnow := filepath.Join(t.TempDir(), "winnow")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", winnow, "../../cmd/winnow").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	onFiles, err := exec.CommandContext(t.Context(), "./files.sh", winnow).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, onFiles)
+	}
+	showsOutput(t, "../../README.md", "make demo", string(onFiles)+play(t, platform()))
 }
 
 func TestGuideShowsTheOutputOfTheDemo(t *testing.T) {
-	showsOutput(t, "../../docs/guides/plain-flux.md", "make demo-plain", plain())
+	showsOutput(t, "../../docs/guides/plain-flux.md", "make demo-plain", play(t, plain()))
 }
 
-// showsOutput checks that a demo prints each line of the excerpt in a page, in the same order. Times differ.
-func showsOutput(t *testing.T, page, command string, of show) {
+// play runs a demo and returns its output, which fits into a terminal.
+func play(t *testing.T, of show) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := run(t.Context(), &out, of); err != nil {
+		t.Fatalf("%v\n%s", err, &out)
+	}
+	for line := range strings.Lines(out.String()) {
+		if len(line) > 80 {
+			t.Errorf("longer than a terminal is wide: %s", line)
+		}
+	}
+	return out.String()
+}
+
+// showsOutput checks that the output has each line of the excerpt in a page, in the same order. Times differ.
+func showsOutput(t *testing.T, page, command, output string) {
 	t.Helper()
 	content, err := os.ReadFile(page)
 	if err != nil {
@@ -30,22 +55,13 @@ func showsOutput(t *testing.T, page, command string, of show) {
 		t.Fatalf("%s does not show the demo", page)
 	}
 	shown, _, _ := strings.Cut(rest, "```")
-	var out bytes.Buffer
-	if err := run(t.Context(), &out, of); err != nil {
-		t.Fatalf("%v\n%s", err, &out)
-	}
-	printed := withoutTimes(out.String())
+	printed := withoutTimes(output)
 	for line := range strings.Lines(withoutTimes(shown)) {
 		_, after, found := strings.Cut("\n"+printed, "\n"+line)
 		if !found {
 			t.Fatalf("%s shows\n%sbut after the lines before it, the demo prints\n%s", page, line, printed)
 		}
 		printed = after
-	}
-	for line := range strings.Lines(out.String()) {
-		if len(line) > 80 {
-			t.Errorf("longer than a terminal is wide: %s", line)
-		}
 	}
 }
 

@@ -10,8 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
-	"time"
 )
 
 // Environment variables that name a directory of existing binaries, in the layout of setup-envtest. The second one is
@@ -21,11 +19,16 @@ const (
 	assetsDirectory = "KUBEBUILDER_ASSETS"
 )
 
+// pinsVariable is the environment variable that chooses with which dependencies the servers are built: with those that
+// each project pins if it is "upstream", else with those of serversModule.
+const pinsVariable = "STACK_PINS"
+
 // builder finds the binaries of the servers, and builds those that are missing.
 type builder struct {
 	tools    string   // directory of the pinned modules
 	cache    string   // directory of binaries for all clones on this machine
 	existing []string // directories of existing binaries
+	upstream bool     // build each server of serversModule with the versions that its project pins
 	progress *progress
 }
 
@@ -39,12 +42,19 @@ func Build(ctx context.Context, out io.Writer, options Options) error {
 	if _, err := b.binaries(ctx, options.selected()); err != nil {
 		return err
 	}
-	_, err = b.fluxCRDs(ctx, options.fluxModules())
+	_, err = b.fluxCRDs(ctx, options.fluxDefiners()...)
 	return err
 }
 
 func newBuilder(root string, p *progress) (*builder, error) {
 	b := &builder{tools: filepath.Join(root, "test", "tools"), progress: p}
+	switch pins := os.Getenv(pinsVariable); pins {
+	case "":
+	case "upstream":
+		b.upstream = true
+	default:
+		return nil, fmt.Errorf("reading %s: %q is not upstream, the only value", pinsVariable, pins)
+	}
 	for _, variable := range []string{binDirVariable, assetsDirectory} {
 		dir := os.Getenv(variable)
 		if dir == "" {
@@ -99,7 +109,7 @@ func (b *builder) find(ctx context.Context, srv server) (string, error) {
 			return path, nil
 		}
 	}
-	dir, err := b.moduleCache(ctx, srv.module)
+	dir, err := b.moduleCache(ctx, b.moduleOf(srv))
 	if err != nil {
 		return "", err
 	}
@@ -109,59 +119,18 @@ func (b *builder) find(ctx context.Context, srv server) (string, error) {
 	return "", nil
 }
 
-// binary returns the path of a server's binary, and builds it if it is missing.
-func (b *builder) binary(ctx context.Context, srv server) (string, error) {
-	if path, err := b.find(ctx, srv); err != nil || path != "" {
-		return path, err
+// moduleOf returns the directory under test/tools that pins a server.
+func (b *builder) moduleOf(srv server) string {
+	if b.upstream && srv.pins != "" {
+		return srv.pins
 	}
-	dir, err := b.moduleCache(ctx, srv.module)
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, srv.name)
-	err = b.locked(ctx, dir, func() error {
-		if executable(path) { // another process was faster
-			return nil
-		}
-		return b.build(ctx, srv, path)
-	})
-	if err != nil {
-		return "", fmt.Errorf("building %s: %w", srv.name, err)
-	}
-	return path, nil
+	return srv.module
 }
 
-// build compiles a server into a directory beside path and moves it there, so that path never contains
-// a partial binary.
-func (b *builder) build(ctx context.Context, srv server, path string) error {
-	moduleDir := filepath.Join(b.tools, srv.module)
-	b.progress.step("building %s, about %d min on 2 cores, only once", srv.name, srv.minutes)
-	b.progress.note("into %s", filepath.Dir(path))
-	started := time.Now()
-	defer report(reportInterval, func(elapsed time.Duration) { b.progress.note("%s", progressOf(srv, elapsed)) })()
-
-	version, err := goOutput(ctx, moduleDir, "list", "-m", "-f", "{{.Version}}", srv.versionOf)
-	if err != nil {
-		return err
-	}
-	ldflags := []string{"-s", "-w"}
-	for _, variable := range srv.versionVars {
-		ldflags = append(ldflags, "-X", variable+"="+version)
-	}
-	temporary, err := os.MkdirTemp(filepath.Dir(path), temporaryPrefix)
-	if err != nil {
-		return err
-	}
-	target := filepath.Join(temporary, srv.name)
-	args := []string{"build", "-o", target, "-tags", srv.tags, "-ldflags", strings.Join(ldflags, " "), srv.pkg}
-	if err = goRun(ctx, moduleDir, []string{"CGO_ENABLED=0"}, args...); err == nil {
-		err = os.Rename(target, path)
-	}
-	if err := errors.Join(err, os.RemoveAll(temporary)); err != nil {
-		return err
-	}
-	b.progress.note("%s %s built in %s", srv.name, version, round(time.Since(started)))
-	return nil
+// binary returns the path of a server's binary, and builds it if it is missing.
+func (b *builder) binary(ctx context.Context, srv server) (string, error) {
+	paths, err := b.binaries(ctx, []server{srv})
+	return paths[srv.name], err
 }
 
 // temporaryPrefix is the prefix of the directories of builds, which remain if a build is killed.

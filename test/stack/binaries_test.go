@@ -93,7 +93,7 @@ func TestBuild(t *testing.T) {
 		if err := group.Wait(); err != nil {
 			t.Fatal(err)
 		}
-		if n := strings.Count(narration.String(), "building tiny, about 1 min"); n != 1 {
+		if n := strings.Count(narration.String(), "about 1 min on 2 cores\n    tiny\n"); n != 1 {
 			t.Errorf("built %d times:\n%s", n, narration)
 		}
 	})

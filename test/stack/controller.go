@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -179,7 +180,11 @@ func (s *Stack) BuildController(ctx context.Context, flags ...string) (string, e
 	path := filepath.Join(s.dir, fmt.Sprintf("%s-%d.bin", WinnowController, len(s.controllers.built)+1))
 	args := append([]string{"build", "-o", path, "-buildvcs=false", "-ldflags=-s -w"}, flags...)
 	args = append(args, modulePath+"/cmd/"+WinnowController)
-	if err := goRun(ctx, s.root, nil, args...); err != nil {
+	cgo := "CGO_ENABLED=0" // as in `make build`, whose results are reused
+	if slices.Contains(flags, "-race") {
+		cgo = "CGO_ENABLED=1"
+	}
+	if err := goRun(ctx, s.root, []string{cgo}, args...); err != nil {
 		return "", fmt.Errorf("building %s: %w", WinnowController, err)
 	}
 	s.progress.note("built in %s", round(time.Since(started)))

@@ -6,16 +6,20 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 )
 
-// fluxCRDs returns a directory for each module, with the CRDs of the controllers that it pins.
-func (b *builder) fluxCRDs(ctx context.Context, modules []string) (dirs []string, err error) {
-	for _, module := range modules {
-		dir, err := b.moduleCRDs(ctx, module)
+// fluxCRDs returns a directory with the CRDs of each of these controllers, in the versions that are built.
+func (b *builder) fluxCRDs(ctx context.Context, controllers ...string) (dirs []string, err error) {
+	for _, srv := range servers() {
+		if !slices.Contains(controllers, srv.name) {
+			continue
+		}
+		dir, err := b.serverCRDs(ctx, srv)
 		if err != nil {
-			return nil, fmt.Errorf("copying the CRDs of test/tools/%s: %w", module, err)
+			return nil, fmt.Errorf("copying the CRDs of %s: %w", srv.name, err)
 		}
 		dirs = append(dirs, dir)
 	}
@@ -28,19 +32,19 @@ func (s *Stack) InstallHelmCRDs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	dirs, err := b.fluxCRDs(ctx, []string{helmModule})
+	dirs, err := b.fluxCRDs(ctx, HelmController)
 	if err != nil {
 		return err
 	}
 	return s.ApplyPath(ctx, dirs[0])
 }
 
-func (b *builder) moduleCRDs(ctx context.Context, module string) (string, error) {
-	cache, err := b.moduleCache(ctx, module)
+func (b *builder) serverCRDs(ctx context.Context, srv server) (string, error) {
+	cache, err := b.moduleCache(ctx, b.moduleOf(srv))
 	if err != nil {
 		return "", err
 	}
-	target := filepath.Join(cache, "crds")
+	target := filepath.Join(cache, srv.name+"-crds")
 	if _, err := os.Stat(target); err == nil {
 		return target, nil
 	}
@@ -48,32 +52,27 @@ func (b *builder) moduleCRDs(ctx context.Context, module string) (string, error)
 		if _, err := os.Stat(target); err == nil { // another process was faster
 			return nil
 		}
-		return b.copyCRDs(ctx, module, target)
+		return b.copyCRDs(ctx, srv, target)
 	})
 	return target, err
 }
 
-func (b *builder) copyCRDs(ctx context.Context, module, target string) error {
+func (b *builder) copyCRDs(ctx context.Context, srv server, target string) error {
 	temporary, err := os.MkdirTemp(filepath.Dir(target), temporaryPrefix)
 	if err != nil {
 		return err
 	}
-	for _, srv := range servers() {
-		if srv.module != module {
-			continue
-		}
-		// Unlike list, download also fetches a module that is not in the cache.
-		moduleDir := filepath.Join(b.tools, module)
-		if _, err := goOutput(ctx, moduleDir, "mod", "download", srv.pkg); err != nil {
-			return err
-		}
-		dir, err := goOutput(ctx, moduleDir, "list", "-m", "-f", "{{.Dir}}", srv.pkg)
-		if err != nil {
-			return err
-		}
-		if err := copyFiles(temporary, filepath.Join(dir, "config", "crd", "bases", "*.yaml")); err != nil {
-			return err
-		}
+	// Unlike list, download also fetches a module that is not in the cache.
+	moduleDir := filepath.Join(b.tools, b.moduleOf(srv))
+	if _, err := goOutput(ctx, moduleDir, "mod", "download", srv.pkg); err != nil {
+		return err
+	}
+	dir, err := goOutput(ctx, moduleDir, "list", "-m", "-f", "{{.Dir}}", srv.pkg)
+	if err != nil {
+		return err
+	}
+	if err := copyFiles(temporary, filepath.Join(dir, "config", "crd", "bases", "*.yaml")); err != nil {
+		return err
 	}
 	return os.Rename(temporary, target)
 }

@@ -56,10 +56,10 @@ func (o Options) selected() []server {
 	return wanted
 }
 
-// fluxModules returns the modules that have the CRDs of Flux for these options.
-func (o Options) fluxModules() []string {
+// fluxDefiners returns the controllers of Flux whose CRDs are installed with these options.
+func (o Options) fluxDefiners() []string {
 	if o.HelmController {
-		return []string{fluxModule, helmModule}
+		return []string{SourceController, KustomizeController, HelmController}
 	}
-	return []string{fluxModule}
+	return []string{SourceController, KustomizeController}
 }

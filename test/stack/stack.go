@@ -76,7 +76,7 @@ func (s *Stack) prepare(ctx context.Context) (err error) {
 	if s.binaries, err = b.binaries(ctx, s.options.selected()); err != nil {
 		return err
 	}
-	if s.fluxCRDs, err = b.fluxCRDs(ctx, s.options.fluxModules()); err != nil {
+	if s.fluxCRDs, err = b.fluxCRDs(ctx, s.options.fluxDefiners()...); err != nil {
 		return err
 	}
 	return s.makeDirs()

@@ -5,18 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path"
-	"path/filepath"
 	"strings"
 	"time"
 
-	flux "github.com/fluxcd/pkg/kustomize"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/api/resource"
-	kustypes "sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 
@@ -151,107 +146,6 @@ func (b *Builder) run(ctx context.Context, files *fileSystem, dir string) (resma
 // relative removes the root of the file system from the paths in a message.
 func relative(message string) string {
 	return plaintext.Line(strings.ReplaceAll(strings.ReplaceAll(message, root+"/", ""), root, "."))
-}
-
-// generateKustomization generates the kustomization file of a directory as Flux does: from the existing file,
-// or from a list of the YAML files, with the fields of the Kustomization. It returns all files that differ
-// from the tree, by path.
-func generateKustomization(c *inputs.Closure, dir string, k *manifest.Kustomization) (map[string][]byte, error) {
-	temporary, err := os.MkdirTemp("", "winnow-kustomization-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(temporary)
-	temporary, err = filepath.EvalSymlinks(temporary)
-	if err != nil {
-		return nil, err
-	}
-	if err := writeInputs(c, dir, temporary); err != nil {
-		return nil, err
-	}
-	object, err := generatorInput(c.Tree, dir, k)
-	if err != nil {
-		return nil, err
-	}
-	content, file, _, err := flux.NewGenerator(temporary, *object).GenerateManifest(temporary)
-	if err != nil {
-		return nil, errors.New(strings.ReplaceAll(err.Error(), temporary, dir))
-	}
-	if err := inputs.CheckLocal(c, dir, content); err != nil {
-		return nil, err
-	}
-	edited := map[string][]byte{path.Join(dir, filepath.Base(file)): content}
-	for name, content := range c.Edited {
-		if edited[name] == nil {
-			edited[name] = content
-		}
-	}
-	return edited, nil
-}
-
-// writeInputs writes the files that Flux reads to generate a kustomization file: the existing one, or
-// all YAML files and empty kustomization files for the directories that have one.
-func writeInputs(c *inputs.Closure, dir, temporary string) error {
-	if file := inputs.KustomizationFile(c.Tree, dir); file != "" {
-		content, edited := c.Edited[file]
-		if !edited {
-			var err error
-			if content, err = c.Tree.Read(file); err != nil {
-				return err
-			}
-		}
-		return os.WriteFile(filepath.Join(temporary, path.Base(file)), content, 0o600)
-	}
-	return writeYAMLFiles(c, dir, dir, temporary)
-}
-
-func writeYAMLFiles(c *inputs.Closure, top, dir, temporary string) error {
-	for _, name := range c.Tree.Dirs[dir] {
-		child := path.Join(dir, name)
-		target := filepath.Join(temporary, filepath.FromSlash(strings.TrimPrefix(child, strings.TrimPrefix(top+"/", "./"))))
-		var err error
-		switch {
-		case c.Tree.IsDir(child) && inputs.KustomizationFile(c.Tree, child) != "":
-			err = writeAt(filepath.Join(target, konfig.DefaultKustomizationFileName()), nil)
-		case c.Tree.IsDir(child):
-			err = writeYAMLFiles(c, top, child, temporary)
-		case repository.IsYAML(child):
-			var content []byte
-			if content, err = c.Tree.Read(child); err == nil {
-				err = inputs.CheckAliases(content)
-			}
-			if err == nil {
-				err = writeAt(target, content)
-			}
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func writeAt(name string, content []byte) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return err
-	}
-	return os.WriteFile(name, content, 0o600)
-}
-
-// generatorInput returns the Kustomization for the generator of Flux: without missing components, and with the
-// option that annotates each object with its file.
-func generatorInput(t *repository.Tree, dir string, k *manifest.Kustomization) (*unstructured.Unstructured, error) {
-	object := k.Object.DeepCopy()
-	components := k.Components(t, dir)
-	unstructured.RemoveNestedField(object.Object, "spec", "ignoreMissingComponents")
-	if len(components) > 0 {
-		if err := unstructured.SetNestedStringSlice(object.Object, components, "spec", "components"); err != nil {
-			return nil, err
-		}
-	} else {
-		unstructured.RemoveNestedField(object.Object, "spec", "components")
-	}
-	return object, unstructured.SetNestedStringSlice(object.Object, []string{kustypes.OriginAnnotations}, "spec", "buildMetadata")
 }
 
 // newObject converts an object from the build of dir and replaces its variables.

@@ -11,7 +11,6 @@ import (
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/envsubst"
-	flux "github.com/fluxcd/pkg/kustomize"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/kustomize/api/resource"
@@ -126,8 +125,8 @@ func (v *Variables) add(ref kustomizev1.SubstituteReference, name string, object
 }
 
 func isDisabled(r *resource.Resource) bool {
-	const key = manifest.KustomizationGroup + "/substitute"
-	return r.GetLabels()[key] == flux.DisabledValue || r.GetAnnotations()[key] == flux.DisabledValue
+	const key, disabled = manifest.KustomizationGroup + "/substitute", "disabled"
+	return r.GetLabels()[key] == disabled || r.GetAnnotations()[key] == disabled
 }
 
 // substitute replaces variables as Flux does. It returns sentences on unknown values, and a digest of them.
