@@ -86,7 +86,7 @@ func newFunctionsResolveCommand() *cobra.Command {
 	f.BoolVar(&o.pin, "pin", false, "write the digests of tags into the catalogs")
 	f.BoolVar(&o.network, "network", false, "allow functions that need the network")
 	f.BoolVar(&o.exec, "enable-exec", false, "allow programs that configs name themselves")
-	f.StringArrayVar(&o.mounts, "mount", nil, "allow functions to need files, as in kustomize's `MOUNT`")
+	f.StringArrayVar(&o.mounts, "mount", nil, "files functions may need: kustomize's `MOUNT`")
 	f.StringVar(&o.platform, "platform", runtime.GOOS+"/"+runtime.GOARCH, "`OS/ARCH` of programs")
 	f.Lookup("platform").DefValue = ""
 	o.access.AddFlags(cmd)
