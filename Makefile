@@ -137,21 +137,22 @@ vet: ## Run go vet, also on the e2e tests.
 	@$(GO) vet -tags e2e ./...
 
 # The directories of the tests that have a line which starts so.
-dirs-of = $$(find . -name '*_test.go' -exec grep -l '^$(1)' {} + | xargs -n 1 dirname | sort -u)
+dirs-of = $$(find . -name '*_test.go' -exec grep -lE '^$(1)' {} + | xargs -n 1 dirname | sort -u)
 
 # Built before the tests, because go test would hide for minutes what it waits for.
 SERVERS := $(GO) run ./test/stack/cmd/stack -build
 
 # TestCost... are measures of time and memory, which the race detector distorts, and tests of large inputs in one
-# goroutine, which it makes five to ten times as expensive: they run without it. The package that takes longest comes
-# first, so that the others run beside it.
+# goroutine, TestRandom... of thousands of random ones: it makes them five to ten times as expensive, so they run without
+# it. The package that takes longest comes first, so that the others run beside it.
+WITHOUT_RACE := ^Test(Cost|Random)
 .PHONY: test
 test: ## Run all tests but e2e.
 	@[ -n "$(RACE)" ] || echo "no C compiler: testing without the race detector"
 	@$(SERVERS) -control-plane
-	@echo "testing $$($(GO) list ./... | wc -l | tr -d ' ') packages, printed as they end: about 13 min on 2 cores, once they are compiled"
-	@$(GO) run ./test/results $(GO_TEST_RACE) -json -shuffle=on -skip '^TestCost' -timeout 45m ./controllers ./...
-	$(GO) test -shuffle=on -run '^TestCost' -timeout 10m $(call dirs-of,func TestCost)
+	@echo "testing $$($(GO) list ./... | wc -l | tr -d ' ') packages, printed as they end: about 7 min on 2 cores, once they are compiled"
+	@$(GO) run ./test/results $(GO_TEST_RACE) -json -shuffle=on -skip '$(WITHOUT_RACE)' -timeout 45m ./controllers ./...
+	$(GO) test -shuffle=on -run '$(WITHOUT_RACE)' -timeout 10m $(call dirs-of,func Test(Cost|Random))
 	$(GO) -C test/tools/promql test -count=1 ./...
 
 # -run '^$$' leaves the seeds out: `make test` runs them. Skipped are those that compare what was edited or built with

@@ -275,7 +275,7 @@ func sameRelease(a, b safeguard.Definition) bool {
 
 // Whatever is edited and whatever the catalog does, also while a render is held: what is published takes no running
 // release away, unless an edit decided exactly that.
-func TestOnlyAnEditTakesReleasesAway(t *testing.T) {
+func TestRandomEditsTakeNoReleasesAway(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	published, held, changed := 0, 0, 0
 	for range 100 {

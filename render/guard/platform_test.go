@@ -223,7 +223,7 @@ func remaining(t *testing.T, cs *v1alpha1.CatalogSelection, source guard.Source)
 
 // Whatever is edited and whatever the catalog does: a loss that is not held is made by the new spec over the last
 // catalog, with its platform and without.
-func TestOnlyWhatAnEditLosesWithoutThePlatformIsExcused(t *testing.T) {
+func TestRandomEditsExcuseWhatTheyLoseWithoutThePlatform(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	one := func(values ...string) string { return values[random.IntN(len(values))] }
 	catalogWords := func() string {

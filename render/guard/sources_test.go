@@ -53,7 +53,7 @@ func versionsOf(t *testing.T, cs *v1alpha1.CatalogSelection, sources []guard.Sou
 
 // Whatever an edit does to the order, the names, the limits and the merges of sources: a loss that is not held is made by
 // the new spec over the last catalogs.
-func TestOnlyWhatAnEditOfSourcesLosesIsExcused(t *testing.T) {
+func TestRandomEditsOfSourcesExcuseWhatTheyLose(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	one := func(values ...string) string { return values[random.IntN(len(values))] }
 	content := func() *catalog.Catalog {

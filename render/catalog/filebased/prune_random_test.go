@@ -14,7 +14,7 @@ import (
 var randomGraphs = flag.Uint64("graphs", 30, "number of random packages to prune")
 
 // Whatever a package is, and what of it is to be kept: see checkPruned.
-func TestPruneOfRandomGraphs(t *testing.T) {
+func TestRandomGraphsArePruned(t *testing.T) {
 	tried, refused, decided := 0, 0, 0
 	for seed := range *randomGraphs {
 		catalog := generate(seed, false).load(t)
