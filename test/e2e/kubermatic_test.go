@@ -44,9 +44,10 @@ spec:
     ExternalApplicationCatalogManager: true
 `)
 	s.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
-	// The names of the test, its registry without TLS, and no labels on definitions of other tests.
+	// The names of the test, its registry without TLS, no labels on definitions of other tests, and nothing that stays.
 	objects := strings.NewReplacer("flux-system", name, "name: catalog", "name: "+name, "name: applications", "name: "+name,
-		"  url: oci://", "  insecure: true\n  url: oci://", "unmanaged: Label", "unmanaged: Ignore").Replace(winnow(t, "import", file))
+		"  url: oci://", "  insecure: true\n  url: oci://", "unmanaged: Label", "unmanaged: Ignore",
+		"deletionPolicy: Orphan", "deletionPolicy: Delete").Replace(winnow(t, "import", file))
 	if err := system.Apply(t.Context(), []byte(objects)); err != nil {
 		t.Fatal(err)
 	}
