@@ -82,7 +82,7 @@ func consumerOf(ks *kustomizev1.Kustomization, revision string) Consumer {
 	readyMessage := strings.TrimSpace(conditions.GetMessage(ks, meta.ReadyCondition))
 	message := bounds.Truncate(readyMessage, maxConsumerMessage)
 	switch {
-	case c.Revision == revision && !failed:
+	case revision != "" && c.Revision == revision && !failed:
 	case failed && conditions.GetReason(ks, meta.ReadyCondition) == acl.AccessDeniedReason && strings.Contains(message, "feature gate"):
 		c.Reason = v1alpha1.FeatureGateDisabledReason
 		c.Message = message + "; start kustomize-controller with --feature-gates=ExternalArtifact=true"

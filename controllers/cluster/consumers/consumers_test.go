@@ -120,6 +120,13 @@ func TestTheStateOfAConsumer(t *testing.T) {
 	}
 }
 
+// A Kustomization that has reported nothing has not applied what is not published.
+func TestNothingIsAppliedWithoutARevision(t *testing.T) {
+	if c := consumerOf(&kustomizev1.Kustomization{}, ""); c.Reason == "" {
+		t.Errorf("%+v has applied it", c)
+	}
+}
+
 // consumersWith returns consumers with these reasons; the prefix "remote " makes one remote.
 func consumersWith(reasons ...string) Consumers {
 	c := Consumers{Known: true}
