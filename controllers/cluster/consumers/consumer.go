@@ -82,7 +82,7 @@ func consumerOf(ks *kustomizev1.Kustomization, revision string) Consumer {
 	readyMessage := strings.TrimSpace(conditions.GetMessage(ks, meta.ReadyCondition))
 	message := bounds.Truncate(readyMessage, maxConsumerMessage)
 	switch {
-	case revision != "" && c.Revision == revision && !failed:
+	case hasApplied(ks, revision):
 	case failed && conditions.GetReason(ks, meta.ReadyCondition) == acl.AccessDeniedReason && strings.Contains(message, "feature gate"):
 		c.Reason = v1alpha1.FeatureGateDisabledReason
 		c.Message = message + "; start kustomize-controller with --feature-gates=ExternalArtifact=true"
@@ -96,6 +96,11 @@ func consumerOf(ks *kustomizev1.Kustomization, revision string) Consumer {
 		c.Reason, c.Message = v1alpha1.ProgressingReason, "has not applied the revision yet"
 	}
 	return c
+}
+
+// hasApplied reports whether a Kustomization has applied a revision, empty for none, and not failed at it since.
+func hasApplied(ks *kustomizev1.Kustomization, revision string) bool {
+	return revision != "" && ks.Status.LastAppliedRevision == revision && !conditions.IsFalse(ks, meta.ReadyCondition)
 }
 
 // lacksPath reports whether an artifact had no spec.path, which is true of all: they have nothing to build but their root.
