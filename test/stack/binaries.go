@@ -142,8 +142,7 @@ func (b *builder) locked(ctx context.Context, dir string, work func() error) err
 		return err
 	}
 	release, err := lockFile(ctx, filepath.Join(dir, ".lock"), func() {
-		b.progress.step("waiting for another process that builds in")
-		b.progress.note("%s", dir)
+		b.progress.stepWith("waiting for another process that builds in", dir)
 	})
 	if err != nil {
 		return err

@@ -65,9 +65,7 @@ func (b *builder) buildMissing(ctx context.Context, module string, missing []ser
 // build compiles servers of a module into a directory in dir and moves them from there, so that dir never contains a
 // partial binary.
 func (b *builder) build(ctx context.Context, module string, servers []server, dir string) error {
-	b.progress.step("building, only once: about %d min on 2 cores", minutes(servers))
-	b.progress.note("%s", names(servers))
-	b.progress.note("into %s", dir)
+	b.progress.stepWith(fmt.Sprintf("building, only once: about %d min on 2 cores", minutes(servers)), names(servers), "into "+dir)
 	started := time.Now()
 	defer report(reportInterval, func(elapsed time.Duration) { b.progress.note("%s", progressOf(servers, elapsed)) })()
 

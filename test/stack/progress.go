@@ -3,11 +3,12 @@ package stack
 import (
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 )
 
-// progress prints one line for each step, from several goroutines.
+// progress prints steps and notes, from several goroutines.
 type progress struct {
 	mu  sync.Mutex
 	out io.Writer
@@ -22,7 +23,12 @@ func newProgress(out io.Writer) *progress {
 
 // step prints the next step.
 func (p *progress) step(format string, args ...any) {
-	p.print("==> " + fmt.Sprintf(format, args...))
+	p.stepWith(fmt.Sprintf(format, args...))
+}
+
+// stepWith prints the next step and its notes, which no line of another goroutine divides.
+func (p *progress) stepWith(title string, notes ...string) {
+	p.print(strings.Join(append([]string{"==> " + title}, notes...), "\n    "))
 }
 
 // note adds a line to the current step.
@@ -30,11 +36,11 @@ func (p *progress) note(format string, args ...any) {
 	p.print("    " + fmt.Sprintf(format, args...))
 }
 
-func (p *progress) print(line string) {
+func (p *progress) print(lines string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	// A failed write of progress must not stop the system.
-	_, _ = fmt.Fprintln(p.out, line)
+	_, _ = fmt.Fprintln(p.out, lines)
 }
 
 // round rounds a duration for output.
