@@ -184,11 +184,11 @@ e2e: $(KO) ## Run the end-to-end tests on the local real system.
 	@echo "soak: WINNOW_SOAK_SEED=$(WINNOW_SOAK_SEED)"
 	$(GO_TEST_RACE) -tags e2e -count=1 -timeout 40m ./test/...
 
-# catalogd takes four minutes to build, so only this target builds it. `make e2e` runs these tests as well where opm and
-# catalogd are built already.
+# The servers of OLM take minutes to build, so only this target builds them. `make e2e` runs these tests as well where
+# they are built already.
 .PHONY: e2e-olm
-e2e-olm: ## Run the end-to-end tests with OLM's catalogd.
-	@$(SERVERS) -catalogd
+e2e-olm: ## Run the end-to-end tests with OLM's servers.
+	@$(SERVERS) -olm
 	$(GO_TEST_RACE) -tags e2e -count=1 -run '^TestOLM' -timeout 20m -v $(call dirs-of,func TestOLM)
 
 # It prints the seed with which WINNOW_SOAK_SEED repeats the run.

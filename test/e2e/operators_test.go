@@ -33,9 +33,15 @@ const (
 // on, and plum, with more lines in the spec of the selection. The catalog has fig as well.
 func newOperators(t *testing.T, name string, spec ...string) *operators {
 	t.Helper()
+	return newOperatorsOf(t, name, packageOf("lemon",
+		"1.0.0", "1.1.0, replaces: lemon.v1.0.0", "1.2.0, replaces: lemon.v1.1.0", "2.0.0, replaces: lemon.v1.2.0"), spec...)
+}
+
+// newOperatorsOf is newOperators for a lemon of other blobs.
+func newOperatorsOf(t *testing.T, name, lemon string, spec ...string) *operators {
+	t.Helper()
 	o := &operators{newInstalling(t, name)}
-	o.offer("v1", packageOf("lemon",
-		"1.0.0", "1.1.0, replaces: lemon.v1.0.0", "1.2.0, replaces: lemon.v1.1.0", "2.0.0, replaces: lemon.v1.2.0"))
+	o.offer("v1", lemon)
 	repository := o.repository()
 	repository.Spec.LayerSelector.MediaType = stack.FluxLayerMediaType
 	o.create(repository)

@@ -18,19 +18,19 @@ import (
 // Opm is the reference for file-based catalogs, with a home directory of its own.
 type Opm struct{ path, home string }
 
-// Need skips the test unless catalogd and opm are built, which `make e2e-olm` does.
+// Need skips the test unless opm, catalogd and operator-controller are built, which `make e2e-olm` does.
 func Need(t *testing.T) Opm {
 	t.Helper()
 	path, err := stack.BuiltOpm(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	built, err := stack.CatalogdIsBuilt(t.Context())
+	built, err := stack.OLMIsBuilt(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if path == "" || !built {
-		t.Skip("skipped: opm or catalogd is not built: make e2e-olm")
+		t.Skip("skipped: opm, catalogd or operator-controller is not built: make e2e-olm")
 	}
 	o := Opm{path: path, home: t.TempDir()}
 	// Without a policy opm pulls no image.

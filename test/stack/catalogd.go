@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -21,35 +20,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// catalogd returns the build of catalogd, which is built like a server.
-func catalogd() server {
-	return server{
-		name: Catalogd, module: "catalogd", pkg: operatorController + "/cmd/catalogd",
-		versionOf:   operatorController,
-		versionVars: []string{operatorController + "/internal/shared/version.version"},
-		tags:        "containers_image_openpgp", minutes: 4,
-	}
-}
-
-// BuildCatalogd builds catalogd, which unpacks and serves catalog images for OLM v1, if it is missing, and reports
-// progress on out. Only StartCatalogd needs it.
-func BuildCatalogd(ctx context.Context, out io.Writer) error {
-	_, err := buildTool(ctx, out, catalogd())
-	return err
-}
-
-// CatalogdIsBuilt reports whether StartCatalogd finds a binary.
-func CatalogdIsBuilt(ctx context.Context) (bool, error) {
-	path, err := builtTool(ctx, catalogd())
-	return path != "", err
-}
-
 // RunningCatalogd is catalogd as a process.
 type RunningCatalogd struct {
 	*Process
 
-	cluster client.Reader
-	https   *http.Client
+	cluster     client.Reader
+	certificate []byte
+	https       *http.Client
 }
 
 // StartCatalogd installs the definitions of OLM v1 and starts catalogd, which pulls from the registry of the stack.
@@ -57,49 +34,13 @@ func (s *Stack) StartCatalogd(ctx context.Context) (*RunningCatalogd, error) {
 	if err := s.InstallOLM(ctx, OLMv1First()); err != nil {
 		return nil, err
 	}
-	b, err := newBuilder(s.root, s.progress)
-	if err != nil {
-		return nil, err
-	}
-	path, err := b.binary(ctx, catalogd())
-	if err != nil {
-		return nil, err
-	}
-	s.progress.step("starting %s", Catalogd)
-	dir := filepath.Join(s.dir, Catalogd)
-	certificate, err := furnishCatalogd(dir, s.registryHost)
-	if err != nil {
-		return nil, fmt.Errorf("configuring %s: %w", Catalogd, err)
-	}
-	c := &RunningCatalogd{cluster: s.client, https: trusting(certificate)}
-	c.Process, err = s.launch(ctx, command{name: Catalogd, path: path, dir: dir}, func() (launch, error) {
-		return s.catalogd(dir)
-	})
-	return c, err
-}
-
-// registriesConfig is the file that names the registries without TLS, below the home directory.
-const (
-	registriesFile   = ".config/containers/registries.conf"
-	registriesConfig = "[[registry]]\nlocation = %q\ninsecure = true\n"
-)
-
-// furnishCatalogd writes the files that catalogd reads, and returns its certificate.
-func furnishCatalogd(dir, registry string) ([]byte, error) {
 	certificate, key, err := NewCertificate()
 	if err != nil {
 		return nil, err
 	}
-	for name, content := range map[string][]byte{
-		"tls.crt": certificate, "tls.key": key, registriesFile: fmt.Appendf(nil, registriesConfig, registry),
-	} {
-		file := filepath.Join(dir, filepath.FromSlash(name))
-		err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o750), os.WriteFile(file, content, 0o600))
-		if err != nil {
-			return nil, err
-		}
-	}
-	return certificate, nil
+	c := &RunningCatalogd{cluster: s.client, certificate: certificate, https: trusting(certificate)}
+	c.Process, err = s.startOLM(ctx, Catalogd, map[string][]byte{"tls.crt": certificate, "tls.key": key}, s.catalogd)
+	return c, err
 }
 
 func (s *Stack) catalogd(dir string) (launch, error) {

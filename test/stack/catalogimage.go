@@ -23,6 +23,17 @@ const ConfigsLabel = "operators.operatorframework.io.index.configs.v1"
 // repository.
 func (s *Stack) PushCatalogImage(ctx context.Context, ref string, labels map[string]string, dirs ...string) (digest.Digest, error) {
 	below := strings.TrimPrefix(path.Clean(cmp.Or(labels[ConfigsLabel], "/configs")), "/")
+	return s.pushImage(ctx, ref, labels, below, dirs...)
+}
+
+// PushBundleImage pushes an image of a bundle, whose directory has manifests/ and metadata/, as "name:tag", and returns
+// the manifest's digest.
+func (s *Stack) PushBundleImage(ctx context.Context, ref, dir string) (digest.Digest, error) {
+	return s.pushImage(ctx, ref, nil, "", dir)
+}
+
+// pushImage pushes an image with a layer for each directory, whose files are below a path.
+func (s *Stack) pushImage(ctx context.Context, ref string, labels map[string]string, below string, dirs ...string) (digest.Digest, error) {
 	var layers []tarball
 	for _, dir := range dirs {
 		layer, err := packDirectory(fromRoot(s.root, dir), below)

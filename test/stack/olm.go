@@ -27,7 +27,7 @@ func OLMv0() OLM {
 
 // OLMv1First has ClusterCatalog and ClusterExtension of operator-controller 1.2, which requires a ServiceAccount.
 func OLMv1First() OLM {
-	return OLM{tools: catalogd().module, module: operatorController, files: []string{
+	return OLM{tools: olmModule, module: operatorController, files: []string{
 		"config/base/catalogd/crd/bases/olm.operatorframework.io_clustercatalogs.yaml",
 		"config/base/operator-controller/crd/bases/olm.operatorframework.io_clusterextensions.yaml",
 	}}

@@ -9,6 +9,7 @@ const (
 	KustomizeController = "kustomize-controller"
 	HelmController      = "helm-controller"
 	Catalogd            = "catalogd"
+	OperatorController  = "operator-controller"
 )
 
 // server describes the build of the binary of a server.

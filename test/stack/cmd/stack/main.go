@@ -36,7 +36,7 @@ func run(ctx context.Context, args []string, out, narration io.Writer) error {
 	cosign := flags.Bool("cosign", false, "with -build: also cosign, for the end-to-end tests")
 	helm := flags.Bool("helm", false, "with -build: also helm-controller, for the end-to-end tests")
 	opm := flags.Bool("opm", false, "only build opm, for the tests that compare file-based catalogs with it, and exit")
-	catalogd := flags.Bool("catalogd", false, "with -build: also catalogd and opm, for the end-to-end tests of OLM")
+	olm := flags.Bool("olm", false, "with -build: also opm, catalogd and operator-controller, for the end-to-end tests of OLM")
 	dir := flags.String("dir", "", "keep data, logs and kubeconfigs in this directory (default: a temporary one)")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -51,7 +51,7 @@ func run(ctx context.Context, args []string, out, narration io.Writer) error {
 	}
 	if *buildOnly {
 		options.HelmController = *helm
-		return build(ctx, narration, options, *cosign, *catalogd)
+		return build(ctx, narration, options, *cosign, *olm)
 	}
 	s, err := stack.Start(ctx, everything(*dir, narration))
 	if err != nil {
@@ -62,7 +62,7 @@ func run(ctx context.Context, args []string, out, narration io.Writer) error {
 	return errors.Join(err, s.Stop())
 }
 
-func build(ctx context.Context, narration io.Writer, options stack.Options, cosign, catalogd bool) error {
+func build(ctx context.Context, narration io.Writer, options stack.Options, cosign, olm bool) error {
 	if err := stack.Build(ctx, narration, options); err != nil {
 		return err
 	}
@@ -71,13 +71,13 @@ func build(ctx context.Context, narration io.Writer, options stack.Options, cosi
 			return err
 		}
 	}
-	if !catalogd {
+	if !olm {
 		return nil
 	}
 	if _, err := stack.Opm(ctx, narration); err != nil {
 		return err
 	}
-	return stack.BuildCatalogd(ctx, narration)
+	return stack.BuildOLM(ctx, narration)
 }
 
 // everything returns the options of the whole system, with the CRDs of a KKP cluster.
