@@ -126,16 +126,19 @@ func gitFed(ks *kustomizev1.Kustomization) {
 func compared(cs *v1alpha1.CatalogSelection) { cs.Spec.Cluster.Serve = v1alpha1.ServeCompared }
 
 // moving returns two selections of argocd and of nginx, which their Kustomizations have applied.
-func moving(t *testing.T) *liveCluster {
+func moving(t *testing.T) *liveCluster { return movingOf(t, "argocd") }
+
+// movingOf is moving with another definition in the place of argocd.
+func movingOf(t *testing.T, name string) *liveCluster {
 	t.Helper()
 	c := newCluster(t)
-	c.catalog("argocd", "nginx", "falco")
+	c.catalog(name, "nginx", "falco")
 	c.selection("alpha", compared, without("nginx", "falco"))
-	c.selection("beta", compared, without("argocd", "falco"))
+	c.selection("beta", compared, without(name, "falco"))
 	c.consumer("alpha", "alpha", pruning)
 	c.consumer("beta", "beta", pruning)
 	c.settle("alpha", "beta")
-	c.flux("alpha", "alpha", "argocd")
+	c.flux("alpha", "alpha", name)
 	c.flux("beta", "beta", "nginx")
 	c.settle("alpha", "beta")
 	c.ready("alpha", "beta")

@@ -223,7 +223,7 @@ func TestThePlatformsBackends(t *testing.T) {
 	c.passed += 1 << 40
 	cs := c.hold(first, "Removal")
 	c.equal("held", reasonsOf(cs), []string{"Removal vm vm: instance vm would be removed, because its backend Terraform is not in spec.platform.backends; " +
-		"name another version in spec.instances, or remove the instance from it"})
+		"add it there, or remove the instance from spec.instances"})
 	c.approve(cs.Status.Held.Approve...)
 	c.equal("what the platform leaves out is unmatched", conditions.IsTrue(c.good().cs, v1alpha1.UnmatchedCondition), false)
 	c.consumer("apps", "kkp")

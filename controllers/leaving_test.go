@@ -228,16 +228,7 @@ func TestAReceiverOwnsSomethingOfTheKind(t *testing.T) {
 func TestAPrefixOfAStrangerKeepsNoObjectFromMoving(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		t.Run(fmt.Sprintf("late %t", late), func(t *testing.T) {
-			c := newCluster(t)
-			c.catalog("my-falco", "nginx", "falco")
-			c.selection("alpha", compared, without("nginx", "falco"))
-			c.selection("beta", compared, without("my-falco", "falco"))
-			c.consumer("alpha", "alpha", pruning)
-			c.consumer("beta", "beta", pruning)
-			c.settle("alpha", "beta")
-			c.flux("alpha", "alpha", "my-falco")
-			c.flux("beta", "beta", "nginx")
-			c.settle("alpha", "beta")
+			c := movingOf(t, "my-falco")
 			n := c.neighbor()
 			n.selection("tenant", compared, func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].Name = "none" })
 			stranger := func(ks *kustomizev1.Kustomization) {

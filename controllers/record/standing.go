@@ -12,7 +12,7 @@ func standing(cs *v1alpha1.CatalogSelection, sources []guard.Source, last *Recor
 	all := make([][]string, len(sources))
 	for i, s := range sources {
 		all[i] = cs.Spec.Safeguards.Approve
-		if sum, entries, known := last.standingOf(cs, s); known && sum == s.Checksum {
+		if entries, same := last.standingOf(cs, s); same {
 			all[i] = entries
 		}
 	}
@@ -24,8 +24,8 @@ func standing(cs *v1alpha1.CatalogSelection, sources []guard.Source, last *Recor
 func (r *Record) Outdated(cs *v1alpha1.CatalogSelection, sources []guard.Source) []string {
 	outdated, changed := guard.Unused(cs.Spec.Safeguards.Approve, cs.Status.UsedApprovals), false
 	for _, s := range sources {
-		sum, entries, known := r.standingOf(cs, s)
-		if known && sum == s.Checksum {
+		entries, same := r.standingOf(cs, s)
+		if same {
 			continue
 		}
 		changed = true
@@ -37,14 +37,14 @@ func (r *Record) Outdated(cs *v1alpha1.CatalogSelection, sources []guard.Source)
 	return outdated
 }
 
-// standingOf returns the checksum of the published revision of a source, and the entries of the spec at its first
-// publication; not known of a new source.
-func (r *Record) standingOf(cs *v1alpha1.CatalogSelection, of guard.Source) (sum string, entries []string, known bool) {
+// standingOf returns the entries of the spec at the first publication of the last revision of a source, none for a new
+// source, and reports whether that revision is published again.
+func (r *Record) standingOf(cs *v1alpha1.CatalogSelection, of guard.Source) (entries []string, same bool) {
 	i := slices.IndexFunc(cs.Status.Sources, func(s v1alpha1.SourceStatus) bool {
 		return s.Kind == of.Kind && s.Namespace == of.Name.Namespace && s.Name == of.Name.Name
 	})
 	if r == nil || i < 0 || len(r.Standing) != len(cs.Status.Sources) {
-		return "", nil, false
+		return nil, false
 	}
-	return guard.Checksum(cs.Status.Sources[i].Revision), r.Standing[i], true
+	return r.Standing[i], guard.Checksum(cs.Status.Sources[i].Revision) == of.Checksum
 }

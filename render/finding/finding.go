@@ -66,11 +66,3 @@ func (f Findings) Errors() []error {
 func List[T fmt.Stringer](found []T, omitted int) string {
 	return excerpt.Clauses(found, maxListed, omitted, T.String)
 }
-
-// Violations is List after the number of the violations, if there are several.
-func Violations[T fmt.Stringer](found []T, omitted int) string {
-	if total := len(found) + omitted; total != 1 {
-		return fmt.Sprintf("%d violations: %s", total, List(found, omitted))
-	}
-	return List(found, omitted)
-}

@@ -28,8 +28,6 @@ func TestTexts(t *testing.T) {
 		{"a list", finding.List([]found{1, 2}, 0), "a.yaml:1: is wrong; a.yaml:2: is wrong"},
 		{"a list without those that were omitted", finding.List([]found{1}, 3), "a.yaml:1: is wrong; and 3 more"},
 		{"a long list", finding.List(many, 2), first + "and 3 more"},
-		{"a violation", finding.Violations([]found{1}, 0), "a.yaml:1: is wrong"},
-		{"several", finding.Violations([]found{1}, 1), "2 violations: a.yaml:1: is wrong; and 1 more"},
 		{"errors, all of them", fmt.Sprint(kept(0, 1, 1).Errors()), "[a.yaml:1: is wrong a.yaml:1: is wrong]"},
 		{"errors without those that were omitted", fmt.Sprint(kept(5, 1).Errors()), "[a.yaml:1: is wrong and 5 more]"},
 	} {

@@ -45,17 +45,21 @@ func excusable(c safeguard.Change, next Next) bool {
 	return !stays && c.Reason != v1alpha1.IdentityChangeReason
 }
 
-// explained returns changes in which an instance that is gone because its version is gone loses that version.
+// explained returns changes in which instances are gone for a reason, with the remedy, and one whose version is gone loses it.
 func explained(changes []safeguard.Change, unresolved []instance.Unresolved) []safeguard.Change {
 	for i, c := range changes {
 		j := slices.IndexFunc(unresolved, func(u instance.Unresolved) bool { return u.Name == c.Instance })
 		if c.Reason != v1alpha1.RemovalReason || c.Instance == "" || j < 0 {
 			continue
 		}
-		changes[i].Detail = unresolved[j].Reason
-		if unresolved[j].OfVersion {
+		remedy := "; name another version in spec.instances, or remove the instance from it"
+		switch {
+		case unresolved[j].OfVersion:
 			changes[i].Reason = v1alpha1.VersionRemovalReason
+		case unresolved[j].OffPlatform:
+			remedy = "; add it there, or remove the instance from spec.instances"
 		}
+		changes[i].Detail = unresolved[j].Reason + remedy
 	}
 	return changes
 }

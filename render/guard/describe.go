@@ -145,7 +145,7 @@ func describeInstance(c safeguard.Change) string {
 	case c.Field == safeguard.OperatorConflictField:
 		return name + ": " + c.Detail
 	case c.Detail != "":
-		return fmt.Sprintf("%s would be removed, because %s; name another version in spec.instances, or remove the instance from it", name, c.Detail)
+		return fmt.Sprintf("%s would be removed, because %s", name, c.Detail)
 	case c.Field == safeguard.ChannelField:
 		return fmt.Sprintf("%s would follow the channel %s instead of %s, and OLM would upgrade it to what that has; to keep the channel, name it in spec.instances[%s].channels",
 			name, excerpt.Quoted(c.To), excerpt.Quoted(c.From), c.Instance)

@@ -154,6 +154,12 @@ func TestWhatAnEditDoesToAnInstance(t *testing.T) {
 			changes: []func(*v1alpha1.CatalogSelectionSpec){func(s *v1alpha1.CatalogSelectionSpec) { s.Exclude = []string{"app"} }},
 			want: []string{"Removal app: instance a would be removed, because the application app is not selected: exclude names it; " +
 				"name another version in spec.instances, or remove the instance from it"}},
+		{name: "leaves its backend out of the platform", after: "{a: {application: app, version: ^1, backend: ApplicationInstallation}, z: {application: other}}",
+			changes: []func(*v1alpha1.CatalogSelectionSpec){func(s *v1alpha1.CatalogSelectionSpec) {
+				s.Platform = &v1alpha1.Platform{Backends: []string{"Helm"}}
+			}},
+			want: []string{"Removal app: instance a would be removed, because its backend ApplicationInstallation is not in spec.platform.backends; " +
+				"add it there, or remove the instance from spec.instances"}},
 		{name: "names a major", after: "{a: {application: app, version: 2.0.0}, z: {application: other}}"},
 		{name: "names a major while the catalog changes", after: "{a: {application: app, version: 2.0.0}, z: {application: other}}", now: catalog + " third:1.0.0"},
 		{name: "names a lower version", after: "{a: {application: app, version: v1.0.0}, z: {application: other}}"},

@@ -1,4 +1,5 @@
 // Package docs checks the pages of the repository as a whole: that the targets of links, and of mentions in code,
-// exist, that each guide begins with its result and its time, and that no page applies an installation without an image.
+// exist, that each guide begins with its result and its time, that the specification has each field and reason of the API, and
+// that no page applies an installation without an image.
 // Otherwise, it must not know the content of a page: the package that an example uses tests the example.
 package docs

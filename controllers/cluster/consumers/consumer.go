@@ -78,7 +78,7 @@ func consumerOf(ks *kustomizev1.Kustomization, revision string) Consumer {
 		Revision: ks.Status.LastAppliedRevision,
 	}, Prune: ks.Spec.Prune, Suspended: ks.Spec.Suspend, prefix: ks.Spec.NamePrefix, suffix: ks.Spec.NameSuffix, namespace: ks.Spec.TargetNamespace,
 		interferences: interferences(ks.Spec), patches: ks.Spec.Patches}
-	failed := conditions.IsFalse(ks, meta.ReadyCondition)
+	failed, pathless := conditions.IsFalse(ks, meta.ReadyCondition), lacksPath(ks)
 	readyMessage := strings.TrimSpace(conditions.GetMessage(ks, meta.ReadyCondition))
 	message := bounds.Truncate(readyMessage, maxConsumerMessage)
 	switch {
@@ -88,9 +88,9 @@ func consumerOf(ks *kustomizev1.Kustomization, revision string) Consumer {
 		c.Message = message + "; start kustomize-controller with --feature-gates=ExternalArtifact=true"
 	case ks.Spec.Suspend:
 		c.Reason, c.Message = v1alpha1.SuspendedReason, "is suspended"
-	case failed && (ks.Status.LastAttemptedRevision == revision || ks.Status.LastAttemptedRevision == "" || conditions.IsStalled(ks) || lacksPath(ks)):
+	case failed && (ks.Status.LastAttemptedRevision == revision || ks.Status.LastAttemptedRevision == "" || conditions.IsStalled(ks) || pathless):
 		c.Reason, c.Message, c.refused = v1alpha1.ApplyFailedReason, message, refusedIn(readyMessage, c.prefix, c.suffix)
-		c.Failed = lacksPath(ks) || conditions.GetReason(ks, meta.ReadyCondition) != meta.ArtifactFailedReason &&
+		c.Failed = pathless || conditions.GetReason(ks, meta.ReadyCondition) != meta.ArtifactFailedReason &&
 			(ks.Status.LastAttemptedRevision == revision || conditions.IsStalled(ks))
 	default:
 		c.Reason, c.Message = v1alpha1.ProgressingReason, "has not applied the revision yet"

@@ -140,8 +140,9 @@ func (m *Marks) labelledBy(ctx context.Context, others []*v1alpha1.CatalogSelect
 	return false
 }
 
-// markOrphan labels a definition as unmanaged and removes the metadata of its former selection, which Flux has
-// set and does not update once the object left the artifact: labels, and the digest of the source. It reports whether the definition has the label.
+// markOrphan labels a definition as unmanaged and removes the metadata of its former selection, which Flux has set and does
+// not update once the object left the artifact: labels, and the digest of the source. It reports whether the definition has
+// the label.
 func (m *Marks) markOrphan(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live, applied bool) (bool, error) {
 	labelled := object.Labels[v1alpha1.UnmanagedLabel] == "true"
 	if !applied {

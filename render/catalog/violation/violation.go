@@ -1,6 +1,10 @@
 package violation
 
-import "github.com/winnow-dev/winnow/render/finding"
+import (
+	"fmt"
+
+	"github.com/winnow-dev/winnow/render/finding"
+)
 
 // Rule is what a violation breaks.
 type Rule string
@@ -43,7 +47,11 @@ type InvalidError struct {
 	Omitted int
 }
 
-// Error lists the first violations and states how many more there are.
+// Error lists the first violations, and states how many there are.
 func (e *InvalidError) Error() string {
-	return "invalid catalog: " + finding.Violations(e.Violations, e.Omitted)
+	text := finding.List(e.Violations, e.Omitted)
+	if total := len(e.Violations) + e.Omitted; total != 1 {
+		text = fmt.Sprintf("%d violations: %s", total, text)
+	}
+	return "invalid catalog: " + text
 }

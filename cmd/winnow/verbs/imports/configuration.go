@@ -14,19 +14,18 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/imports/kubermatic"
 )
 
-// configurationIn returns the KubermaticConfiguration in a single FILE; nil for other input. again is standard input from the
-// start.
-func configurationIn(ctx context.Context, args []string, stdin io.Reader) (object map[string]any, again io.Reader, err error) {
+// configurationIn returns the KubermaticConfiguration in a single FILE, nil for other input, and the content of the FILE, which
+// may be a pipe and cannot be read again; nil for several and for a directory.
+func configurationIn(ctx context.Context, args []string, stdin io.Reader) (object map[string]any, content []byte, err error) {
 	if info, err := os.Stat(args[0]); len(args) > 1 || err == nil && info.IsDir() {
-		return nil, stdin, nil
+		return nil, nil, nil
 	}
-	content, err := files.Read(ctx, args[0], stdin, (&importing.Reader{}).Read)
+	content, err = files.Read(ctx, args[0], stdin, (&importing.Reader{}).Read)
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading %s: %w", files.Label(args[0]), err)
 	}
-	again = bytes.NewReader(content)
 	if !bytes.Contains(content, []byte(kubermatic.Kind)) {
-		return nil, again, nil
+		return nil, content, nil
 	}
 	objects, _, err := importing.Objects(ctx, files.Label(args[0]), content)
 	if err != nil {
@@ -41,7 +40,7 @@ func configurationIn(ctx context.Context, args []string, stdin io.Reader) (objec
 			object = one
 		}
 	}
-	return object, again, nil
+	return object, content, nil
 }
 
 // importConfiguration writes the objects for the catalog of a KubermaticConfiguration.

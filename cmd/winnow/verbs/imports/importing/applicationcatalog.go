@@ -7,6 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
@@ -15,8 +16,8 @@ import (
 // applicationCatalogKind is the kind of Kubermatic's application-catalog-manager, which makes a definition of each chart.
 const applicationCatalogKind = "ApplicationCatalog"
 
-// chartsOfKKP is the repository of charts without another one, by the API of the manager.
-const chartsOfKKP = "oci://quay.io/kubermatic-mirror/helm-charts"
+// ChartsOfKKP is the registry, in OCI, of the charts in KKP's own catalog, and of those that name no repository.
+const ChartsOfKKP = "quay.io/kubermatic-mirror/helm-charts"
 
 // applicationCatalog has the fields of an ApplicationCatalog that the manager reads.
 type applicationCatalog struct {
@@ -30,8 +31,8 @@ type applicationCatalog struct {
 }
 
 type chartRepository struct {
-	BaseURL     string               `yaml:"baseURL"`
-	Credentials map[string]secretKey `yaml:"credentials"`
+	BaseURL     string                        `yaml:"baseURL"`
+	Credentials map[string]v1alpha1.SecretKey `yaml:"credentials"`
 }
 
 type catalogChart struct {
@@ -106,7 +107,7 @@ func (c *catalogChart) application(name string, global *chartRepository) applica
 		DefaultDeployOptions: c.DefaultDeployOptions, DefaultValuesBlock: c.DefaultValuesBlock,
 	}
 	for _, one := range c.Versions {
-		from := &chartRepository{BaseURL: chartsOfKKP}
+		from := &chartRepository{BaseURL: "oci://" + ChartsOfKKP}
 		for _, r := range []*chartRepository{global, c.Repository, one.Repository} {
 			if r != nil && r.BaseURL != "" {
 				from = r

@@ -11,6 +11,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -165,11 +166,5 @@ type helmSource struct {
 	ChartName    string `yaml:"chartName"`
 	ChartVersion string `yaml:"chartVersion"`
 	// Credentials are keys of Secrets.
-	Credentials map[string]secretKey `yaml:"credentials,omitempty"`
-}
-
-// secretKey is a key of a Secret.
-type secretKey struct {
-	Name string `yaml:"name"`
-	Key  string `yaml:"key"`
+	Credentials map[string]v1alpha1.SecretKey `yaml:"credentials,omitempty"`
 }

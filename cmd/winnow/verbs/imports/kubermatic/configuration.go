@@ -10,13 +10,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // Kind of the objects that Convert takes.
 const Kind = "KubermaticConfiguration"
 
-// configuration has the fields of a KubermaticConfiguration that name a catalog.
+// configuration has the fields of a KubermaticConfiguration that name a catalog. Its keys are those of Secrets in its namespace.
 type configuration struct {
 	Metadata struct {
 		Name      string `json:"name"`
@@ -35,9 +36,9 @@ type configuration struct {
 
 type manager struct {
 	RegistrySettings struct {
-		RegistryURL string       `json:"registryURL"`
-		Tag         string       `json:"tag"`
-		Credentials *credentials `json:"credentials"`
+		RegistryURL string                    `json:"registryURL"`
+		Tag         string                    `json:"tag"`
+		Credentials *v1alpha1.HelmCredentials `json:"credentials"`
 	} `json:"registrySettings"`
 	Limit struct {
 		MetadataSelector struct {
@@ -49,22 +50,10 @@ type manager struct {
 }
 
 type defaultCatalog struct {
-	Enable                 bool     `json:"enable"`
-	Applications           []string `json:"applications"`
-	HelmRepository         string   `json:"helmRepository"`
-	HelmRegistryConfigFile *key     `json:"helmRegistryConfigFile"`
-}
-
-type credentials struct {
-	Username           *key `json:"username"`
-	Password           *key `json:"password"`
-	RegistryConfigFile *key `json:"registryConfigFile"`
-}
-
-// key is a key of a Secret in the namespace of the configuration.
-type key struct {
-	Name string `json:"name"`
-	Key  string `json:"key"`
+	Enable                 bool                `json:"enable"`
+	Applications           []string            `json:"applications"`
+	HelmRepository         string              `json:"helmRepository"`
+	HelmRegistryConfigFile *v1alpha1.SecretKey `json:"helmRegistryConfigFile"`
 }
 
 // read returns the configuration in an object, and notes on the fields of its applications that have no counterpart.

@@ -15,22 +15,23 @@ import (
 
 	_ "embed"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/imports/importing"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// chartsOfKKP is the registry of the charts in KKP's own catalog, which helmRepository replaces.
-const chartsOfKKP = "quay.io/kubermatic-mirror/helm-charts"
-
 // catalog is what the template needs. Its texts may be anything: the template quotes them.
 type catalog struct {
-	Configuration, URL, Tag, Mirror string
-	Tiers, Names                    []string
+	Configuration, URL, Tag string
+	Tiers, Names            []string
+	// Mirror replaces Charts, the registry of KKP's own catalog; both are empty without a mirror.
+	Charts, Mirror string
 	// Secret is the command that copies the credentials for Flux; empty without any.
 	Secret string
 	// Helm is the key of the credentials of the mirror.
-	Helm *key
+	Helm *v1alpha1.SecretKey
 }
 
 //go:embed objects.yaml.tmpl
@@ -85,11 +86,11 @@ func (c *configuration) catalog(source string) (made *catalog, notes []string, e
 		return nil, nil, errors.New("spec.applications has no catalogManager, and no defaultApplicationCatalog that is enabled: it names no catalog")
 	}
 	if builtIn != nil && builtIn.HelmRepository != "" {
-		made.Mirror, made.Helm = builtIn.HelmRepository, builtIn.HelmRegistryConfigFile
+		made.Charts, made.Mirror, made.Helm = importing.ChartsOfKKP, builtIn.HelmRepository, builtIn.HelmRegistryConfigFile
 		if !strings.Contains(made.Mirror, "://") {
 			made.Mirror = "oci://" + made.Mirror
 		}
-		notes = append(notes, "spec.mirrors replaces "+chartsOfKKP+", the registry of KKP's own catalog, as helmRepository does for any: add the others of your charts")
+		notes = append(notes, "spec.mirrors replaces "+made.Charts+", the registry of KKP's own catalog, as helmRepository does for any: add the others of your charts")
 	}
 	return made, notes, c.registry(made, m, source)
 }
@@ -126,8 +127,8 @@ func split(address string) (repository, tag string) {
 }
 
 // secret returns the command that copies credentials from the namespace of the configuration.
-func (c *configuration) secret(from *credentials, host string) (string, error) {
-	value := func(field string, k *key) (string, error) {
+func (c *configuration) secret(from *v1alpha1.HelmCredentials, host string) (string, error) {
+	value := func(field string, k *v1alpha1.SecretKey) (string, error) {
 		switch {
 		case k == nil:
 			return "", fmt.Errorf("credentials.%s is missing", field)

@@ -1,7 +1,6 @@
-package v1alpha1_test
+package docs_test
 
 import (
-	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -14,7 +13,7 @@ import (
 // specification returns the pages of the API.
 func specification(t *testing.T) string {
 	t.Helper()
-	pages, err := filepath.Glob("../../docs/spec/v1alpha1/*.md")
+	pages, err := filepath.Glob(filepath.Join(root, "docs/spec/v1alpha1/*.md"))
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("there are no pages (%v)", err)
 	}
@@ -53,7 +52,7 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 
 func TestEveryReasonIsDocumented(t *testing.T) {
 	page := specification(t)
-	reasons := regexp.MustCompile(`(?m)^(?:const )?\t?\w+Reason = "(\w+)"$`).FindAllStringSubmatch(read(t, "conditions.go"), -1)
+	reasons := regexp.MustCompile(`(?m)^(?:const )?\t?\w+Reason = "(\w+)"$`).FindAllStringSubmatch(read(t, filepath.Join(root, "api/v1alpha1/conditions.go")), -1)
 	for _, reason := range reasons {
 		if !strings.Contains(page, "`"+reason[1]+"`") {
 			t.Errorf("the specification does not have the reason %s", reason[1])
@@ -62,13 +61,4 @@ func TestEveryReasonIsDocumented(t *testing.T) {
 	if len(reasons) < 30 {
 		t.Errorf("only %d reasons were found", len(reasons))
 	}
-}
-
-func read(t *testing.T, path string) string {
-	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(content)
 }
