@@ -14,7 +14,9 @@ import (
 // An edit that cannot be the reason for a removal must not count as one.
 func TestTheRecordedPartOfTheSpec(t *testing.T) {
 	base := func() *v1alpha1.CatalogSelection {
-		return edit(func(s *v1alpha1.CatalogSelectionSpec) { s.Sources = append(s.Sources, v1alpha1.SourceReference{Name: "b"}) })
+		return edit(func(s *v1alpha1.CatalogSelectionSpec) {
+			s.Sources = append(s.Sources, v1alpha1.SourceReference{Name: "b"})
+		})
 	}
 	for _, test := range []struct {
 		name   string

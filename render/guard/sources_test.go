@@ -179,7 +179,7 @@ func publishedFrom(t *testing.T, cs *v1alpha1.CatalogSelection, sources []guard.
 	if err != nil {
 		t.Fatal(err)
 	}
-	last := guard.Published{Spec: &spec, Definitions: published}
+	last := guard.Published{Spec: &spec, Definitions: published, Filters: guard.Filters(sources)}
 	if err := json.Unmarshal(written, &last.Sources); err != nil {
 		t.Fatal(err)
 	}
