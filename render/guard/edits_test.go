@@ -40,12 +40,12 @@ func decide(t *testing.T, c change) decision {
 	after := before.DeepCopy()
 	c.edit(&after.Spec)
 	then, now := sourcesIn(t, before, c.then), sourcesIn(t, after, c.now)
-	next := guard.Next{Selection: after, Sources: now, Result: renderedFrom(t, after, now)}
-	held := guard.Decide(t.Context(), publishedFrom(t, before, then), next).Held
+	next := guard.Next{Selection: after, Sources: now, Result: rendered(t, after, now...)}
+	held := guard.Decide(t.Context(), recorded(t, before, then...), next).Held
 	return decision{
 		reasons:    guard.Reasons(held, next.Result.Selection),
 		byRevision: !slices.ContainsFunc(held, func(c safeguard.Change) bool { return !c.ByRevision }),
-		isNew:      next.Result.Revision != renderedFrom(t, before, then).Revision,
+		isNew:      next.Result.Revision != rendered(t, before, then...).Revision,
 	}
 }
 

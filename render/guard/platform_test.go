@@ -57,18 +57,18 @@ func edit(change func(*v1alpha1.CatalogSelectionSpec)) *v1alpha1.CatalogSelectio
 }
 
 // recorded returns the last publication as a controller reads it from the status.
-func recorded(t *testing.T, cs *v1alpha1.CatalogSelection, source guard.Source) guard.Published {
+func recorded(t *testing.T, cs *v1alpha1.CatalogSelection, sources ...guard.Source) guard.Published {
 	t.Helper()
-	spec, published := guard.RenderedSpec(cs), rendered(t, cs, source).Compared()
-	written, err := json.Marshal(guard.Record([]guard.Source{source}, published))
+	spec, published := guard.RenderedSpec(cs), rendered(t, cs, sources...).Compared()
+	written, err := json.Marshal(guard.Record(sources, published))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var sources []guard.RecordedSource
-	if err := json.Unmarshal(written, &sources); err != nil {
+	last := guard.Published{Spec: &spec, Definitions: published, Filters: guard.Filters(sources)}
+	if err := json.Unmarshal(written, &last.Sources); err != nil {
 		t.Fatal(err)
 	}
-	return guard.Published{Spec: &spec, Definitions: published, Sources: sources}
+	return last
 }
 
 func TestWhatThePlatformDropsIsHeld(t *testing.T) {
