@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"os/exec"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -125,20 +124,6 @@ func (e *environment) kubectl(args ...string) (string, error) {
 	args = append([]string{"--kubeconfig", system.Kubeconfig(), "-n", e.namespace}, args...)
 	out, err := exec.CommandContext(e.Context(), path, args...).CombinedOutput()
 	return string(out), err
-}
-
-// kubectl prints fields in the order of their names: the record must not come between the readable ones.
-func TestTheRecordIsTheLastFieldOfTheStatus(t *testing.T) {
-	var fields []string
-	status := reflect.TypeFor[v1alpha1.CatalogSelectionStatus]()
-	for field := range status.Fields() {
-		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
-			fields = append(fields, name)
-		}
-	}
-	if got := slices.Max(fields); got != "writtenRecord" || fields[len(fields)-1] != got {
-		t.Errorf("the last field is %s", got)
-	}
 }
 
 func TestNotesOfApplications(t *testing.T) {

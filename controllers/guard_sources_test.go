@@ -23,6 +23,16 @@ func from(names ...string) specEdit {
 	}
 }
 
+// merging sets the sources with these names, of which the later ones are merged.
+func merging(names ...string) specEdit {
+	return func(cs *v1alpha1.CatalogSelection) {
+		from(names...)(cs)
+		for i := range cs.Spec.Sources[1:] {
+			cs.Spec.Sources[i+1].Merge = v1alpha1.MergeVersions
+		}
+	}
+}
+
 // catalogs sets the catalog of each source: names and words alternate.
 func (e *environment) catalogs(pairs ...string) map[string]*meta.Artifact {
 	e.Helper()
@@ -79,90 +89,6 @@ func TestAChangeAtTheSameRevisionHasToBeApproved(t *testing.T) {
 	e.good()
 }
 
-func TestEditsOfSources(t *testing.T) {
-	for _, test := range []struct {
-		name          string
-		before, after []string
-		// catalogs has the words of a and b before the change, changed those after it.
-		catalogs, changed []string
-		want              []string
-	}{
-		{"a source is dropped", []string{"a", "b"}, []string{"a"}, []string{"a", "argocd", "b", "nginx"}, nil, nil},
-		{"a source is replaced by another", []string{"a"}, []string{"b"}, []string{"a", "argocd argo", "b", "argocd"}, nil, []string{"Removal argo 1.0.0"}},
-		{"a source gets another name, with fewer versions", []string{"a"}, []string{"b"}, []string{"a", "argocd::1.0.0,2.0.0", "b", "argocd::2.0.0"}, nil, []string{"VersionRemoval argocd 1.0.0"}},
-		{"sources are reordered", []string{"a", "b"}, []string{"b", "a"}, []string{"a", "argocd::1.0.0,2.0.0", "b", "argocd::2.0.0"}, nil, nil},
-		{"an added source hides versions of another", []string{"a"}, []string{"b", "a"}, []string{"a", "argocd::1.0.0,2.0.0", "b", "argocd::2.0.0"}, nil, []string{"VersionRemoval argocd 1.0.0"}},
-		{"a source is dropped and the other loses an application", []string{"a", "b"}, []string{"a"},
-			[]string{"a", "argocd argo", "b", "nginx"}, []string{"a", "argocd"}, []string{"Removal argo 1.0.0"}},
-		{"a source is dropped and the other has a part of the removals by the catalog", []string{"a", "b"}, []string{"b"},
-			[]string{"a", "argocd::1.0.0,2.0.0", "b", "argocd::2.0.0 nginx nginx2"}, []string{"b", "argocd::2.0.0 nginx2"}, []string{"Removal nginx 1.0.0"}},
-		{"a source is added and the first loses an application", []string{"a"}, []string{"a", "b"},
-			[]string{"a", "argocd argo", "b", "nginx"}, []string{"a", "argocd"}, []string{"Removal argo 1.0.0"}},
-		{"a source is added with a part of the losses of the first", []string{"a"}, []string{"a", "b"},
-			[]string{"a", "argocd::1.0.0,2.0.0 argo", "b", "argocd::2.0.0"}, []string{"a", "argo"}, []string{"VersionRemoval argocd 1.0.0"}},
-		{"a source is added with all losses of the first", []string{"a"}, []string{"a", "b"},
-			[]string{"a", "argocd::1.0.0,2.0.0 argo", "b", "argocd::1.0.0,2.0.0"}, []string{"a", "argo"}, nil},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			e, good := publishSources(t, from(test.before...), test.catalogs...)
-			e.edit(from(test.after...))
-			e.catalogs(test.changed...)
-			if test.want == nil {
-				e.good()
-				return
-			}
-			reason, _, _ := strings.Cut(test.want[0], " ")
-			cs := e.hold(good, reason)
-			e.equal("lost", lost(cs), test.want)
-			e.approve(cs.Status.Held.Approve...)
-			e.good()
-		})
-	}
-}
-
-func TestEditsOfTheDirectoryOfASource(t *testing.T) {
-	at := func(t *testing.T, words ...string) []byte {
-		var files []string
-		for _, word := range words {
-			dir, name, _ := strings.Cut(word, "/")
-			files = append(files, dir+"/applications/"+name+"/application.yaml", definition(name, "1.0.0"))
-		}
-		return catalogArchive(t, files...)
-	}
-	before := []string{"x/argocd", "x/nginx", "y/argocd", "y/falco"}
-	for _, test := range []struct {
-		name    string
-		edit    specEdit
-		sources []string
-		after   []string
-		want    []string
-	}{
-		{"another directory, which has less", from("catalog:y"), []string{"catalog:x"}, before, []string{"Removal nginx 1.0.0"}},
-		{"another directory, which has the same", from("catalog:z"), []string{"catalog:y"}, append(before, "z/argocd", "z/falco", "z/nginx"), nil},
-		{"another order of directories", from("catalog:y", "catalog:x"), []string{"catalog:x", "catalog:y"}, before, nil},
-		{"one more directory", from("catalog:x", "catalog:y"), []string{"catalog:x"}, before, nil},
-		{"nothing, while the catalog loses something", guarded, []string{"catalog:x", "catalog:y"}, before[:3], []string{"Removal falco 1.0.0"}},
-		{"a directory less, while the catalog loses something", from("catalog:x"), []string{"catalog:x", "catalog:y"},
-			[]string{"x/argocd", "y/falco"}, []string{"Removal nginx 1.0.0"}},
-		{"a directory less, which the catalog does not have any more", from("catalog:x"), []string{"catalog:x", "catalog:y"},
-			[]string{"x/argocd"}, []string{"Removal nginx 1.0.0"}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			e := newEnvironment(t)
-			e.source(at(t, before...))
-			e.selection("kkp", guarded, from(test.sources...))
-			good := e.good()
-			e.edit(test.edit)
-			e.source(at(t, test.after...))
-			if test.want == nil {
-				e.good()
-				return
-			}
-			e.equal("lost", lost(e.hold(good, "Removal")), test.want)
-		})
-	}
-}
-
 func TestSourcesOfOneNameAreDistinguished(t *testing.T) {
 	e := newEnvironment(t)
 	e.source(applications(t, "argocd"))
@@ -178,4 +104,26 @@ func TestSourcesOfOneNameAreDistinguished(t *testing.T) {
 	e.approve(approve...)
 	e.good()
 	e.equal("the approved checksum is the revision", consumers.RevisionOf(e.get("kkp")), "latest@"+approve[0])
+}
+
+// The revision of yesterday as a second source keeps the versions that today's lacks, and nothing has to be approved.
+func TestYesterdaysRevisionKeepsVersions(t *testing.T) {
+	for _, kind := range []string{"OCIRepository", "GitRepository"} {
+		t.Run(kind, func(t *testing.T) {
+			e, good := publishSources(t, from("today"), "today", "argocd::1.0.0,2.0.0 nginx")
+			e.sourceOf(kind, e.key("yesterday"), applications(t, "argocd::1.0.0,2.0.0 nginx"))
+			e.catalogs("today", "argocd::2.0.0,3.0.0 nginx")
+			e.hold(good, "VersionRemoval")
+			e.edit(func(cs *v1alpha1.CatalogSelection) {
+				merging("today", "yesterday")(cs)
+				cs.Spec.Sources[1].Kind = kind
+			})
+			now := e.good()
+			e.equal("versions", now.cs.Status.Applications[0].Versions, []string{"2.0.0", "3.0.0", "1.0.0"})
+			e.equal("notes", now.cs.Status.Applications[0].Notes, []string{"also in yesterday", "1.0.0 from yesterday"})
+			e.emptyStorage()
+			e.restart()
+			e.equal("revision of a rebuild", e.good().cs.Status.Artifact.Revision, now.cs.Status.Artifact.Revision)
+		})
+	}
 }

@@ -44,64 +44,6 @@ func publishArchive(t *testing.T, archive []byte, edit ...specEdit) (*environmen
 	return e, e.good()
 }
 
-func TestAnIdentityThatTheCatalogChangesIsHeld(t *testing.T) {
-	const orphaned = ": its releases would be orphaned, and installed anew"
-	for _, test := range []struct {
-		name, after string
-		want        []string
-	}{
-		{"the prefix", "machine-,VM,vms,vm", []string{`spec.release.prefix would change from "vm-" to "machine-"` + orphaned}},
-		{"the kind", "vm-,Machine,vms,vm", []string{`spec.application.kind would change from "VM" to "Machine"` + orphaned}},
-		{"the plural", "vm-,VM,machines,vm", []string{`spec.application.plural would change from "vms" to "machines"` + orphaned}},
-		{"two at once", "'',VM,machines,vm", []string{
-			`spec.application.plural would change from "vms" to "machines"` + orphaned, `spec.release.prefix would change from "vm-" to ""` + orphaned,
-		}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			e, good := publishArchive(t, cozystack(t, "vm-,VM,vms,vm"))
-			source := e.source(cozystack(t, test.after))
-			var reasons []v1alpha1.HeldReason
-			for _, message := range test.want {
-				reasons = append(reasons, v1alpha1.HeldReason{Reason: "IdentityChange", Application: "vm", Message: message})
-			}
-			cs := e.hold(good, "IdentityChange")
-			e.equal("held", cs.Status.Held, &v1alpha1.HeldStatus{
-				Revision: source.Revision, Approve: []string{source.Digest}, Total: int32(len(reasons)), Reasons: reasons,
-			})
-			e.restart()
-			e.hold(good, "IdentityChange")
-			e.approve(source.Digest)
-			e.good()
-		})
-	}
-}
-
-func TestAnIdentityThatTheSpecChangesIsPublished(t *testing.T) {
-	patch := patchOf("vm", "- {op: replace, path: /spec/release/prefix, value: machine-}\n")
-	publishes := func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.OnIdentityChange = v1alpha1.SafeguardPublish }
-	for _, test := range []struct {
-		name, after string
-		edit        specEdit
-		held        bool
-	}{
-		{"by a patch", "vm-,VM,vms,vm", patch, false},
-		{"by a patch, while the catalog changes the kind", "vm-,Machine,vms,vm", patch, true},
-		{"by a safeguard", "machine-,Machine,vms,vm", publishes, false},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			e, good := publishArchive(t, cozystack(t, "vm-,VM,vms,vm"))
-			e.edit(test.edit)
-			e.source(cozystack(t, test.after))
-			if test.held {
-				// The effect of the patch on the last catalog is not known without that catalog.
-				e.equal("held", len(e.hold(good, "IdentityChange").Status.Held.Reasons), 2)
-				return
-			}
-			e.good()
-		})
-	}
-}
-
 func TestAVersionFromAnotherChartIsReported(t *testing.T) {
 	holds := func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.OnSourceChange = v1alpha1.SafeguardHold }
 	const before, after = "argocd:1.0.0@argo,2.0.0@argo nginx:1.0.0@nginx", "argocd:1.0.0@argo,2.0.0@fork nginx:1.0.0@nginx"

@@ -17,46 +17,26 @@ func withFacts(t *testing.T, metadata string) []byte {
 
 const requiring = "tier: gold\nversions:\n  2.0.0: {requires: {kubernetes: '>=1.34'}}\n  1.0.0: {requires: {kubernetes: '>=1.31'}}\n"
 
-func onKubernetes(versions ...string) specEdit {
-	return func(cs *v1alpha1.CatalogSelection) { cs.Spec.Platform = &v1alpha1.Platform{Kubernetes: versions} }
-}
-
+// Which edits these are is tested in render/guard.
 func TestWhatThePlatformDropsIsHeldWhoeverEdited(t *testing.T) {
-	for _, test := range []struct {
-		name          string
-		before, after string
-		spec, edit    specEdit
-		reason, want  string
-	}{
-		{"an edit adds the platform", requiring, requiring, guarded, onKubernetes("1.33.2"), "VersionRemoval", "VersionRemoval argocd 2.0.0"},
-		{"an edit drops a version from it", requiring, requiring, onKubernetes("1.33.2", "1.34.0"), onKubernetes("1.33.2"), "VersionRemoval", "VersionRemoval argocd 2.0.0"},
-		{"an edit leaves no version", requiring, requiring, guarded, onKubernetes("1.30.0"), "Removal", "Removal argocd 2.0.0 1.0.0"},
-		{"the catalog begins to require something", "tier: gold\n", requiring, onKubernetes("1.33.2"), nil, "VersionRemoval", "VersionRemoval argocd 2.0.0"},
-		{"both at once", "tier: gold\n", requiring, guarded, onKubernetes("1.33.2"), "VersionRemoval", "VersionRemoval argocd 2.0.0"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			e := newEnvironment(t)
-			e.source(withFacts(t, test.before))
-			e.selection("kkp", guarded, test.spec)
-			good := e.good()
-			if test.edit != nil {
-				e.edit(test.edit)
-			}
-			if test.after != test.before {
-				e.source(withFacts(t, test.after))
-			}
-			e.equal("lost", lost(e.hold(good, test.reason)), []string{test.want})
-			e.restart()
-			held := e.hold(good, test.reason)
-			e.equal("lost after a restart", lost(held), []string{test.want})
-			e.approve(held.Status.Held.Approve...)
-			if e.good().cs.Status.Artifact.Revision == good.cs.Status.Artifact.Revision {
-				t.Error("what is approved is not published")
-			}
-			e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Platform = nil })
-			e.equal("versions without the platform", e.good().cs.Status.Applications[0].Versions, []string{"2.0.0", "1.0.0"})
-		})
+	e := newEnvironment(t)
+	e.source(withFacts(t, requiring))
+	e.selection("kkp", guarded)
+	good := e.good()
+	e.edit(func(cs *v1alpha1.CatalogSelection) {
+		cs.Spec.Platform = &v1alpha1.Platform{Kubernetes: []string{"1.33.2"}}
+	})
+	want := []string{"VersionRemoval argocd 2.0.0"}
+	e.equal("lost", lost(e.hold(good, "VersionRemoval")), want)
+	e.restart()
+	held := e.hold(good, "VersionRemoval")
+	e.equal("lost after a restart", lost(held), want)
+	e.approve(held.Status.Held.Approve...)
+	if e.good().cs.Status.Artifact.Revision == good.cs.Status.Artifact.Revision {
+		t.Error("what is approved is not published")
 	}
+	e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Platform = nil })
+	e.equal("versions without the platform", e.good().cs.Status.Applications[0].Versions, []string{"2.0.0", "1.0.0"})
 }
 
 func TestWhatIsDeprecatedIsInTheStatus(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -56,54 +55,6 @@ func TestARecordIsReadAsItWasWritten(t *testing.T) {
 	again, err := got.Pack()
 	if err != nil || !reflect.DeepEqual(again, cs.Status.WrittenRecord) {
 		t.Errorf("packing again gives another record: %v", err)
-	}
-}
-
-// An edit that cannot be the reason for a removal must not count as one.
-func TestTheRecordedPartOfTheSpec(t *testing.T) {
-	base := func() *v1alpha1.CatalogSelection {
-		cs := &v1alpha1.CatalogSelection{}
-		cs.Spec.Sources = []v1alpha1.SourceReference{byContent()}
-		return cs
-	}
-	for _, test := range []struct {
-		name   string
-		edit   specEdit
-		counts bool
-	}{
-		{"the interval", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Interval.Duration = time.Hour }, false},
-		{"suspend", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Suspend = true }, false},
-		{"an approval", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.Approve = []string{"sha256:00"} }, false},
-		{"where it is pushed to", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Push = &v1alpha1.Push{URL: "oci://registry.example/x"} }, false},
-		{"the catalog of what is pushed", func(cs *v1alpha1.CatalogSelection) {
-			cs.Spec.Push = &v1alpha1.Push{URL: "oci://registry.example/x", Catalog: &v1alpha1.PushCatalog{Kind: "ClusterCatalog"}}
-		}, true},
-		{"the safeguards", func(cs *v1alpha1.CatalogSelection) {
-			cs.Spec.Safeguards = v1alpha1.Safeguards{OnRemoval: "Publish", OnVersionRemoval: "Publish", OnMajorUpgrade: "Hold"}
-		}, false},
-		{"the cluster", func(cs *v1alpha1.CatalogSelection) {
-			cs.Spec.Cluster = v1alpha1.Cluster{Bypass: "Ignore", Unmanaged: "Label"}
-		}, false},
-		{"the account", func(cs *v1alpha1.CatalogSelection) { cs.Spec.ServiceAccountName = "tenant" }, false},
-		{"the metadata", func(cs *v1alpha1.CatalogSelection) { cs.Generation, cs.Labels = 7, map[string]string{"a": "b"} }, false},
-		{"the sources", from("other"), true},
-		{"the limit", onlyGold, true},
-		{"exclude", exclude("a"), true},
-		{"the versions", constrain(">1"), true},
-		{"the patches", patchOf("a", "x"), true},
-		{"an empty result", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.OnEmpty = "Publish" }, true},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			cs := base()
-			test.edit(cs)
-			before := cs.DeepCopy()
-			if counts := !reflect.DeepEqual(guard.RenderedSpec(cs), guard.RenderedSpec(base())); counts != test.counts {
-				t.Errorf("counts as an edit: %v", counts)
-			}
-			if !reflect.DeepEqual(before, cs) {
-				t.Error("the selection was changed")
-			}
-		})
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/test/sourcetest"
 )
 
@@ -239,15 +238,4 @@ func TestAVerifiedCommitIsPublished(t *testing.T) {
 	}
 	e.selection("kkp", requireVerified, func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].Kind = "GitRepository" })
 	e.publish("kkp")
-}
-
-// requireVerified does not affect the comparison by the safeguards.
-func TestTheRecordOmitsRequireVerified(t *testing.T) {
-	cs := &v1alpha1.CatalogSelection{}
-	cs.Spec.Sources = []v1alpha1.SourceReference{{Name: "a"}, {Name: "b", RequireVerified: true}}
-	e := environment{T: t}
-	e.equal("sources", guard.RenderedSpec(cs).Sources, []v1alpha1.SourceReference{{Name: "a"}, {Name: "b"}})
-	if !cs.Spec.Sources[1].RequireVerified {
-		t.Error("the selection itself was changed")
-	}
 }

@@ -39,20 +39,16 @@ func sourceOf(t *testing.T, words string) guard.Source {
 }
 
 func limited(limit v1alpha1.Limit) *v1alpha1.CatalogSelection {
-	cs := &v1alpha1.CatalogSelection{}
-	cs.Name, cs.Namespace = "apps", "flux-system"
-	cs.Spec.Sources = []v1alpha1.SourceReference{{Name: "catalog"}}
-	cs.Spec.Limit = &limit
-	return cs
+	return edit(func(s *v1alpha1.CatalogSelectionSpec) { s.Limit = &limit })
 }
 
-func rendered(t *testing.T, cs *v1alpha1.CatalogSelection, source guard.Source) *render.Result {
+func rendered(t *testing.T, cs *v1alpha1.CatalogSelection, sources ...guard.Source) *render.Result {
 	t.Helper()
 	opts, err := render.FromSpec(cs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := render.Render(t.Context(), guard.Selections([]guard.Source{source}), opts)
+	result, err := render.Render(t.Context(), guard.Selections(sources), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,10 +104,8 @@ func TestANameThatAnEditAddsAndThatMatchesNothing(t *testing.T) {
 			}
 			then, now := sourceOf(t, test.then), sourceOf(t, catalog)
 			before, after := limited(test.before), limited(test.after)
-			spec, published := guard.RenderedSpec(before), rendered(t, before, then).Definitions
-			last := guard.Published{Spec: &spec, Definitions: published, Sources: guard.Record([]guard.Source{then}, published)}
 			next := guard.Next{Selection: after, Sources: []guard.Source{now}, Result: rendered(t, after, now)}
-			verdict := guard.Decide(t.Context(), last, next)
+			verdict := guard.Decide(t.Context(), recorded(t, before, then), next)
 			var got []string
 			for _, reason := range guard.Reasons(verdict.Held, next.Result.Selection) {
 				if reason.Reason == v1alpha1.UnknownNameReason { // whose doing the removals are is another question

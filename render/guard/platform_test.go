@@ -57,18 +57,18 @@ func edit(change func(*v1alpha1.CatalogSelectionSpec)) *v1alpha1.CatalogSelectio
 }
 
 // recorded returns the last publication as a controller reads it from the status.
-func recorded(t *testing.T, cs *v1alpha1.CatalogSelection, source guard.Source) guard.Published {
+func recorded(t *testing.T, cs *v1alpha1.CatalogSelection, sources ...guard.Source) guard.Published {
 	t.Helper()
-	spec, published := guard.RenderedSpec(cs), rendered(t, cs, source).Compared()
-	written, err := json.Marshal(guard.Record([]guard.Source{source}, published))
+	spec, published := guard.RenderedSpec(cs), rendered(t, cs, sources...).Compared()
+	written, err := json.Marshal(guard.Record(sources, published))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var sources []guard.RecordedSource
-	if err := json.Unmarshal(written, &sources); err != nil {
+	last := guard.Published{Spec: &spec, Definitions: published, Filters: guard.Filters(sources)}
+	if err := json.Unmarshal(written, &last.Sources); err != nil {
 		t.Fatal(err)
 	}
-	return guard.Published{Spec: &spec, Definitions: published, Sources: sources}
+	return last
 }
 
 func TestWhatThePlatformDropsIsHeld(t *testing.T) {
@@ -104,6 +104,7 @@ func TestWhatThePlatformDropsIsHeld(t *testing.T) {
 		{name: "when an edit drops every version", before: everything, after: on("1.30.1"), then: requiring, want: []string{removed}},
 		{name: "when the record is of an older release", before: everything, after: on("1.33.2"), then: requiring, older: true, want: []string{dropped}},
 		{name: "when the catalog begins to require something", before: on("1.33.2"), after: on("1.33.2"), then: "2.0.0 1.0.0", now: requiring, want: []string{dropped}},
+		{name: "when the catalog begins to require it with the edit", before: everything, after: on("1.33.2"), then: "2.0.0 1.0.0", now: requiring, want: []string{dropped}},
 		{name: "when the catalog changes with the edit", before: everything, after: on("1.33.2"), then: requiring, now: requiring + " 0.9.0", want: []string{dropped}},
 		{name: "when the catalog loses it with the edit", before: everything, after: on("1.33.2"), then: requiring, now: "1.0.0=stable=>=1.31",
 			want: []string{"VersionRemoval argocd 2.0.0: versions would be removed: 2.0.0"}},

@@ -128,9 +128,9 @@ func TestRandomEditsOfSourcesExcuseWhatTheyLose(t *testing.T) {
 			}
 			return p.then
 		}
-		result := renderedFrom(t, after, sidesOf(is, now))
+		result := rendered(t, after, sidesOf(is, now)...)
 		published := versionsOf(t, before, sidesOf(was, then))
-		verdict := guard.Decide(t.Context(), publishedFrom(t, before, sidesOf(was, then)), guard.Next{Selection: after, Sources: sidesOf(is, now), Result: result})
+		verdict := guard.Decide(t.Context(), recorded(t, before, sidesOf(was, then)...), guard.Next{Selection: after, Sources: sidesOf(is, now), Result: result})
 		var holds []string
 		for _, c := range verdict.Held {
 			for _, v := range c.Versions {
@@ -156,32 +156,4 @@ func TestRandomEditsOfSourcesExcuseWhatTheyLose(t *testing.T) {
 	if excused < 100 || held < 100 {
 		t.Errorf("%d losses were excused, and %d held", excused, held)
 	}
-}
-
-func renderedFrom(t *testing.T, cs *v1alpha1.CatalogSelection, sources []guard.Source) *render.Result {
-	t.Helper()
-	opts, err := render.FromSpec(cs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := render.Render(t.Context(), guard.Selections(sources), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return result
-}
-
-// publishedFrom returns the last publication as a controller reads it from the status.
-func publishedFrom(t *testing.T, cs *v1alpha1.CatalogSelection, sources []guard.Source) guard.Published {
-	t.Helper()
-	spec, published := guard.RenderedSpec(cs), renderedFrom(t, cs, sources).Definitions
-	written, err := json.Marshal(guard.Record(sources, published))
-	if err != nil {
-		t.Fatal(err)
-	}
-	last := guard.Published{Spec: &spec, Definitions: published}
-	if err := json.Unmarshal(written, &last.Sources); err != nil {
-		t.Fatal(err)
-	}
-	return last
 }
