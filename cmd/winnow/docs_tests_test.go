@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -42,5 +43,37 @@ func TestEveryRuleOfSafetyNamesATest(t *testing.T) {
 	}
 	if len(rows) < 12 {
 		t.Errorf("docs/design/safety.md: only %d rules", len(rows))
+	}
+}
+
+// namedScripts matches the scripts of the command line that a page names.
+var namedScripts = regexp.MustCompile("`(cmd/winnow/testdata/[\\w/]+\\.txtar)`")
+
+// Each capability of the documents has one of three answers, and one that works names what shows it.
+func TestEveryCapabilityOfTheDocumentsHasAnAnswer(t *testing.T) {
+	const page = "../../docs/design/documents.md"
+	text := readFileString(t, page)
+	answers := map[string]int{}
+	for row := range strings.Lines(text) {
+		cells := strings.Split(strings.Trim(row, "| \n"), " | ")
+		if !strings.HasPrefix(row, "| ") || strings.HasPrefix(row, "| ---") || len(cells) == 3 && cells[1] == "state" {
+			continue
+		}
+		if len(cells) != 3 {
+			t.Errorf("%s: %d cells in %s", page, len(cells), row)
+			continue
+		}
+		answers[cells[1]]++
+		if cells[1] == "**works**" && !namedTests.MatchString(cells[2]) && !namedScripts.MatchString(cells[2]) && !strings.Contains(cells[2], "](") {
+			t.Errorf("%s: nothing shows that it works: %s", page, row)
+		}
+	}
+	if len(answers) != 3 || answers["**works**"] == 0 || answers["**differs**"] == 0 || answers["**not**"] == 0 {
+		t.Errorf("%s: the answers are %v", page, answers)
+	}
+	for _, match := range namedScripts.FindAllStringSubmatch(text, -1) {
+		if _, err := os.Stat(filepath.Join("../..", match[1])); err != nil {
+			t.Errorf("%s: %v", page, err)
+		}
 	}
 }

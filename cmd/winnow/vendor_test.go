@@ -44,76 +44,12 @@ func TestTheVendorsCatalogsPassLintAndPush(t *testing.T) {
 	}
 }
 
-// proposedPostgres and proposedZone are definitions of Cozystack's proposal of backends, as its document has them.
-const (
-	proposedPostgres = `apiVersion: apps.cozystack.io/v1alpha1
-kind: ApplicationDefinition
-metadata:
-  name: postgres
-spec:
-  application:
-    kind: Postgres
-    singular: postgres
-    plural: postgreses
-    openAPISchema: |
-      { "type": "object" }
-  backend:
-    type: Helm
-    helm:
-      chartRef:
-        kind: ExternalArtifact
-        name: cozystack-postgres-chart
-        namespace: cozy-system
-      prefix: postgres-
-      labels:
-        sharding.fluxcd.io/key: tenants
-      valuesFrom:
-      - kind: Secret
-        name: cozystack-values
-  secrets:
-    include:
-    - resourceNames: ["postgres--credentials"]
-`
-	proposedZone = `apiVersion: apps.cozystack.io/v1alpha1
-kind: ApplicationDefinition
-metadata:
-  name: dns-zone
-spec:
-  application:
-    kind: DNSZone
-    singular: dnszone
-    plural: dnszones
-    openAPISchema: |
-      { "type": "object" }
-  backend:
-    type: Terraform
-    terraform:
-      sourceRef:
-        kind: OCIRepository
-        name: cloudflare-dns-module
-        namespace: cozy-system
-      path: ./
-      prefix: dns-
-      approvePlan: auto
-      destroyResourcesOnDeletion: true
-      writeOutputsToSecret:
-        name: "-outputs"
-      runnerPodTemplate:
-        spec:
-          serviceAccountName: cloudflare-tofu-runner
-  secrets:
-    include:
-    - resourceNames: ["-outputs"]
-`
-)
-
-// Released Cozystack refuses what the proposal has, so that the CustomResourceDefinition decides.
+// The definitions are those of Cozystack's proposal of backends. Released Cozystack refuses what it has, so that the
+// CustomResourceDefinition decides.
 func TestTheProposedBackendsPassLintAndPush(t *testing.T) {
 	written := t.TempDir()
-	for name, content := range map[string]string{"postgres.yaml": proposedPostgres, "dns-zone.yaml": proposedZone} {
-		if err := os.WriteFile(filepath.Join(written, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	for _, name := range []string{"postgres", "vpc", "zone"} {
+		writeFile(t, filepath.Join(written, name+".yaml"), readFileString(t, "../../render/backend/testdata/proposed-"+name+"/definition.yaml"))
 	}
 	dir := vendorCatalog(t, filepath.Join(written, "*.yaml"))
 	server := httptest.NewServer(newRegistry(t, nil))

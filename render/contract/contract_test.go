@@ -175,3 +175,34 @@ func TestCarriedBy(t *testing.T) {
 		})
 	}
 }
+
+// The manifest in KKP's proposal of application catalogs, as oras pushes it: the config has its data, the layer oras's own
+// annotations, and the artifact a time.
+func TestReadKnowsTheManifestOfTheProposal(t *testing.T) {
+	const layerDigest = "sha256:0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a"
+	got, err := contract.Read("", []byte(`{
+	  "schemaVersion": 2,
+	  "mediaType": "application/vnd.oci.image.manifest.v1+json",
+	  "artifactType": "application/vnd.kubermatic.application-catalog.v1",
+	  "config": {
+	    "mediaType": "application/vnd.oci.empty.v1+json",
+	    "digest": "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a",
+	    "size": 2,
+	    "data": "e30="
+	  },
+	  "layers": [{
+	    "mediaType": "application/vnd.oci.image.layer.v1.tar+gzip",
+	    "digest": "`+layerDigest+`",
+	    "size": 4096,
+	    "annotations": {
+	      "io.deis.oras.content.digest": "sha256:1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b",
+	      "io.deis.oras.content.unpack": "true",
+	      "org.opencontainers.image.title": "applications"
+	    }
+	  }],
+	  "annotations": {"org.opencontainers.image.created": "2026-01-01T00:00:00Z"}
+	}`))
+	if err != nil || got.Format != "Applications" || got.Layer.Digest != layerDigest || got.Layer.Size != 4096 {
+		t.Errorf("Read() = %+v, %v", got, err)
+	}
+}

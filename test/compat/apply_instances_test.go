@@ -22,14 +22,16 @@ func TestTheAPIServerAppliesObjectsOfInstances(t *testing.T) {
 		t.Fatal(err)
 	}
 	goldens := filepath.Join(root, "render/backend/testdata")
-	postgres := filepath.Join(t.TempDir(), "postgres.yaml")
-	if err := os.WriteFile(postgres, cozystackGolden(t, filepath.Join(goldens, "application")), 0o600); err != nil {
-		t.Fatal(err)
+	served := t.TempDir()
+	for _, name := range []string{"application", "proposed-zone-application"} {
+		if err := os.WriteFile(filepath.Join(served, name+".yaml"), cozystackGolden(t, filepath.Join(goldens, name)), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	s, err := stack.Start(t.Context(), stack.Options{
 		Progress: t.Output(),
 		CRDs: []string{
-			postgres,
+			served,
 			filepath.Join(module(t, root, "helm", "github.com/fluxcd/helm-controller"), "config/crd/bases"),
 			filepath.Join(module(t, root, "crds", "github.com/flux-iac/tofu-controller"), "config/crd/bases/infra.contrib.fluxcd.io_terraforms.yaml"),
 		},

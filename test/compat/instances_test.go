@@ -25,7 +25,7 @@ func TestObjectsOfInstancesFitTheirKinds(t *testing.T) {
 	} {
 		loadDefinition(t, root, set, definition.tools, definition.module, definition.file)
 	}
-	t.Run("Flux and tofu-controller", func(t *testing.T) { checkGoldens(t, root, set, 9) })
+	t.Run("Flux and tofu-controller", func(t *testing.T) { checkGoldens(t, root, set, 12) })
 	t.Run("OLM", func(t *testing.T) {
 		set := &crds.Set{}
 		for _, release := range []stack.OLM{stack.OLMv0(), stack.OLMv1()} {

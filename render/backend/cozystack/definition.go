@@ -43,3 +43,13 @@ func Prefixed(d *draft.Draft, of definition.Field) string {
 	}
 	return name
 }
+
+// Labels returns the labels of the object that installs the instance: those of its backend in the definition, and those by
+// which Cozystack knows the application.
+func Labels(d *draft.Draft, of definition.Field) map[string]string {
+	const application = "apps.cozystack.io/application."
+	labels := of.Get("labels").Labels()
+	labels[application+"kind"], labels[application+"name"] = Kind(d), d.Name
+	labels[application+"group"] = ApplicationVersion.Group
+	return labels
+}

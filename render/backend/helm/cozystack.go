@@ -29,7 +29,7 @@ func releaseOfCozystack(d *draft.Draft) {
 	cozystack.CheckSchema(d)
 	options := annotatedOptions(d)
 	r := release{
-		name: cozystack.Prefixed(d, helm), namespace: d.RunsIn(), labels: cozystackLabels(d, helm), interval: cozystackInterval,
+		name: cozystack.Prefixed(d, helm), namespace: d.RunsIn(), labels: cozystack.Labels(d, helm), interval: cozystackInterval,
 		timeout: d.Timeout, installTimeout: cmp.Or(d.Timeout, options.installTimeout, cozystackTimeout),
 		upgradeTimeout: cmp.Or(d.Timeout, options.upgradeTimeout, options.installTimeout, cozystackTimeout),
 		retryInterval:  cozystackRetryInterval, disableWait: options.disableWait, serverSide: options.serverSide,
@@ -47,15 +47,6 @@ func releaseOfCozystack(d *draft.Draft) {
 		d.AddNamespace(draft.Destination{Name: r.namespace, Create: *d.CreateNamespace})
 	}
 	addRelease(d, r)
-}
-
-// cozystackLabels returns the labels of a release, by which Cozystack knows the application that it is of.
-func cozystackLabels(d *draft.Draft, helm definition.Field) map[string]string {
-	const application = "apps.cozystack.io/application."
-	labels := helm.Get("labels").Labels()
-	labels[application+"kind"], labels[application+"name"] = cozystack.Kind(d), d.Name
-	labels[application+"group"] = cozystack.ApplicationVersion.Group
-	return labels
 }
 
 // cozystackValues returns the references to values: those that the definition lists, or else the Secret of the platform,

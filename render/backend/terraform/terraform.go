@@ -19,8 +19,12 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// variablePattern is that of identifiers of HCL, in ASCII.
-var variablePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,127}$`)
+var (
+	// variablePattern is that of identifiers of HCL, in ASCII.
+	variablePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,127}$`)
+	// namePattern is the template that stands for the name of the instance.
+	namePattern = regexp.MustCompile(`\{\{\s*\.name\s*\}\}`)
+)
 
 // reservedVariables are names that no variable of a module may have.
 func reservedVariables() []string {
@@ -67,19 +71,16 @@ func build(d *draft.Draft) {
 	setRunner(d, spec, module.Get("runnerPodTemplate"))
 	setVariables(d, spec)
 	d.SetDependencies(spec, name)
-	object := d.Add(backend.Main, kinds.Terraform, d.Namespace, name, map[string]any{"spec": spec})
-	if labels := module.Get("labels").Labels(); len(labels) > 0 {
-		object.SetLabels(labels)
-	}
+	d.Add(backend.Main, kinds.Terraform, d.Namespace, name, map[string]any{"spec": spec}).SetLabels(cozystack.Labels(d, module))
 }
 
-// setOutputs names the Secret of the outputs: a leading dash stands for the name of the instance.
+// setOutputs names the Secret of the outputs: {{ .name }} stands for the name of the instance, and a leading dash follows it.
 func setOutputs(d *draft.Draft, spec map[string]any, outputs definition.Field) {
 	if !outputs.IsSet() {
 		return
 	}
 	picked := outputs.Pick("name", "outputs", "labels", "annotations")
-	name := outputs.Get("name").Required()
+	name := namePattern.ReplaceAllLiteralString(outputs.Get("name").Required(), d.Name)
 	if strings.HasPrefix(name, "-") {
 		name = d.Name + name
 	}
