@@ -26,6 +26,7 @@ import (
 func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	start := time.Now()
 	defer r.slots.leave(ctx, req.NamespacedName)
+	defer r.instances.pause(req.NamespacedName)()
 	cs, err := r.get(ctx, req.NamespacedName)
 	if apierrors.IsNotFound(err) {
 		return r.departed(ctx, req.NamespacedName)
@@ -134,14 +135,14 @@ func retryConflict(err error) (ctrl.Result, error) {
 
 // get reads the selection from the cache, or past it if the cache may lack the last write of this controller. The
 // status names the served artifact: with an outdated status, keepServing would announce the artifact before the
-// last one, and Flux would apply it.
+// last one, and Flux would apply it. Without the last states of instances, a render would end in a conflict.
 func (r *CatalogSelectionReconciler) get(ctx context.Context, key types.NamespacedName) (*v1alpha1.CatalogSelection, error) {
 	cs := &v1alpha1.CatalogSelection{}
 	if err := r.Get(ctx, key, cs); err != nil {
 		return nil, err
 	}
 	last, ok := r.lastPublication(cs)
-	if ok && equality.Semantic.DeepEqual(&last.artifact, cs.Status.Artifact) {
+	if ok && equality.Semantic.DeepEqual(&last.artifact, cs.Status.Artifact) && !r.instances.isReplaced(cs) {
 		return cs, nil
 	}
 	live := &v1alpha1.CatalogSelection{}

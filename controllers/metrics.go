@@ -19,6 +19,7 @@ func (r *CatalogSelectionReconciler) recordMetrics(ctx context.Context, cs *v1al
 	for _, condition := range []string{
 		v1alpha1.HeldCondition, v1alpha1.SourceReadyCondition, v1alpha1.UnmatchedCondition,
 		v1alpha1.AppliedCondition, v1alpha1.PushedCondition, v1alpha1.KeptCondition,
+		v1alpha1.InstancesReadyCondition,
 	} {
 		if r.IsDelete(cs) {
 			r.DeleteCondition(ctx, cs, condition)

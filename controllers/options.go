@@ -84,7 +84,8 @@ func New(ctx context.Context, o Options) *CatalogSelectionReconciler {
 		pushes: pushes.New(pushes.Options{
 			Registries: connections, Failures: failures, Memory: loads, Storage: o.Storage, Queue: o.PushQueue,
 		}),
-		enqueued: make(chan event.GenericEvent),
+		enqueued:  make(chan event.GenericEvent),
+		instances: newInstanceUpdates(),
 	}
 	r.cluster = cluster.New(cluster.Options{
 		Access: &access.Access{
@@ -92,7 +93,8 @@ func New(ctx context.Context, o Options) *CatalogSelectionReconciler {
 			Accounts: access.NewAccounts(o.Config,
 				client.Options{Scheme: o.KindCaches.Scheme, Mapper: o.KindCaches.Mapper}, o.DefaultServiceAccount),
 		},
-		Selections: o.Client, Published: record.Live, Outdated: r.outdated, Rendered: record.Rendered, Enqueue: r.enqueue, Now: o.Now,
+		Selections: o.Client, Published: record.Live, Outdated: r.outdated, Rendered: record.Rendered, Enqueue: r.enqueue,
+		Reported: r.instances.enqueue, Now: o.Now,
 	})
 	r.slots.limit, r.slots.enqueue, r.slots.now = 1, r.enqueue, o.Now
 	r.loader = &source.Loader{

@@ -30,6 +30,7 @@ type CatalogSelectionReconciler struct {
 	cluster      *cluster.Cluster
 	pushes       *pushes.Pushes
 	slots        slots
+	instances    *instanceUpdates
 
 	// settleDelay is the minimum age of an edit that removes something before it is published.
 	settleDelay time.Duration

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	ctrlsource "sigs.k8s.io/controller-runtime/pkg/source"
@@ -40,6 +41,9 @@ func (r *CatalogSelectionReconciler) SetupWithManager(ctx context.Context, mgr c
 	}
 	if err := mgr.Add(r.pushes); err != nil {
 		return fmt.Errorf("adding the pushes: %w", err)
+	}
+	if err := mgr.Add(manager.RunnableFunc(r.reportInstances)); err != nil {
+		return fmt.Errorf("adding the states of instances: %w", err)
 	}
 	r.slots.limit = max(1, mgr.GetControllerOptions().MaxConcurrentReconciles/2) // the others are for other namespaces
 	b := ctrl.NewControllerManagedBy(mgr).

@@ -26,6 +26,9 @@ const (
 	// KeptCondition is True, with the reason Handover, while objects that the selection no longer selects
 	// stay in the cluster, because another CatalogSelection may take them over.
 	KeptCondition = "Kept"
+	// InstancesReadyCondition is True when every instance in the artifact is ready, and False while one is not. Ready
+	// does not depend on it. Absent without spec.instances.
+	InstancesReadyCondition = "InstancesReady"
 )
 
 // Reasons of conditions and events. Whatever fails, the last good artifact stays served.
@@ -122,6 +125,14 @@ const (
 
 // NothingHeldReason is the reason of Held while it is False.
 const NothingHeldReason = "NothingHeld"
+
+// Reasons of InstancesReady besides Succeeded, Progressing and those of Applied.
+const (
+	// InstanceNotReadyReason: an instance is not ready.
+	InstanceNotReadyReason = "InstanceNotReady"
+	// InstanceUnknownReason: of an instance it is not known whether it is ready.
+	InstanceUnknownReason = "InstanceUnknown"
+)
 
 // NoMatchReason is the reason of Unmatched.
 const NoMatchReason = "NoMatch"

@@ -14,7 +14,7 @@ type CatalogSelectionStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// Conditions: Ready, SourceReady and Held always; Reconciling, Stalled and Unmatched while they are
-	// True; Applied where the cluster has Kustomizations; Pushed with spec.push.
+	// True; Applied where the cluster has Kustomizations; Pushed with spec.push; InstancesReady with spec.instances.
 	// +listType=map
 	// +listMapKey=type
 	// +optional
@@ -66,7 +66,7 @@ type CatalogSelectionStatus struct {
 	// +optional
 	Excluded []string `json:"excluded,omitempty"`
 
-	// Deprecated lists the applications and versions in the artifact that their catalog deprecates, by
+	// Deprecated lists the applications, versions and channels in the artifact that their catalog deprecates, by
 	// application. The list is bounded; summary.deprecated and summary.deprecatedVersions are not.
 	// +listType=atomic
 	// +optional
@@ -305,16 +305,55 @@ type InstanceStatus struct {
 	Backend string `json:"backend"`
 	// Object is <kind> <namespace>/<name> of the object whose deletion uninstalls it.
 	Object string `json:"object"`
+
+	InstanceState `json:",inline"`
 }
 
-// DeprecatedStatus is a message of a catalog about an application, or versions of one.
+// InstanceState is the state of an instance, as its live object reports it. It is empty until the object was read.
+type InstanceState struct {
+	// Ready is the status of the one condition that is read for the kind of the object. It is Unknown where the object
+	// cannot be read, has not observed its last edit, or tells only that something is installed.
+	// +kubebuilder:validation:Enum=True;False;Unknown
+	// +optional
+	Ready metav1.ConditionStatus `json:"ready,omitempty"`
+	// Message of the condition, or why nothing is known. It is one line, bounded and redacted.
+	// +optional
+	Message string `json:"message,omitempty"`
+	// LastAppliedRevision is what the object has installed last: the version of a chart or of an operator, or the revision
+	// of a module.
+	// +optional
+	LastAppliedRevision string `json:"lastAppliedRevision,omitempty"`
+	// Outputs of a Terraform object. Their values are never read.
+	// +optional
+	Outputs *InstanceOutputs `json:"outputs,omitempty"`
+	// PendingPlan is the plan of a Terraform object that waits for approval.
+	// +optional
+	PendingPlan string `json:"pendingPlan,omitempty"`
+}
+
+// InstanceOutputs names the outputs of a Terraform object.
+type InstanceOutputs struct {
+	// SecretName is the Secret that tofu-controller writes the outputs to, in the namespace of the object.
+	// +optional
+	SecretName string `json:"secretName,omitempty"`
+	// Available are the names of the outputs. The list is bounded.
+	// +listType=atomic
+	// +optional
+	Available []string `json:"available,omitempty"`
+}
+
+// DeprecatedStatus is a message of a catalog about an application, or versions or channels of one.
 type DeprecatedStatus struct {
 	// Application is the object's metadata.name.
 	Application string `json:"application"`
-	// Versions that the message is about; absent: the application as a whole. The list is bounded.
+	// Versions that the message is about; absent, like channels: the application as a whole. The list is bounded.
 	// +listType=atomic
 	// +optional
 	Versions []string `json:"versions,omitempty"`
-	// Message of the metadata.yaml. It is bounded.
+	// Channels of a package of operators that the message is about. The list is bounded.
+	// +listType=atomic
+	// +optional
+	Channels []string `json:"channels,omitempty"`
+	// Message of the catalog. It is bounded.
 	Message string `json:"message"`
 }

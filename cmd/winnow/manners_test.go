@@ -113,15 +113,16 @@ func TestHelpFitsATerminal(t *testing.T) {
 func TestJSONIsAllOfStdout(t *testing.T) {
 	const catalog, file = "../../examples/catalog", "../../examples/gitops/selection.yaml"
 	lines := map[string][]string{
-		"lint":    {catalog},
-		"list":    {catalog, "-f", file},
-		"explain": {"-f", file, "--source", catalog, "argocd"},
-		"show":    {"-f", file, "--source", catalog, "argocd"},
-		"diff":    {"-f", file, "--from", catalog, "--to", catalog},
-		"version": {},
-		"get":     nil, // testGet has a cluster
-		"view":    {"testdata/functions/catalog.yaml"},
-		"push":    {catalog, "oci://" + startRegistry(t) + "/push:v1", "--plain-http"},
+		"lint":      {catalog},
+		"list":      {catalog, "-f", file},
+		"explain":   {"-f", file, "--source", catalog, "argocd"},
+		"show":      {"-f", file, "--source", catalog, "argocd"},
+		"diff":      {"-f", file, "--from", catalog, "--to", catalog},
+		"version":   {},
+		"get":       nil, // testGet has a cluster
+		"view":      {"testdata/functions/catalog.yaml"},
+		"instances": {"-A", "--kubeconfig", clusterConfig(t)},
+		"push":      {catalog, "oci://" + startRegistry(t) + "/push:v1", "--plain-http"},
 	}
 	for _, cmd := range commandTree() {
 		flag := cmd.Flags().Lookup("output")

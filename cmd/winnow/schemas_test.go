@@ -61,6 +61,7 @@ func TestDocumentsConformToTheirSchemas(t *testing.T) {
 	raised := filepath.Join(t.TempDir(), "raised.yaml")
 	writeFile(t, raised, strings.NewReplacer("~1.4", "~1.5", "unnamed", "named", "alerting", "alerts", "port: 24225", "port: null").Replace(readFileString(t, installed)))
 	lines := map[string][]string{
+		"InstanceList":    {"get instances -A --kubeconfig " + clusterConfig(t)},
 		"LintReport":      {"lint " + catalog, "lint -f ../../examples/plain-flux/base", "lint " + t.TempDir(), "lint testdata/diff/before nowhere"},
 		"ApplicationList": {"list " + catalog},
 		"DecisionList":    {"list -f " + file + " " + catalog, "list -f " + installed + " " + plain},

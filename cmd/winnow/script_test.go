@@ -64,11 +64,7 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	registry := startRegistry(t)
-	cluster := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, twoSelections)
-	}))
-	t.Cleanup(cluster.Close)
+	cluster := startCluster(t)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -77,17 +73,40 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("EXAMPLES", examples)
 			env.Setenv("REGISTRY", registry)
-			env.Setenv("CLUSTER", cluster.URL)
+			env.Setenv("CLUSTER", cluster)
 			env.Setenv("DOCKER_CONFIG", filepath.Join(env.WorkDir, "docker"))
 			return nil
 		},
 	})
 }
 
+// startCluster returns the address of an API server with two selections.
+func startCluster(t *testing.T) string {
+	t.Helper()
+	cluster := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, twoSelections)
+	}))
+	t.Cleanup(cluster.Close)
+	return cluster.URL
+}
+
+// clusterConfig returns the kubeconfig of an API server with two selections.
+func clusterConfig(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	writeFile(t, file, "clusters: [{name: c, cluster: {server: '"+startCluster(t)+"'}}]\ncontexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n")
+	return file
+}
+
 // twoSelections is the answer of an API server to every request.
 const twoSelections = `{"apiVersion": "catalog.winnow.dev/v1alpha1", "kind": "CatalogSelectionList", "metadata": {"resourceVersion": "1"}, "items": [
 {"apiVersion": "catalog.winnow.dev/v1alpha1", "kind": "CatalogSelection", "metadata": {"namespace": "flux-system", "name": "healthy"},
-"status": {"sourceRevision": "v1.0.0", "conditions": [{"type": "Ready", "status": "True", "reason": "Succeeded", "message": "published"},
+"status": {"sourceRevision": "v1.0.0", "instances": [
+{"name": "db", "application": "postgres", "backend": "Helm", "object": "HelmRelease flux-system/db", "version": "1.0.0", "ready": "True", "message": "installed",
+"lastAppliedRevision": "1.0.0", "pendingPlan": "plan", "outputs": {"secretName": "db", "available": ["host"]}},
+{"name": "web", "application": "nginx", "backend": "Helm", "object": "HelmRelease flux-system/web", "ready": "False", "message": "Helm install failed for release web/web with chart nginx@2.0.0: no such host"}],
+"conditions": [{"type": "Ready", "status": "True", "reason": "Succeeded", "message": "published"},
 {"type": "SourceReady", "status": "True"}, {"type": "Held", "status": "False"}, {"type": "Applied", "status": "True"}]}},
 {"apiVersion": "catalog.winnow.dev/v1alpha1", "kind": "CatalogSelection", "metadata": {"namespace": "flux-system", "name": "outage"},
 "status": {"sourceRevision": "v1.0.0", "conditions": [{"type": "Ready", "status": "True", "reason": "Succeeded", "message": "published; a source fails, see SourceReady"},

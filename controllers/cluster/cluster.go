@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/departures"
 	"github.com/winnow-dev/winnow/controllers/cluster/effects"
+	"github.com/winnow-dev/winnow/controllers/cluster/instances"
 	"github.com/winnow-dev/winnow/controllers/cluster/ledger"
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/controllers/cluster/marks"
@@ -37,6 +38,8 @@ type Options struct {
 	Rendered func(*v1alpha1.CatalogSelection) bool
 	// Enqueue adds selections to the queue.
 	Enqueue func(context.Context, ...types.NamespacedName)
+	// Reported is called with the selections whose instances may have another state.
+	Reported func(...types.NamespacedName)
 	// Now is the clock for reservations and moves.
 	Now func() time.Time
 }
@@ -50,6 +53,7 @@ type Cluster struct {
 	Claims         *claims.Claims
 	Departures     *departures.Departures
 	Marks          *marks.Marks
+	Instances      *instances.Instances
 
 	// seen maps the types.NamespacedName of a selection to its UID.
 	seen sync.Map
@@ -67,9 +71,11 @@ func New(o Options) *Cluster {
 		Selections: o.Selections, Published: o.Published, Outdated: o.Outdated, Enqueue: o.Enqueue,
 	}
 	objects.Concerned = held.Concerned
+	objects.Reported = func(ctx context.Context, key safeguard.Key) { o.Reported(held.Serving(ctx, key)...) }
 	marked := &marks.Marks{Access: o.Access, Claims: held, Now: o.Now}
 	return &Cluster{
 		Access: o.Access, Kustomizations: kustomizations, Objects: objects, Claims: held, Marks: marked,
+		Instances:  &instances.Instances{Kustomizations: kustomizations, Objects: objects, Published: o.Published},
 		Effects:    &effects.Effects{Access: o.Access, Objects: objects, Kustomizations: kustomizations},
 		Departures: &departures.Departures{Claims: held, Marks: marked, Events: o.Events, Rendered: o.Rendered, Now: o.Now},
 	}
@@ -104,5 +110,6 @@ func (c *Cluster) drop(uid types.UID, key types.NamespacedName) {
 	c.Claims.Ledger.Forget(uid, key)
 	c.applied.Delete(uid)
 	c.Objects.Forget(uid)
+	c.Instances.Forget(uid)
 	c.Access.Forget(uid)
 }

@@ -51,6 +51,35 @@ func TestWhatIsDeprecatedIsListed(t *testing.T) {
 	}
 }
 
+// channels is the content of a package of operators with these channels, each name=message.
+type channels struct {
+	catalog.Content
+	words string
+}
+
+func (c channels) Channels() []catalog.Channel {
+	var all []catalog.Channel
+	for word := range strings.FieldsSeq(c.words) {
+		name, message, _ := strings.Cut(word, "=")
+		all = append(all, catalog.Channel{Name: name, Deprecated: message})
+	}
+	return all
+}
+
+func TestDeprecatedChannelsAreListed(t *testing.T) {
+	operator := deprecating("operator", "", "operator.v2=use_v3 operator.v1")
+	operator.Application.Content = channels{words: "gone=gone alpha=use_stable beta=use_stable stable"}
+	operator.Kept = channels{words: "alpha=use_stable beta=use_stable stable"}
+	got := listDeprecated(selection.Result{Decisions: []selection.Decision{operator}})
+	want := []v1alpha1.DeprecatedStatus{
+		{Application: "operator", Channels: []string{"alpha", "beta"}, Message: "use_stable"},
+		{Application: "operator", Versions: []string{"operator.v2"}, Message: "use_v3"},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("listed are\n%+v\nwant\n%+v", got, want)
+	}
+}
+
 func TestTheListOfWhatIsDeprecatedIsBounded(t *testing.T) {
 	var versions string
 	for i := range 1000 {

@@ -3,6 +3,7 @@
 package listing
 
 import (
+	"slices"
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
@@ -46,7 +47,7 @@ func (p Publication) WriteTo(cs *v1alpha1.CatalogSelection) {
 	cs.Status.Summary = summary
 	cs.Status.Applications = listApplications(p.Result.Selection)
 	cs.Status.ApplicationsTruncated = len(cs.Status.Applications) < p.Result.Selection.Selected
-	cs.Status.Instances = listInstances(p.Result.Instances)
+	cs.Status.Instances = listInstances(p.Result.Instances, cs.Status.Instances)
 	cs.Status.Excluded = listExcluded(p.Result.Selection)
 	cs.Status.Deprecated = listDeprecated(p.Result.Selection)
 }
@@ -68,13 +69,20 @@ func summarize(result *render.Result) *v1alpha1.Summary {
 // maxListedInstances bounds status.instances.
 const maxListedInstances = 256
 
-func listInstances(instances []installation.Instance) []v1alpha1.InstanceStatus {
+// listInstances returns the content of status.instances. An instance whose object is listed already keeps its state
+// until the object is read again.
+func listInstances(instances []installation.Instance, last []v1alpha1.InstanceStatus) []v1alpha1.InstanceStatus {
 	var list []v1alpha1.InstanceStatus
 	for _, in := range instances[:min(len(instances), maxListedInstances)] {
-		list = append(list, v1alpha1.InstanceStatus{
+		listed := v1alpha1.InstanceStatus{
 			Name: in.Name, Application: in.Application, Source: in.Source, Version: in.Version, Backend: in.Backend,
 			Object: in.Main.Kind + " " + in.Main.Key().FullName(),
-		})
+		}
+		i := slices.IndexFunc(last, func(l v1alpha1.InstanceStatus) bool { return l.Name == in.Name && l.Object == listed.Object })
+		if i >= 0 {
+			listed.InstanceState = last[i].InstanceState
+		}
+		list = append(list, listed)
 	}
 	return list
 }

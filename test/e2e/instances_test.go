@@ -14,7 +14,7 @@ func TestInstances(t *testing.T) {
 	useHelmSystem(t)
 	for name, run := range map[string]func(*testing.T){
 		"life": liveWithInstances, "failure": failToUpgrade, "removal": removeInstances, "sharing": shareInstances,
-		"adoption": adoptInstances,
+		"adoption": adoptInstances, "states": reportInstances,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -63,7 +63,7 @@ const (
 // Documents returns an empty document of each kind that -o json prints. docs/schemas has their schemas.
 func Documents() []any {
 	return slices.Concat(lint.Documents(), list.Documents(), explain.Documents(), show.Documents(), diff.Documents(), version.Documents(),
-		push.Documents(), functions.Documents())
+		push.Documents(), functions.Documents(), get.Documents())
 }
 
 // New returns the program winnow, with its verbs.

@@ -42,6 +42,24 @@ func (c *Claims) Concerned(ctx context.Context, kind schema.GroupKind, object cl
 	return concerned
 }
 
+// Serving returns the selections that serve a live object.
+func (c *Claims) Serving(ctx context.Context, key safeguard.Key) []types.NamespacedName {
+	selections, err := c.Others(ctx, &v1alpha1.CatalogSelection{})
+	if err != nil {
+		if ctx.Err() == nil {
+			ctrl.LoggerFrom(ctx).Error(err, "finding the selections of an instance", "object", key.String())
+		}
+		return nil
+	}
+	var serving []types.NamespacedName
+	for _, cs := range selections {
+		if c.Served(ctx, cs)[key] {
+			serving = append(serving, client.ObjectKeyFromObject(cs))
+		}
+	}
+	return serving
+}
+
 // AnyOfKind returns one selection that serves definitions of a kind, if there is one: it removes the marks of
 // definitions that no selection holds.
 func (c *Claims) AnyOfKind(ctx context.Context, selections []*v1alpha1.CatalogSelection, kind schema.GroupKind) []types.NamespacedName {

@@ -30,6 +30,9 @@ type Objects struct {
 	Published func(*v1alpha1.CatalogSelection) ([]safeguard.Definition, error)
 	// Concerned returns the selections that the change of a live object of a kind concerns.
 	Concerned func(context.Context, schema.GroupKind, client.Object) []types.NamespacedName
+	// Reported is called after the status of the live object of an instance may have changed, and nothing that Concerned
+	// depends on.
+	Reported func(context.Context, safeguard.Key)
 
 	// inspected maps a UID to the kinds of the definitions that the selection rendered last.
 	inspected sync.Map
@@ -38,13 +41,18 @@ type Objects struct {
 // Forget deletes the state of a selection.
 func (o *Objects) Forget(uid types.UID) { o.inspected.Delete(uid) }
 
-// kind describes the watch of the metadata of definitions. A change of a status alone concerns no selection.
+// kind describes the watch of the metadata of definitions and of the objects of instances. A change of a status alone
+// concerns no selection.
 func (o *Objects) kind(gvk schema.GroupVersionKind) kinds.Kind {
 	object := &guard.Live{}
 	object.SetGroupVersionKind(gvk)
 	concerned := func(ctx context.Context, before, after client.Object) []types.NamespacedName {
 		switch {
 		case !differ(before, after):
+			key := safeguard.KeyOf(gvk.Group, gvk.Kind, after.GetNamespace(), after.GetName())
+			if !key.IsDefinition() && before.GetResourceVersion() != after.GetResourceVersion() {
+				o.Reported(ctx, key)
+			}
 			return nil
 		case after == nil:
 			return o.Concerned(ctx, gvk.GroupKind(), before)
@@ -106,6 +114,22 @@ func (o *Objects) list(ctx context.Context, cs *v1alpha1.CatalogSelection,
 		}
 	}
 	return live, nil
+}
+
+// Get returns the metadata of a live object from the watch of its kind. The error wraps kinds.ErrAbsent or
+// kinds.ErrForbidden if there is no watch.
+func (o *Objects) Get(ctx context.Context, cs *v1alpha1.CatalogSelection, gvk schema.GroupVersionKind, name types.NamespacedName) (*guard.Live, error) {
+	reader, err := o.Kinds.Look(ctx, o.kind(gvk), client.ObjectKeyFromObject(cs))
+	if err != nil {
+		return nil, err
+	}
+	object := &guard.Live{}
+	object.SetGroupVersionKind(gvk)
+	if err := reader.Get(ctx, name, object); err != nil {
+		return nil, err
+	}
+	object.SetGroupVersionKind(gvk)
+	return object, nil
 }
 
 // Marked reports whether an object has a mark of Winnow that keeps Flux from updating or deleting it.

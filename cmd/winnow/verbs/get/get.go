@@ -45,6 +45,7 @@ func New() *cobra.Command {
 			"selection is pushed or suspended, but not with -o wide, which has also the\n" +
 			"numbers of applications and, where there are some, of instances.\n" +
 			"-o yaml and -o json print the objects as kubectl does.\n\n" +
+			"winnow get instances lists the instances of selections.\n\n" +
 			"-w prints the table, and then a line for each change, until it is interrupted.\n\n" +
 			"Exit codes: 0 done, 1 a NAME does not exist, 2 usage or no access.",
 		Example: "  winnow get -n flux-system\n" +
@@ -76,6 +77,7 @@ func New() *cobra.Command {
 	f.StringVarP(&o.selector, "selector", "l", "", "only those with `LABELS`, such as tier=edge")
 	flags.CompleteNothing(cmd, "selector")
 	cmd.ValidArgsFunction = o.CompleteLive(math.MaxInt)
+	cmd.AddCommand(newInstances())
 	o.output = flags.AddFormats(cmd, output.FormatTable, output.FormatWide, output.FormatName, output.FormatJSON, output.FormatYAML)
 	return cmd
 }

@@ -79,7 +79,8 @@ func problemsOf(cs *v1alpha1.CatalogSelection) []problem {
 		add(waiting, "its last edit is not reconciled yet: does winnow-controller run?")
 	}
 	// In this order a failure of the selection itself comes before what it leads to.
-	for _, kind := range []string{meta.ReadyCondition, v1alpha1.HeldCondition, v1alpha1.SourceReadyCondition, v1alpha1.AppliedCondition, v1alpha1.PushedCondition} {
+	for _, kind := range []string{meta.ReadyCondition, v1alpha1.HeldCondition, v1alpha1.SourceReadyCondition, v1alpha1.AppliedCondition,
+		v1alpha1.InstancesReadyCondition, v1alpha1.PushedCondition} {
 		c := conditionOf(cs, kind)
 		if c == nil {
 			continue
@@ -89,7 +90,7 @@ func problemsOf(cs *v1alpha1.CatalogSelection) []problem {
 			add(failing, c.Reason+": "+c.Message)
 		case cell == cellHeld:
 			add(held, c.Reason+": "+c.Message)
-		case kind != v1alpha1.HeldCondition && c.Status == metav1.ConditionUnknown:
+		case kind != v1alpha1.HeldCondition && kind != v1alpha1.InstancesReadyCondition && c.Status == metav1.ConditionUnknown:
 			add(waiting, c.Reason+": "+c.Message)
 		}
 	}

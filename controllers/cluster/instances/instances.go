@@ -1,0 +1,217 @@
+// Package instances reads the states of the instances in an artifact from their live objects. It must not know when they are
+// read, nor where they are reported.
+package instances
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
+	"github.com/winnow-dev/winnow/controllers/cluster/live"
+	"github.com/winnow-dev/winnow/controllers/kinds"
+	"github.com/winnow-dev/winnow/controllers/registries"
+	"github.com/winnow-dev/winnow/render/backend/readiness"
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// Instances reads the states of instances. All exported fields are required.
+type Instances struct {
+	Kustomizations *consumers.Kustomizations
+	Objects        *live.Objects
+	// Published returns the definitions in the artifact of a selection; nil if they are not known.
+	Published func(*v1alpha1.CatalogSelection) ([]safeguard.Definition, error)
+
+	// read maps a UID to what was read of the selection last: objects that have not changed since are not read again.
+	read sync.Map
+}
+
+// reading is a state, and the resourceVersion of the object that it was read from.
+type reading struct {
+	resourceVersion string
+	state           v1alpha1.InstanceState
+}
+
+// readings maps objects to what was read of them.
+type readings map[safeguard.Key]reading
+
+// Forget deletes the state of a selection.
+func (i *Instances) Forget(uid types.UID) { i.read.Delete(uid) }
+
+// Observe returns status.instances with the states that the live objects have. An error is temporary.
+func (i *Instances) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) ([]v1alpha1.InstanceStatus, error) {
+	if len(cs.Status.Instances) == 0 {
+		return nil, nil
+	}
+	consumed, err := i.Kustomizations.Of(ctx, cs)
+	if err != nil {
+		return nil, fmt.Errorf("finding the Kustomizations of the artifact: %w", err)
+	}
+	listed := slices.Clone(cs.Status.Instances)
+	if reason := unreachable(consumed); reason != "" {
+		for n := range listed {
+			listed[n].InstanceState = unknown(reason)
+		}
+		return listed, nil
+	}
+	found := i.find(ctx, cs, consumed)
+	read, err := i.update(ctx, cs, found)
+	if err != nil {
+		return nil, err
+	}
+	for n, in := range listed {
+		listed[n].InstanceState = worst(found[in.Name], read)
+	}
+	return listed, nil
+}
+
+// unreachable returns why no live object of the selection can be known; empty if they can.
+func unreachable(consumed consumers.Consumers) string {
+	switch {
+	case !consumed.Known:
+		return "the Kustomizations that apply it cannot be read"
+	case len(consumed.Items) == 0:
+		return "no Kustomization of this cluster applies it"
+	case !consumed.ActHere():
+		return fmt.Sprintf("it is applied to another cluster, by the kubeConfig of Kustomization %s", consumed.Items[0].Key())
+	}
+	return ""
+}
+
+// candidate is a live object of an instance, or why there is none.
+type candidate struct {
+	object *guard.Live
+	reason string
+}
+
+// find maps instances to their live objects, one for each Kustomization that names it.
+func (i *Instances) find(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed consumers.Consumers) map[string][]candidate {
+	published, _ := i.Published(cs)
+	found := map[string][]candidate{}
+	for _, d := range published {
+		if d.Instance == "" {
+			continue
+		}
+		gvk := schema.FromAPIVersionAndKind(d.APIVersion, d.Kind)
+		for _, consumer := range consumed.Naming() {
+			found[d.Instance] = append(found[d.Instance], i.look(ctx, cs, gvk, consumer.Live(d.Key()), consumer.Key()))
+		}
+	}
+	return found
+}
+
+// look returns the live object with a key. It has to be the object of the Kustomization: what others have applied, the
+// readers of the selection need not be allowed to see.
+func (i *Instances) look(ctx context.Context, cs *v1alpha1.CatalogSelection, gvk schema.GroupVersionKind, key safeguard.Key,
+	kustomization types.NamespacedName) candidate {
+	object, err := i.Objects.Get(ctx, cs, gvk, types.NamespacedName{Namespace: key.Namespace, Name: key.Name})
+	reason := ""
+	switch {
+	case errors.Is(err, kinds.ErrForbidden):
+		reason = fmt.Sprintf("the controller may not read objects of the kind %s: kubectl apply -k config/marks allows it", gvk.Kind)
+	case errors.Is(err, kinds.ErrAbsent):
+		reason = "the cluster does not serve the kind " + gvk.Kind
+	case apierrors.IsNotFound(err):
+		reason = fmt.Sprintf("%s %s does not exist", gvk.Kind, key.FullName())
+	case err != nil: // such as a namespace that the controller does not watch
+		reason = fmt.Sprintf("%s %s cannot be read: %v", gvk.Kind, key.FullName(), err)
+	case guard.OwnerOf(object) != kustomization:
+		reason = fmt.Sprintf("%s %s is not applied by Kustomization %s", gvk.Kind, key.FullName(), kustomization)
+	default:
+		return candidate{object: object}
+	}
+	return candidate{reason: reason}
+}
+
+// update reads the objects that have changed since the last time.
+func (i *Instances) update(ctx context.Context, cs *v1alpha1.CatalogSelection, found map[string][]candidate) (readings, error) {
+	var last readings
+	if known, ok := i.read.Load(cs.UID); ok {
+		last = known.(readings)
+	}
+	next := readings{}
+	var changed []*guard.Live
+	for _, candidates := range found {
+		for _, c := range candidates {
+			if c.object == nil {
+				continue
+			}
+			key := guard.LiveKey(c.object)
+			if known, ok := last[key]; ok && known.resourceVersion == c.object.ResourceVersion {
+				next[key] = known
+			} else {
+				changed = append(changed, c.object)
+			}
+		}
+	}
+	err := i.Objects.Read(ctx, changed, func(content map[string]any) {
+		u := &unstructured.Unstructured{Object: content}
+		gvk := u.GroupVersionKind()
+		next[safeguard.KeyOf(gvk.Group, gvk.Kind, u.GetNamespace(), u.GetName())] = reading{u.GetResourceVersion(), bounded(readiness.Of(u))}
+	})
+	if err != nil {
+		return nil, err
+	}
+	i.read.Store(cs.UID, next)
+	return next, nil
+}
+
+// worst returns the worst state of the objects of an instance.
+func worst(candidates []candidate, read readings) v1alpha1.InstanceState {
+	state := unknown("the record of the publication cannot be read")
+	for n, c := range candidates {
+		one := unknown(c.reason)
+		if c.object != nil {
+			one = read[guard.LiveKey(c.object)].state
+			one.Message, one.Ready = cmp.Or(one.Message, "does not exist any more"), cmp.Or(one.Ready, metav1.ConditionUnknown)
+		}
+		if n == 0 || rank(one.Ready) < rank(state.Ready) {
+			state = one
+		}
+	}
+	return state
+}
+
+// rank orders statuses, the worst first.
+func rank(ready metav1.ConditionStatus) int {
+	return slices.Index([]metav1.ConditionStatus{metav1.ConditionFalse, metav1.ConditionUnknown, metav1.ConditionTrue}, ready)
+}
+
+func unknown(message string) v1alpha1.InstanceState {
+	return v1alpha1.InstanceState{Ready: metav1.ConditionUnknown, Message: bounds.Truncate(message, maxMessage)}
+}
+
+// Bounds of a state: the bytes of a message and of a name, and the number of outputs.
+const (
+	maxMessage = 512
+	maxName    = 128
+	maxOutputs = 20
+)
+
+// bounded returns a state that fits into a status that others read.
+func bounded(state v1alpha1.InstanceState) v1alpha1.InstanceState {
+	line := func(text string, limit int) string { return bounds.Truncate(registries.Redact(text), limit) }
+	state.Message = line(state.Message, maxMessage)
+	state.LastAppliedRevision, state.PendingPlan = line(state.LastAppliedRevision, maxName), line(state.PendingPlan, maxName)
+	if state.Outputs == nil {
+		return state
+	}
+	outputs := v1alpha1.InstanceOutputs{SecretName: line(state.Outputs.SecretName, maxName)}
+	for _, name := range state.Outputs.Available[:min(len(state.Outputs.Available), maxOutputs)] {
+		outputs.Available = append(outputs.Available, line(name, maxName))
+	}
+	state.Outputs = &outputs
+	return state
+}

@@ -1,0 +1,60 @@
+package controllers
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+const (
+	// instanceDelay is the time from the first change of an instance to the patch of the status, which has all changes of
+	// the meantime.
+	instanceDelay = 5 * time.Second
+	// instanceRetry is the delay after the API server did not answer.
+	instanceRetry = time.Minute
+)
+
+// instanceUpdates are the selections whose instances are read next. They are not in the queue of the controller, because
+// the state of an instance is no reason to look at sources, or to render what is held.
+type instanceUpdates struct {
+	queue workqueue.TypedDelayingInterface[types.NamespacedName]
+	// delay is instanceDelay, but in tests.
+	delay time.Duration
+	// reconciled has the selections that a worker reconciles. Their status must not be patched meanwhile: the worker would
+	// find a conflict, and render again.
+	reconciled sync.Map
+	// replaced maps a selection to the resourceVersion that was patched last: a cache that still has it is behind.
+	replaced sync.Map
+}
+
+func newInstanceUpdates() *instanceUpdates {
+	return &instanceUpdates{queue: workqueue.NewTypedDelayingQueue[types.NamespacedName](), delay: instanceDelay}
+}
+
+// enqueue lets the instances of selections be read after the delay. It does not prolong the delay of one that waits.
+func (u *instanceUpdates) enqueue(keys ...types.NamespacedName) {
+	for _, key := range keys {
+		u.queue.AddAfter(key, u.delay)
+	}
+}
+
+// isReplaced reports whether a selection, as a cache has it, lacks the last patch.
+func (u *instanceUpdates) isReplaced(cs *v1alpha1.CatalogSelection) bool {
+	replaced, ok := u.replaced.Load(client.ObjectKeyFromObject(cs))
+	return ok && replaced == cs.ResourceVersion
+}
+
+// pause keeps the instances of a selection from being reported until the returned function is called, which lets them be
+// read.
+func (u *instanceUpdates) pause(key types.NamespacedName) func() {
+	u.reconciled.Store(key, true)
+	return func() {
+		u.reconciled.Delete(key)
+		u.enqueue(key)
+	}
+}
