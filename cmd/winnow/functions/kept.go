@@ -34,6 +34,9 @@ func (r *resolver) review(ctx context.Context, c *configs.Config) error {
 		r.keep(c, supplied)
 		return nil
 	}
+	if v != nil && !r.conforms(ctx, c, s, f, v) {
+		return nil
+	}
 	isChanged := hash != c.Recorded
 	switch {
 	case v != nil && r.Update && (isChanged || supplied == nil):

@@ -53,6 +53,9 @@ func (r *resolver) runtime(ctx context.Context, c *configs.Config, l *configs.La
 	if v == nil {
 		return refuse("%s", missing)
 	}
+	if !r.conforms(ctx, c, s, f, v) {
+		return nil, nil
+	}
 	chosen, out := &runtime{from: fmt.Sprintf("%s:%d", s.Locate(f.Path), v.Runtime.Line), needs: needs{function: true}}, written{}
 	var problem string
 	switch run := v.Runtime; {

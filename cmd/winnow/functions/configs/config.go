@@ -27,6 +27,8 @@ type Config struct {
 
 	Line                       int
 	Group, Version, Kind, Name string
+	// Root is its content, whose lines are those of the document.
+	Root *yaml.Node
 	// Kept is the runtime that it has; nil without one.
 	Kept *runtimeutil.FunctionSpec
 	// Recorded is the hash of what a catalog supplied; empty for a runtime of its own.
@@ -54,7 +56,7 @@ func readConfig(document []byte) (*Config, error) {
 		value, _ := yamlnode.Text(yamlnode.Lookup(root, name))
 		return value
 	}
-	c := &Config{Line: root.Line, Kind: text("kind")}
+	c := &Config{Line: root.Line, Root: root, Kind: text("kind")}
 	apiVersion := text("apiVersion")
 	switch {
 	case apiVersion == "builtin":
