@@ -85,6 +85,9 @@ func (r *resolver) lookup(ctx context.Context, c *configs.Config, l *configs.Lay
 		if err != nil {
 			return nil, nil, nil, "", err
 		}
+		if invalid := s.Invalid(c.Kind + "." + c.Group); invalid != nil {
+			return nil, nil, nil, "has no runtime, and its function is invalid: " + s.located(invalid.Kept[0]).String(), nil
+		}
 		f, v := s.Find(c.Group, c.Version, c.Kind)
 		if v != nil {
 			return s, f, v, "", nil
@@ -125,8 +128,12 @@ func (r *resolver) open(ctx context.Context, reference string) (*Source, error) 
 		return s, nil
 	}
 	s, err := r.Open(ctx, reference)
-	if err == nil {
-		r.sources[reference] = s
+	if err != nil {
+		return nil, err
 	}
-	return s, err
+	r.sources[reference] = s
+	if len(s.Violations.Kept) > 0 {
+		r.Note("%s has functions that are invalid, and the others are used: winnow functions view lists them", s.Reference)
+	}
+	return s, nil
 }

@@ -37,10 +37,15 @@ func openFunctions(ctx context.Context, where string, access *flags.Access) (*fu
 	if !errors.As(err, &invalid) {
 		return nil, err
 	}
+	return nil, output.Finding(fmt.Errorf("the catalog of functions %s: %w", where, located(s, invalid)))
+}
+
+// located gives the findings the paths for messages.
+func located(s *functions.Source, invalid *krmfunctions.InvalidError) *krmfunctions.InvalidError {
 	for i, one := range invalid.Kept {
 		invalid.Kept[i].Path = s.Locate(one.Path)
 	}
-	return nil, output.Finding(fmt.Errorf("the catalog of functions %s: %w", where, invalid))
+	return invalid
 }
 
 // loadFunctions loads a catalog of functions. dir is the directory that it is in, empty for an archive and a registry.
