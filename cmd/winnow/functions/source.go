@@ -21,12 +21,17 @@ type Source struct {
 	// Reference is the catalog's name in messages.
 	Reference string
 	// Dir is the directory that the paths in the catalog are relative to; empty for an archive and a registry, whose
-	// files have no place on this machine.
+	// files have no place on this machine, and for a file on a web server.
 	Dir string
+	// IsFile reports whether Reference is the address of a file on a web server.
+	IsFile bool
 }
 
 // Locate returns a path of the catalog for messages.
 func (s *Source) Locate(name string) string {
+	if s.IsFile {
+		return s.Reference
+	}
 	if s.Dir != "" {
 		return filepath.ToSlash(filepath.Join(s.Dir, name))
 	}

@@ -33,8 +33,8 @@ func newFunctionsViewCommand() *cobra.Command {
 			"the schema, and examples. NAME is kind.group, or the kind. Facts that a function\n" +
 			"should have and lacks are listed on stderr; with --strict they are an error.\n" +
 			"Functions that are invalid are listed there, too, and not printed.\n\n" +
-			"A CATALOG is a YAML file, a directory, a .tar.gz file or\n" +
-			"oci://host/repository[:tag|@digest].\n" +
+			"A CATALOG is a YAML file, a directory, a .tar.gz file,\n" +
+			"oci://host/repository[:tag|@digest] or https://host/file@sha256:DIGEST.\n" +
 			"Exit codes: 0 printed, 1 functions are invalid, or there is no such function,\n" +
 			"2 usage or I/O.",
 		Example: "  winnow functions view ./catalog.yaml\n\n" +
