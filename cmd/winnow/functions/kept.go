@@ -27,19 +27,15 @@ func (r *resolver) review(ctx context.Context, c *configs.Config) error {
 	if err != nil {
 		return err
 	}
-	var supplied *krmfunctions.Runtime
-	if v != nil && r.supplies(v.Runtime, c, hash) {
-		supplied = v.Runtime
-	}
+	supplied := r.supplied(v, c, hash)
 	if c.Recorded == "" {
 		r.keep(c, supplied)
 		return nil
 	}
-	if v != nil && !r.conforms(ctx, c, s, f, v) {
-		return nil
-	}
 	isChanged := hash != c.Recorded
 	switch {
+	case !r.conforms(ctx, c, s, f, v):
+		return nil
 	case v != nil && r.Update && (isChanged || supplied == nil || r.asks(v.Runtime)):
 		return r.resolve(ctx, c)
 	case isChanged:
@@ -55,6 +51,14 @@ func (r *resolver) review(ctx context.Context, c *configs.Config) error {
 	}
 	r.keep(c, supplied)
 	return nil
+}
+
+// supplied returns the runtime of a version if it is the one that a config has, and nil otherwise.
+func (r *resolver) supplied(v *krmfunctions.Version, c *configs.Config, hash string) *krmfunctions.Runtime {
+	if v == nil || !r.supplies(v.Runtime, c, hash) {
+		return nil
+	}
+	return v.Runtime
 }
 
 // asks reports whether the digest of an image is that which a registry has now.

@@ -18,10 +18,10 @@ type compiledSchema struct {
 	err    error
 }
 
-// conforms compares a config with the schema of its function, and reports whether it conforms. A version without a schema
-// takes any config.
+// conforms compares a config with the schema of its function, and reports whether it conforms, as to no version, which is
+// nil, and to one without a schema.
 func (r *resolver) conforms(ctx context.Context, c *configs.Config, s *Source, f *krmfunctions.Function, v *krmfunctions.Version) bool {
-	if v.Schema == nil {
+	if v == nil || v.Schema == nil {
 		return true
 	}
 	at := fmt.Sprintf("%s:%d", s.Locate(f.Path), v.Schema.Line)

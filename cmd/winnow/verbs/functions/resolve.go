@@ -80,6 +80,11 @@ func newFunctionsResolveCommand() *cobra.Command {
 			return o.run(cmd.Context(), args[0], flags.StreamsOf(cmd))
 		},
 	}
+	o.addFlags(cmd)
+	return cmd
+}
+
+func (o *resolveOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&o.catalogs, "catalog", nil, "`CATALOG` of functions, repeatable")
 	f.StringArrayVar(&o.trusted, "trusted-catalog", nil, "`REF` of a catalog that kustomizations may name")
@@ -100,7 +105,6 @@ func newFunctionsResolveCommand() *cobra.Command {
 	_ = cmd.MarkFlagDirname("output") // the only error is that there is no such flag
 	_ = cmd.MarkFlagDirname("root")
 	flags.CompleteNothing(cmd, "trusted-catalog", "mount", "platform")
-	return cmd
 }
 
 func (o *resolveOptions) run(ctx context.Context, dir string, out output.Streams) error {

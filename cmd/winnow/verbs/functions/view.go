@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/render/finding"
+	"github.com/winnow-dev/winnow/render/krmfunctions"
 )
 
 // viewOptions are the flags of winnow functions view.
@@ -97,15 +98,7 @@ func (o *viewOptions) run(ctx context.Context, where string, name []string, stdo
 	case invalid != nil && len(chosen) == 0:
 		return invalid
 	}
-	for _, f := range chosen {
-		list.Functions = append(list.Functions, source.Describe(f))
-	}
-	for _, one := range source.Violations.Kept {
-		list.Violations = append(list.Violations, one.String())
-	}
-	for _, one := range source.Warnings.Kept {
-		list.Warnings = append(list.Warnings, one.String())
-	}
+	list.add(source, chosen)
 	list.warn(notes, source.Warnings.Omitted)
 	var text strings.Builder
 	if err := output.Write(&text, o.output.Value, list); err != nil {
@@ -115,6 +108,19 @@ func (o *viewOptions) run(ctx context.Context, where string, name []string, stdo
 		return err
 	}
 	return invalid
+}
+
+// add adds functions of a catalog, and what is wrong with the others.
+func (l *functionList) add(source *functions.Source, chosen []*krmfunctions.Function) {
+	for _, f := range chosen {
+		l.Functions = append(l.Functions, source.Describe(f))
+	}
+	for _, one := range source.Violations.Kept {
+		l.Violations = append(l.Violations, one.String())
+	}
+	for _, one := range source.Warnings.Kept {
+		l.Warnings = append(l.Warnings, one.String())
+	}
 }
 
 func unknownFunction(source *functions.Source, name string) error {

@@ -100,6 +100,11 @@ func New() *cobra.Command {
 			return o.run(cmd.Context(), args[0], args[1], flags.StreamsOf(cmd))
 		},
 	}
+	o.addFlags(cmd)
+	return cmd
+}
+
+func (o *pushOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&o.tags, "tag", nil, "`TAG` to set as well; repeatable")
 	f.StringArrayVar(&o.annotations, "annotation", nil, "`KEY=VALUE` of the manifest; repeatable")
@@ -113,7 +118,6 @@ func New() *cobra.Command {
 	o.Rules.AddFlags(cmd)
 	o.CatalogFiles.AddFlags(cmd)
 	flags.CompleteNothing(cmd, "tag", "annotation", "source-url", "revision")
-	return cmd
 }
 
 func (o *pushOptions) run(ctx context.Context, dir, where string, out output.Streams) error {
