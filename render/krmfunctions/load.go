@@ -185,7 +185,7 @@ func (l *loader) document(content *yaml.Node) {
 	switch {
 	case spec == nil:
 	case kind == KindFunctionDefinition:
-		l.add(name, &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{spec.node}}, 0)
+		l.add(name, spec.node, func() ([]byte, error) { return l.lines.entryOfSpec(spec.node) })
 	default:
 		l.list(name, spec, entry.Line)
 	}
@@ -199,8 +199,8 @@ func (l *loader) list(catalog string, spec *object, line int) {
 		spec.lack(line, "spec.krmFunctions is missing", "krmFunctions")
 		return
 	}
-	for i := range spec.elements(list) {
-		l.add(catalog, list.Value, i)
+	for i, element := range spec.elements(list) {
+		l.add(catalog, element, func() ([]byte, error) { return l.lines.entryOf(list.Value, i) })
 	}
 }
 
@@ -223,9 +223,9 @@ func (l *loader) kindOf(root *object) string {
 	return ""
 }
 
-// add adds a function unless an earlier one has its name. What is wrong with it is a violation of it alone.
-func (l *loader) add(catalog string, list *yaml.Node, index int) {
-	element := yamlnode.Resolve(list.Content[index])
+// add adds a function, whose text entry returns, unless an earlier one has its name. What is wrong with it is a violation
+// of it alone.
+func (l *loader) add(catalog string, element *yaml.Node, entry func() ([]byte, error)) {
 	if l.functions++; l.functions > maxFunctions {
 		if l.functions == maxFunctions+1 {
 			l.refuse(element.Line, "is one function more than the %d that a catalog may have", maxFunctions)
@@ -236,7 +236,7 @@ func (l *loader) add(catalog string, list *yaml.Node, index int) {
 	l.errors = finding.Findings{}
 	if f := l.function(element); f != nil {
 		f.Catalog, f.Path = catalog, l.path
-		l.place(f, list, index)
+		l.place(f, entry)
 	}
 	own := l.errors
 	l.errors = before
@@ -248,7 +248,7 @@ func (l *loader) add(catalog string, list *yaml.Node, index int) {
 
 // place gives a function its name in the catalog, unless an earlier one has it. One whose name differs only in the case of
 // letters is an error.
-func (l *loader) place(f *Function, list *yaml.Node, index int) {
+func (l *loader) place(f *Function, entry func() ([]byte, error)) {
 	folded := strings.ToLower(f.Name())
 	first := l.names[folded]
 	if first != nil && first.Name() == f.Name() {
@@ -262,7 +262,7 @@ func (l *loader) place(f *Function, list *yaml.Node, index int) {
 	}
 	if len(l.errors.Kept) == 0 {
 		var err error
-		if f.Entry, err = l.lines.entryOf(list, index); err != nil {
+		if f.Entry, err = entry(); err != nil {
 			l.refuse(f.Line, "the function %s: %v", f.Name(), err)
 		}
 	}

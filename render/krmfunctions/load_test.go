@@ -318,6 +318,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add(complete(image))
 	f.Add(complete("{exec: {platform: {bin: a, uri: b}}}"))
 	f.Add("a: &a [*a]\n")
+	f.Add("apiVersion: config.kubernetes.io/v1alpha1\nkind: KRMFunctionDefinition\nspec:\n  group: a\n  kind: A\n  versions: [{name: v1}]\n  runtime: {starlark: a}\n")
 	f.Fuzz(func(t *testing.T, content string) {
 		c, err := krmfunctions.Load(t.Context(), fstest.MapFS{"c.yaml": {Data: []byte(content)}})
 		if err != nil {
