@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -61,6 +62,8 @@ func readConfig(document []byte) (*Config, error) {
 	switch {
 	case apiVersion == "builtin":
 		return nil, nil
+	case c.Kind == "Composition" && yamlnode.Lookup(root, "modules") != nil:
+		return nil, errors.New("is a Composition, " + noComposition)
 	case apiVersion == "" || c.Kind == "":
 		return nil, fmt.Errorf("has no apiVersion or no kind")
 	case strings.HasSuffix(c.Kind, "List") && yamlnode.Lookup(root, "items") != nil:
