@@ -35,58 +35,22 @@ func (e *environment) proposed(backend string) []byte {
 
 func replace(text, old, by string) string { return strings.Replace(text, old, by, 1) }
 
-// Nothing of a definition but its kind and its fields says that it is one of Cozystack: the proposal has another group.
-func TestEditsOfABackendOfCozystack(t *testing.T) {
+// Which edits of a backend are held is tested in render/guard.
+func TestAnotherBackendOfCozystackIsHeld(t *testing.T) {
 	if err := system.ApplyPath(t.Context(), "test/stack/proposed"); err != nil {
 		t.Fatal(err)
 	}
-	const orphaned = ": its releases would be orphaned, and installed anew"
-	identity := func(message string) v1alpha1.HeldReason {
-		return v1alpha1.HeldReason{Reason: "IdentityChange", Application: "vm", Message: message + orphaned}
-	}
-	elsewhere := v1alpha1.HeldReason{Reason: "SourceChange", Application: "vm", Message: "would come from another chart or module"}
-	const prefix = `.prefix would change from "vm-" to "machine-"`
-	const toTerraform = `spec.backend.type would change from "Helm" to "Terraform"`
-	for _, test := range []struct {
-		name, before, after string
-		held                []v1alpha1.HeldReason
-	}{
-		{"release becomes the backend Helm", releaseOfVM, helmOfVM, nil},
-		{"release becomes the backend Helm with another prefix", releaseOfVM, replace(helmOfVM, "vm-", "machine-"),
-			[]v1alpha1.HeldReason{identity("spec.backend.helm" + prefix)}},
-		{"release becomes the backend Helm with another chart", releaseOfVM, replace(helmOfVM, "name: vm", "name: other"),
-			[]v1alpha1.HeldReason{elsewhere}},
-		{"another prefix of the backend Helm", helmOfVM, replace(helmOfVM, "vm-", "machine-"),
-			[]v1alpha1.HeldReason{identity("spec.backend.helm" + prefix)}},
-		{"Helm becomes Terraform", helmOfVM, terraformOfVM, []v1alpha1.HeldReason{identity(toTerraform), elsewhere}},
-		{"release becomes Terraform with another prefix", releaseOfVM, replace(terraformOfVM, "vm-", "machine-"),
-			[]v1alpha1.HeldReason{identity("spec.backend.terraform" + prefix), identity(toTerraform), elsewhere}},
-		{"another module of Terraform", terraformOfVM, replace(terraformOfVM, "name: vm", "name: other"), []v1alpha1.HeldReason{elsewhere}},
-		{"another directory of the module", terraformOfVM, replace(terraformOfVM, "./", "./other"), []v1alpha1.HeldReason{elsewhere}},
-		{"the same directory, written another way", terraformOfVM, replace(terraformOfVM, " path: ./,", ""), nil},
-		{"a release beside the backend, and the same", helmOfVM, helmOfVM + "\n  " + releaseOfVM, nil},
-		{"a release beside the backend, which older servers read", helmOfVM, helmOfVM + "\n  " + replace(releaseOfVM, "vm-", "machine-"),
-			[]v1alpha1.HeldReason{identity("spec.release" + prefix)}},
-		{"a release is gone that was beside the backend", helmOfVM + "\n  " + releaseOfVM, helmOfVM, nil},
-		{"a backend beside the release, over which it wins", releaseOfVM, releaseOfVM + "\n  " + replace(helmOfVM, "vm-", "machine-"),
-			[]v1alpha1.HeldReason{identity("spec.backend.helm" + prefix)}},
-		{"labels and values", helmOfVM, replace(helmOfVM, "prefix", "labels: {a: b}, valuesFrom: [{kind: Secret, name: a}], prefix"), nil},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			e := newEnvironment(t)
-			e.source(e.proposed(test.before))
-			e.selection("kkp", guarded, func(cs *v1alpha1.CatalogSelection) {
-				cs.Spec.Safeguards.OnSourceChange = v1alpha1.SafeguardHold
-			})
-			good := e.good()
-			source := e.source(e.proposed(test.after))
-			if test.held == nil {
-				e.equal("source changes", e.good().cs.Status.Summary.SourceChanges, int32(0))
-				return
-			}
-			e.equal("held", e.hold(good, test.held[0].Reason).Status.Held.Reasons, test.held)
-			e.approve(source.Digest)
-			e.good()
-		})
-	}
+	e := newEnvironment(t)
+	e.source(e.proposed(helmOfVM + "\n  " + releaseOfVM))
+	e.selection("kkp", guarded)
+	e.good()
+	e.source(e.proposed(replace(helmOfVM, "prefix", "labels: {a: b}, valuesFrom: [{kind: Secret, name: a}], prefix")))
+	good := e.good()
+	source := e.source(e.proposed(terraformOfVM))
+	e.equal("held", e.hold(good, "IdentityChange").Status.Held.Reasons, []v1alpha1.HeldReason{{
+		Reason: "IdentityChange", Application: "vm",
+		Message: `spec.backend.type would change from "Helm" to "Terraform": its releases would be orphaned, and installed anew`,
+	}})
+	e.approve(source.Digest)
+	e.good()
 }

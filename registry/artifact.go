@@ -33,6 +33,13 @@ func Pack(artifactType string, layer Blob, annotations map[string]string) (Artif
 	return a, err
 }
 
+// PackConfig is Pack of an artifact whose config says what it is, by its media type.
+func PackConfig(config, layer Blob, annotations map[string]string) (Artifact, error) {
+	a := Artifact{Config: config, Layer: layer}
+	err := a.describe("", annotations)
+	return a, err
+}
+
 // NewImage returns the artifact that a container image of one layer, a tar+gzip, is.
 func NewImage(config, layer, manifest []byte) Artifact {
 	return Artifact{

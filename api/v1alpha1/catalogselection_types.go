@@ -184,8 +184,8 @@ type SourceReference struct {
 
 	// Format of the catalog. Applications: applications/<dir>/application.yaml. Definitions: YAML files of
 	// ApplicationDefinitions, one or several a file, in any directory. FileBased: the packages of a file-based
-	// catalog of OLM. KRMFunctions: catalogs of functions of kustomize (KEP-2906), of the kind Catalog or
-	// KRMFunctionCatalog.
+	// catalog of OLM. KRMFunctions: catalogs of functions of kustomize (KEP-2906), of the kind Catalog,
+	// KRMFunctionCatalog or KRMFunctionDefinition.
 	// Auto: for an OCIRepository, the manifest in the registry decides; for other kinds, and for artifacts
 	// of flux push artifact, the content.
 	// +kubebuilder:validation:Enum=Auto;Applications;Definitions;FileBased;KRMFunctions

@@ -17,7 +17,7 @@ const (
 	cozystackExample = "../../examples/cozystack"
 )
 
-// The commands of the guide work on a copy of the example. flux and kubectl are stand-ins.
+// The commands of the guide work on a copy of the example. kubectl and git are stand-ins, and the registry has no TLS.
 func TestCozystackGuideRuns(t *testing.T) {
 	dir := copyExample(t, cozystackExample)
 	if err := os.CopyFS(filepath.Join(dir, "new"), os.DirFS(cozystackExample)); err != nil {
@@ -25,8 +25,9 @@ func TestCozystackGuideRuns(t *testing.T) {
 	}
 	cache := filepath.Join(dir, "new/packages/system/cache-rd/cozyrds/cache.yaml")
 	writeFile(t, cache, strings.Replace(readFileString(t, cache), "prefix: cache-", "prefix: kv-", 1))
-	assertPrinted(t, runBlocks(t, readFileString(t, cozystackGuide), dir, "flux() { :; }\nkubectl() { :; }\ngit() { echo; }"),
-		"0 errors, 0 warnings in 4 applications\n", "queue     bronze  -         -\n", "rendered 3 of 4 applications",
+	commands := strings.ReplaceAll(readFileString(t, cozystackGuide), "oci://registry.example.com", "oci://"+startRegistry(t))
+	assertPrinted(t, runBlocks(t, commands, dir, operatorsStandIns),
+		"pushed 4 applications in 4 files", "0 errors, 0 warnings in 4 applications\n", "queue     bronze  -         -\n", "rendered 3 of 4 applications",
 		"HELD: nothing of this is published\n", `spec.release.prefix would change from "cache-" to "kv-"`)
 }
 

@@ -76,7 +76,7 @@ func isFunctionCatalog(data []byte) bool {
 		}
 		apiVersion, _ := yamlnode.Text(yamlnode.Lookup(root, "apiVersion"))
 		kind, _ := yamlnode.Text(yamlnode.Lookup(root, "kind"))
-		if apiVersion == krmfunctions.APIVersion && (kind == krmfunctions.Kind || kind == krmfunctions.KindFunctionCatalog) {
+		if krmfunctions.IsKind(apiVersion, kind) {
 			return true
 		}
 	}
@@ -91,6 +91,9 @@ func (KRMFunctions) Needs(name string) bool {
 // Load implements Format.
 func (KRMFunctions) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
 	loaded, err := krmfunctions.Load(ctx, fsys)
+	if err == nil {
+		err = loaded.Valid() // without a function, what was published of it would be gone
+	}
 	var invalid *krmfunctions.InvalidError
 	switch {
 	case errors.As(err, &invalid):

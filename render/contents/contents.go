@@ -124,7 +124,10 @@ func readable(ctx context.Context, files *tree.Tree) error {
 	if content, _ := files.Content(name); len(content) > krmfunctions.MaxFile {
 		return refuse("%s would have %d bytes, and is read with at most %d", name, len(content), krmfunctions.MaxFile)
 	}
-	_, err := krmfunctions.LoadFile(ctx, files.FS(), name)
+	loaded, err := krmfunctions.LoadFile(ctx, files.FS(), name)
+	if err == nil {
+		err = loaded.Valid()
+	}
 	if _, invalid := errors.AsType[*krmfunctions.InvalidError](err); invalid {
 		return refuse("%s would not be readable: %w", name, err)
 	}

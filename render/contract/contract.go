@@ -24,6 +24,12 @@ const (
 	FluxLayerMediaType  = "application/vnd.cncf.flux.content.v1.tar+gzip"
 )
 
+// The media types of layers that are a document of functions, as KEP-2906 names them.
+const (
+	FunctionCatalogMediaType    = "application/vnd.cncf.kubernetes.krm-func-catalog.layer.v1+yaml"
+	FunctionDefinitionMediaType = "application/vnd.cncf.kubernetes.krm-func-definition.layer.v1+yaml"
+)
+
 // familyPrefix begins the artifactType of every version of the contract.
 const familyPrefix = "application/vnd.kubermatic.application-catalog."
 
@@ -166,6 +172,20 @@ func FirstArchive(mediaType string, raw []byte) (v1.Descriptor, error) {
 		}
 	}
 	return v1.Descriptor{}, fmt.Errorf("want a layer that is a tar+gzip, found none: it has %s", describe(m.Layers))
+}
+
+// FunctionDocuments returns the layers of a manifest that are documents of functions, for any kind of artifact.
+func FunctionDocuments(mediaType string, raw []byte) (documents []v1.Descriptor) {
+	m, err := parse(mediaType, raw)
+	if err != nil {
+		return nil
+	}
+	for _, layer := range m.Layers {
+		if (layer.MediaType == FunctionCatalogMediaType || layer.MediaType == FunctionDefinitionMediaType) && valid(layer) == nil {
+			documents = append(documents, layer)
+		}
+	}
+	return documents
 }
 
 // valid refuses a descriptor that cannot be fetched.

@@ -1,6 +1,7 @@
 package krmfunctions
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -9,22 +10,35 @@ import (
 	"github.com/winnow-dev/winnow/render/finding"
 )
 
-// APIVersion and the kinds of catalogs, which have the same fields.
+// APIVersion and the kinds: two of catalogs, which have the same fields, and that of one function.
 const (
-	APIVersion          = "config.kubernetes.io/v1alpha1"
-	Kind                = "Catalog"
-	KindFunctionCatalog = "KRMFunctionCatalog"
+	APIVersion             = "config.kubernetes.io/v1alpha1"
+	Kind                   = "Catalog"
+	KindFunctionCatalog    = "KRMFunctionCatalog"
+	KindFunctionDefinition = "KRMFunctionDefinition"
+
+	kindNames = Kind + ", " + KindFunctionCatalog + " or " + KindFunctionDefinition
 )
+
+// IsKind reports whether a document of the apiVersion and the kind has functions.
+func IsKind(apiVersion, kind string) bool {
+	return apiVersion == APIVersion && (kind == Kind || kind == KindFunctionCatalog || kind == KindFunctionDefinition)
+}
 
 // Catalog is a list of functions.
 type Catalog struct {
-	// Functions in the order of the files, sorted by path, and of their entries. A name is there once.
+	// Functions that are valid, in the order of the files, sorted by path, and of their entries. A name is there once.
 	Functions []*Function
+	// Violations are what makes other functions unusable.
+	Violations finding.Findings
 	// Warnings are about what functions should say of themselves.
 	Warnings finding.Findings
+
+	// invalid maps the names of functions to what is wrong with them.
+	invalid map[string]*InvalidError
 }
 
-// Function is an entry of spec.krmFunctions.
+// Function is an entry of spec.krmFunctions, or the spec of a KRMFunctionDefinition.
 type Function struct {
 	// Path and Line of the entry.
 	Path string
@@ -146,7 +160,7 @@ func IsRemote(uri string) bool {
 	return strings.Contains(uri, "://") || strings.Contains(host, ":")
 }
 
-// Find returns the first function with the group and the kind, and its version of the name. The version is nil if the
+// Find returns the valid function with the group and the kind, and its version of the name. The version is nil if the
 // function does not have it, and both are nil if there is no such function.
 func (c *Catalog) Find(group, version, kind string) (*Function, *Version) {
 	for _, f := range c.Functions {
@@ -173,10 +187,29 @@ func (c *Catalog) Named(name string) (found []*Function) {
 	return found
 }
 
-// Strict returns the warnings of a catalog as an *InvalidError, or nil without any.
-func (c *Catalog) Strict() error {
-	if len(c.Warnings.Kept) == 0 {
+// Valid returns what is wrong with single functions as an *InvalidError, or nil if all can be used.
+func (c *Catalog) Valid() error {
+	if len(c.Violations.Kept) == 0 {
 		return nil
 	}
-	return &InvalidError{c.Warnings}
+	return &InvalidError{c.Violations}
+}
+
+// Invalid returns what is wrong with a function, by kind.group or the kind alone; nil for a valid one, or none.
+func (c *Catalog) Invalid(name string) *InvalidError {
+	for _, known := range slices.Sorted(maps.Keys(c.invalid)) {
+		if kind, _, _ := strings.Cut(known, "."); known == name || kind == name {
+			return c.invalid[known]
+		}
+	}
+	return nil
+}
+
+// Strict returns the violations and the warnings of a catalog as an *InvalidError, or nil without any.
+func (c *Catalog) Strict() error {
+	all := finding.Findings{Kept: slices.Concat(c.Violations.Kept, c.Warnings.Kept), Omitted: c.Violations.Omitted + c.Warnings.Omitted}
+	if len(all.Kept) == 0 {
+		return nil
+	}
+	return &InvalidError{all}
 }

@@ -1,4 +1,3 @@
-// Package krmfunctions reads catalogs of KRM functions, the kinds Catalog and KRMFunctionCatalog of KEP-2906, and checks
-// them: what makes a function unusable is an error, what only people miss is a warning. It downloads and executes
+// Package krmfunctions reads catalogs of KRM functions, the kinds of KEP-2906, and checks them: what makes a function unusable is an error, what only people miss is a warning. It downloads and executes
 // nothing, and must not know where a catalog comes from nor who trusts it.
 package krmfunctions

@@ -39,6 +39,36 @@ func (l lines) entryOf(list *yaml.Node, index int) ([]byte, error) {
 	return encoded(element, want)
 }
 
+// entryOfSpec returns the text of a mapping, that of a KRMFunctionDefinition, as an element indented as below Head.
+func (l lines) entryOfSpec(spec *yaml.Node) ([]byte, error) {
+	want, err := yamlnode.Plain(spec)
+	if err != nil {
+		return nil, err
+	}
+	if dashed := l.dashed(spec); holds(dashed, want) {
+		return dashed, nil
+	}
+	return encoded(spec, want)
+}
+
+// dashed returns the lines of a mapping in block style as an element; nil where it is written in another way.
+func (l lines) dashed(mapping *yaml.Node) []byte {
+	indent := mapping.Column - 1
+	if mapping.Style&yaml.FlowStyle != 0 || len(mapping.Content) == 0 || indent < 1 {
+		return nil
+	}
+	first := mapping.Content[0].Line - 1
+	if first < 0 || first >= len(l.offsets) {
+		return nil
+	}
+	text := l.indented(first, l.lastOf(first, indent-1), entryIndent+len("- ")-indent)
+	if !bytes.HasPrefix(text, bytes.Repeat([]byte(" "), entryIndent+len("- "))) {
+		return nil
+	}
+	copy(text[entryIndent:], "- ")
+	return text
+}
+
 // encoded returns an element as the text of an entry.
 func encoded(element *yaml.Node, want any) ([]byte, error) {
 	wrapped := &yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{

@@ -112,3 +112,26 @@ func TestEntriesAreThoseOfACatalog(t *testing.T) {
 		}
 	}
 }
+
+// A definition becomes an entry with its own lines.
+func TestTheSpecOfADefinitionKeepsItsBytes(t *testing.T) {
+	const head = "apiVersion: config.kubernetes.io/v1alpha1\nkind: KRMFunctionDefinition\n"
+	for name, test := range map[string]struct{ text, want string }{
+		"in block style": {"spec:\n  group: e.com # the group\n  names: {kind: A}\n\n  # the versions\n  versions:\n  - name: v1\n  runtime: {starlark: a}\n# end\n",
+			"  - group: e.com # the group\n    names: {kind: A}\n\n    # the versions\n    versions:\n    - name: v1\n    runtime: {starlark: a}\n"},
+		"deeper": {"spec:\n        group: e.com\n        kind: A\n        versions:\n        - name: v1\n        runtime: {starlark: a}\nmetadata: {name: a}\n",
+			"  - group: e.com\n    kind: A\n    versions:\n    - name: v1\n    runtime: {starlark: a}\n"},
+		"by one space": {"spec:\n group: e.com\n kind: A\n versions:\n - name: v1\n runtime: {starlark: a}",
+			"  - group: e.com\n    kind: A\n    versions:\n    - name: v1\n    runtime: {starlark: a}\n"},
+		"in braces": {"spec: {group: e.com, kind: A, versions: [{name: v1}], runtime: {starlark: a}}\n",
+			"  - {group: e.com, kind: A, versions: [{name: v1}], runtime: {starlark: a}}\n"},
+	} {
+		f := loadEntries(t, head+test.text)[0]
+		if string(f.Entry) != test.want {
+			t.Errorf("%s: the entry is\n%s\nwant\n%s", name, f.Entry, test.want)
+		}
+		if again := loadEntries(t, krmfunctions.Head+string(f.Entry))[0]; string(again.Entry) != string(f.Entry) {
+			t.Errorf("%s: again it is\n%s", name, again.Entry)
+		}
+	}
+}

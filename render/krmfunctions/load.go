@@ -1,6 +1,7 @@
 package krmfunctions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/winnow-dev/winnow/render/bounded"
+	"github.com/winnow-dev/winnow/render/finding"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -26,8 +28,8 @@ const (
 	maxFunctions = 10_000
 )
 
-// Load reads the catalogs of all YAML files that are not hidden. The error is an *InvalidError, with all errors, if the
-// content is wrong, and otherwise that of fsys or ctx.
+// Load reads the catalogs of all YAML files that are not hidden. The error is an *InvalidError, with all errors, if a file
+// is no catalog, and otherwise that of fsys or ctx. What is wrong with single functions is in Catalog.Violations.
 func Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
 	files, err := yamlFiles(ctx, fsys)
 	if err != nil {
@@ -42,7 +44,7 @@ func LoadFile(ctx context.Context, fsys fs.FS, name string) (*Catalog, error) {
 }
 
 func load(ctx context.Context, fsys fs.FS, whole string, files []string) (*Catalog, error) {
-	l := &loader{catalog: &Catalog{}, names: map[string]*Function{}}
+	l := &loader{catalog: &Catalog{invalid: map[string]*InvalidError{}}, names: map[string]*Function{}}
 	l.path = whole
 	if len(files) > maxFiles {
 		l.refuse(0, "has %d YAML files, more than %d", len(files), maxFiles)
@@ -57,13 +59,26 @@ func load(ctx context.Context, fsys fs.FS, whole string, files []string) (*Catal
 		}
 	}
 	if l.path = whole; l.documents == 0 && len(l.errors.Kept) == 0 {
-		l.refuse(0, "holds no catalog of functions: expected YAML with the kind %s or %s of %s", Kind, KindFunctionCatalog, APIVersion)
+		l.refuse(0, "holds no catalog of functions: expected YAML with the kind %s of %s", kindNames, APIVersion)
 	}
 	if len(l.errors.Kept) > 0 {
-		return nil, &InvalidError{l.errors}
+		return nil, &InvalidError{l.ordered(files)}
 	}
 	l.catalog.Warnings = l.warnings
 	return l.catalog, nil
+}
+
+// ordered returns the errors of files and of functions, in the order of the files.
+func (l *loader) ordered(files []string) finding.Findings {
+	all := l.errors
+	all.Omitted += l.catalog.Violations.Omitted
+	for _, one := range l.catalog.Violations.Kept {
+		all.Add(maxFindings, one)
+	}
+	slices.SortStableFunc(all.Kept, func(a, b finding.Finding) int {
+		return cmp.Or(cmp.Compare(slices.Index(files, a.Path), slices.Index(files, b.Path)), cmp.Compare(a.Line, b.Line))
+	})
+	return all
 }
 
 // yamlFiles returns the paths of the YAML files that are not hidden, sorted.
@@ -148,12 +163,16 @@ func (l *loader) document(content *yaml.Node) {
 		return
 	}
 	root := l.object(yamlnode.Resolve(content), "the document")
-	if root == nil || !l.isCatalog(root) {
+	if root == nil {
+		return
+	}
+	kind := l.kindOf(root)
+	if kind == "" {
 		return
 	}
 	l.documents++
 	name, _ := yamlnode.Text(yamlnode.Lookup(yamlnode.Lookup(root.node, "metadata"), "name"))
-	if name == "" {
+	if name == "" && kind != KindFunctionDefinition {
 		l.warn(root.line, "metadata.name is missing")
 	}
 	root.known("apiVersion", "kind", "metadata", "spec")
@@ -163,59 +182,93 @@ func (l *loader) document(content *yaml.Node) {
 		return
 	}
 	spec := l.object(entry.Value, "spec")
-	if spec == nil {
-		return
+	switch {
+	case spec == nil:
+	case kind == KindFunctionDefinition:
+		l.add(name, spec.node, func() ([]byte, error) { return l.lines.entryOfSpec(spec.node) })
+	default:
+		l.list(name, spec, entry.Line)
 	}
+}
+
+// list reads the functions of a catalog, whose spec is in a line.
+func (l *loader) list(catalog string, spec *object, line int) {
 	spec.known("krmFunctions")
 	list, ok := yamlnode.Find(spec.node, "krmFunctions")
 	if !ok {
-		spec.lack(entry.Line, "spec.krmFunctions is missing", "krmFunctions")
+		spec.lack(line, "spec.krmFunctions is missing", "krmFunctions")
 		return
 	}
 	for i, element := range spec.elements(list) {
-		if l.functions++; l.functions > maxFunctions {
-			l.refuse(element.Line, "is one function more than the %d that a catalog may have", maxFunctions)
-			return
-		}
-		l.add(name, list.Value, i)
+		l.add(catalog, element, func() ([]byte, error) { return l.lines.entryOf(list.Value, i) })
 	}
 }
 
-// isCatalog reports whether a document is a catalog.
-func (l *loader) isCatalog(root *object) bool {
+// kindOf returns the kind of a document; empty after it has reported one that is no catalog.
+func (l *loader) kindOf(root *object) string {
 	apiVersion, _ := yamlnode.Text(yamlnode.Lookup(root.node, "apiVersion"))
 	kind, _ := yamlnode.Text(yamlnode.Lookup(root.node, "kind"))
-	if apiVersion == APIVersion && (kind == Kind || kind == KindFunctionCatalog) {
-		return true
+	switch {
+	case IsKind(apiVersion, kind):
+		return kind
+	case apiVersion == "" && kind == "":
+		l.refuse(root.line, "has neither apiVersion nor kind: expected %s of %s", kindNames, APIVersion)
+	case kind == "Kustomization":
+		l.refuse(root.line, "is a Kustomization: winnow functions resolve reads its directory; expected %s of %s", kindNames, APIVersion)
+	case kind == "Composition":
+		l.refuse(root.line, "is a Composition, which kustomize does not build: write each of its modules as a config that a kustomization names in transformers, and pass the catalogs by --catalog")
+	default:
+		l.refuse(root.line, "is %s of %s: expected %s of %s", quote(kind), quote(apiVersion), kindNames, APIVersion)
 	}
-	if apiVersion == "" && kind == "" {
-		l.refuse(root.line, "has neither apiVersion nor kind: expected %s or %s of %s", Kind, KindFunctionCatalog, APIVersion)
-		return false
-	}
-	l.refuse(root.line, "is %s of %s: expected %s or %s of %s", quote(kind), quote(apiVersion), Kind, KindFunctionCatalog, APIVersion)
-	return false
+	return ""
 }
 
-// add adds a function unless an earlier one has its name. One whose name differs only in the case of letters is an error.
-func (l *loader) add(catalog string, list *yaml.Node, index int) {
-	f := l.function(yamlnode.Resolve(list.Content[index]))
-	if f == nil {
+// add adds a function, whose text entry returns, unless an earlier one has its name. What is wrong with it is a violation
+// of it alone.
+func (l *loader) add(catalog string, element *yaml.Node, entry func() ([]byte, error)) {
+	if l.functions++; l.functions > maxFunctions {
+		if l.functions == maxFunctions+1 {
+			l.refuse(element.Line, "is one function more than the %d that a catalog may have", maxFunctions)
+		}
 		return
 	}
-	f.Catalog, f.Path = catalog, l.path
+	before := l.errors
+	l.errors = finding.Findings{}
+	if f := l.function(element); f != nil {
+		f.Catalog, f.Path = catalog, l.path
+		l.place(f, entry)
+	}
+	own := l.errors
+	l.errors = before
+	l.catalog.Violations.Omitted += own.Omitted
+	for _, one := range own.Kept {
+		l.catalog.Violations.Add(maxFindings, one)
+	}
+}
+
+// place gives a function its name in the catalog, unless an earlier one has it. One whose name differs only in the case of
+// letters is an error.
+func (l *loader) place(f *Function, entry func() ([]byte, error)) {
 	folded := strings.ToLower(f.Name())
-	switch first := l.names[folded]; {
-	case first != nil && first.Name() == f.Name():
+	first := l.names[folded]
+	if first != nil && first.Name() == f.Name() {
 		l.warn(f.Line, "has the function %s again, which is not used: the first is that of %s:%d", f.Name(), first.Path, first.Line)
 		return
-	case first != nil: // people do not see which of the two runs
-		l.refuse(f.Line, "the function %s differs only in case from %s of %s:%d", quote(f.Name()), quote(first.Name()), first.Path, first.Line)
-		return
 	}
-	l.names[folded] = f
-	var err error
-	if f.Entry, err = l.lines.entryOf(list, index); err != nil {
-		l.refuse(f.Line, "the function %s: %v", f.Name(), err)
+	if first != nil { // people do not see which of the two runs
+		l.refuse(f.Line, "the function %s differs only in case from %s of %s:%d", quote(f.Name()), quote(first.Name()), first.Path, first.Line)
+	} else {
+		l.names[folded] = f
+	}
+	if len(l.errors.Kept) == 0 {
+		var err error
+		if f.Entry, err = entry(); err != nil {
+			l.refuse(f.Line, "the function %s: %v", f.Name(), err)
+		}
+	}
+	if len(l.errors.Kept) > 0 {
+		l.catalog.invalid[f.Name()] = &InvalidError{l.errors}
+		return
 	}
 	l.catalog.Functions = append(l.catalog.Functions, f)
 }

@@ -47,6 +47,8 @@ func load(t *testing.T, files map[string]string) (*krmfunctions.Catalog, []strin
 		return nil, lines(invalid.Kept)
 	case err != nil:
 		t.Fatal(err)
+	case len(c.Violations.Kept) > 0:
+		return c, lines(c.Violations.Kept)
 	}
 	return c, nil
 }
@@ -90,7 +92,7 @@ func TestErrorsOfACatalog(t *testing.T) {
 		"a misspelt container":           {complete("{contaner: {image: a}}"), `c.yaml:17: the runtime of version v1 of the function SetLogger has none of container, exec and starlark; the field "contaner" is not known: did you mean container?`},
 		"a misspelt image":               {complete("{container: {imgae: a}}"), `c.yaml:17: the runtime of version v1 of the function SetLogger has no container.image; the field "imgae" is not known: did you mean image?`},
 		"misspelt platforms":             {complete("{exec: {plattforms: []}}"), `c.yaml:17: exec has no platforms; the field "plattforms" is not known: did you mean platforms?`},
-		"no object":                      {"resources: []\n", `c.yaml:1: has neither apiVersion nor kind: expected Catalog or KRMFunctionCatalog of config.kubernetes.io/v1alpha1`},
+		"no object":                      {"resources: []\n", `c.yaml:1: has neither apiVersion nor kind: expected Catalog, KRMFunctionCatalog or KRMFunctionDefinition of config.kubernetes.io/v1alpha1`},
 		"an empty runtime":               {complete("{}"), `c.yaml:17: the runtime of version v1 of the function SetLogger has none of container, exec and starlark`},
 		"a runtime that is null":         {complete("null"), `c.yaml:17: the runtime of version v1 of the function SetLogger is empty`},
 		"no image":                       {complete("{container: {}}"), `c.yaml:17: the runtime of version v1 of the function SetLogger has no container.image`},
@@ -107,10 +109,10 @@ func TestErrorsOfACatalog(t *testing.T) {
 		"no platforms":                   {complete("{exec: {platforms: []}}"), `c.yaml:17: exec has no platforms`},
 		"a platform without a program":   {complete("{exec: {platforms: [{os: linux, arch: amd64}]}}"), `c.yaml:17: a platform has neither uri nor bin`},
 		"starlark without an address":    {complete("{starlark: ''}"), `c.yaml:17: starlark has no uri`},
-		"a hash beside remote starlark":  {complete("{starlark: 'https://e.com/a:v1.0.0', sha256: x}"), `c.yaml:17: "https://e.com/a:v1.0.0" is remote and has no sha256: its server decides what runs`},
-		"remote starlark":                {complete("{starlark: 'https://e.com/a:v1.0.0'}"), `c.yaml:17: "https://e.com/a:v1.0.0" is remote and has no sha256: its server decides what runs`},
-		"another kind":                   {"apiVersion: v1\nkind: ConfigMap\n", `c.yaml:1: is "ConfigMap" of "v1": expected Catalog or KRMFunctionCatalog of config.kubernetes.io/v1alpha1`},
-		"another version":                {replaced("/v1alpha1", "/v1"), `c.yaml:1: is "Catalog" of "config.kubernetes.io/v1": expected Catalog or KRMFunctionCatalog of config.kubernetes.io/v1alpha1`},
+		"a hash beside remote starlark":  {complete("{starlark: 'https://e.com/a:v1.0.0', sha256: x}"), `c.yaml:17: "https://e.com/a:v1.0.0" is remote and has no sha256: its server decides what runs; kustomize does not run Starlark any more: publish the function as an image`},
+		"remote starlark":                {complete("{starlark: 'https://e.com/a:v1.0.0'}"), `c.yaml:17: "https://e.com/a:v1.0.0" is remote and has no sha256: its server decides what runs; kustomize does not run Starlark any more: publish the function as an image`},
+		"another kind":                   {"apiVersion: v1\nkind: ConfigMap\n", `c.yaml:1: is "ConfigMap" of "v1": expected Catalog, KRMFunctionCatalog or KRMFunctionDefinition of config.kubernetes.io/v1alpha1`},
+		"another version":                {replaced("/v1alpha1", "/v1"), `c.yaml:1: is "Catalog" of "config.kubernetes.io/v1": expected Catalog, KRMFunctionCatalog or KRMFunctionDefinition of config.kubernetes.io/v1alpha1`},
 		"no spec":                        {"apiVersion: config.kubernetes.io/v1alpha1\nkind: Catalog\n", `c.yaml:1: spec is missing`},
 		"no list":                        {"apiVersion: config.kubernetes.io/v1alpha1\nkind: Catalog\nspec:\n  krmFunctions: {}\n", `c.yaml:4: krmFunctions must be a list, not a mapping`},
 		"no mapping":                     {"- a\n", `c.yaml:1: the document must be a mapping, not a list`},
@@ -122,7 +124,7 @@ func TestErrorsOfACatalog(t *testing.T) {
 		"a deep document":                {strings.Repeat("[", 200) + strings.Repeat("]", 200), `c.yaml:1: is nested deeper than 100 levels`},
 		"a large file":                   {"# " + strings.Repeat("x", 1<<20), `c.yaml: is larger than 1048576 bytes`},
 		"no text":                        {"\xff", `c.yaml: must be UTF-8`},
-		"nothing":                        {"", `.: holds no catalog of functions: expected YAML with the kind Catalog or KRMFunctionCatalog of config.kubernetes.io/v1alpha1`},
+		"nothing":                        {"", `.: holds no catalog of functions: expected YAML with the kind Catalog, KRMFunctionCatalog or KRMFunctionDefinition of config.kubernetes.io/v1alpha1`},
 	} {
 		_, found := load(t, map[string]string{"c.yaml": test.content})
 		if !slices.Contains(found, test.want) {
@@ -250,6 +252,56 @@ func TestOfTwoTheFirstWins(t *testing.T) {
 	}
 }
 
+// A definition is a catalog of one function.
+func TestDefinitionOfAFunction(t *testing.T) {
+	definition := "apiVersion: config.kubernetes.io/v1alpha1\nkind: KRMFunctionDefinition\nspec:\n" +
+		strings.ReplaceAll(strings.SplitAfterN(complete(image), "\n", 6)[5], "\n    ", "\n  ")
+	definition = strings.Replace(definition, "  - group", "  group", 1)
+	c, found := load(t, map[string]string{"a.yaml": definition, "b.yaml": strings.ReplaceAll(complete(image), "SetLogger", "Other")})
+	if len(found) > 0 || len(c.Functions) != 2 {
+		t.Fatalf("%v %v", found, c.Functions)
+	}
+	f, v := c.Find("example.com", "v1", "SetLogger")
+	if v == nil || f.Path != "a.yaml" || f.Line != 4 || f.Publisher != "example.com" {
+		t.Fatalf("%+v %+v", f, v)
+	}
+	again, found := load(t, map[string]string{"c.yaml": krmfunctions.Head + string(f.Entry)})
+	if len(found) > 0 || again.Functions[0].Name() != f.Name() {
+		t.Errorf("as an entry: %v\n%s", found, f.Entry)
+	}
+	_, found = load(t, map[string]string{"a.yaml": strings.Replace(definition, "group: example.com", "group: a b", 1)})
+	if want := []string{`a.yaml:4: group "a b" cannot be that of a config`}; !slices.Equal(found, want) {
+		t.Errorf("got %q", found)
+	}
+}
+
+// What is wrong with a function does not keep the others from being used. Its name stays its own.
+func TestAFunctionThatIsInvalidStandsAlone(t *testing.T) {
+	entry := func(kind, runtime string) string {
+		return "  - {group: e.com, kind: " + kind + ", versions: [{name: v1}], runtime: {" + runtime + "}}\n"
+	}
+	const good, bad = "container: {image: a}", "container: {image: a, sha256: x}"
+	c, found := load(t, map[string]string{"a.yaml": entryHead + entry("A", good) + entry("B", bad) + entry("B", good) + entry("C", good) + entry("c", good) +
+		entry("D!", good) + entry("A", bad), "b.yaml": entryHead + entry("D", good)})
+	want := []string{
+		`a.yaml:7: sha256 "x" is malformed: expected 64 hexadecimal digits in lower case`,
+		`a.yaml:10: the function "c.e.com" differs only in case from "C.e.com" of a.yaml:9`,
+		`a.yaml:11: kind "D!" cannot be that of a config`,
+		`a.yaml:12: sha256 "x" is malformed: expected 64 hexadecimal digits in lower case`,
+	}
+	if !slices.Equal(found, want) {
+		t.Errorf("violations: %q", found)
+	}
+	if err := c.Valid(); !errors.As(err, new(*krmfunctions.InvalidError)) {
+		t.Errorf("Valid() = %v", err)
+	}
+	for kind, valid := range map[string]bool{"A": true, "B": false, "C": true, "c": false, "D": true} {
+		if f, _ := c.Find("e.com", "v1", kind); (f != nil) != valid || (c.Invalid(kind+".e.com") == nil) != valid {
+			t.Errorf("%s: %v %v", kind, f, c.Invalid(kind+".e.com"))
+		}
+	}
+}
+
 // The examples of the KEP are valid catalogs, with a document each.
 func TestSeveralCatalogsInAFile(t *testing.T) {
 	one := complete(image)
@@ -266,6 +318,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add(complete(image))
 	f.Add(complete("{exec: {platform: {bin: a, uri: b}}}"))
 	f.Add("a: &a [*a]\n")
+	f.Add("apiVersion: config.kubernetes.io/v1alpha1\nkind: KRMFunctionDefinition\nspec:\n  group: a\n  kind: A\n  versions: [{name: v1}]\n  runtime: {starlark: a}\n")
 	f.Fuzz(func(t *testing.T, content string) {
 		c, err := krmfunctions.Load(t.Context(), fstest.MapFS{"c.yaml": {Data: []byte(content)}})
 		if err != nil {

@@ -166,12 +166,12 @@ func (o *object) platform(element *yaml.Node) (p Platform, ok bool) {
 		in.lack(in.line, "a platform has neither uri nor bin", "uri", "bin")
 		return p, false
 	}
-	return p, in.addressed(p.URI, line, &p.SHA256, in.has("sha256"))
+	return p, in.addressed(p.URI, line, &p.SHA256, in.has("sha256"), "")
 }
 
 // addressed checks an address. A digest in it serves as the hash. written reports whether there is a field with the hash,
-// which is reported already if it is malformed.
-func (r *report) addressed(uri string, line int, hash *string, written bool) bool {
+// which is reported already if it is malformed. more follows the error about an address without a hash.
+func (r *report) addressed(uri string, line int, hash *string, written bool, more string) bool {
 	_, digest, ok := strings.Cut(uri, "@sha256:")
 	if ok && *hash == "" && strings.HasPrefix(uri, "oci://") && hashPattern.MatchString(digest) {
 		*hash = digest
@@ -183,7 +183,7 @@ func (r *report) addressed(uri string, line int, hash *string, written bool) boo
 	case *hash != "" || written:
 		return true
 	case IsRemote(uri):
-		r.refuse(line, "%s is remote and has no sha256: its server decides what runs", quote(uri))
+		r.refuse(line, "%s is remote and has no sha256: its server decides what runs%s", quote(uri), more)
 		return false
 	}
 	r.warn(line, "%s has no sha256: it cannot be checked", quote(uri))
@@ -195,6 +195,9 @@ func (o *object) has(name string) bool {
 	value := yamlnode.Lookup(o.node, name)
 	return value != nil && !yamlnode.IsNull(value)
 }
+
+// noStarlark is why an address does not help.
+const noStarlark = "; kustomize does not run Starlark any more: publish the function as an image"
 
 // starlark reads a script: an address, as in the KEP, or one with a hash.
 func (o *object) starlark() *Starlark {
@@ -210,7 +213,7 @@ func (o *object) starlark() *Starlark {
 		return nil
 	case isText:
 		s.URI = uri
-		if !o.addressed(uri, entry.Line, &s.SHA256, false) {
+		if !o.addressed(uri, entry.Line, &s.SHA256, false, noStarlark) {
 			return nil
 		}
 		return s
@@ -224,7 +227,7 @@ func (o *object) starlark() *Starlark {
 	for _, name := range []string{"uri", "url", "path"} {
 		if value, line := in.text(name); value != "" {
 			s.URI = value
-			if !in.addressed(value, line, &s.SHA256, in.has("sha256")) {
+			if !in.addressed(value, line, &s.SHA256, in.has("sha256"), noStarlark) {
 				return nil
 			}
 			return s

@@ -38,7 +38,7 @@ func TestExampleCozystackWorksAsIs(t *testing.T) {
 	}
 	c := newCozystack(t)
 	packages := filepath.Join(system.root, "examples/cozystack/packages")
-	c.pushPackages("v1.0.0", packages)
+	winnow(t, "push", "--plain-http", packages, "oci://"+system.RegistryHost()+"/"+platformCatalog+":v1.0.0", "--include", "system/*-rd/cozyrds/*.yaml")
 	c.createLive()
 	gitops := localGitOps(t, "examples/cozystack/gitops")
 	if err := system.ApplyKustomization(t.Context(), gitops); err != nil {

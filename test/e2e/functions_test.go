@@ -55,14 +55,12 @@ func TestFunctions(t *testing.T) {
 	f.assertKept(functionsText(kept), "SetLogger.example.com v1 v2")
 }
 
-// offer pushes a catalog of these entries as a tag, in the shape of `flux push artifact`.
+// offer pushes a catalog of these entries as a tag, as its author does.
 func (f functionCatalog) offer(tag string, entries ...string) {
 	f.t.Helper()
 	dir := f.t.TempDir()
 	write(f.t, filepath.Join(dir, "ours", "catalog.yaml"), functionsText(entries...))
-	if _, err := system.PushCatalog(f.t.Context(), dir, f.name+":"+tag, stack.PushOptions{Shape: stack.FluxArtifact}); err != nil {
-		f.t.Fatal(err)
-	}
+	winnow(f.t, "push", "--plain-http", dir, "oci://"+system.RegistryHost()+"/"+f.name+":"+tag)
 }
 
 // assertKept compares the catalog in the published archive, and the functions that the command line reads in the

@@ -131,10 +131,20 @@ func label(object *unstructured.Unstructured) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "/")
 }
 
-const unknownField = "unknown field: the CustomResourceDefinition does not have it"
-
-// maxAdvised bounds the unknown fields for which check suggests a similar one.
+// maxAdvised bounds the unknown fields for which unknown suggests a similar one.
 const maxAdvised = 20
+
+// unknown returns the findings of unknown fields. source is what does not have them.
+func (v *version) unknown(paths []string, source string) (found []Finding) {
+	for i, path := range paths {
+		message := "unknown field: " + source + " does not have it"
+		if i < maxAdvised {
+			message += v.advise(path)
+		}
+		found = append(found, Finding{Field: path, Message: message})
+	}
+	return found
+}
 
 // check recovers from panics of the libraries: definitions and objects are untrusted.
 func (d *definition) check(ctx context.Context, v *version, object *unstructured.Unstructured) (found []Finding) {
@@ -144,17 +154,15 @@ func (d *definition) check(ctx context.Context, v *version, object *unstructured
 		}
 	}()
 	unknown, err := d.pruneAndDefault(v, object)
-	for i, path := range unknown {
-		message := unknownField
-		if i < maxAdvised {
-			message += v.advise(path)
-		}
-		found = append(found, Finding{Field: path, Message: message})
-	}
+	found = v.unknown(unknown, "the CustomResourceDefinition")
 	if err != nil {
 		return append(found, Finding{Field: "metadata", Message: err.Error()})
 	}
-	for _, e := range d.validate(ctx, v, object) {
+	return append(found, findings(d.validate(ctx, v, object))...)
+}
+
+func findings(errs field.ErrorList) (found []Finding) {
+	for _, e := range errs {
 		found = append(found, Finding{Field: strings.TrimPrefix(e.Field, noPath), Message: message(e)})
 	}
 	return found

@@ -34,6 +34,7 @@ type definition struct {
 
 // version is a compiled version of a kind.
 type version struct {
+	// structural is nil for a Schema that is not structural.
 	structural *structuralschema.Structural
 	validator  validation.SchemaValidator
 	rules      *cel.Validator // nil without rules
@@ -75,38 +76,56 @@ func (s *Set) define(file string, crd *apiextensionsv1.CustomResourceDefinition)
 	return nil
 }
 
-// compile recovers from panics of the libraries: the definition is untrusted.
-func compile(v *apiextensionsv1.CustomResourceDefinitionVersion) (compiled *version, err error) {
+// compile compiles a version of a definition.
+func compile(v *apiextensionsv1.CustomResourceDefinitionVersion) (*version, error) {
+	if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
+		return nil, errors.New("no schema")
+	}
+	compiled, err := compileSchema(v.Schema.OpenAPIV3Schema, true)
+	if err != nil {
+		return nil, err
+	}
+	compiled.status = v.Subresources != nil && v.Subresources.Status != nil
+	return compiled, nil
+}
+
+// compileSchema recovers from panics of the libraries: the schema is untrusted. With strict, a schema that is not
+// structural is an error. Otherwise it has no structure, and no rules.
+func compileSchema(schema *apiextensionsv1.JSONSchemaProps, strict bool) (compiled *version, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			compiled, err = nil, fmt.Errorf("compiling the schema failed: %v", p)
 		}
 	}()
-	if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
-		return nil, errors.New("no schema")
-	}
 	var props apiextensions.JSONSchemaProps
-	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(v.Schema.OpenAPIV3Schema, &props, nil); err != nil {
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(schema, &props, nil); err != nil {
 		return nil, fmt.Errorf("converting the schema: %w", err)
 	}
-	structural, err := structuralschema.NewStructural(&props)
-	if err != nil {
-		return nil, fmt.Errorf("the schema is not structural: %w", err)
+	compiled = &version{}
+	structural, err := structureOf(&props)
+	switch {
+	case err == nil:
+		compiled.structural, compiled.rules = structural, cel.NewValidator(structural, true, celconfig.PerCallLimit)
+	case strict:
+		return nil, err
 	}
-	if err := structuralschema.ValidateStructural(nil, structural).ToAggregate(); err != nil {
+	if compiled.validator, _, err = validation.NewSchemaValidator(&props); err != nil {
+		return nil, fmt.Errorf("compiling the schema: %w", err)
+	}
+	return compiled, nil
+}
+
+// structureOf returns the structure of a schema, which an API server needs to prune and to set defaults.
+func structureOf(props *apiextensions.JSONSchemaProps) (*structuralschema.Structural, error) {
+	structural, err := structuralschema.NewStructural(props)
+	if err == nil {
+		err = structuralschema.ValidateStructural(nil, structural).ToAggregate()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("the schema is not structural: %w", err)
 	}
 	if err := defaulting.PruneDefaults(structural); err != nil {
 		return nil, fmt.Errorf("pruning the defaults: %w", err)
 	}
-	validator, _, err := validation.NewSchemaValidator(&props)
-	if err != nil {
-		return nil, fmt.Errorf("compiling the schema: %w", err)
-	}
-	return &version{
-		structural: structural,
-		validator:  validator,
-		rules:      cel.NewValidator(structural, true, celconfig.PerCallLimit),
-		status:     v.Subresources != nil && v.Subresources.Status != nil,
-	}, nil
+	return structural, nil
 }

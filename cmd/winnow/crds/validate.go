@@ -49,9 +49,16 @@ func (d *definition) validate(ctx context.Context, v *version, object *unstructu
 	if !d.namespaced {
 		object.SetNamespace("") // the API server ignores the namespace
 	}
-	content := object.UnstructuredContent()
 	errs := metavalidation.ValidateObjectMetaAccessor(object, d.namespaced, metavalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
+	return v.validate(ctx, object.UnstructuredContent(), errs)
+}
+
+// validate adds the errors of the schema to those that were found before.
+func (v *version) validate(ctx context.Context, content map[string]any, errs field.ErrorList) field.ErrorList {
 	errs = append(errs, validation.ValidateCustomResource(nil, content, v.validator)...)
+	if v.structural == nil {
+		return errs
+	}
 	errs = append(errs, objectmeta.Validate(nil, content, v.structural, false)...)
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, v.structural, content)...)
 	if v.rules == nil {

@@ -20,17 +20,28 @@ func (r *resolver) trust() {
 	for _, l := range r.Layers {
 		for i, one := range l.Catalogs {
 			reference, err := r.reference(l, one.Reference)
+			trusted := slices.IndexFunc(r.Trusted, func(given string) bool { return trusts(given, reference) })
 			switch {
 			case err != nil:
 				r.Add(r.Show(l.File), one.Line, "the catalog %s %v", excerpt.Quoted(one.Reference), err)
-			case !slices.Contains(r.Trusted, reference):
+			case trusted < 0:
+				if address, digest := SplitDigest(reference); digest == "" && strings.HasPrefix(address, HTTPS) {
+					reference += "@sha256:DIGEST"
+				}
 				r.Add(r.Show(l.File), one.Line, "the catalog %s is not trusted, and decides what runs on this machine: look at it with winnow functions view, and pass --trusted-catalog %s",
 					excerpt.Quoted(one.Reference), argument(reference))
 			default:
-				l.Catalogs[i].Reference = reference
+				l.Catalogs[i].Reference = r.Trusted[trusted]
 			}
 		}
 	}
+}
+
+// trusts reports whether a trusted reference is that of a kustomization, which may leave the digest of a file on a web
+// server to it.
+func trusts(given, reference string) bool {
+	address, digest := SplitDigest(given)
+	return given == reference || digest != "" && address == reference
 }
 
 // argument returns a text of a file as a shell takes it for one word: a person may copy it from a message.
@@ -47,10 +58,10 @@ var plainArgument = regexp.MustCompile(`^[A-Za-z0-9._/:@%+][A-Za-z0-9._/:@%+-]*$
 // the file of a base is not trusted for another one's.
 func (r *resolver) reference(l *configs.Layer, reference string) (string, error) {
 	switch {
-	case strings.HasPrefix(reference, "oci://"):
+	case isAbsolute(reference):
 		return reference, nil
 	case krmfunctions.IsRemote(reference), configs.LooksRemote(reference):
-		return "", fmt.Errorf("is neither a path nor oci://: copy the file beside the kustomization, or push the catalog to a registry")
+		return "", fmt.Errorf("is neither a path, https:// nor oci://: copy the file beside the kustomization, or push the catalog to a registry")
 	}
 	name, err := workspace.Join(l.Dir, reference)
 	if err != nil {
@@ -85,6 +96,9 @@ func (r *resolver) lookup(ctx context.Context, c *configs.Config, l *configs.Lay
 		if err != nil {
 			return nil, nil, nil, "", err
 		}
+		if invalid := s.Invalid(c.Kind + "." + c.Group); invalid != nil {
+			return nil, nil, nil, "has no runtime, and its function is invalid: " + s.located(invalid.Kept[0]).String(), nil
+		}
 		f, v := s.Find(c.Group, c.Version, c.Kind)
 		if v != nil {
 			return s, f, v, "", nil
@@ -113,7 +127,7 @@ func why(near, similar []string, catalogs int) string {
 
 // located returns a reference of a kustomization as one of the working directory.
 func (r *resolver) located(reference string) string {
-	if strings.HasPrefix(reference, "oci://") {
+	if isAbsolute(reference) {
 		return reference
 	}
 	return filepath.Join(r.Root, filepath.FromSlash(path.Join(r.Dir, reference)))
@@ -125,8 +139,12 @@ func (r *resolver) open(ctx context.Context, reference string) (*Source, error) 
 		return s, nil
 	}
 	s, err := r.Open(ctx, reference)
-	if err == nil {
-		r.sources[reference] = s
+	if err != nil {
+		return nil, err
 	}
-	return s, err
+	r.sources[reference] = s
+	if len(s.Violations.Kept) > 0 {
+		r.Note("%s has functions that are invalid, and the others are used: winnow functions view lists them", s.Reference)
+	}
+	return s, nil
 }

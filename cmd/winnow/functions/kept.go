@@ -1,6 +1,7 @@
 package functions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -26,17 +27,16 @@ func (r *resolver) review(ctx context.Context, c *configs.Config) error {
 	if err != nil {
 		return err
 	}
-	var supplied *krmfunctions.Runtime
-	if v != nil && r.supplies(v.Runtime, c, hash) {
-		supplied = v.Runtime
-	}
+	supplied := r.supplied(v, c, hash)
 	if c.Recorded == "" {
 		r.keep(c, supplied)
 		return nil
 	}
 	isChanged := hash != c.Recorded
 	switch {
-	case v != nil && r.Update && (isChanged || supplied == nil):
+	case !r.conforms(ctx, c, s, f, v):
+		return nil
+	case v != nil && r.Update && (isChanged || supplied == nil || r.asks(v.Runtime)):
 		return r.resolve(ctx, c)
 	case isChanged:
 		r.Add(r.Show(c.File), c.Line, "%s %s: look at it, and pass --update to resolve it again; without the annotation %s it is a runtime of its own",
@@ -51,6 +51,19 @@ func (r *resolver) review(ctx context.Context, c *configs.Config) error {
 	}
 	r.keep(c, supplied)
 	return nil
+}
+
+// supplied returns the runtime of a version if it is the one that a config has, and nil otherwise.
+func (r *resolver) supplied(v *krmfunctions.Version, c *configs.Config, hash string) *krmfunctions.Runtime {
+	if v == nil || !r.supplies(v.Runtime, c, hash) {
+		return nil
+	}
+	return v.Runtime
+}
+
+// asks reports whether the digest of an image is that which a registry has now.
+func (r *resolver) asks(offered *krmfunctions.Runtime) bool {
+	return r.Digest != nil && offered.Container != nil && offered.Container.SHA256 == ""
 }
 
 // stale reports that the catalogs have another runtime than the one that was resolved, or none.
@@ -70,7 +83,7 @@ func changed(problem, hash, recorded string) string {
 }
 
 // supplies reports whether a runtime of a catalog is the one that a config has: the same image, or a program with the same
-// hash, wherever it lies.
+// hash, wherever it lies. The digest of a tag is the one that was recorded.
 func (r *resolver) supplies(offered *krmfunctions.Runtime, c *configs.Config, hash string) bool {
 	switch {
 	case hash == "":
@@ -78,7 +91,7 @@ func (r *resolver) supplies(offered *krmfunctions.Runtime, c *configs.Config, ha
 	case offered.Container != nil:
 		image := offered.Container
 		name, _, _ := strings.Cut(image.Image, "@")
-		return c.Kept.Container.Image == name+"@"+configs.DigestPrefix+image.SHA256 && c.Kept.Container.Network == image.Network
+		return c.Kept.Container.Image == name+"@"+configs.DigestPrefix+cmp.Or(image.SHA256, hash) && c.Kept.Container.Network == image.Network
 	case offered.Exec != nil:
 		return c.Kept.Container.Image == "" && slices.ContainsFunc(offered.Exec.Platforms, func(p krmfunctions.Platform) bool {
 			return p.OS == r.OS && p.Arch == r.Arch && p.SHA256 == hash

@@ -10,7 +10,8 @@ import (
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 )
 
-// pin asks for the digest of an image, and remembers where to write it.
+// pin asks for the digest of an image, and remembers where to write it. That of a catalog which is no file on this machine
+// is recorded with the runtime alone.
 func (r *resolver) pin(ctx context.Context, s *Source, f *krmfunctions.Function, c *krmfunctions.Container) error {
 	digest, err := r.Digest(ctx, c.Image)
 	if err != nil {
@@ -21,6 +22,11 @@ func (r *resolver) pin(ctx context.Context, s *Source, f *krmfunctions.Function,
 		return fmt.Errorf("the image %s has the digest %s: only those of sha256 are known", excerpt.Quoted(c.Image), excerpt.Quoted(digest))
 	}
 	c.SHA256 = hash
+	note := fmt.Sprintf("%s:%d: pinned %s to sha256:%s", s.Locate(f.Path), c.Line, c.Image, hash)
+	if s.Dir == "" {
+		r.Note("%s", note)
+		return nil
+	}
 	file := filepath.Join(s.Dir, filepath.FromSlash(f.Path))
 	for _, known := range r.pins[file] {
 		if known.Line == c.Line && known.Column == c.Column { // behind an alias, or of the same catalog by another reference
@@ -28,6 +34,6 @@ func (r *resolver) pin(ctx context.Context, s *Source, f *krmfunctions.Function,
 		}
 	}
 	r.pins[file] = append(r.pins[file], c)
-	r.Note("%s:%d: pinned %s to sha256:%s", s.Locate(f.Path), c.Line, c.Image, hash)
+	r.Note("%s", note)
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
 	"github.com/winnow-dev/winnow/cmd/winnow/functions/edits"
+	"github.com/winnow-dev/winnow/render/krmfunctions"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -18,7 +19,7 @@ func Resolve(ctx context.Context, o Options) (*Result, error) {
 	}
 	defer root.Close()
 	r := &resolver{
-		Walk: configs.NewWalk(root, o.Root), Options: o, sources: map[string]*Source{}, pins: pins{}, given: map[string]bool{}, inline: map[string]map[edits.Element]string{},
+		Walk: configs.NewWalk(root, o.Root), Options: o, sources: map[string]*Source{}, schemas: map[*krmfunctions.Version]*compiledSchema{}, pins: pins{}, given: map[string]bool{}, inline: map[string]map[edits.Element]string{},
 	}
 	if err := r.Enter(ctx, o.Dir, nil, o.Dir, 0); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
 	"github.com/winnow-dev/winnow/cmd/winnow/functions/edits"
 	"github.com/winnow-dev/winnow/render/finding"
+	"github.com/winnow-dev/winnow/render/krmfunctions"
 )
 
 // resolver resolves the configs that a walk has found.
@@ -14,6 +15,7 @@ type resolver struct {
 
 	Options
 	sources map[string]*Source
+	schemas map[*krmfunctions.Version]*compiledSchema
 	pins    pins
 	result  Result
 	needs   needs

@@ -53,6 +53,9 @@ func (r *resolver) runtime(ctx context.Context, c *configs.Config, l *configs.La
 	if v == nil {
 		return refuse("%s", missing)
 	}
+	if !r.conforms(ctx, c, s, f, v) {
+		return nil, nil
+	}
 	chosen, out := &runtime{from: fmt.Sprintf("%s:%d", s.Locate(f.Path), v.Runtime.Line), needs: needs{function: true}}, written{}
 	var problem string
 	switch run := v.Runtime; {
@@ -84,10 +87,10 @@ func (r *resolver) container(ctx context.Context, s *Source, f *krmfunctions.Fun
 		return nil, "needs the network: pass --network to allow it", nil
 	case c.Storage && len(r.Mounts) == 0:
 		return nil, "needs files of this machine: pass --mount, as of kustomize, to allow it", nil
+	case c.SHA256 == "" && r.Digest == nil && s.Dir == "":
+		return nil, fmt.Sprintf("has the image %s without a digest: pass --pin to record that of the registry in the config", excerpt.Quoted(c.Image)), nil
 	case c.SHA256 == "" && r.Digest == nil:
 		return nil, fmt.Sprintf("has the image %s without a digest: pass --pin to write that of the registry into the catalog", excerpt.Quoted(c.Image)), nil
-	case c.SHA256 == "" && s.Dir == "":
-		return nil, fmt.Sprintf("has the image %s without a digest, and --pin writes into files only: pin the catalog where it is made, and push it again", excerpt.Quoted(c.Image)), nil
 	case c.SHA256 == "":
 		if err := r.pin(ctx, s, f, c); err != nil {
 			return nil, "", err
@@ -125,6 +128,8 @@ func execProblem(s *Source, p krmfunctions.Platform) string {
 	switch {
 	case krmfunctions.IsRemote(p.URI):
 		return fmt.Sprintf("has the program %s, which is remote: nothing is downloaded; keep it beside a catalog of your own, with its path as uri", excerpt.Quoted(p.URI))
+	case s.IsFile:
+		return fmt.Sprintf("has the program %s beside a catalog on a web server: nothing but the catalog is downloaded; keep both in a directory, and name it", excerpt.Quoted(p.URI))
 	case s.Dir == "":
 		return fmt.Sprintf("has the program %s in an archive: unpack the catalog, with winnow pull from a registry, and name the directory", excerpt.Quoted(p.URI))
 	case p.SHA256 == "":

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
+	"github.com/winnow-dev/winnow/render/finding"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
@@ -20,16 +21,27 @@ type Source struct {
 	// Reference is the catalog's name in messages.
 	Reference string
 	// Dir is the directory that the paths in the catalog are relative to; empty for an archive and a registry, whose
-	// files have no place on this machine.
+	// files have no place on this machine, and for a file on a web server.
 	Dir string
+	// IsFile reports whether Reference is the address of a file on a web server.
+	IsFile bool
 }
 
 // Locate returns a path of the catalog for messages.
 func (s *Source) Locate(name string) string {
+	if s.IsFile {
+		return s.Reference
+	}
 	if s.Dir != "" {
 		return filepath.ToSlash(filepath.Join(s.Dir, name))
 	}
 	return s.Reference + "/" + name
+}
+
+// located returns a finding with the path for messages.
+func (s *Source) located(one finding.Finding) finding.Finding {
+	one.Path = s.Locate(one.Path)
+	return one
 }
 
 // similar returns the functions of the catalog with almost the group and kind of a config, and their places.

@@ -1,6 +1,7 @@
 package oci_test
 
 import (
+	"bytes"
 	"io/fs"
 	"net/http/httptest"
 	"os"
@@ -9,12 +10,16 @@ import (
 	"strings"
 	"testing"
 
+	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2"
 	"oras.land/oras-go/v2/content/file"
 	"oras.land/oras-go/v2/registry/remote"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
+	"github.com/winnow-dev/winnow/registry"
 	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/contract"
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
@@ -54,15 +59,49 @@ func TestORASUnpacksACatalogWithoutLists(t *testing.T) {
 	}
 }
 
-// orasPull pushes a catalog, and pulls it by the library of oras.
-func orasPull(t *testing.T, files *tree.Tree) (dir string) {
-	t.Helper()
-	server := httptest.NewServer(&memory{kept: map[string][]byte{}})
-	t.Cleanup(server.Close)
-	packed, err := oci.Pack("catalog", files, nil)
+// A layer that Flux extracts as a whole catalog, with its lists, is not unpacked by oras pull: its title is not the
+// directory of all files. So Pack leaves out the annotation for such a catalog.
+func TestORASUnpacksNoListsOfTheLayer(t *testing.T) {
+	files := tree.New()
+	for _, path := range []string{"applications/a/application.yaml", "catalogs/all/metadata.yaml"} {
+		if err := files.Add(path, []byte(path)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var content bytes.Buffer
+	if err := archive.WriteWithDirectories(&content, files); err != nil {
+		t.Fatal(err)
+	}
+	layer := registry.NewBlob(contract.LayerMediaType, content.Bytes())
+	layer.Descriptor.Annotations = map[string]string{v1.AnnotationTitle: contract.LayerTitle, "io.deis.oras.content.unpack": "true"}
+	packed, err := registry.Pack(contract.ArtifactType, layer, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := orasCopy(t, packed); err == nil || !strings.Contains(err.Error(), "is outside of") {
+		t.Errorf("oras pull: %v", err)
+	}
+}
+
+// orasPull pushes a catalog, and pulls it by the library of oras.
+func orasPull(t *testing.T, files *tree.Tree) (dir string) {
+	t.Helper()
+	packed, err := oci.Pack("catalog", catalog.Applications{}, files, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err = orasCopy(t, packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// orasCopy pushes an artifact, and pulls it by the library of oras.
+func orasCopy(t *testing.T, packed registry.Artifact) (dir string, _ error) {
+	t.Helper()
+	server := httptest.NewServer(&memory{kept: map[string][]byte{}})
+	t.Cleanup(server.Close)
 	name := strings.TrimPrefix(server.URL, "http://") + "/catalog"
 	if _, err := connect(t, oci.Scheme+name).Push(t.Context(), packed, []string{"v1"}, nil, nil); err != nil {
 		t.Fatal(err)
@@ -82,10 +121,8 @@ func orasPull(t *testing.T, files *tree.Tree) (dir string) {
 			t.Error(err)
 		}
 	})
-	if _, err := oras.Copy(t.Context(), repository, "v1", store, "", oras.DefaultCopyOptions); err != nil {
-		t.Fatal(err)
-	}
-	return dir
+	_, err = oras.Copy(t.Context(), repository, "v1", store, "", oras.DefaultCopyOptions)
+	return dir, err
 }
 
 // readDir maps the files of a directory to their contents.

@@ -3,6 +3,7 @@ package oci
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -17,64 +18,80 @@ import (
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
-// CatalogFiles returns the files of a directory that belong to the catalog: those of applications/ and catalogs/,
-// without hidden ones. Other files, such as a README or those of a build, must not change the digest. Errors name
-// the directory.
-func CatalogFiles(dir string, all *tree.Tree) (*tree.Tree, error) {
-	files, applications := tree.New(), false
+// CatalogFiles returns the files of a directory that belong to a catalog of the format. Other files, such as a README or
+// those of a build, must not change the digest. Errors name the directory.
+func CatalogFiles(dir string, format catalog.Format, all *tree.Tree) (*tree.Tree, error) {
+	files := tree.New()
 	for _, path := range all.Paths() {
-		top, _, below := strings.Cut(path, "/")
-		if !below || top != catalog.ApplicationsDirectory && top != catalog.ListsDirectory || strings.Contains(path, "/.") {
+		if !belongs(format, path) {
 			continue
 		}
 		data, _ := all.Content(path)
 		if err := files.Add(path, data); err != nil {
 			return nil, err
 		}
-		applications = applications || top == catalog.ApplicationsDirectory
 	}
-	if applications {
-		return files, nil
+	const directory = catalog.ApplicationsDirectory
+	isApplication := func(path string) bool { return strings.HasPrefix(path, directory+"/") }
+	if format == (catalog.Applications{}) && !slices.ContainsFunc(files.Paths(), isApplication) {
+		return nil, &render.Error{Code: v1alpha1.InvalidCatalogReason, Source: dir, Err: fmt.Errorf(
+			"holds no %s/<dir>/application.yaml: pass the directory that has %s in it", directory, directory)}
 	}
-	return nil, &render.Error{Code: v1alpha1.InvalidCatalogReason, Source: dir, Err: otherCatalog(all)}
+	return files, nil
 }
 
-// otherCatalog returns what is wrong with a directory without applications.
-func otherCatalog(all *tree.Tree) error {
-	format, err := catalog.Detect(all.FS())
-	if err != nil || format.Name() == v1alpha1.FormatApplications {
-		return fmt.Errorf("holds no %s/<dir>/application.yaml: pass the directory that has %s in it", catalog.ApplicationsDirectory, catalog.ApplicationsDirectory)
+// belongs reports whether a file belongs to a catalog of a format: of Applications those of applications/ and catalogs/,
+// of functions those beside them too, which may be their programs. Hidden files belong to no catalog of these.
+func belongs(format catalog.Format, path string) bool {
+	switch isHidden := strings.HasPrefix(path, ".") || strings.Contains(path, "/."); format {
+	case catalog.Applications{}:
+		top, _, below := strings.Cut(path, "/")
+		return below && !isHidden && (top == catalog.ApplicationsDirectory || top == catalog.ListsDirectory)
+	case catalog.KRMFunctions{}:
+		return !isHidden
 	}
-	by := "publish it by flux push artifact"
-	if format == (catalog.FileBased{}) {
-		by = "push it by --as catalog-image as an image, or publish it by flux push artifact"
-	}
-	return fmt.Errorf("is a catalog of the format %s, which the contract of pushed catalogs does not have: %s", format.Name(), by)
+	return format.Needs(path)
 }
 
 // unpackAnnotation makes oras pull unpack a layer into the directory that its title names.
 const unpackAnnotation = "io.deis.oras.content.unpack"
 
-// Pack builds the artifact of a catalog. The same files and annotations give the same artifact. Errors name the
-// directory. oras pull unpacks the layer of a catalog without named lists.
-func Pack(dir string, files *tree.Tree, annotations map[string]string) (registry.Artifact, error) {
+// Pack builds the artifact of a catalog: of Applications by the contract, and of other formats as flux push artifact does,
+// so that Flux extracts its layer, whose content has the format. The same files and annotations give the same artifact.
+// Errors name the directory. oras pull unpacks the layer of Applications without named lists.
+func Pack(dir string, format catalog.Format, files *tree.Tree, annotations map[string]string) (registry.Artifact, error) {
+	if format != (catalog.Applications{}) {
+		layer, err := packLayer(dir, contract.FluxLayerMediaType, files, archive.Write)
+		if err != nil {
+			return registry.Artifact{}, err
+		}
+		return registry.PackConfig(registry.NewBlob(contract.FluxConfigMediaType, []byte("{}")), layer, annotations)
+	}
 	layerAnnotations := map[string]string{v1.AnnotationTitle: contract.LayerTitle}
 	write := archive.Write
 	if !hasLists(files) {
 		layerAnnotations[unpackAnnotation] = "true"
 		write = archive.WriteWithDirectories
 	}
-	var packed bytes.Buffer
-	if err := write(&packed, files); err != nil {
+	layer, err := packLayer(dir, contract.LayerMediaType, files, write)
+	if err != nil {
 		return registry.Artifact{}, err
 	}
-	if limit := archive.DefaultLimits().Compressed; int64(packed.Len()) > limit {
-		return registry.Artifact{}, &render.Error{Code: v1alpha1.InvalidArchiveReason, Source: dir,
-			Err: fmt.Errorf("its layer has %d bytes, more than the limit of %d", packed.Len(), limit)}
-	}
-	layer := registry.NewBlob(contract.LayerMediaType, packed.Bytes())
 	layer.Descriptor.Annotations = layerAnnotations
 	return registry.Pack(contract.ArtifactType, layer, annotations)
+}
+
+// packLayer packs files that Winnow and Flux can read.
+func packLayer(dir, mediaType string, files *tree.Tree, write func(io.Writer, *tree.Tree) error) (registry.Blob, error) {
+	var packed bytes.Buffer
+	if err := write(&packed, files); err != nil {
+		return registry.Blob{}, err
+	}
+	if limit := archive.DefaultLimits().Compressed; int64(packed.Len()) > limit {
+		return registry.Blob{}, &render.Error{Code: v1alpha1.InvalidArchiveReason, Source: dir,
+			Err: fmt.Errorf("its layer has %d bytes, more than the limit of %d", packed.Len(), limit)}
+	}
+	return registry.NewBlob(mediaType, packed.Bytes()), nil
 }
 
 // hasLists reports whether a catalog has files outside of applications/. ORAS refuses to unpack these, because the

@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
@@ -25,7 +26,7 @@ func TestPackRefusesWhatNobodyReads(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := oci.Pack("catalog", files, nil); err == nil || !strings.HasPrefix(err.Error(), "source catalog: its layer has 69") {
+	if _, err := oci.Pack("catalog", catalog.Applications{}, files, nil); err == nil || !strings.HasPrefix(err.Error(), "source catalog: its layer has 69") {
 		t.Errorf("error is %v", err)
 	}
 }
@@ -53,7 +54,7 @@ func TestPackIsReproducible(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		packed, err := oci.Pack(dir, files, map[string]string{"a": "1", "b": "2"})
+		packed, err := oci.Pack(dir, catalog.Applications{}, files, map[string]string{"a": "1", "b": "2"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,8 @@ import (
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/contract"
+	"github.com/winnow-dev/winnow/render/krmfunctions"
+	"github.com/winnow-dev/winnow/render/tree"
 )
 
 // Pulled is a catalog in a registry.
@@ -41,6 +43,9 @@ func (r *Repository) Pull(ctx context.Context, format string) (Pulled, error) {
 		return r.pullImage(ctx, manifest, raw)
 	}
 	catalog, err := contract.Read(manifest.MediaType, raw)
+	if documents := contract.FunctionDocuments(manifest.MediaType, raw); err != nil && format == v1alpha1.FormatKRMFunctions && len(documents) > 0 {
+		return r.pullDocuments(ctx, manifest, documents)
+	}
 	found := catalog.Layer
 	if err != nil && chosen {
 		found, err = contract.FirstArchive(manifest.MediaType, raw) // Flux extracts this layer, and its content decides the format
@@ -56,6 +61,31 @@ func (r *Repository) Pull(ctx context.Context, format string) (Pulled, error) {
 		format = catalog.Format
 	}
 	return Pulled{Digest: manifest.Digest.String(), Layer: layer, Format: format}, nil
+}
+
+// maxDocuments bounds the layers that are documents of functions.
+const maxDocuments = 100
+
+// pullDocuments fetches layers that are a document of functions each, as files of a catalog.
+func (r *Repository) pullDocuments(ctx context.Context, manifest v1.Descriptor, documents []v1.Descriptor) (Pulled, error) {
+	if len(documents) > maxDocuments {
+		return Pulled{}, notCatalog(fmt.Errorf("it has %d layers with documents of functions, more than %d", len(documents), maxDocuments))
+	}
+	files := tree.New()
+	for i, document := range documents {
+		content, err := registry.FetchLayer(ctx, r.remote, document, krmfunctions.MaxFile)
+		if err != nil {
+			return Pulled{}, asInvalid(fmt.Errorf("fetching the layer: %w", r.advise(err)))
+		}
+		if err := files.Add(fmt.Sprintf("layer-%03d.yaml", i+1), content); err != nil {
+			return Pulled{}, err
+		}
+	}
+	var packed bytes.Buffer
+	if err := archive.Write(&packed, files); err != nil {
+		return Pulled{}, err
+	}
+	return Pulled{Digest: manifest.Digest.String(), Layer: packed.Bytes(), Format: v1alpha1.FormatKRMFunctions}, nil
 }
 
 // pullImage fetches the catalog of an image. The digest is that of the manifest that the reference names, which may be

@@ -18,6 +18,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
@@ -78,7 +79,7 @@ func TestPushAndPull(t *testing.T) {
 		if err := files.Add("applications/a/application.yaml", []byte(content)); err != nil {
 			t.Fatal(err)
 		}
-		packed, err := oci.Pack("catalog", files, nil)
+		packed, err := oci.Pack("catalog", catalog.Applications{}, files, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,12 +182,12 @@ func TestCatalogFilesAreThoseOfTheCatalog(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	files, err := oci.CatalogFiles("catalog", all)
+	files, err := oci.CatalogFiles("catalog", catalog.Applications{}, all)
 	if want := []string{"applications/a/application.yaml", "catalogs/all/metadata.yaml"}; err != nil || !slices.Equal(files.Paths(), want) {
 		t.Errorf("published are %v, want %v: %v", files.Paths(), want, err)
 	}
 	var refused *render.Error
-	if _, err := oci.CatalogFiles("catalog", tree.New()); !errors.As(err, &refused) || refused.Reason() != v1alpha1.InvalidCatalogReason {
+	if _, err := oci.CatalogFiles("catalog", catalog.Applications{}, tree.New()); !errors.As(err, &refused) || refused.Reason() != v1alpha1.InvalidCatalogReason {
 		t.Errorf("a directory without applications: %v", err)
 	}
 }

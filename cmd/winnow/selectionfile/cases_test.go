@@ -17,7 +17,7 @@ func headed(metadata, spec string) string {
 }
 
 // with returns a CatalogSelection whose spec is valid except for the member.
-func with(member string) string { return document("sources: [{name: catalog}]\n" + member) }
+func with(member string) string { return document(specOf(member)) }
 
 // many lists n different names.
 func many(n int) string {

@@ -24,23 +24,33 @@ import (
 func TestTheAPIServerAndTheCommandLineAgree(t *testing.T) {
 	client := startServer(t)
 	for _, c := range accepted() {
-		t.Run("accepted/"+c.name, func(t *testing.T) {
-			violations := violationsOf(t, c.document)
-			for verb, err := range ask(t, client, c.document) {
-				if err != nil {
-					t.Errorf("the API server refuses to %s: %v", verb, err)
-				}
-			}
-			if got := len(violations) > 0; got != c.beyond {
-				t.Errorf("the command line finds %v", violations)
-			}
-		})
+		t.Run("accepted/"+c.name, func(t *testing.T) { acceptedByBoth(t, client, c) })
 	}
 	for _, c := range rejected() {
 		t.Run("rejected/"+c.name, func(t *testing.T) { rejectedByBoth(t, client, c) })
 	}
+	for _, c := range fields() {
+		t.Run(c.name, func(t *testing.T) {
+			acceptedByBoth(t, client, serverCase{document: document(c.valid)})
+			for _, spec := range c.invalid {
+				rejectedByBoth(t, client, serverCase{document: document(spec)})
+			}
+		})
+	}
 	if n := len(accepted()) + len(rejected()); n < 61 {
 		t.Errorf("only %d documents are compared", n)
+	}
+}
+
+func acceptedByBoth(t *testing.T, client *rest.RESTClient, c serverCase) {
+	violations := violationsOf(t, c.document)
+	for verb, err := range ask(t, client, c.document) {
+		if err != nil {
+			t.Errorf("the API server refuses to %s: %v", verb, err)
+		}
+	}
+	if got := len(violations) > 0; got != c.beyond {
+		t.Errorf("the command line finds %v", violations)
 	}
 }
 

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -27,6 +28,8 @@ type Config struct {
 
 	Line                       int
 	Group, Version, Kind, Name string
+	// Root is its content, whose lines are those of the document.
+	Root *yaml.Node
 	// Kept is the runtime that it has; nil without one.
 	Kept *runtimeutil.FunctionSpec
 	// Recorded is the hash of what a catalog supplied; empty for a runtime of its own.
@@ -54,11 +57,13 @@ func readConfig(document []byte) (*Config, error) {
 		value, _ := yamlnode.Text(yamlnode.Lookup(root, name))
 		return value
 	}
-	c := &Config{Line: root.Line, Kind: text("kind")}
+	c := &Config{Line: root.Line, Root: root, Kind: text("kind")}
 	apiVersion := text("apiVersion")
 	switch {
 	case apiVersion == "builtin":
 		return nil, nil
+	case c.Kind == "Composition" && yamlnode.Lookup(root, "modules") != nil:
+		return nil, errors.New("is a Composition, " + noComposition)
 	case apiVersion == "" || c.Kind == "":
 		return nil, fmt.Errorf("has no apiVersion or no kind")
 	case strings.HasSuffix(c.Kind, "List") && yamlnode.Lookup(root, "items") != nil:

@@ -19,6 +19,9 @@ import (
 // CatalogsField is the field of a kustomization that KEP-2906 proposes. Kustomize does not know it.
 const CatalogsField = "catalogs"
 
+// noComposition is why a Composition of KEP-2290 is refused.
+const noComposition = "which kustomize does not build: write each of its modules as a config that a kustomization names in transformers"
+
 // Layer is a kustomization. Its functions run in its directory.
 type Layer struct {
 	Dir, File string
@@ -70,6 +73,9 @@ func open(f *workspace.Files, dir string) (*Layer, error) {
 		l = &Layer{Dir: dir, File: file, Root: root, lists: kustomizeLists(content)}
 	}
 	if l == nil {
+		if _, err := f.Stat(path.Join(dir, "composition.yaml")); err == nil {
+			return nil, errors.New("has no kustomization.yaml, and a composition.yaml, " + noComposition)
+		}
 		return nil, errors.New("has no kustomization.yaml")
 	}
 	return l, nil

@@ -23,24 +23,35 @@ import (
 	"github.com/winnow-dev/winnow/render/seal"
 )
 
-// openFunctions opens a catalog of functions: a CATALOG, or a file of YAML.
+// openFunctions opens a catalog of functions: a CATALOG, a file of YAML, or one on a web server with its digest.
 func openFunctions(ctx context.Context, where string, access *flags.Access) (*functions.Source, error) {
-	if krmfunctions.IsRemote(where) && !strings.HasPrefix(where, oci.Scheme) {
-		return nil, fmt.Errorf("%s: catalogs of functions are read from files and registries: download it, or push it to a registry", where)
-	}
 	s := &functions.Source{Reference: where}
 	var err error
-	if s.Dir, s.Catalog, err = loadFunctions(ctx, where, access); err == nil {
+	switch {
+	case strings.HasPrefix(where, functions.HTTPS):
+		s.IsFile = true
+		s.Reference, s.Catalog, err = downloadFunctions(ctx, where, access)
+	case krmfunctions.IsRemote(where) && !strings.HasPrefix(where, oci.Scheme):
+		return nil, fmt.Errorf("%s: catalogs of functions are read from files, from registries, and from https:// with a digest: clone or download it", where)
+	default:
+		s.Dir, s.Catalog, err = loadFunctions(ctx, where, access)
+	}
+	if err == nil {
 		return s, nil
 	}
 	var invalid *krmfunctions.InvalidError
 	if !errors.As(err, &invalid) {
 		return nil, err
 	}
+	return nil, output.Finding(fmt.Errorf("the catalog of functions %s: %w", where, located(s, invalid)))
+}
+
+// located gives the findings the paths for messages.
+func located(s *functions.Source, invalid *krmfunctions.InvalidError) *krmfunctions.InvalidError {
 	for i, one := range invalid.Kept {
 		invalid.Kept[i].Path = s.Locate(one.Path)
 	}
-	return nil, output.Finding(fmt.Errorf("the catalog of functions %s: %w", where, invalid))
+	return invalid
 }
 
 // loadFunctions loads a catalog of functions. dir is the directory that it is in, empty for an archive and a registry.

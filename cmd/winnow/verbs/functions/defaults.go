@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/files"
+	"github.com/winnow-dev/winnow/cmd/winnow/functions"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 )
@@ -43,7 +44,7 @@ func defaultFunctionCatalogs(ctx context.Context, notes io.Writer) ([]string, er
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	for i, where := range defaults.Catalogs {
-		if !strings.HasPrefix(where, oci.Scheme) && !filepath.IsAbs(where) {
+		if !strings.HasPrefix(where, oci.Scheme) && !strings.HasPrefix(where, functions.HTTPS) && !filepath.IsAbs(where) {
 			defaults.Catalogs[i] = filepath.Join(filepath.Dir(file), where)
 		}
 	}

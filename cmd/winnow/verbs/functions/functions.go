@@ -16,9 +16,10 @@ func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "functions",
 		Short: "Look at catalogs of KRM functions, and resolve functions with them",
-		Long: "Look at catalogs of KRM functions (config.kubernetes.io/v1alpha1, Catalog and\n" +
-			"KRMFunctionCatalog), and give the functions of a kustomization the runtimes of\n" +
-			"a catalog, by digest. Nothing is executed or downloaded.\n\n" +
+		Long: "Look at catalogs of KRM functions (config.kubernetes.io/v1alpha1, Catalog,\n" +
+			"KRMFunctionCatalog and KRMFunctionDefinition), and give the functions of a\n" +
+			"kustomization the runtimes of a catalog, by digest. No function is executed or\n" +
+			"downloaded.\n\n" +
 			"docs/guides/function-catalogs.md has the format and what is checked.",
 		Example: "  winnow functions view ./catalog.yaml\n\n" +
 			"  winnow functions resolve ./app --catalog ./catalog.yaml -o resolved",

@@ -51,8 +51,9 @@ func newFunctionsResolveCommand() *cobra.Command {
 			"The first catalog with a function wins: those in winnow/functions.yaml in the\n" +
 			"user's directory of configuration, those of --catalog, and those that\n" +
 			"a kustomization names, for itself alone, and that --trusted-catalog names, too.\n" +
-			"A CATALOG is a YAML file, a directory, a .tar.gz file or\n" +
-			"oci://host/repository[:tag|@digest]. Otherwise, only --pin uses the network.\n\n" +
+			"A CATALOG is a YAML file, a directory, a .tar.gz file,\n" +
+			"oci://host/repository[:tag|@digest] or https://host/file@sha256:DIGEST.\n" +
+			"Otherwise, only --pin uses the network.\n\n" +
 			"stdout has the flags that kustomize needs to run the result; without them it\n" +
 			"skips programs silently. A file cannot add a flag: only the command line allows\n" +
 			"the network with --network, files with --mount, and programs that are of no\n" +
@@ -65,6 +66,9 @@ func newFunctionsResolveCommand() *cobra.Command {
 			"  kustomize build $flags ./app\n\n" +
 			"  # write the digests of tags into the catalog\n" +
 			"  winnow functions resolve ./app --catalog ./catalog.yaml --pin -o resolved\n\n" +
+			"  # of a catalog on a web server, they are written into the configs alone\n" +
+			"  winnow functions resolve ./app --pin \\\n" +
+			"    --catalog https://example.com/catalog.yaml@sha256:$(cat catalog.sha256)\n\n" +
 			"  # bases beside the kustomization\n" +
 			"  winnow functions resolve ./overlays/prod --root . -o resolved",
 		Args:              flags.Arguments(1, 1, "one DIR"),
@@ -76,6 +80,11 @@ func newFunctionsResolveCommand() *cobra.Command {
 			return o.run(cmd.Context(), args[0], flags.StreamsOf(cmd))
 		},
 	}
+	o.addFlags(cmd)
+	return cmd
+}
+
+func (o *resolveOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&o.catalogs, "catalog", nil, "`CATALOG` of functions, repeatable")
 	f.StringArrayVar(&o.trusted, "trusted-catalog", nil, "`REF` of a catalog that kustomizations may name")
@@ -83,7 +92,7 @@ func newFunctionsResolveCommand() *cobra.Command {
 	f.StringVarP(&o.output, "output", "o", "", "copy the files to `DIR`, resolved")
 	f.BoolVar(&o.check, "check", false, "write nothing; fail if one is not resolved")
 	f.BoolVar(&o.update, "update", false, "take again what catalogs supplied before")
-	f.BoolVar(&o.pin, "pin", false, "write the digests of tags into the catalogs")
+	f.BoolVar(&o.pin, "pin", false, "ask registries for the digests of tags")
 	f.BoolVar(&o.network, "network", false, "allow functions that need the network")
 	f.BoolVar(&o.exec, "enable-exec", false, "allow programs that configs name themselves")
 	f.StringArrayVar(&o.mounts, "mount", nil, "files functions may need: kustomize's `MOUNT`")
@@ -96,7 +105,6 @@ func newFunctionsResolveCommand() *cobra.Command {
 	_ = cmd.MarkFlagDirname("output") // the only error is that there is no such flag
 	_ = cmd.MarkFlagDirname("root")
 	flags.CompleteNothing(cmd, "trusted-catalog", "mount", "platform")
-	return cmd
 }
 
 func (o *resolveOptions) run(ctx context.Context, dir string, out output.Streams) error {

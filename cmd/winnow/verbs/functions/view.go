@@ -13,6 +13,8 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
+	"github.com/winnow-dev/winnow/render/finding"
+	"github.com/winnow-dev/winnow/render/krmfunctions"
 )
 
 // viewOptions are the flags of winnow functions view.
@@ -30,10 +32,11 @@ func newFunctionsViewCommand() *cobra.Command {
 		Long: "Print the functions of a catalog, or all that it has about one: publisher,\n" +
 			"versions, runtimes with their digests, needs (network, storage), the fields of\n" +
 			"the schema, and examples. NAME is kind.group, or the kind. Facts that a function\n" +
-			"should have and lacks are listed on stderr; with --strict they are an error.\n\n" +
-			"A CATALOG is a YAML file, a directory, a .tar.gz file or\n" +
-			"oci://host/repository[:tag|@digest].\n" +
-			"Exit codes: 0 printed, 1 the catalog is invalid or has no such function,\n" +
+			"should have and lacks are listed on stderr; with --strict they are an error.\n" +
+			"Functions that are invalid are listed there, too, and not printed.\n\n" +
+			"A CATALOG is a YAML file, a directory, a .tar.gz file,\n" +
+			"oci://host/repository[:tag|@digest] or https://host/file@sha256:DIGEST.\n" +
+			"Exit codes: 0 printed, 1 functions are invalid, or there is no such function,\n" +
 			"2 usage or I/O.",
 		Example: "  winnow functions view ./catalog.yaml\n\n" +
 			"  winnow functions view oci://ghcr.io/org/functions:v1 SetLogger.example.com",
@@ -54,6 +57,8 @@ type functionList struct {
 	output.Document
 	Catalog   string                  `json:"catalog"`
 	Functions []functions.Description `json:"functions"`
+	// Violations are what makes other functions of the catalog unusable.
+	Violations []string `json:"violations"`
 	// Warnings are what the catalog should tell, and does not.
 	Warnings []string `json:"warnings"`
 
@@ -62,7 +67,7 @@ type functionList struct {
 }
 
 func newFunctionList() *functionList {
-	return &functionList{Document: output.NewDocument("FunctionList"), Functions: []functions.Description{}, Warnings: []string{}}
+	return &functionList{Document: output.NewDocument("FunctionList"), Functions: []functions.Description{}, Violations: []string{}, Warnings: []string{}}
 }
 
 func (o *viewOptions) run(ctx context.Context, where string, name []string, stdout, notes io.Writer) error {
@@ -70,35 +75,58 @@ func (o *viewOptions) run(ctx context.Context, where string, name []string, stdo
 	if err != nil {
 		return err
 	}
-	for i, one := range source.Warnings.Kept {
-		source.Warnings.Kept[i].Path = source.Locate(one.Path)
+	for _, all := range [][]finding.Finding{source.Violations.Kept, source.Warnings.Kept} {
+		for i, one := range all {
+			all[i].Path = source.Locate(one.Path)
+		}
 	}
 	if err := source.Strict(); o.strict && err != nil {
 		return output.Finding(fmt.Errorf("the catalog of functions %s, strictly: %w", where, err))
 	}
+	invalid := source.Valid()
+	if invalid != nil {
+		invalid = output.Finding(fmt.Errorf("the catalog of functions %s: %w", where, invalid))
+	}
 	list, chosen := newFunctionList(), source.Functions
 	list.Catalog, list.detailed = output.WithoutUsers(where), len(name) > 0
-	if len(name) > 0 {
+	switch {
+	case len(name) > 0:
 		if chosen = source.Named(name[0]); len(chosen) == 0 {
 			return unknownFunction(source, name[0])
 		}
+		invalid = nil // it is valid
+	case invalid != nil && len(chosen) == 0:
+		return invalid
 	}
-	for _, f := range chosen {
-		list.Functions = append(list.Functions, source.Describe(f))
-	}
-	for _, one := range source.Warnings.Kept {
-		list.Warnings = append(list.Warnings, one.String())
-	}
+	list.add(source, chosen)
 	list.warn(notes, source.Warnings.Omitted)
 	var text strings.Builder
 	if err := output.Write(&text, o.output.Value, list); err != nil {
 		return err
 	}
-	_, err = io.WriteString(stdout, output.WithoutUsers(text.String())) // a catalog may have some in its addresses
-	return err
+	if _, err := io.WriteString(stdout, output.WithoutUsers(text.String())); err != nil { // a catalog may have some in its addresses
+		return err
+	}
+	return invalid
+}
+
+// add adds functions of a catalog, and what is wrong with the others.
+func (l *functionList) add(source *functions.Source, chosen []*krmfunctions.Function) {
+	for _, f := range chosen {
+		l.Functions = append(l.Functions, source.Describe(f))
+	}
+	for _, one := range source.Violations.Kept {
+		l.Violations = append(l.Violations, one.String())
+	}
+	for _, one := range source.Warnings.Kept {
+		l.Warnings = append(l.Warnings, one.String())
+	}
 }
 
 func unknownFunction(source *functions.Source, name string) error {
+	if invalid := source.Invalid(name); invalid != nil {
+		return output.Finding(fmt.Errorf("the function %s of %s: %w", plaintext.Line(name), source.Reference, located(source, invalid)))
+	}
 	var known []string
 	for _, f := range source.Functions {
 		known = append(known, f.Name(), f.Kind)

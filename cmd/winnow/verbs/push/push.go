@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	ociregistry "oras.land/oras-go/v2/registry"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/crdcheck"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
@@ -21,20 +22,25 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/registry"
-	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/lint"
 	"github.com/winnow-dev/winnow/render/lint/rules"
+	"github.com/winnow-dev/winnow/render/loading"
+	"github.com/winnow-dev/winnow/render/tree"
 )
 
 // pushOptions are the flags of winnow push.
 type pushOptions struct {
 	crdcheck.Rules
+	flags.CatalogFiles
 	tagRules
 	tags, annotations   []string
 	sourceURL, revision string
 	access              flags.Access
 	as, output          *flags.Choice
+	// asGiven reports whether --as was given.
+	asGiven bool
 }
 
 // Documents returns an empty document of each kind that -o json prints.
@@ -50,12 +56,14 @@ func New() *cobra.Command {
 		Short: "Publish a catalog in a registry",
 		Long: "Publish the catalog in a directory, as the artifact that an OCIRepository and\n" +
 			"all verbs read. It holds the files of applications/ and catalogs/, but hidden\n" +
-			"ones. A catalog in which winnow lint finds an error is refused; --crds and\n" +
-			"--ignore are those of winnow lint.\n\n" +
-			"--as catalog-image publishes the file-based catalog of OLM in the directory, or\n" +
-			"in its configs/, as winnow render -o writes it: an image of one layer, for\n" +
-			"catalogd, and for a CatalogSource with grpcPodConfig.extractContent. A catalog\n" +
-			"that opm validate refuses is refused.\n\n" +
+			"ones; of the other formats, such as definitions and functions, the files of the\n" +
+			"catalog, in a layer as flux push artifact makes it. A catalog in which winnow\n" +
+			"lint finds an error is refused; --crds, --ignore, --format and --include are\n" +
+			"those of winnow lint.\n\n" +
+			"A file-based catalog of OLM needs --as: catalog is a layer for Flux and Winnow,\n" +
+			"and catalog-image an image of one layer, for catalogd, and for a CatalogSource\n" +
+			"with grpcPodConfig.extractContent: of the directory, or of its configs/, as\n" +
+			"winnow render -o writes it. What opm validate refuses is refused.\n\n" +
 			"The digest is printed. It depends on the files and annotations only. The\n" +
 			"annotations are those of --annotation; --source-url and --revision are\n" +
 			"org.opencontainers.image.source and .revision, and .created is\n" +
@@ -75,6 +83,9 @@ func New() *cobra.Command {
 			"  # the digest, for a pull request or a signature\n" +
 			"  reference=$(winnow push ./catalog oci://ghcr.io/org/catalog:v1.2.0)\n" +
 			"  echo \"${reference##*@}\"\n\n" +
+			"  # the definitions among the files of another repository\n" +
+			"  winnow push ./packages oci://ghcr.io/org/definitions:v1.2.0 \\\n" +
+			"    --include \"*/cozyrds/*.yaml\"\n\n" +
 			"  # an image for OLM\n" +
 			"  winnow push --as catalog-image ./rendered oci://ghcr.io/org/operators:v1",
 		Args: flags.Arguments(2, 2, "DIR and "+oci.Scheme+"HOST/REPOSITORY[:TAG]"),
@@ -85,9 +96,15 @@ func New() *cobra.Command {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			o.asGiven = cmd.Flags().Changed("as")
 			return o.run(cmd.Context(), args[0], args[1], flags.StreamsOf(cmd))
 		},
 	}
+	o.addFlags(cmd)
+	return cmd
+}
+
+func (o *pushOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&o.tags, "tag", nil, "`TAG` to set as well; repeatable")
 	f.StringArrayVar(&o.annotations, "annotation", nil, "`KEY=VALUE` of the manifest; repeatable")
@@ -98,12 +115,15 @@ func New() *cobra.Command {
 	o.as = flags.AddChoice(cmd, "as", "", "publish it as `KIND`", asCatalog, asCatalogImage)
 	o.output = flags.AddFormats(cmd, output.FormatTable, output.FormatJSON, output.FormatYAML)
 	o.access.AddFlags(cmd)
-	o.AddFlags(cmd)
+	o.Rules.AddFlags(cmd)
+	o.CatalogFiles.AddFlags(cmd)
 	flags.CompleteNothing(cmd, "tag", "annotation", "source-url", "revision")
-	return cmd
 }
 
 func (o *pushOptions) run(ctx context.Context, dir, where string, out output.Streams) error {
+	if err := o.Check(); err != nil {
+		return err
+	}
 	reference, tags, err := o.target(where)
 	if err != nil {
 		return err
@@ -142,19 +162,23 @@ func (o *pushOptions) pack(ctx context.Context, dir string, annotations map[stri
 	switch {
 	case o.as.Value != asCatalogImage:
 		return o.packCatalog(ctx, dir, annotations, progress, out)
-	case len(o.Ignore)+len(o.Definitions) > 0:
-		return registry.Artifact{}, "", fmt.Errorf("--as %s has the rules of OLM: leave out --ignore and --crds", asCatalogImage)
+	case len(o.Ignore)+len(o.Definitions) > 0 || o.IsSet():
+		return registry.Artifact{}, "", fmt.Errorf("--as %s has the files and rules of OLM: leave out --ignore, --crds, --format and --include", asCatalogImage)
 	}
 	return packImage(ctx, dir, annotations, progress)
 }
 
 // packCatalog lints a catalog and packs it by the contract of catalogs. It returns a description of its content, too.
 func (o *pushOptions) packCatalog(ctx context.Context, dir string, annotations map[string]string, progress *output.Progress, out output.Streams) (registry.Artifact, string, error) {
-	all, err := readDirectory(ctx, dir, archive.Limits{})
+	all, format, err := o.read(ctx, dir)
 	if err != nil {
 		return registry.Artifact{}, "", err
 	}
-	files, err := oci.CatalogFiles(dir, all)
+	if format.Name() == v1alpha1.FormatFileBased && !o.asGiven { // a tag that OLM follows must not become a layer by mistake
+		return registry.Artifact{}, "", fmt.Errorf("%s is a catalog of the format %s: pass --as %s for an image, which OLM reads, too, or --as %s for a layer, which Flux and Winnow read",
+			dir, format.Name(), asCatalogImage, asCatalog)
+	}
+	files, err := oci.CatalogFiles(dir, format, all)
 	if err != nil {
 		return registry.Artifact{}, "", err
 	}
@@ -162,7 +186,7 @@ func (o *pushOptions) packCatalog(ctx context.Context, dir string, annotations m
 	if err != nil {
 		return registry.Artifact{}, "", err
 	}
-	options.Format = catalog.Applications{}
+	options.Format = format
 	result, err := lint.Run(ctx, all.FS(), options) // what is not packed may be a list in a misspelt directory
 	if err != nil {
 		return registry.Artifact{}, "", fmt.Errorf("linting %s: %w", dir, err)
@@ -171,11 +195,27 @@ func (o *pushOptions) packCatalog(ctx context.Context, dir string, annotations m
 	if err := reportLint(dir, result, out); err != nil {
 		return registry.Artifact{}, "", err
 	}
-	packed, err := oci.Pack(dir, files, annotations)
+	packed, err := oci.Pack(dir, format, files, annotations)
 	if err != nil {
 		return registry.Artifact{}, "", fmt.Errorf("packing %s: %w", dir, err)
 	}
 	return packed, plaintext.Count(result.Applications, "application") + inFiles(files), nil
+}
+
+// read returns the files of a directory that --include names, and their format.
+func (o *pushOptions) read(ctx context.Context, dir string) (*tree.Tree, catalog.Format, error) {
+	all, err := readDirectory(ctx, dir, loading.LimitsOf(o.Format.Value))
+	if err != nil {
+		return nil, nil, err
+	}
+	files, format, err := loading.FilesAt(dir, all, render.LocationOf(o.Source()))
+	if err != nil || format != nil {
+		return files, format, err
+	}
+	if format, err = catalog.Detect(files.FS()); err != nil {
+		err = notPushed(dir, err)
+	}
+	return files, format, err
 }
 
 // manifestAnnotations returns the annotations of all flags, as KEY=VALUE.
