@@ -33,13 +33,14 @@ type importOptions struct {
 	// place is the directory of a catalog, or a file of instances.
 	place, helmURL, versions string
 	latest                   int
+	bundles                  bundleOptions
 }
 
 // New returns winnow import.
 func New() *cobra.Command {
 	var o importOptions
 	cmd := &cobra.Command{
-		Use:   "import FILE|DIR|-... -o DIR",
+		Use:   "import FILE|DIR|BUNDLE|-... -o DIR",
 		Short: "Make a catalog, or instances, of what you have",
 		Long: "Make a catalog of the definitions that you have, or add them to one:\n\n" +
 			"  - files of ApplicationDefinitions, one or more documents each;\n" +
@@ -54,6 +55,12 @@ func New() *cobra.Command {
 			"and the Kustomization for the catalog that KKP uses, and the command for the\n" +
 			"Secret of its registry. KKP's built-in catalog has no registry: --source names\n" +
 			"yours.\n\n" +
+			"Of bundles of operators, directories with manifests and metadata or images in\n" +
+			"registries, it makes a catalog of OLM: the blobs of opm render, with packages\n" +
+			"and channels by their annotations; -o - prints the bundles alone. --as manifests\n" +
+			"writes what OLM v1 would create of one. A catalog.yaml with references to images\n" +
+			"of catalogs becomes one catalog of them all. What is wrong with a bundle is\n" +
+			"listed, with file and line. See docs/guides/operators.md.\n\n" +
 			"With -f SELECTION it makes instances of running releases instead: HelmReleases\n" +
 			"with their sources, and ApplicationInstallations of KKP, as kubectl get prints\n" +
 			"them. It takes a release if the selection has its chart in its version, and if\n" +
@@ -70,6 +77,8 @@ func New() *cobra.Command {
 			"    --helm-url https://charts.example.com --latest 3\n\n" +
 			"  kubectl -n kubermatic get kubermaticconfiguration kubermatic -o yaml |\n" +
 			"    winnow import - -o cluster.yaml\n\n" +
+			"  # a catalog of the versions of an operator\n" +
+			"  winnow import bundles/* -o catalog --image 'quay.io/acme/{{.Package}}:v{{.Version}}'\n\n" +
 			"  # instances of running releases\n" +
 			"  kubectl get helmreleases,helmrepositories,ocirepositories -A -o yaml |\n" +
 			"    winnow import - -f selection.yaml --source ./catalog -o instances.yaml",
@@ -83,12 +92,21 @@ func New() *cobra.Command {
 	f.StringVar(&o.versions, "versions", "", "`RANGE` of charts' versions: \">=1.2 <3\"")
 	f.IntVar(&o.latest, "latest", 0, "`N` highest versions of a chart; 0 takes all")
 	flags.CompleteNothing(cmd, "helm-url", "versions", "latest")
+	o.bundles.addFlags(cmd)
 	return cmd
 }
 
 // runAny imports what the flags and the input ask for.
 func (o *importOptions) runAny(cmd *cobra.Command, args []string) error {
 	out := flags.StreamsOf(cmd)
+	if o.File == "" && slices.ContainsFunc(args, isBundle) {
+		return o.importBundles(cmd, args, out)
+	}
+	for _, name := range bundleFlags() {
+		if cmd.Flags().Changed(name) {
+			return fmt.Errorf("--%s is for bundles of operators, and %s is none: leave it out", name, args[0])
+		}
+	}
 	if o.File != "" {
 		if err := o.checkInstances(cmd, args); err != nil {
 			return err

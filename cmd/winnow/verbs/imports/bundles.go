@@ -1,0 +1,289 @@
+package imports
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/template"
+
+	"github.com/spf13/cobra"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/files"
+	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/input"
+	"github.com/winnow-dev/winnow/cmd/winnow/oci"
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/imports/bundle"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/imports/bundle/blobs"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/imports/bundle/plain"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/filebased"
+	"github.com/winnow-dev/winnow/render/catalog/violation"
+	"github.com/winnow-dev/winnow/render/tree"
+)
+
+// bundleOptions are the flags for bundles of operators.
+type bundleOptions struct {
+	as    *flags.Choice
+	image string
+	plain plain.Options
+}
+
+// The values of --as.
+const (
+	asCatalog   = "catalog"
+	asManifests = "manifests"
+)
+
+// maxBundles bounds the bundles of a command: all of them stay in memory.
+const maxBundles = 500
+
+// bundleFlags are the names of the flags for bundles.
+func bundleFlags() []string { return []string{"as", "image", "install-namespace", "watch-namespace"} }
+
+func (o *bundleOptions) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	o.as = flags.AddChoice(cmd, "as", "", "make a `FORM` of bundles", asCatalog, asManifests)
+	f.StringVar(&o.image, "image", "", "`ADDRESS` of bundles' images: host/{{.Package}}:v{{.Version}}")
+	f.StringVar(&o.plain.InstallNamespace, "install-namespace", "", "`NAMESPACE` of the operator, for --as manifests")
+	f.StringArrayVar(&o.plain.WatchNamespaces, "watch-namespace", nil, "`NAMESPACE` that it watches, repeatable; all by default")
+	flags.CompleteNothing(cmd, "image", "install-namespace", "watch-namespace")
+}
+
+// isBundle reports whether an argument is a bundle: the directory of one, or an image in a registry.
+func isBundle(arg string) bool {
+	return strings.HasPrefix(arg, oci.Scheme) || catalog.IsBundle(os.DirFS(arg))
+}
+
+// importBundles imports bundles, and nothing else.
+func (o *importOptions) importBundles(cmd *cobra.Command, args []string, out output.Streams) error {
+	if err := o.checkBundles(cmd, args); err != nil {
+		return err
+	}
+	bundles, err := o.readBundles(cmd.Context(), args, out)
+	switch {
+	case err != nil:
+		return err
+	case o.bundles.as.Value == asManifests:
+		return o.writeManifests(bundles[0], out)
+	case o.place == flags.ToStdout:
+		content, err := blobs.Bundles(bundles)
+		if err != nil {
+			return err
+		}
+		_, err = out.Stdout.Write(content)
+		return err
+	}
+	return o.writeCatalog(cmd.Context(), bundles, out)
+}
+
+// checkBundles checks the arguments and flags of an import of bundles.
+func (o *importOptions) checkBundles(cmd *cobra.Command, args []string) error {
+	if i := slices.IndexFunc(args, func(arg string) bool { return !isBundle(arg) }); i >= 0 {
+		return fmt.Errorf("%s is no bundle, with the directories manifests and metadata, as the others are: import it by itself", args[i])
+	}
+	for _, name := range []string{"helm-url", "versions", "latest"} {
+		if cmd.Flags().Changed(name) {
+			return fmt.Errorf("--%s is for catalogs of definitions: leave it out", name)
+		}
+	}
+	switch {
+	case o.Name != "" || len(o.Sources) > 0:
+		return errors.New("--name and --source are for instances: pass -f SELECTION")
+	case len(args) > maxBundles:
+		return fmt.Errorf("%d bundles are more than %d: import them in parts", len(args), maxBundles)
+	case o.bundles.as.Value == asManifests:
+		return o.checkManifests(cmd, args)
+	case cmd.Flags().Changed("install-namespace") || cmd.Flags().Changed("watch-namespace"):
+		return fmt.Errorf("--install-namespace and --watch-namespace are for --as %s", asManifests)
+	case o.place == "":
+		return errors.New("where to? pass -o DIR, or -o - for the bundles alone")
+	case o.place == flags.ToStdout:
+		return nil
+	}
+	return flags.CheckDestination(cmd, "-o", "directory", o.place)
+}
+
+func (o *importOptions) checkManifests(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) > 1:
+		return fmt.Errorf("--as %s takes one bundle: a version of an operator", asManifests)
+	case o.bundles.image != "":
+		return errors.New("--image is for catalogs: leave it out")
+	case o.bundles.plain.InstallNamespace == "":
+		return errors.New("which namespace does the operator run in? pass --install-namespace NAMESPACE")
+	}
+	if err := o.bundles.plain.Check(); err != nil {
+		return err
+	}
+	return o.checkFile(cmd)
+}
+
+// readBundles reads all bundles. The error lists every violation of every one.
+func (o *importOptions) readBundles(ctx context.Context, args []string, out output.Streams) (all []blobs.Source, err error) {
+	var lines []string
+	for _, arg := range args {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		one, err := o.readBundle(ctx, arg, out)
+		var invalid *violation.InvalidError
+		switch {
+		case errors.As(err, &invalid):
+			lines = append(lines, violationLines(arg, invalid)...)
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", arg, err)
+		}
+		all = append(all, one)
+	}
+	if len(lines) > 0 {
+		return nil, output.Finding(fmt.Errorf("invalid, by %s:\n%s", plaintext.Count(len(lines), "violation"), strings.Join(lines, "\n")))
+	}
+	return all, nil
+}
+
+// violationLines returns a line for each violation of the files in where.
+func violationLines(where string, invalid *violation.InvalidError) (lines []string) {
+	for _, one := range invalid.Violations {
+		one.Path = strings.TrimSuffix(filepath.ToSlash(where), "/") + "/" + one.Path
+		lines = append(lines, plaintext.Line(one.String()))
+	}
+	if invalid.Omitted > 0 {
+		lines = append(lines, fmt.Sprintf("%s: and %d more", where, invalid.Omitted))
+	}
+	return lines
+}
+
+func (o *importOptions) readBundle(ctx context.Context, arg string, out output.Streams) (one blobs.Source, err error) {
+	if strings.HasPrefix(arg, oci.Scheme) {
+		return o.pullBundle(ctx, arg, out)
+	}
+	// os.Root keeps symbolic links from leading out of the directory.
+	root, err := os.OpenRoot(arg)
+	if err != nil {
+		return one, err
+	}
+	defer root.Close()
+	if one.Bundle, err = bundle.Read(root.FS()); err != nil {
+		return one, err
+	}
+	one.Image, err = o.bundles.imageOf(one.Bundle)
+	return one, err
+}
+
+// imageOf returns the address of the image of a bundle by --image, empty without the flag.
+func (o *bundleOptions) imageOf(b *bundle.Bundle) (string, error) {
+	address, err := template.New("address").Option("missingkey=error").Parse(o.image)
+	if err != nil {
+		return "", fmt.Errorf("--image: %w", err)
+	}
+	var made bytes.Buffer
+	err = address.Execute(&made, struct{ Package, Name, Version string }{b.Package, b.CSV.Metadata.Name, b.CSV.Spec.Version})
+	if err != nil {
+		return "", fmt.Errorf("--image: %w", err)
+	}
+	return made.String(), nil
+}
+
+// pullBundle reads the image of a bundle. Its address is that in the catalog.
+func (o *importOptions) pullBundle(ctx context.Context, arg string, out output.Streams) (one blobs.Source, err error) {
+	reference, err := oci.ParseReference(arg)
+	if err != nil {
+		return one, err
+	}
+	access, err := o.Access.Open(ctx)
+	if err != nil {
+		return one, err
+	}
+	repository, err := oci.Connect(reference, access, nil)
+	if err != nil {
+		return one, err
+	}
+	content, digest, err := repository.PullBundle(ctx, bundle.PackageAnnotation, bundle.ManifestsDirectory, bundle.MetadataDirectory)
+	if err != nil {
+		return one, asFinding(err)
+	}
+	if !strings.Contains(arg, "@") && o.bundles.as.Value == asCatalog {
+		output.PrintNote(out.Notes, fmt.Sprintf("note: %s is %s now: import it by that, as a tag can move", arg, oci.DigestAddress(reference, digest)))
+	}
+	one.Image = strings.TrimPrefix(arg, oci.Scheme)
+	one.Bundle, err = bundle.Read(content.FS())
+	return one, err
+}
+
+// asFinding converts the error of an artifact whose content is wrong.
+func asFinding(err error) error {
+	var refused *render.Error
+	if errors.As(err, &refused) {
+		return output.Finding(err)
+	}
+	return err
+}
+
+// writeManifests writes a bundle as plain manifests.
+func (o *importOptions) writeManifests(one blobs.Source, out output.Streams) error {
+	content, err := plain.Manifests(one.Bundle, o.bundles.plain)
+	if err != nil {
+		return output.Finding(fmt.Errorf("%s cannot be installed without OLM:\n%w", one.CSV.Metadata.Name, err))
+	}
+	if err := (&instances{&o.Options, o.place}).write(out.Stdout, content); err != nil {
+		return err
+	}
+	fmt.Fprintf(out.Notes, "next: the namespace %s must exist before these are applied; no one checks its upgrades, as OLM does\n", o.bundles.plain.InstallNamespace)
+	return nil
+}
+
+// writeCatalog adds the packages of bundles to the catalog in a directory.
+func (o *importOptions) writeCatalog(ctx context.Context, bundles []blobs.Source, out output.Streams) error {
+	made, err := blobs.Catalog(bundles)
+	if err != nil {
+		return output.Finding(err)
+	}
+	if _, err := filebased.Load(ctx, made.FS()); err != nil {
+		return output.Finding(fmt.Errorf("the bundles make no valid catalog: %w", err))
+	}
+	if err := checkPackages(ctx, o.place, made); err != nil {
+		return err
+	}
+	err = files.Stage(o.place, made.FS(), func(fresh, _ string) error { return files.MoveEntries(fresh, o.place) })
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out.Notes, "imported %s of %s in %s; next: winnow lint %s\n",
+		plaintext.Count(len(bundles), "bundle"), plaintext.Count(made.Len(), "package"), o.place, o.place)
+	return nil
+}
+
+// checkPackages returns an error if the directory is no catalog of operators, or has one of the packages.
+func checkPackages(ctx context.Context, dir string, made *tree.Tree) error {
+	if files.CheckEmpty(dir) == nil {
+		return nil
+	}
+	ref := v1alpha1.SourceReference{Format: v1alpha1.FormatFileBased}
+	existing, err := input.Directory(dir).Load(ctx, dir, render.LocationOf(ref))
+	if err != nil {
+		return fmt.Errorf("adding to %s: %w", dir, err)
+	}
+	for _, name := range made.Paths() {
+		name = path.Dir(name)
+		for _, one := range existing.Catalog.Applications {
+			if one.Name == name {
+				return fmt.Errorf("%s has the package %s: add what -o - prints, and entries in its channels, to %s", dir, name, one.Path)
+			}
+		}
+		if _, err := os.Lstat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s exists: choose another directory", filepath.Join(dir, name))
+		}
+	}
+	return nil
+}
