@@ -92,10 +92,8 @@ func (o *importOptions) checkBundles(cmd *cobra.Command, args []string) error {
 	if i := slices.IndexFunc(args, func(arg string) bool { return !isBundle(arg) }); i >= 0 {
 		return fmt.Errorf("%s is no bundle, with the directories manifests and metadata, as the others are: import it by itself", args[i])
 	}
-	for _, name := range []string{"helm-url", "versions", "latest"} {
-		if cmd.Flags().Changed(name) {
-			return fmt.Errorf("--%s is for catalogs of definitions: leave it out", name)
-		}
+	if err := refuseFlags(cmd, indexFlags(), "is for catalogs of definitions"); err != nil {
+		return err
 	}
 	switch {
 	case o.Name != "" || len(o.Sources) > 0:
@@ -131,7 +129,7 @@ func (o *importOptions) checkManifests(cmd *cobra.Command, args []string) error 
 
 // readBundles reads all bundles. The error lists every violation of every one.
 func (o *importOptions) readBundles(ctx context.Context, args []string, out output.Streams) (all []blobs.Source, err error) {
-	var lines []string
+	wrong := &violation.InvalidError{}
 	for _, arg := range args {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -140,28 +138,20 @@ func (o *importOptions) readBundles(ctx context.Context, args []string, out outp
 		var invalid *violation.InvalidError
 		switch {
 		case errors.As(err, &invalid):
-			lines = append(lines, violationLines(arg, invalid)...)
+			wrong.Omitted += invalid.Omitted
+			for _, found := range invalid.Violations {
+				found.Path = strings.TrimSuffix(filepath.ToSlash(arg), "/") + "/" + found.Path
+				wrong.Violations = append(wrong.Violations, found)
+			}
 		case err != nil:
 			return nil, fmt.Errorf("%s: %w", arg, err)
 		}
 		all = append(all, one)
 	}
-	if len(lines) > 0 {
-		return nil, output.Finding(fmt.Errorf("invalid, by %s:\n%s", plaintext.Count(len(lines), "violation"), strings.Join(lines, "\n")))
+	if len(wrong.Violations) > 0 {
+		return nil, output.Finding(wrong)
 	}
 	return all, nil
-}
-
-// violationLines returns a line for each violation of the files in where.
-func violationLines(where string, invalid *violation.InvalidError) (lines []string) {
-	for _, one := range invalid.Violations {
-		one.Path = strings.TrimSuffix(filepath.ToSlash(where), "/") + "/" + one.Path
-		lines = append(lines, plaintext.Line(one.String()))
-	}
-	if invalid.Omitted > 0 {
-		lines = append(lines, fmt.Sprintf("%s: and %d more", where, invalid.Omitted))
-	}
-	return lines
 }
 
 func (o *importOptions) readBundle(ctx context.Context, arg string, out output.Streams) (one blobs.Source, err error) {

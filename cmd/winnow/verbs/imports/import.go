@@ -102,10 +102,8 @@ func (o *importOptions) runAny(cmd *cobra.Command, args []string) error {
 	if o.File == "" && slices.ContainsFunc(args, isBundle) {
 		return o.importBundles(cmd, args, out)
 	}
-	for _, name := range bundleFlags() {
-		if cmd.Flags().Changed(name) {
-			return fmt.Errorf("--%s is for bundles of operators, and %s is none: leave it out", name, args[0])
-		}
+	if err := refuseFlags(cmd, bundleFlags(), "is for bundles of operators, and "+args[0]+" is none"); err != nil {
+		return err
 	}
 	if o.File != "" {
 		if err := o.checkInstances(cmd, args); err != nil {
@@ -113,7 +111,11 @@ func (o *importOptions) runAny(cmd *cobra.Command, args []string) error {
 		}
 		return (&instances{&o.Options, o.place}).run(cmd.Context(), args, cmd.InOrStdin(), out)
 	}
-	configuration, stdin, err := configurationIn(cmd.Context(), args, cmd.InOrStdin())
+	content, stdin, err := singleFile(cmd.Context(), args, cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	configuration, err := configurationIn(cmd.Context(), args[0], content)
 	switch {
 	case err != nil:
 		return err
@@ -122,6 +124,13 @@ func (o *importOptions) runAny(cmd *cobra.Command, args []string) error {
 			return err
 		}
 		return o.importConfiguration(cmd.Context(), configuration, args[0], out)
+	}
+	composed, err := compositionIn(args[0], content)
+	switch {
+	case err != nil:
+		return err
+	case composed != nil:
+		return o.importComposition(cmd, composed, out)
 	}
 	if err := flags.CheckDestination(cmd, "-o", "directory", o.place); err != nil {
 		return err
@@ -291,13 +300,24 @@ func (o *importOptions) checkInstances(cmd *cobra.Command, args []string) error 
 
 // checkFile checks the flags of an import to objects, which are written to a file.
 func (o *importOptions) checkFile(cmd *cobra.Command) error {
-	for _, name := range []string{"helm-url", "versions", "latest"} {
-		if cmd.Flags().Changed(name) {
-			return fmt.Errorf("--%s is for catalogs of definitions: leave it out", name)
-		}
+	if err := refuseFlags(cmd, indexFlags(), "is for catalogs of definitions"); err != nil {
+		return err
 	}
 	if o.place == flags.ToStdout {
 		o.place = ""
 	}
 	return flags.CheckDestination(cmd, "-o", "file", o.place)
+}
+
+// indexFlags are the names of the flags for the index of a Helm repository.
+func indexFlags() []string { return []string{"helm-url", "versions", "latest"} }
+
+// refuseFlags returns an error if one of the flags is set.
+func refuseFlags(cmd *cobra.Command, names []string, reason string) error {
+	for _, name := range names {
+		if cmd.Flags().Changed(name) {
+			return fmt.Errorf("--%s %s: leave it out", name, reason)
+		}
+	}
+	return nil
 }

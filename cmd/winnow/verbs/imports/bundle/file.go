@@ -55,6 +55,8 @@ func (r *reader) names(directory string) ([]string, error) {
 		case strings.HasPrefix(entry.Name(), "."):
 		case entry.IsDir():
 			r.report.Add(name, "is a directory: OLM v1 refuses it, and other tools do not read it: move the files up, or out of %s", directory)
+		case !entry.Type().IsRegular():
+			r.report.Add(name, "must be a regular file")
 		default:
 			names = append(names, name)
 		}

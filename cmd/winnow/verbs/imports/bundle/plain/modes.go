@@ -40,8 +40,13 @@ func checkModes(modes []bundle.Mode, o Options) error {
 	return nil
 }
 
-// Check returns an error if a name is none of a namespace.
+// Check returns an error if a name is none of a namespace, or is watched twice.
 func (o Options) Check() error {
+	for i, name := range o.WatchNamespaces {
+		if slices.Contains(o.WatchNamespaces[:i], name) {
+			return fmt.Errorf("the namespace %s is watched twice", excerpt.Quoted(name))
+		}
+	}
 	for _, name := range append([]string{o.InstallNamespace}, o.WatchNamespaces...) {
 		if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
 			return fmt.Errorf("%s is no name of a namespace: %s", excerpt.Quoted(name), problems[0])
