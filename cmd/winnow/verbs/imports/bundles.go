@@ -32,11 +32,14 @@ import (
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
-// bundleOptions are the flags for bundles of operators.
-type bundleOptions struct {
+// bundles are the flags of an import of bundles of operators.
+type bundles struct {
+	*input.Options
 	as    *flags.Choice
 	image string
 	plain plain.Options
+	// place is the directory of a catalog, or a file of manifests.
+	place string
 }
 
 // The values of --as.
@@ -51,7 +54,8 @@ const maxBundles = 500
 // bundleFlags are the names of the flags for bundles.
 func bundleFlags() []string { return []string{"as", "image", "install-namespace", "watch-namespace"} }
 
-func (o *bundleOptions) addFlags(cmd *cobra.Command) {
+func (o *bundles) addFlags(cmd *cobra.Command, options *input.Options) {
+	o.Options = options
 	f := cmd.Flags()
 	o.as = flags.AddChoice(cmd, "as", "", "make a `FORM` of bundles", asCatalog, asManifests)
 	f.StringVar(&o.image, "image", "", "`ADDRESS` of bundles' images: host/{{.Package}}:v{{.Version}}")
@@ -65,30 +69,31 @@ func isBundle(arg string) bool {
 	return strings.HasPrefix(arg, oci.Scheme) || catalog.IsBundle(os.DirFS(arg))
 }
 
-// importBundles imports bundles, and nothing else.
-func (o *importOptions) importBundles(cmd *cobra.Command, args []string, out output.Streams) error {
+// run imports bundles, and nothing else.
+func (o *bundles) run(cmd *cobra.Command, place string, args []string, out output.Streams) error {
+	o.place = place
 	if err := o.checkBundles(cmd, args); err != nil {
 		return err
 	}
-	bundles, err := o.readBundles(cmd.Context(), args, out)
+	all, err := o.readBundles(cmd.Context(), args, out)
 	switch {
 	case err != nil:
 		return err
-	case o.bundles.as.Value == asManifests:
-		return o.writeManifests(bundles[0], out)
+	case o.as.Value == asManifests:
+		return o.writeManifests(all[0], out)
 	case o.place == flags.ToStdout:
-		content, err := blobs.Bundles(bundles)
+		content, err := blobs.Bundles(all)
 		if err != nil {
 			return err
 		}
 		_, err = out.Stdout.Write(content)
 		return err
 	}
-	return o.writeCatalog(cmd.Context(), bundles, out)
+	return o.writeCatalog(cmd.Context(), all, out)
 }
 
 // checkBundles checks the arguments and flags of an import of bundles.
-func (o *importOptions) checkBundles(cmd *cobra.Command, args []string) error {
+func (o *bundles) checkBundles(cmd *cobra.Command, args []string) error {
 	if i := slices.IndexFunc(args, func(arg string) bool { return !isBundle(arg) }); i >= 0 {
 		return fmt.Errorf("%s is no bundle, with the directories manifests and metadata, as the others are: import it by itself", args[i])
 	}
@@ -100,7 +105,7 @@ func (o *importOptions) checkBundles(cmd *cobra.Command, args []string) error {
 		return errors.New("--name and --source are for instances: pass -f SELECTION")
 	case len(args) > maxBundles:
 		return fmt.Errorf("%d bundles are more than %d: import them in parts", len(args), maxBundles)
-	case o.bundles.as.Value == asManifests:
+	case o.as.Value == asManifests:
 		return o.checkManifests(cmd, args)
 	case cmd.Flags().Changed("install-namespace") || cmd.Flags().Changed("watch-namespace"):
 		return fmt.Errorf("--install-namespace and --watch-namespace are for --as %s", asManifests)
@@ -112,23 +117,25 @@ func (o *importOptions) checkBundles(cmd *cobra.Command, args []string) error {
 	return flags.CheckDestination(cmd, "-o", "directory", o.place)
 }
 
-func (o *importOptions) checkManifests(cmd *cobra.Command, args []string) error {
+func (o *bundles) checkManifests(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) > 1:
 		return fmt.Errorf("--as %s takes one bundle: a version of an operator", asManifests)
-	case o.bundles.image != "":
+	case o.image != "":
 		return errors.New("--image is for catalogs: leave it out")
-	case o.bundles.plain.InstallNamespace == "":
+	case o.plain.InstallNamespace == "":
 		return errors.New("which namespace does the operator run in? pass --install-namespace NAMESPACE")
 	}
-	if err := o.bundles.plain.Check(); err != nil {
+	if err := o.plain.Check(); err != nil {
 		return err
 	}
-	return o.checkFile(cmd)
+	var err error
+	o.place, err = checkFile(cmd, o.place)
+	return err
 }
 
 // readBundles reads all bundles. The error lists every violation of every one.
-func (o *importOptions) readBundles(ctx context.Context, args []string, out output.Streams) (all []blobs.Source, err error) {
+func (o *bundles) readBundles(ctx context.Context, args []string, out output.Streams) (all []blobs.Source, err error) {
 	wrong := &violation.InvalidError{}
 	for _, arg := range args {
 		if ctx.Err() != nil {
@@ -154,7 +161,7 @@ func (o *importOptions) readBundles(ctx context.Context, args []string, out outp
 	return all, nil
 }
 
-func (o *importOptions) readBundle(ctx context.Context, arg string, out output.Streams) (one blobs.Source, err error) {
+func (o *bundles) readBundle(ctx context.Context, arg string, out output.Streams) (one blobs.Source, err error) {
 	if strings.HasPrefix(arg, oci.Scheme) {
 		return o.pullBundle(ctx, arg, out)
 	}
@@ -167,12 +174,12 @@ func (o *importOptions) readBundle(ctx context.Context, arg string, out output.S
 	if one.Bundle, err = bundle.Read(root.FS()); err != nil {
 		return one, err
 	}
-	one.Image, err = o.bundles.imageOf(one.Bundle)
+	one.Image, err = o.imageOf(one.Bundle)
 	return one, err
 }
 
 // imageOf returns the address of the image of a bundle by --image, empty without the flag.
-func (o *bundleOptions) imageOf(b *bundle.Bundle) (string, error) {
+func (o *bundles) imageOf(b *bundle.Bundle) (string, error) {
 	address, err := template.New("address").Option("missingkey=error").Parse(o.image)
 	if err != nil {
 		return "", fmt.Errorf("--image: %w", err)
@@ -186,7 +193,7 @@ func (o *bundleOptions) imageOf(b *bundle.Bundle) (string, error) {
 }
 
 // pullBundle reads the image of a bundle. Its address is that in the catalog.
-func (o *importOptions) pullBundle(ctx context.Context, arg string, out output.Streams) (one blobs.Source, err error) {
+func (o *bundles) pullBundle(ctx context.Context, arg string, out output.Streams) (one blobs.Source, err error) {
 	reference, err := oci.ParseReference(arg)
 	if err != nil {
 		return one, err
@@ -203,7 +210,7 @@ func (o *importOptions) pullBundle(ctx context.Context, arg string, out output.S
 	if err != nil {
 		return one, asFinding(err)
 	}
-	if !strings.Contains(arg, "@") && o.bundles.as.Value == asCatalog {
+	if !strings.Contains(arg, "@") && o.as.Value == asCatalog {
 		output.PrintNote(out.Notes, fmt.Sprintf("note: %s is %s now: import it by that, as a tag can move", arg, oci.DigestAddress(reference, digest)))
 	}
 	one.Image = strings.TrimPrefix(arg, oci.Scheme)
@@ -221,21 +228,21 @@ func asFinding(err error) error {
 }
 
 // writeManifests writes a bundle as plain manifests.
-func (o *importOptions) writeManifests(one blobs.Source, out output.Streams) error {
-	content, err := plain.Manifests(one.Bundle, o.bundles.plain)
+func (o *bundles) writeManifests(one blobs.Source, out output.Streams) error {
+	content, err := plain.Manifests(one.Bundle, o.plain)
 	if err != nil {
 		return output.Finding(fmt.Errorf("%s cannot be installed without OLM:\n%w", one.CSV.Metadata.Name, err))
 	}
-	if err := (&instances{&o.Options, o.place}).write(out.Stdout, content); err != nil {
+	if err := (&instances{o.Options, o.place}).write(out.Stdout, content); err != nil {
 		return err
 	}
-	fmt.Fprintf(out.Notes, "next: the namespace %s must exist before these are applied; no one checks its upgrades, as OLM does\n", o.bundles.plain.InstallNamespace)
+	fmt.Fprintf(out.Notes, "next: the namespace %s must exist before these are applied; no one checks its upgrades, as OLM does\n", o.plain.InstallNamespace)
 	return nil
 }
 
 // writeCatalog adds the packages of bundles to the catalog in a directory.
-func (o *importOptions) writeCatalog(ctx context.Context, bundles []blobs.Source, out output.Streams) error {
-	made, err := blobs.Catalog(bundles)
+func (o *bundles) writeCatalog(ctx context.Context, all []blobs.Source, out output.Streams) error {
+	made, err := blobs.Catalog(all)
 	if err != nil {
 		return output.Finding(err)
 	}
@@ -250,7 +257,7 @@ func (o *importOptions) writeCatalog(ctx context.Context, bundles []blobs.Source
 		return err
 	}
 	fmt.Fprintf(out.Notes, "imported %s of %s in %s; next: winnow lint %s\n",
-		plaintext.Count(len(bundles), "bundle"), plaintext.Count(made.Len(), "package"), o.place, o.place)
+		plaintext.Count(len(all), "bundle"), plaintext.Count(made.Len(), "package"), o.place, o.place)
 	return nil
 }
 

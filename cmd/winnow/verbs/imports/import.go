@@ -33,7 +33,7 @@ type importOptions struct {
 	// place is the directory of a catalog, or a file of instances.
 	place, helmURL, versions string
 	latest                   int
-	bundles                  bundleOptions
+	bundles                  bundles
 }
 
 // New returns winnow import.
@@ -92,7 +92,7 @@ func New() *cobra.Command {
 	f.StringVar(&o.versions, "versions", "", "`RANGE` of charts' versions: \">=1.2 <3\"")
 	f.IntVar(&o.latest, "latest", 0, "`N` highest versions of a chart; 0 takes all")
 	flags.CompleteNothing(cmd, "helm-url", "versions", "latest")
-	o.bundles.addFlags(cmd)
+	o.bundles.addFlags(cmd, &o.Options)
 	return cmd
 }
 
@@ -100,7 +100,7 @@ func New() *cobra.Command {
 func (o *importOptions) runAny(cmd *cobra.Command, args []string) error {
 	out := flags.StreamsOf(cmd)
 	if o.File == "" && slices.ContainsFunc(args, isBundle) {
-		return o.importBundles(cmd, args, out)
+		return o.bundles.run(cmd, o.place, args, out)
 	}
 	if err := refuseFlags(cmd, bundleFlags(), "is for bundles of operators, and "+args[0]+" is none"); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (o *importOptions) runAny(cmd *cobra.Command, args []string) error {
 	case err != nil:
 		return err
 	case configuration != nil:
-		if err := o.checkFile(cmd); err != nil {
+		if o.place, err = checkFile(cmd, o.place); err != nil {
 			return err
 		}
 		return o.importConfiguration(cmd.Context(), configuration, args[0], out)
@@ -130,7 +130,7 @@ func (o *importOptions) runAny(cmd *cobra.Command, args []string) error {
 	case err != nil:
 		return err
 	case composed != nil:
-		return o.importComposition(cmd, composed, out)
+		return (&references{&o.Options, o.place}).run(cmd, composed, out)
 	}
 	if err := flags.CheckDestination(cmd, "-o", "directory", o.place); err != nil {
 		return err
@@ -291,33 +291,10 @@ func addApplications(dir string, content *tree.Tree) error {
 }
 
 // checkInstances checks the flags of an import to instances.
-func (o *importOptions) checkInstances(cmd *cobra.Command, args []string) error {
+func (o *importOptions) checkInstances(cmd *cobra.Command, args []string) (err error) {
 	if o.File == flags.ToStdout && slices.Contains(args, flags.ToStdout) {
 		return errors.New("standard input is one of -f and FILE: write the other one into a file")
 	}
-	return o.checkFile(cmd)
-}
-
-// checkFile checks the flags of an import to objects, which are written to a file.
-func (o *importOptions) checkFile(cmd *cobra.Command) error {
-	if err := refuseFlags(cmd, indexFlags(), "is for catalogs of definitions"); err != nil {
-		return err
-	}
-	if o.place == flags.ToStdout {
-		o.place = ""
-	}
-	return flags.CheckDestination(cmd, "-o", "file", o.place)
-}
-
-// indexFlags are the names of the flags for the index of a Helm repository.
-func indexFlags() []string { return []string{"helm-url", "versions", "latest"} }
-
-// refuseFlags returns an error if one of the flags is set.
-func refuseFlags(cmd *cobra.Command, names []string, reason string) error {
-	for _, name := range names {
-		if cmd.Flags().Changed(name) {
-			return fmt.Errorf("--%s %s: leave it out", name, reason)
-		}
-	}
-	return nil
+	o.place, err = checkFile(cmd, o.place)
+	return err
 }

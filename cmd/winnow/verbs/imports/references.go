@@ -15,6 +15,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/input"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
@@ -92,26 +93,40 @@ func readComposition(root *yaml.Node, problems *violation.Findings) *composition
 		if !document.IsMapping(item, "a reference", problems) {
 			continue
 		}
-		var one reference
-		one.name, _ = document.RequiredText(item, yamlnode.Lookup(item, "name"), "name", problems)
-		one.image, _ = document.RequiredText(item, yamlnode.Lookup(item, "image"), "image", problems)
-		if errs := validation.IsDNS1123Subdomain(one.name); one.name != "" && len(errs) > 0 {
-			problems.Add(item.Line, "name %s is to be a directory: %s", excerpt.Quoted(one.name), errs[0])
-		}
+		one := readReference(item, problems)
 		if other := lines[one.name]; other > 0 && one.name != "" {
 			problems.Add(item.Line, "name %s is taken by line %d", excerpt.Quoted(one.name), other)
 		}
 		lines[one.name] = item.Line
-		if _, err := oci.ParseImage(one.image); one.image != "" && err != nil {
-			problems.Add(item.Line, "image %s: %s", excerpt.Quoted(one.image), err)
-		}
 		c.references = append(c.references, one)
 	}
 	return c
 }
 
-// importComposition writes the catalogs of all references into a directory.
-func (o *importOptions) importComposition(cmd *cobra.Command, c *composition, out output.Streams) error {
+func readReference(item *yaml.Node, problems *violation.Findings) (one reference) {
+	var ok bool
+	if one.name, ok = document.RequiredText(item, yamlnode.Lookup(item, "name"), "name", problems); ok {
+		for _, problem := range validation.IsDNS1123Subdomain(one.name) {
+			problems.Add(item.Line, "name %s is to be a directory: %s", excerpt.Quoted(one.name), problem)
+		}
+	}
+	if one.image, ok = document.RequiredText(item, yamlnode.Lookup(item, "image"), "image", problems); ok {
+		if _, err := oci.ParseImage(one.image); err != nil {
+			problems.Add(item.Line, "image %s: %s", excerpt.Quoted(one.image), err)
+		}
+	}
+	return one
+}
+
+// references are the flags of an import of a composition.
+type references struct {
+	*input.Options
+	// place is the directory to write.
+	place string
+}
+
+// run writes the catalogs of all references into a directory.
+func (o *references) run(cmd *cobra.Command, c *composition, out output.Streams) error {
 	switch {
 	case o.Name != "" || len(o.Sources) > 0:
 		return errors.New("--name and --source are for instances: pass -f SELECTION")
@@ -146,7 +161,7 @@ func (o *importOptions) importComposition(cmd *cobra.Command, c *composition, ou
 }
 
 // addReference adds the files of a catalog to a directory of its own.
-func (o *importOptions) addReference(ctx context.Context, all *tree.Tree, one reference, out output.Streams) error {
+func (o *references) addReference(ctx context.Context, all *tree.Tree, one reference, out output.Streams) error {
 	address, err := oci.ParseImage(one.image)
 	if err != nil {
 		return err

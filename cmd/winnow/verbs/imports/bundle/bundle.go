@@ -8,6 +8,13 @@ const (
 	MetadataDirectory  = "metadata"
 )
 
+// The files of the metadata. opm takes the content of any file there, OLM v1 these names only.
+const (
+	annotationsFile  = MetadataDirectory + "/annotations.yaml"
+	dependenciesFile = MetadataDirectory + "/dependencies.yaml"
+	propertiesFile   = MetadataDirectory + "/properties.yaml"
+)
+
 // The types of dependencies and properties that OLM defines, as far as they are converted.
 const (
 	TypePackage = "olm.package"
@@ -45,11 +52,4 @@ type Object struct {
 type Property struct {
 	Type  string          `json:"type"`
 	Value json.RawMessage `json:"value"`
-}
-
-// API is a kind in a version. The order of the fields is that of the properties of OLM.
-type API struct {
-	Group   string `json:"group"`
-	Kind    string `json:"kind"`
-	Version string `json:"version"`
 }

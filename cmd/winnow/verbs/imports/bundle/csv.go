@@ -140,6 +140,13 @@ type descriptor struct {
 	Value        json.RawMessage `json:"value,omitempty"`
 }
 
+// API is a kind in a version. The order of the fields is that of the properties of OLM.
+type API struct {
+	Group   string `json:"group"`
+	Kind    string `json:"kind"`
+	Version string `json:"version"`
+}
+
 // API returns the API of a CustomResourceDefinition, whose name is plural.group.
 func (d Definition) API() API {
 	_, group, _ := strings.Cut(d.Name, ".")

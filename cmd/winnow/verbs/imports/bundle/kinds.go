@@ -1,5 +1,11 @@
 package bundle
 
+// KindCSV is the kind of the object that describes the operator, and crdKind that of definitions.
+const (
+	KindCSV = "ClusterServiceVersion"
+	crdKind = "CustomResourceDefinition"
+)
+
 // scopes maps the kinds that a bundle may have to whether OLM sets their namespace. It is the list of operator-registry
 // v1.73.0, which also has VerticalPodAutoscaler as a kind without a namespace.
 var scopes = map[string]bool{

@@ -16,13 +16,10 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// KindCSV is the kind of the object that describes the operator.
-const KindCSV = "ClusterServiceVersion"
-
+// The API of definitions, without its version, and that of ClusterServiceVersions.
 const (
-	csvVersion = "operators.coreos.com/v1alpha1"
-	crdKind    = "CustomResourceDefinition"
 	crdGroup   = "apiextensions.k8s.io/"
+	csvVersion = "operators.coreos.com/v1alpha1"
 )
 
 // readManifests reads the objects of a bundle, and what its ClusterServiceVersion says.

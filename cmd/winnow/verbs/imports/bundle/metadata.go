@@ -14,13 +14,6 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// The files of the metadata. opm takes the content of any file there, OLM v1 these names only.
-const (
-	annotationsFile  = MetadataDirectory + "/annotations.yaml"
-	dependenciesFile = MetadataDirectory + "/dependencies.yaml"
-	propertiesFile   = MetadataDirectory + "/properties.yaml"
-)
-
 // The annotations of a bundle.
 const (
 	annotationPrefix         = "operators.operatorframework.io.bundle."

@@ -3,7 +3,6 @@ package plain
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,13 +14,6 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/imports/bundle"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
-
-// Options are where an operator runs, and which namespaces it watches.
-type Options struct {
-	InstallNamespace string
-	// WatchNamespaces is empty for all namespaces.
-	WatchNamespaces []string
-}
 
 // maxListed bounds the names in a message.
 const maxListed = 5
@@ -104,26 +96,4 @@ func contents(b *bundle.Bundle, o Options) (objects []map[string]any, err error)
 		objects = append(objects, object)
 	}
 	return objects, nil
-}
-
-// object returns a manifest. The namespace is empty for kinds without one.
-func object(apiVersion, kind, namespace, name string, fields map[string]any) map[string]any {
-	metadata := map[string]any{"name": name}
-	if namespace != "" {
-		metadata["namespace"] = namespace
-	}
-	made := map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": metadata}
-	for field, value := range fields {
-		made[field] = value
-	}
-	return made
-}
-
-// inJSON converts a value to the types of JSON.
-func inJSON(value any) (converted any, err error) {
-	encoded, err := json.Marshal(value)
-	if err == nil {
-		err = utiljson.Unmarshal(encoded, &converted)
-	}
-	return converted, err
 }

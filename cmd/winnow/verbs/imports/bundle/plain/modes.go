@@ -12,6 +12,13 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
+// Options are where an operator runs, and which namespaces it watches.
+type Options struct {
+	InstallNamespace string
+	// WatchNamespaces is empty for all namespaces.
+	WatchNamespaces []string
+}
+
 // The install modes of an operator: which namespaces it can watch.
 const (
 	allNamespaces   = "AllNamespaces"
