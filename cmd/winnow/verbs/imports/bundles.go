@@ -236,7 +236,7 @@ func (o *bundles) writeManifests(one blobs.Source, out output.Streams) error {
 	if err := (&instances{o.Options, o.place}).write(out.Stdout, content); err != nil {
 		return err
 	}
-	fmt.Fprintf(out.Notes, "next: the namespace %s must exist before these are applied; no one checks its upgrades, as OLM does\n", o.plain.InstallNamespace)
+	fmt.Fprintf(out.Notes, "next: create the namespace %s, then apply the manifests; unlike with OLM, upgrades of definitions are not checked\n", o.plain.InstallNamespace)
 	return nil
 }
 

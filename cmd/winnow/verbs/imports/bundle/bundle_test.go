@@ -122,11 +122,19 @@ func TestReadReportsViolations(t *testing.T) {
 			csv + ":30: spec.customresourcedefinitions.owned: the bundle has no CustomResourceDefinition ponds.heron.example.com with the kind Pond in the version v1",
 		}},
 		{"the name of a definition is none", crd, "name: ponds.heron.example.com", "name: ponds", []string{
-			csv + ":30: spec.customresourcedefinitions.owned: the bundle has no CustomResourceDefinition ponds.heron.example.com with the kind Pond in the version v1",
 			crd + `:4: metadata.name must be spec.names.plural.spec.group, "ponds.heron.example.com"`,
 		}},
 		{"the version is none", csv, "version: 0.2.0", "version: v0.2", []string{csv + `:10: spec.version "v0.2" is no semantic version: `}},
-		{"the version is a number", csv, "version: 0.2.0", "version: 0.2", []string{csv + ":10: spec.version must be a string, not a number"}},
+		{"the version is a number", csv, "version: 0.2.0", "version: 0.2", []string{csv + ":10: spec.version must be a string, but is a number"}},
+		{"the maintainers are a mapping", csv, "  maintainers:\n  - name", "  maintainers:\n    name", []string{csv + ":16: spec.maintainers must be a list, but is a mapping"}},
+		{"the labels of a deployment are numbers", csv, "app: heron\n        spec", "app: 1\n        spec", []string{csv + ":53: spec.install.spec.deployments.label must be a string, but is a number"}},
+		{"containers are a mapping", csv, "containers:\n              - name", "containers:\n                name", []string{
+			csv + ":54: spec.install.spec.deployments: spec.template.spec.containers must be a list, but is a mapping",
+		}},
+		{"a container has no image", csv, "                image: registry.example.com/operators/heron:v0.2.0\n", "", []string{
+			csv + `:54: spec.install.spec.deployments: the container "heron" has no image`,
+		}},
+		{"a schema has a number for a type", crd, "type: integer", "type: 1", []string{crd + ":13: spec.versions.schema.openAPIV3Schema.properties.properties.type must be a string, but is a number"}},
 		{"the name is too long", csv, "name: heron.v0.2.0", "name: " + strings.Repeat("a", 64), []string{csv + ":4: metadata.name: must be no more than 63 bytes"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

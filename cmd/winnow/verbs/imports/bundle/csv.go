@@ -3,6 +3,10 @@ package bundle
 import (
 	"encoding/json"
 	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 )
 
 // CSV has the fields of a ClusterServiceVersion that catalogs and manifests need. The JSON of its parts is that of OLM's types.
@@ -81,8 +85,15 @@ type Strategy struct {
 		Labels map[string]string `json:"label"`
 		Spec   json.RawMessage   `json:"spec"`
 	} `json:"deployments"`
-	Permissions        []json.RawMessage `json:"permissions"`
-	ClusterPermissions []json.RawMessage `json:"clusterPermissions"`
+	Permissions        []Permission `json:"permissions"`
+	ClusterPermissions []Permission `json:"clusterPermissions"`
+}
+
+// Permission is what a service account may do. OLM makes the names of roles of its JSON.
+type Permission struct {
+	// Account is empty for the account default.
+	Account string              `json:"serviceAccountName"`
+	Rules   []rbacv1.PolicyRule `json:"rules"`
 }
 
 // CRDs are the CustomResourceDefinitions that an operator owns and requires.
@@ -174,18 +185,20 @@ func (c CSV) OperatorImages() (images []string) {
 		return nil
 	}
 	for _, one := range c.Spec.Install.Spec.Deployments {
-		type container struct{ Image string }
-		var spec struct {
-			Template struct {
-				Spec struct{ Containers, InitContainers []container }
-			}
-		}
-		if json.Unmarshal(one.Spec, &spec) != nil {
-			continue // the API server refuses it
-		}
-		for _, used := range append(spec.Template.Spec.Containers, spec.Template.Spec.InitContainers...) {
+		containers, _ := containersOf(one.Spec) // the reader has refused what is none
+		for _, used := range containers {
 			images = append(images, used.Image)
 		}
 	}
 	return images
+}
+
+// containersOf returns the containers that the spec of a deployment has.
+func containersOf(spec []byte) ([]corev1.Container, error) {
+	var deployment appsv1.DeploymentSpec
+	if len(spec) == 0 {
+		return nil, nil
+	}
+	err := json.Unmarshal(spec, &deployment)
+	return append(deployment.Template.Spec.Containers, deployment.Template.Spec.InitContainers...), err
 }

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/winnow-dev/winnow/render/catalog/document"
 	"github.com/winnow-dev/winnow/render/catalog/filebased/jsontext"
+	"github.com/winnow-dev/winnow/render/catalog/filebased/shape"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -102,17 +104,20 @@ func (f *file) parse(data []byte) bool {
 // decode reads the document into a Go value, and reports the first value of another type.
 func (f *file) decode(into any) bool {
 	err := json.Unmarshal(f.json, into)
-	var mistyped *json.UnmarshalTypeError
-	switch {
-	case err == nil:
+	if err == nil {
 		return true
-	case errors.As(err, &mistyped):
-		steps := strings.Split(mistyped.Field, ".")
-		f.Add(f.line(steps...), "%s must be a %s, not a %s", mistyped.Field, mistyped.Type.Kind(), mistyped.Value)
-	default:
-		f.Add(0, "cannot be read: %s", err)
 	}
+	problem := mistake(err)
+	f.Add(f.line(strings.Split(problem.At.String(), ".")...), "%s", strings.TrimSpace(problem.At.String()+" "+problem.Message))
 	return false
+}
+
+// mistake returns what an error of json.Unmarshal is about, without the names of embedded structs.
+func mistake(err error) shape.Problem {
+	problem := shape.TypeProblem(err)
+	last := max(len(problem.At)-1, 0)
+	problem.At = append(slices.DeleteFunc(slices.Clone(problem.At[:last]), func(step any) bool { return step == "About" || step == "description" }), problem.At[last:]...)
+	return problem
 }
 
 // at returns the value of a field, nil without one.

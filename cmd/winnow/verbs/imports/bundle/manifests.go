@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/blang/semver/v4"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensionsv1beta1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -16,11 +18,8 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// The API of definitions, without its version, and that of ClusterServiceVersions.
-const (
-	crdGroup   = "apiextensions.k8s.io/"
-	csvVersion = "operators.coreos.com/v1alpha1"
-)
+// csvVersion is the API of ClusterServiceVersions.
+const csvVersion = "operators.coreos.com/v1alpha1"
 
 // readManifests reads the objects of a bundle, and what its ClusterServiceVersion says.
 func (r *reader) readManifests(b *Bundle) error {
@@ -29,6 +28,7 @@ func (r *reader) readManifests(b *Bundle) error {
 		return err
 	}
 	var csv *file
+	broken := false // reports whether a file has to be corrected before more can be said
 	taken := map[[2]string]string{}
 	for _, name := range names {
 		f, err := r.read(name)
@@ -36,6 +36,7 @@ func (r *reader) readManifests(b *Bundle) error {
 			return err
 		}
 		if f == nil {
+			broken = true
 			continue
 		}
 		object, ok := f.object()
@@ -55,12 +56,17 @@ func (r *reader) readManifests(b *Bundle) error {
 			}
 			b.Provided = append(b.Provided, f.provided(object)...)
 		}
+		broken = broken || len(f.Kept) > 0
 		r.report.Merge(f.Findings)
 	}
-	if csv != nil {
+	switch {
+	case csv != nil:
 		csv.check(b)
+		if !broken {
+			csv.checkDefinitions(b)
+		}
 		r.report.Merge(csv.Findings)
-	} else if r.report.Err() == nil {
+	case !broken:
 		r.report.Add(ManifestsDirectory, "has no %s, which describes the operator and its version", KindCSV)
 	}
 	return nil
@@ -99,42 +105,38 @@ func (f *file) provided(o Object) (apis []API) {
 	if o.Kind != crdKind {
 		return nil
 	}
-	var crd struct {
-		APIVersion string `json:"apiVersion"`
-		Spec       struct {
-			Group    string
-			Names    struct{ Kind, Plural string }
-			Version  string // of v1beta1
-			Versions []struct{ Name string }
+	var crd apiextensionsv1.CustomResourceDefinition
+	var old apiextensionsv1beta1.CustomResourceDefinition
+	version, _ := yamlnode.Text(f.at("apiVersion"))
+	switch version {
+	case apiextensionsv1.SchemeGroupVersion.String():
+		if !f.decode(&crd) {
+			return nil
 		}
-	}
-	if !f.decode(&crd) {
-		return nil
-	}
-	switch crd.APIVersion {
-	case crdGroup + "v1":
-		crd.Spec.Version = ""
-	case crdGroup + "v1beta1":
+		for _, one := range crd.Spec.Versions {
+			apis = append(apis, API{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind, Version: one.Name})
+		}
+	case apiextensionsv1beta1.SchemeGroupVersion.String():
+		if !f.decode(&old) {
+			return nil
+		}
+		crd.Spec.Group, crd.Spec.Names.Plural = old.Spec.Group, old.Spec.Names.Plural
+		for _, one := range append(old.Spec.Versions, apiextensionsv1beta1.CustomResourceDefinitionVersion{Name: old.Spec.Version}) {
+			if one.Name != "" {
+				apis = append(apis, API{Group: old.Spec.Group, Kind: old.Spec.Names.Kind, Version: one.Name})
+			}
+		}
 	default:
-		f.Add(f.line("apiVersion"), "apiVersion of a %s must be %sv1, not %s", crdKind, crdGroup, excerpt.Quoted(crd.APIVersion))
+		f.Add(f.line("apiVersion"), "apiVersion of a %s must be %s, not %s", crdKind, apiextensionsv1.SchemeGroupVersion, excerpt.Quoted(version))
+		return nil
 	}
 	if want := crd.Spec.Names.Plural + "." + crd.Spec.Group; o.Name != want {
 		f.Add(f.line("metadata", "name"), "metadata.name must be spec.names.plural.spec.group, %s", excerpt.Quoted(want))
 	}
-	versions := crd.Spec.Versions
-	if crd.Spec.Version != "" {
-		versions = append(versions, struct{ Name string }{crd.Spec.Version})
-	}
-	for _, one := range versions {
-		api := API{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind, Version: one.Name}
-		if !slices.Contains(apis, api) {
-			apis = append(apis, api)
-		}
-	}
 	return apis
 }
 
-// check reports what is wrong with the ClusterServiceVersion, given the definitions of the bundle.
+// check reports what is wrong with the ClusterServiceVersion, and reads its properties.
 func (f *file) check(b *Bundle) {
 	meta, spec := b.CSV.Metadata, &b.CSV.Spec
 	for _, problem := range append(validation.IsDNS1123Subdomain(meta.Name), validation.IsValidLabelValue(meta.Name)...) {
@@ -143,8 +145,24 @@ func (f *file) check(b *Bundle) {
 	if _, err := semver.Parse(spec.Version); err != nil {
 		f.Add(f.line("spec", "version"), "spec.version %s is no semantic version: %s", excerpt.Quoted(spec.Version), err)
 	}
-	f.checkDefinitions(b)
+	for i, one := range spec.Install.Spec.Deployments {
+		f.checkDeployment(f.itemLine(i, "spec", "install", "spec", "deployments"), one.Spec)
+	}
 	b.OwnProperties = f.ownProperties()
+}
+
+// checkDeployment reports what opm cannot read in the spec of a deployment, which is in a line.
+func (f *file) checkDeployment(line int, spec []byte) {
+	containers, err := containersOf(spec)
+	if err != nil {
+		problem := mistake(err)
+		f.Add(line, "spec.install.spec.deployments: spec.%s %s", problem.At, problem.Message)
+	}
+	for _, one := range containers {
+		if one.Image == "" && err == nil {
+			f.Add(line, "spec.install.spec.deployments: the container %s has no image", excerpt.Quoted(one.Name))
+		}
+	}
 }
 
 // checkDefinitions reports definitions that the operator owns and the bundle lacks, and names that are none.

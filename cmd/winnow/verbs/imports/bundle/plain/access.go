@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"math/big"
 	"slices"
@@ -14,39 +13,26 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/imports/bundle"
 )
 
-// permission is what a service account may do. Names of roles are made of its JSON.
-type permission struct {
-	Account string              `json:"serviceAccountName"`
-	Rules   []rbacv1.PolicyRule `json:"rules"`
-}
-
-// account returns the name of the service account.
-func (p permission) account() string { return cmp.Or(p.Account, "default") }
-
-// accounts returns the service accounts of the permissions. Each namespace has the account default.
+// accounts returns the service accounts of the permissions but that which each namespace has.
 func accounts(b *bundle.Bundle, o Options) (objects []map[string]any, err error) {
-	namespaced, cluster, err := permissions(b)
 	names := map[string]bool{}
-	for _, one := range append(namespaced, cluster...) {
-		names[one.account()] = true
+	for _, one := range slices.Concat(b.CSV.Spec.Install.Spec.Permissions, b.CSV.Spec.Install.Spec.ClusterPermissions) {
+		names[accountOf(one)] = true
 	}
-	delete(names, "default")
+	delete(names, defaultAccount)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		objects = append(objects, object("v1", "ServiceAccount", o.InstallNamespace, name, nil))
 	}
-	return objects, err
+	return objects, nil
 }
 
 // roles returns the roles of the permissions, and their bindings. An operator that watches all namespaces has its permissions in
 // all of them, and may list namespaces, as with OLM.
 func roles(b *bundle.Bundle, o Options) (objects []map[string]any, err error) {
-	namespaced, cluster, err := permissions(b)
-	if err != nil {
-		return nil, err
-	}
+	namespaced, cluster := b.CSV.Spec.Install.Spec.Permissions, slices.Clone(b.CSV.Spec.Install.Spec.ClusterPermissions)
 	if len(o.WatchNamespaces) == 0 {
 		for _, one := range namespaced {
-			one.Rules = append(one.Rules, rbacv1.PolicyRule{Verbs: []string{"get", "list", "watch"}, APIGroups: []string{""}, Resources: []string{"namespaces"}})
+			one.Rules = append(slices.Clip(one.Rules), rbacv1.PolicyRule{Verbs: []string{"get", "list", "watch"}, APIGroups: []string{""}, Resources: []string{"namespaces"}})
 			cluster = append(cluster, one)
 		}
 	}
@@ -69,26 +55,15 @@ func roles(b *bundle.Bundle, o Options) (objects []map[string]any, err error) {
 	return objects, nil
 }
 
-// permissions returns those in the watched namespaces, and those in the cluster.
-func permissions(b *bundle.Bundle) (namespaced, cluster []permission, err error) {
-	for field, list := range map[string]struct {
-		from []json.RawMessage
-		to   *[]permission
-	}{"permissions": {b.CSV.Spec.Install.Spec.Permissions, &namespaced}, "clusterPermissions": {b.CSV.Spec.Install.Spec.ClusterPermissions, &cluster}} {
-		for _, raw := range list.from {
-			var one permission
-			if err := json.Unmarshal(raw, &one); err != nil {
-				return nil, nil, fmt.Errorf("spec.install.spec.%s: %w", field, err)
-			}
-			*list.to = append(*list.to, one)
-		}
-	}
-	return namespaced, cluster, nil
-}
+// accountOf returns the service account of a permission.
+func accountOf(one bundle.Permission) string { return cmp.Or(one.Account, defaultAccount) }
+
+// defaultAccount is that of each namespace.
+const defaultAccount = "default"
 
 // bind returns a role and its binding, in a namespace, or in the cluster without one.
-func bind(b *bundle.Bundle, o Options, one permission, namespace string) ([]map[string]any, error) {
-	name, err := generatedName(b.CSV.Metadata.Name+"-"+one.account(), one)
+func bind(b *bundle.Bundle, o Options, one bundle.Permission, namespace string) ([]map[string]any, error) {
+	name, err := generatedName(b.CSV.Metadata.Name+"-"+accountOf(one), one)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +79,7 @@ func bind(b *bundle.Bundle, o Options, one permission, namespace string) ([]map[
 		object(rbacv1.SchemeGroupVersion.String(), kind, namespace, name, map[string]any{"rules": rules}),
 		object(rbacv1.SchemeGroupVersion.String(), kind+"Binding", namespace, name, map[string]any{
 			"roleRef":  map[string]any{"apiGroup": rbacv1.GroupName, "kind": kind, "name": name},
-			"subjects": []any{map[string]any{"kind": "ServiceAccount", "name": one.account(), "namespace": o.InstallNamespace}},
+			"subjects": []any{map[string]any{"kind": "ServiceAccount", "name": accountOf(one), "namespace": o.InstallNamespace}},
 		}),
 	}, nil
 }
@@ -114,7 +89,7 @@ const maxName = 63
 
 // generatedName returns the name that OLM v1 generates: a base with the SHA-224 of the permission to the base 36, so that other
 // permissions have another role.
-func generatedName(base string, of permission) (string, error) {
+func generatedName(base string, of bundle.Permission) (string, error) {
 	encoded, err := json.Marshal(of)
 	if err != nil {
 		return "", err
