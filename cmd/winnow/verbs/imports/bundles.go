@@ -58,9 +58,9 @@ func (o *bundles) addFlags(cmd *cobra.Command, options *input.Options) {
 	o.Options = options
 	f := cmd.Flags()
 	o.as = flags.AddChoice(cmd, "as", "", "make a `FORM` of bundles", asCatalog, asManifests)
-	f.StringVar(&o.image, "image", "", "`ADDRESS` of bundles' images: host/{{.Package}}:v{{.Version}}")
-	f.StringVar(&o.plain.InstallNamespace, "install-namespace", "", "`NAMESPACE` of the operator, for --as manifests")
-	f.StringArrayVar(&o.plain.WatchNamespaces, "watch-namespace", nil, "`NAMESPACE` that it watches, repeatable; all by default")
+	f.StringVar(&o.image, "image", "", "`ADDRESS` of bundles' images, with {{.Version}}")
+	f.StringVar(&o.plain.InstallNamespace, "install-namespace", "", "`NS` of the operator, for --as manifests")
+	f.StringArrayVar(&o.plain.WatchNamespaces, "watch-namespace", nil, "`NS` that it watches, repeatable; default all")
 	flags.CompleteNothing(cmd, "image", "install-namespace", "watch-namespace")
 }
 

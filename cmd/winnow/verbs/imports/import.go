@@ -78,7 +78,8 @@ func New() *cobra.Command {
 			"  kubectl -n kubermatic get kubermaticconfiguration kubermatic -o yaml |\n" +
 			"    winnow import - -o cluster.yaml\n\n" +
 			"  # a catalog of the versions of an operator\n" +
-			"  winnow import bundles/* -o catalog --image 'quay.io/acme/{{.Package}}:v{{.Version}}'\n\n" +
+			"  winnow import bundles/* -o catalog \\\n" +
+			"    --image 'quay.io/acme/{{.Package}}-bundle:v{{.Version}}'\n\n" +
 			"  # instances of running releases\n" +
 			"  kubectl get helmreleases,helmrepositories,ocirepositories -A -o yaml |\n" +
 			"    winnow import - -f selection.yaml --source ./catalog -o instances.yaml",
