@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2/errdef"
@@ -15,7 +14,6 @@ import (
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/contract"
-	"github.com/winnow-dev/winnow/render/tree"
 )
 
 // Pulled is a catalog in a registry.
@@ -57,15 +55,6 @@ func (r *Repository) Pull(ctx context.Context, format string) (Pulled, error) {
 	return Pulled{Digest: manifest.Digest.String(), Layer: layer, Format: format}, nil
 }
 
-// fetchManifest fetches the manifest that the reference names.
-func (r *Repository) fetchManifest(ctx context.Context) (v1.Descriptor, []byte, error) {
-	manifest, raw, err := registry.FetchManifest(ctx, r.remote, r.remote.Reference.Reference)
-	if errors.Is(err, errdef.ErrNotFound) {
-		return manifest, nil, fmt.Errorf("%w; no such repository or tag, or this account must not see it", err)
-	}
-	return manifest, raw, asInvalid(r.advise(err))
-}
-
 // pullImage fetches the catalog of an image. The digest is that of the manifest that the reference names, which may be
 // an index.
 func (r *Repository) pullImage(ctx context.Context, manifest v1.Descriptor, raw []byte) (Pulled, error) {
@@ -84,47 +73,6 @@ func (r *Repository) pullImage(ctx context.Context, manifest v1.Descriptor, raw 
 	return Pulled{Digest: manifest.Digest.String(), Layer: files.Bytes(), Format: v1alpha1.FormatFileBased}, nil
 }
 
-// PullBundle fetches the manifests and the metadata of the image of an operator's bundle, and its digest. The label names an
-// image as one of a bundle. Errors are those of Pull.
-func (r *Repository) PullBundle(ctx context.Context, label string, directories ...string) (files *tree.Tree, digest string, err error) {
-	manifest, raw, err := r.fetchManifest(ctx)
-	if err != nil {
-		return nil, "", err
-	}
-	image, err := registry.FetchImage(ctx, r.remote, manifest, raw)
-	if err != nil {
-		return nil, "", asInvalid(r.advise(err))
-	}
-	if _, ok := image.Labels[label]; !ok {
-		return nil, "", notBundle(fmt.Errorf("the config has no label %s", label))
-	}
-	files = tree.New()
-	for _, directory := range directories {
-		var packed bytes.Buffer
-		if err := image.Unpack(ctx, r.remote, directory, &packed, registry.UnpackLimits{Compressed: maxBundle, Uncompressed: maxBundle, Files: maxBundle}); err != nil {
-			return nil, "", asInvalid(fmt.Errorf("fetching the layers: %w", r.advise(err)))
-		}
-		unpacked, err := archive.Read(ctx, &packed, archive.DefaultLimits())
-		if err != nil {
-			return nil, "", notBundle(err)
-		}
-		for _, name := range unpacked.Paths() {
-			content, _ := unpacked.Content(name)
-			if err := files.Add(path.Join(directory, name), content); err != nil {
-				return nil, "", notBundle(err)
-			}
-		}
-	}
-	return files, manifest.Digest.String(), nil
-}
-
-// maxBundle bounds the bytes of an image of a bundle, which has a few manifests.
-const maxBundle = 64 << 20
-
-func notBundle(err error) error {
-	return &render.Error{Code: v1alpha1.ContractViolatedReason, Err: fmt.Errorf("the image is no bundle of an operator: %w", err)}
-}
-
 // asInvalid converts an error about the content of the registry to that of an invalid artifact.
 func asInvalid(err error) error {
 	var large *registry.TooLargeError
@@ -138,4 +86,13 @@ func asInvalid(err error) error {
 // notCatalog returns the error for an artifact that is readable and not a catalog.
 func notCatalog(err error) error {
 	return &render.Error{Code: v1alpha1.ContractViolatedReason, Err: fmt.Errorf("the artifact is not a catalog: %w", err)}
+}
+
+// fetchManifest fetches the manifest that the reference names.
+func (r *Repository) fetchManifest(ctx context.Context) (v1.Descriptor, []byte, error) {
+	manifest, raw, err := registry.FetchManifest(ctx, r.remote, r.remote.Reference.Reference)
+	if errors.Is(err, errdef.ErrNotFound) {
+		return manifest, nil, fmt.Errorf("%w; no such repository or tag, or this account must not see it", err)
+	}
+	return manifest, raw, asInvalid(r.advise(err))
 }

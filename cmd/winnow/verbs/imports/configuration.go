@@ -14,17 +14,17 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/imports/kubermatic"
 )
 
-// singleFile returns the content of the only argument, nil for several ones and for a directory. again is standard input from
-// the start.
-func singleFile(ctx context.Context, args []string, stdin io.Reader) (content []byte, again io.Reader, err error) {
+// singleFile returns the content of a single FILE, which may be a pipe and cannot be read again; nil for several and for a
+// directory.
+func singleFile(ctx context.Context, args []string, stdin io.Reader) ([]byte, error) {
 	if info, err := os.Stat(args[0]); len(args) > 1 || err == nil && info.IsDir() {
-		return nil, stdin, nil
+		return nil, nil
 	}
-	content, err = files.Read(ctx, args[0], stdin, (&importing.Reader{}).Read)
+	content, err := files.Read(ctx, args[0], stdin, (&importing.Reader{}).Read)
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading %s: %w", files.Label(args[0]), err)
+		return nil, fmt.Errorf("reading %s: %w", files.Label(args[0]), err)
 	}
-	return content, bytes.NewReader(content), nil
+	return content, nil
 }
 
 // configurationIn returns the KubermaticConfiguration in the content of a file; nil for other input.

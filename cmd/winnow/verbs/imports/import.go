@@ -112,7 +112,7 @@ func (o *importOptions) runAny(cmd *cobra.Command, args []string) error {
 		}
 		return (&instances{&o.Options, o.place}).run(cmd.Context(), args, cmd.InOrStdin(), out)
 	}
-	content, stdin, err := singleFile(cmd.Context(), args, cmd.InOrStdin())
+	content, err := singleFile(cmd.Context(), args, cmd.InOrStdin())
 	if err != nil {
 		return err
 	}
@@ -139,10 +139,11 @@ func (o *importOptions) runAny(cmd *cobra.Command, args []string) error {
 	if o.Name != "" || len(o.Sources) > 0 {
 		return errors.New("--name and --source are for instances: pass -f SELECTION")
 	}
-	return o.run(cmd.Context(), args, stdin, out)
+	return o.run(cmd.Context(), args, content, cmd.InOrStdin(), out)
 }
 
-func (o *importOptions) run(ctx context.Context, args []string, stdin io.Reader, out output.Streams) error {
+// run imports the arguments. content is that of the only one, nil if it is not read yet.
+func (o *importOptions) run(ctx context.Context, args []string, content []byte, stdin io.Reader, out output.Streams) error {
 	helm, err := o.check()
 	if err != nil {
 		return err
@@ -153,7 +154,7 @@ func (o *importOptions) run(ctx context.Context, args []string, stdin io.Reader,
 	}
 	importer, reader := importing.New(helm, existing), &importing.Reader{}
 	for _, arg := range args {
-		if err := importArgument(ctx, importer, reader, arg, stdin); err != nil {
+		if err := importArgument(ctx, importer, reader, arg, content, stdin); err != nil {
 			return err
 		}
 	}
@@ -190,7 +191,10 @@ func (o *importOptions) check() (helm importing.Helm, err error) {
 	return helm, nil
 }
 
-func importArgument(ctx context.Context, importer *importing.Importer, reader *importing.Reader, where string, stdin io.Reader) error {
+func importArgument(ctx context.Context, importer *importing.Importer, reader *importing.Reader, where string, content []byte, stdin io.Reader) error {
+	if content != nil {
+		return importer.Add(ctx, files.Label(where), content)
+	}
 	if where != "-" {
 		info, err := os.Stat(where)
 		switch {
