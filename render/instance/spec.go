@@ -142,6 +142,9 @@ func newSpec(name, namespace string, in v1alpha1.Instance, path *field.Path) (Sp
 	if in.Timeout != nil {
 		spec.given.Timeout = in.Timeout.Duration
 	}
+	if in.Deploy != nil {
+		spec.given.Deploy = backend.Deploy(*in.Deploy)
+	}
 	for _, from := range in.ValuesFrom {
 		spec.given.ValuesFrom = append(spec.given.ValuesFrom, backend.ValuesReference(from))
 	}

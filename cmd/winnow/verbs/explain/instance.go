@@ -18,6 +18,7 @@ type instanceExplanation struct {
 	Choice     instance.Choice    `json:"choice,omitempty"`
 	Versions   []string           `json:"versions"`
 	Candidates []string           `json:"candidates"`
+	Deploy     *explainedDeploy   `json:"deploy,omitempty"`
 	Objects    []explainedObject  `json:"objects"`
 	Values     []explainedValue   `json:"values"`
 	ValuesFrom []explainedSecrets `json:"valuesFrom"`
@@ -28,6 +29,15 @@ type instanceExplanation struct {
 	layers []string
 	// known are the facts on the versions.
 	known []report.VersionFacts
+}
+
+// explainedDeploy is how the instance is installed and upgraded, where its object states it.
+type explainedDeploy struct {
+	Wait    *bool  `json:"wait,omitempty"`
+	Atomic  *bool  `json:"atomic,omitempty"`
+	Timeout string `json:"timeout,omitempty"`
+	// Retries are missing where they have no end, or where the controller decides.
+	Retries *int64 `json:"retries,omitempty"`
 }
 
 type explainedNote struct {
@@ -81,6 +91,9 @@ func newInstanceExplanation(e *explained.Instance, summary report.Instance) *ins
 	}
 	if e.Instance == nil {
 		return out
+	}
+	if e.Deployed != nil {
+		out.Deploy = new(explainedDeploy(*e.Deployed))
 	}
 	for _, o := range e.Instance.Objects {
 		out.Objects = append(out.Objects, explainedObject{string(o.Role), o.Key.Group, o.Key.Kind, o.Key.Namespace, o.Key.Name})
