@@ -8,7 +8,8 @@ import (
 
 // The facts on versions that come from several catalogs.
 
-// With returns metadata in which the facts on added versions are those of the catalog that adds them, which has from.
+// With returns metadata in which the facts on added versions are those of the catalog that adds them, which has from. What
+// one of the catalogs locks is locked.
 func (m Metadata) With(added []string, from Metadata) Metadata {
 	isAdded := func(v Version) bool { return slices.Contains(added, v.Name) }
 	facts := slices.DeleteFunc(slices.Clone(m.Versions), isAdded)
@@ -19,6 +20,7 @@ func (m Metadata) With(added []string, from Metadata) Metadata {
 	}
 	slices.SortFunc(facts, func(v, w Version) int { return cmp.Compare(v.Name, w.Name) })
 	m.Versions = facts
+	m.LockedValues = union(m.LockedValues, from.LockedValues)
 
 	plain := map[string]any{}
 	own, _ := m.Extra[VersionsKey].(map[string]any)

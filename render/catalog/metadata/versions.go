@@ -2,6 +2,7 @@ package metadata
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"unicode/utf8"
 
@@ -56,6 +57,8 @@ type Version struct {
 	Deprecated string
 	// Requires are sorted by component, which occurs once.
 	Requires []Requirement
+	// LockedValues are those of this version besides those of the application.
+	LockedValues []string
 }
 
 // Versions are sorted by name.
@@ -148,38 +151,55 @@ func parseVersion(entry yamlnode.Entry, found *violation.Findings) Version {
 			version.Deprecated = parseDeprecated(member, "the version", found)
 		case "requires":
 			version.Requires = parseRequirements(member, found)
+		case LockedKey:
+			version.LockedValues = parseLocked(member, found)
 		}
 	}
 	return version
 }
 
 func parseChannels(member yamlnode.Entry, found *violation.Findings) []string {
+	return parseTexts(member, maxChannels, func(channel string) string {
+		switch {
+		case channel == "":
+			return " has an empty string"
+		case utf8.RuneCountInString(channel) > maxChannel:
+			return fmt.Sprintf(": %s is longer than %d characters, which no selection can name", excerpt.Quoted(channel), maxChannel)
+		}
+		return ""
+	}, found)
+}
+
+// parseTexts returns a list of different texts. problem returns what follows the name of the member in the message about a
+// text, empty if nothing is wrong with it.
+func parseTexts(member yamlnode.Entry, limit int, problem func(text string) string, found *violation.Findings) []string {
 	if member.Value.Kind != yaml.SequenceNode {
 		found.Add(member.Value.Line, "%s must be a list, not %s", member.Name, yamlnode.Describe(member.Value))
 		return nil
 	}
-	if n := len(member.Value.Content); n > maxChannels {
-		found.Add(member.Value.Line, "%s has %d entries, more than %d", member.Name, n, maxChannels)
+	if n := len(member.Value.Content); n > limit {
+		found.Add(member.Value.Line, "%s has %d entries, more than %d", member.Name, n, limit)
 		return nil
 	}
-	var channels []string
+	var texts []string
 	for _, element := range member.Value.Content {
 		element = yamlnode.Resolve(element)
-		channel, ok := yamlnode.Text(element)
-		switch {
-		case !ok:
+		text, ok := yamlnode.Text(element)
+		if !ok {
 			found.Add(element.Line, "%s must have strings, not %s", member.Name, yamlnode.Describe(element))
-		case channel == "":
-			found.Add(element.Line, "%s has an empty string", member.Name)
-		case utf8.RuneCountInString(channel) > maxChannel:
-			found.Add(element.Line, "%s: %s is longer than %d characters, which no selection can name", member.Name, excerpt.Quoted(channel), maxChannel)
-		case slices.Contains(channels, channel):
-			found.Add(element.Line, "%s has %s twice", member.Name, excerpt.Quoted(channel))
-		default:
-			channels = append(channels, channel)
+			continue
 		}
+		if wrong := problem(text); wrong != "" {
+			found.Add(element.Line, "%s%s", member.Name, wrong)
+			continue
+		}
+		if slices.Contains(texts, text) {
+			found.Add(element.Line, "%s has %s twice", member.Name, excerpt.Quoted(text))
+			continue
+		}
+		texts = append(texts, text)
 	}
-	return channels
+	return texts
 }
 
 func parseRequirements(member yamlnode.Entry, found *violation.Findings) []Requirement {
