@@ -55,6 +55,15 @@ func ParseValuePath(text string) (ValuePath, error) {
 	return path, nil
 }
 
+// String returns the path as ParseValuePath reads it.
+func (p ValuePath) String() string {
+	names := make([]string, len(p))
+	for i, name := range p {
+		names[i] = strings.ReplaceAll(name, ".", `\.`)
+	}
+	return strings.Join(names, ".")
+}
+
 // LockedIn returns the paths of the values that are locked of a version, sorted: those of the application and of the version.
 func (m Metadata) LockedIn(version string) []string {
 	return union(m.LockedValues, m.Versions.Of(version).LockedValues)

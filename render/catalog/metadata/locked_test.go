@@ -29,7 +29,7 @@ func TestWhatIsLockedInAVersion(t *testing.T) {
 
 func TestThePathOfAValue(t *testing.T) {
 	for text, want := range map[string]metadata.ValuePath{"a": {"a"}, "a.b-c.d_1": {"a", "b-c", "d_1"}, `a\.b.c\.`: {"a.b", "c."}} {
-		if got, err := metadata.ParseValuePath(text); err != nil || !slices.Equal(got, want) {
+		if got, err := metadata.ParseValuePath(text); err != nil || !slices.Equal(got, want) || got.String() != text {
 			t.Errorf("%s is %q: %v", text, got, err)
 		}
 	}
