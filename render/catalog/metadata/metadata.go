@@ -29,7 +29,7 @@ type Metadata struct {
 	LockedValues []string
 	// Versions has the facts on versions; the application may lack some.
 	Versions Versions
-	// Extra holds the keys that have no meaning here, and VersionsKey, in JSON's types:
+	// Extra holds the keys that have no meaning here, LockedKey and VersionsKey, in JSON's types:
 	// map[string]any, []any, string, bool, int64, float64 and nil. Timestamps are strings.
 	Extra map[string]any
 }
@@ -53,6 +53,7 @@ func Parse(root *yaml.Node, found *violation.Findings) Metadata {
 			metadata.Annotations = document.Strings(member, objectmeta.AnnotationProblems, found)
 		case LockedKey:
 			metadata.LockedValues = parseLocked(member, found)
+			metadata.keepExtra(member, found)
 		case VersionsKey:
 			metadata.Versions = parseVersions(member, found)
 			metadata.keepExtra(member, found)

@@ -1,6 +1,9 @@
 package explain
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/render/explained"
@@ -22,6 +25,8 @@ type instanceExplanation struct {
 	Objects    []explainedObject  `json:"objects"`
 	Values     []explainedValue   `json:"values"`
 	ValuesFrom []explainedSecrets `json:"valuesFrom"`
+	// LockedValues are the paths of values that the application does not allow to change.
+	LockedValues []string `json:"lockedValues,omitempty"`
 	// Notes on what does not work everywhere.
 	Notes []explainedNote `json:"notes,omitempty"`
 
@@ -97,6 +102,11 @@ func newInstanceExplanation(e *explained.Instance, summary report.Instance) *ins
 	}
 	for _, o := range e.Instance.Objects {
 		out.Objects = append(out.Objects, explainedObject{string(o.Role), o.Key.Group, o.Key.Kind, o.Key.Namespace, o.Key.Name})
+	}
+	for _, path := range slices.Sorted(maps.Keys(e.Instance.Main.Locked)) {
+		if path != "" {
+			out.LockedValues = append(out.LockedValues, path)
+		}
 	}
 	for _, n := range e.Instance.Notes {
 		out.Notes = append(out.Notes, explainedNote(n))

@@ -53,6 +53,9 @@ func (e *instanceExplanation) facts() []string {
 	if e.Deploy != nil {
 		all = append(all, "deploy: "+e.Deploy.text())
 	}
+	if len(e.LockedValues) > 0 {
+		all = append(all, "locked values: "+excerpt.Names(e.LockedValues, maxCandidates))
+	}
 	for _, n := range e.Notes {
 		all = append(all, fmt.Sprintf("note: %s %s", n.Field, n.Message))
 	}
