@@ -14,7 +14,7 @@ func TestInstances(t *testing.T) {
 	useHelmSystem(t)
 	for name, run := range map[string]func(*testing.T){
 		"life": liveWithInstances, "failure": failToUpgrade, "removal": removeInstances, "sharing": shareInstances,
-		"adoption": adoptInstances,
+		"adoption": adoptInstances, "locking": lockValue,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -59,6 +59,9 @@ func (i *installing) offer(tag string, apps ...packaged) {
 	dir := i.t.TempDir()
 	for _, a := range apps {
 		write(i.t, filepath.Join(dir, "applications", a.name, "application.yaml"), a.definition(i.charts()))
+		if a.metadata != "" {
+			write(i.t, filepath.Join(dir, "applications", a.name, "metadata.yaml"), a.metadata)
+		}
 	}
 	i.pushDir(tag, dir)
 }
