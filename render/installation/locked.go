@@ -69,7 +69,7 @@ func digestAt(values map[string]any, path metadata.ValuePath) string {
 	if err != nil {
 		return ""
 	}
-	const size = 16
+	const size = 8 // a record has many
 	sum := sha256.Sum256(encoded)
 	return hex.EncodeToString(sum[:size])
 }

@@ -64,17 +64,6 @@ func (p ValuePath) String() string {
 	return strings.Join(names, ".")
 }
 
-// LockedIn returns the paths of the values that are locked of a version, sorted: those of the application and of the version.
-func (m Metadata) LockedIn(version string) []string {
-	return union(m.LockedValues, m.Versions.Of(version).LockedValues)
-}
-
-func union(a, b []string) []string {
-	all := slices.Concat(a, b)
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
 func parseLocked(member yamlnode.Entry, found *violation.Findings) []string {
 	return parseTexts(member, maxLocked, func(path string) string {
 		if _, err := ParseValuePath(path); err != nil {
