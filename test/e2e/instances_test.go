@@ -13,8 +13,10 @@ import (
 func TestInstances(t *testing.T) {
 	useHelmSystem(t)
 	for name, run := range map[string]func(*testing.T){
+		"locking": lockValue,
+
 		"life": liveWithInstances, "failure": failToUpgrade, "removal": removeInstances, "sharing": shareInstances,
-		"adoption": adoptInstances, "locking": lockValue,
+		"adoption": adoptInstances,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
