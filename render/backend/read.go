@@ -6,11 +6,12 @@ import (
 	"github.com/winnow-dev/winnow/render/backend/kinds"
 )
 
-// ValuesOf returns the values that an object of an instance has, in JSON's types: those of a main object, or the
-// default values. A patch may have changed them; then the error reports that they cannot be read.
+// ValuesOf returns the values that an object of an instance has, in its types: those of a main object, or the default
+// values. They must not be changed. A patch may have changed them; then the error reports that they cannot be read.
 func ValuesOf(object Object) (map[string]any, error) {
 	at := func(fields ...string) map[string]any {
-		values, _, _ := unstructured.NestedMap(object.Object, fields...)
+		value, _, _ := unstructured.NestedFieldNoCopy(object.Object, fields...)
+		values, _ := value.(map[string]any)
 		return values
 	}
 	switch object.GroupVersionKind().GroupKind() {
@@ -36,9 +37,8 @@ func ValuesOf(object Object) (map[string]any, error) {
 const DefaultsKey = "values.yaml"
 
 func variablesOf(object Object) map[string]any {
-	list, _, _ := unstructured.NestedSlice(object.Object, "spec", "vars")
 	values := map[string]any{}
-	for _, element := range list {
+	for _, element := range elements(object, "spec", "vars") {
 		variable, _ := element.(map[string]any)
 		if name, ok := variable["name"].(string); ok {
 			values[name] = variable["value"]
@@ -49,9 +49,8 @@ func variablesOf(object Object) map[string]any {
 
 // ReferencesOf returns what a HelmRelease has in valuesFrom, in its order; nil for other objects.
 func ReferencesOf(main Object) []ValuesReference {
-	list, _, _ := unstructured.NestedSlice(main.Object, "spec", "valuesFrom")
 	var all []ValuesReference
-	for _, element := range list {
+	for _, element := range elements(main, "spec", "valuesFrom") {
 		fields, _ := element.(map[string]any)
 		text := func(name string) string { value, _ := fields[name].(string); return value }
 		is := func(name string) bool { value, _ := fields[name].(bool); return value }
@@ -61,4 +60,11 @@ func ReferencesOf(main Object) []ValuesReference {
 		})
 	}
 	return all
+}
+
+// elements returns those of a list, which may have the types of kustomize.
+func elements(object Object, fields ...string) []any {
+	value, _, _ := unstructured.NestedFieldNoCopy(object.Object, fields...)
+	list, _ := value.([]any)
+	return list
 }
