@@ -30,17 +30,11 @@ func EffectiveOf(main Object, objects []Object) (Effective, error) {
 		e.Open, e.over = variableReferences(main), nil
 		return e, nil
 	}
+	found, open := referenced(main, objects)
+	e.Open = open
 	defaults := map[string]any{}
-	for _, reference := range ReferencesOf(main) {
-		i := slices.IndexFunc(objects, func(o Object) bool {
-			return o.GroupVersionKind().GroupKind() == kinds.ConfigMap.GroupKind() && o.GetNamespace() == main.GetNamespace() &&
-				reference == ValuesReference{Kind: kinds.ConfigMap.Kind, Name: o.GetName(), ValuesKey: DefaultsKey}
-		})
-		if i < 0 {
-			e.Open = append(e.Open, reference)
-			continue
-		}
-		values, err := ValuesOf(objects[i])
+	for _, object := range found {
+		values, err := ValuesOf(object)
 		if err != nil {
 			return Effective{}, err
 		}
@@ -48,6 +42,34 @@ func EffectiveOf(main Object, objects []Object) (Effective, error) {
 	}
 	e.Values = MergeValues(defaults, inline)
 	return e, nil
+}
+
+// RawOf returns the values of the instance with a main object as its objects have them, without reading YAML in them. What
+// is equal has equal values.
+func RawOf(main Object, objects []Object) []any {
+	found, _ := referenced(main, objects)
+	all := []any{raw(main)}
+	for _, object := range found {
+		all = append(all, raw(object))
+	}
+	return all
+}
+
+// referenced returns the default values among the objects that a main object names, and its references to what only the
+// cluster has.
+func referenced(main Object, objects []Object) (found []Object, open []ValuesReference) {
+	for _, reference := range ReferencesOf(main) {
+		i := slices.IndexFunc(objects, func(o Object) bool {
+			return o.GroupVersionKind().GroupKind() == kinds.ConfigMap.GroupKind() && o.GetNamespace() == main.GetNamespace() &&
+				reference == ValuesReference{Kind: kinds.ConfigMap.Kind, Name: o.GetName(), ValuesKey: DefaultsKey}
+		})
+		if i < 0 {
+			open = append(open, reference)
+			continue
+		}
+		found = append(found, objects[i])
+	}
+	return found, open
 }
 
 // Setter returns the first reference that may set the value at a path, which nothing wins over.

@@ -9,36 +9,46 @@ import (
 // ValuesOf returns the values that an object of an instance has, in its types: those of a main object, or the default
 // values. They must not be changed. A patch may have changed them; then the error reports that they cannot be read.
 func ValuesOf(object Object) (map[string]any, error) {
-	at := func(fields ...string) map[string]any {
-		value, _, _ := unstructured.NestedFieldNoCopy(object.Object, fields...)
-		values, _ := value.(map[string]any)
-		return values
+	value := raw(object)
+	switch object.GroupVersionKind().GroupKind() {
+	case kinds.ApplicationInstallation.GroupKind(), kinds.ConfigMap.GroupKind():
+		text, _ := value.(string)
+		return DecodeValues([]byte(text))
+	case kinds.Terraform.GroupKind():
+		return variablesOf(value), nil
 	}
+	values, _ := value.(map[string]any)
+	return values, nil
+}
+
+// raw returns the field of an object that ValuesOf reads.
+func raw(object Object) any {
+	fields := []string{"spec"}
 	switch object.GroupVersionKind().GroupKind() {
 	case kinds.HelmRelease.GroupKind():
-		return at("spec", "values"), nil
+		fields = []string{"spec", "values"}
 	case kinds.ApplicationInstallation.GroupKind():
-		block, _, _ := unstructured.NestedString(object.Object, "spec", "valuesBlock")
-		return DecodeValues([]byte(block))
+		fields = []string{"spec", "valuesBlock"}
 	case kinds.Terraform.GroupKind():
-		return variablesOf(object), nil
-	case kinds.ClusterExtension.GroupKind():
-		return nil, nil
+		fields = []string{"spec", "vars"}
 	case kinds.Subscription.GroupKind():
-		return at("spec", "config"), nil
+		fields = []string{"spec", "config"}
+	case kinds.ClusterExtension.GroupKind():
+		return nil
 	case kinds.ConfigMap.GroupKind():
-		text, _, _ := unstructured.NestedString(object.Object, "data", DefaultsKey)
-		return DecodeValues([]byte(text))
+		fields = []string{"data", DefaultsKey}
 	}
-	return at("spec"), nil
+	value, _, _ := unstructured.NestedFieldNoCopy(object.Object, fields...)
+	return value
 }
 
 // DefaultsKey is the key of the default values in their ConfigMap.
 const DefaultsKey = "values.yaml"
 
-func variablesOf(object Object) map[string]any {
+func variablesOf(vars any) map[string]any {
+	list, _ := vars.([]any)
 	values := map[string]any{}
-	for _, element := range elements(object, "spec", "vars") {
+	for _, element := range list {
 		variable, _ := element.(map[string]any)
 		if name, ok := variable["name"].(string); ok {
 			values[name] = variable["value"]

@@ -13,28 +13,23 @@ import (
 )
 
 // LockedIn returns what Definition.Locked has of a main object among the objects of an artifact, without the paths, which
-// the artifact does not tell; nil where the values cannot be read.
+// the artifact does not tell.
 func LockedIn(main backend.Object, objects []backend.Object) map[string]string {
-	values, err := backend.EffectiveOf(main, objects)
-	if err != nil {
-		return nil
-	}
-	return map[string]string{"": digestAt(values.Values, nil)}
+	return map[string]string{"": digest(backend.RawOf(main, objects))}
 }
 
 // lockedIn returns the digests of the locked values of an instance, as Definition.Locked has them, and refuses what may set
 // one and cannot be compared.
 func lockedIn(b instance.Built, objects []backend.Object) (map[string]string, []error) {
-	paths := b.Decision.Application.Metadata.LockedIn(b.Resolved.Resolved)
+	locked, paths := LockedIn(mainOf(objects), objects), b.Decision.Application.Metadata.LockedIn(b.Resolved.Resolved)
+	if len(paths) == 0 {
+		return locked, nil // reading the values takes time
+	}
 	values, err := backend.EffectiveOf(mainOf(objects), objects)
-	if err != nil && len(paths) > 0 {
+	if err != nil {
 		return nil, []error{&backend.Error{Instance: b.Name, Path: "values", Message: fmt.Sprintf(
 			"cannot be read, so that those which the application locks cannot be compared: %v", err)}}
 	}
-	if err != nil {
-		return nil, nil
-	}
-	locked := map[string]string{"": digestAt(values.Values, nil)}
 	var errs []error
 	for _, text := range paths {
 		path, err := metadata.ParseValuePath(text)
@@ -65,7 +60,11 @@ func digestAt(values map[string]any, path metadata.ValuePath) string {
 			return ""
 		}
 	}
-	encoded, err := json.Marshal([]any{depth, at})
+	return digest([]any{depth, at})
+}
+
+func digest(of []any) string {
+	encoded, err := json.Marshal(of)
 	if err != nil {
 		return ""
 	}
