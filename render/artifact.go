@@ -132,7 +132,7 @@ func mains(objects []backend.Object, patched map[safeguard.Key]kustomized.Object
 		if main.Instance == "" {
 			continue
 		}
-		main.Identity = installation.IdentityIn(built[i], built)
+		main.Identity, main.Locked = installation.IdentityIn(built[i], built), installation.LockedIn(built[i], built)
 		all = append(all, main)
 	}
 	slices.SortFunc(all, func(a, b safeguard.Definition) int { return cmp.Compare(a.Instance, b.Instance) })

@@ -96,7 +96,9 @@ func assemble(ctx context.Context, t transformed) (*Result, error) {
 	}
 	result.Tree, result.Revision = files, RevisionPrefix+files.Digest()
 	result.Definitions = asPatched(defined, patched)
-	result.Instances = t.installed.Installed(patched)
+	if result.Instances, err = t.installed.Installed(patched); err != nil {
+		return nil, err
+	}
 	result.Supporting, result.Targets = t.installed.Supporting(), t.installed.Targets()
 	if err := installation.DistinctReleases(result.Instances); err != nil {
 		return nil, err

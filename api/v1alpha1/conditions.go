@@ -75,6 +75,8 @@ const (
 	MajorUpgradeReason = "MajorUpgrade"
 	// InstanceUpgradeReason: an instance would rise to another version.
 	InstanceUpgradeReason = "InstanceUpgrade"
+	// LockedValueReason: a value of an instance would change that its application locks.
+	LockedValueReason = "LockedValue"
 	// BackendNotAvailableReason: the cluster does not serve a kind that the backend of an instance makes.
 	BackendNotAvailableReason = "BackendNotAvailable"
 	// AdoptionReason: a definition that lives in the cluster, and that the selection does not

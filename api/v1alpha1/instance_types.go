@@ -115,6 +115,10 @@ type Instance struct {
 	// +optional
 	Timeout *metav1.Duration `json:"timeout,omitempty"`
 
+	// Deploy states how it is installed and upgraded; by default what the definition says.
+	// +optional
+	Deploy *Deploy `json:"deploy,omitempty"`
+
 	// Suspend stops the controller of the backend from reconciling the instance.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
@@ -123,6 +127,22 @@ type Instance struct {
 	// so too.
 	// +optional
 	DestroyResources bool `json:"destroyResources,omitempty"`
+}
+
+// Deploy states how an instance is installed and upgraded. How long that may take is the timeout of the instance.
+type Deploy struct {
+	// Wait until what is installed is ready. An atomic release always waits.
+	// +optional
+	Wait *bool `json:"wait,omitempty"`
+
+	// Atomic rolls back an upgrade that fails, and uninstalls an installation that fails.
+	// +optional
+	Atomic *bool `json:"atomic,omitempty"`
+
+	// Retries of an installation or an upgrade that fails: of an atomic release, or of a Terraform object.
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	Retries *int32 `json:"retries,omitempty"`
 }
 
 // CatalogReference names a catalog of OLM in the cluster.

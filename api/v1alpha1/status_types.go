@@ -159,7 +159,7 @@ type HeldStatus struct {
 // HeldReason is one held change.
 type HeldReason struct {
 	// Reason is Removal, UnknownName, IdentityChange, VersionRemoval, Adoption, SourceChange,
-	// InstanceUpgrade, MajorUpgrade, BackendNotAvailable, EmptyResult or BaselineLost.
+	// InstanceUpgrade, LockedValue, MajorUpgrade, BackendNotAvailable, EmptyResult or BaselineLost.
 	Reason string `json:"reason"`
 	// Application that changes; empty for the selection as a whole.
 	// +optional

@@ -73,7 +73,7 @@ func TestOperatorsGuideShowsTheExample(t *testing.T) {
 			t.Errorf("%v:\n%s", err, block[1])
 		}
 	}
-	if shown != 9 {
+	if shown != 10 {
 		t.Errorf("the guide shows %d parts of the example", shown)
 	}
 }

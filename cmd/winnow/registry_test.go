@@ -93,9 +93,27 @@ func newRegistry(t *testing.T, packed []byte) *fakeRegistry {
 		Config: v1.Descriptor{MediaType: contract.FluxConfigMediaType},
 		Layers: []v1.Descriptor{r.layer(functions, contract.FluxLayerMediaType, "")},
 	})
+	r.push(t, "bundle", bundleImage(t, r))
 	r.put("index", v1.MediaTypeImageIndex, []byte(`{"schemaVersion": 2, "manifests": []}`))
 	r.put("broken", v1.MediaTypeImageManifest, []byte(`{"layers": 3}`))
 	return r
+}
+
+// bundleImage stores the image of an operator's bundle, and returns its manifest.
+func bundleImage(t *testing.T, r *fakeRegistry) v1.Manifest {
+	t.Helper()
+	packed, err := pack("../../examples/operators/bundles/heron-0.2.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := json.Marshal(v1.Image{Config: v1.ImageConfig{Labels: map[string]string{"operators.operatorframework.io.bundle.package.v1": "heron"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v1.Manifest{
+		MediaType: v1.MediaTypeImageManifest, Config: r.layer(config, v1.MediaTypeImageConfig, ""),
+		Layers: []v1.Descriptor{r.layer(packed, v1.MediaTypeImageLayerGzip, "")},
+	}
 }
 
 // packDefinition packs a CustomResourceDefinition whose only field is spec.method.

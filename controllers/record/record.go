@@ -287,12 +287,16 @@ func Live(cs *v1alpha1.CatalogSelection) ([]safeguard.Definition, error) {
 }
 
 // lean returns a smaller record, not ok if it cannot be smaller: first it shortens the digests of origins, then
-// removes them. Without them a change of sources is not detected, but without any record every change is held.
+// removes them, and those of locked values. Without them a change of sources is not detected, and which value has changed is
+// not known, but without any record every change is held.
 func (r Record) lean() (Record, bool) {
 	var shorter, without bool
 	short, bare := slices.Clone(r.Definitions), slices.Clone(r.Definitions)
 	for i, d := range r.Definitions {
 		short[i].Origins, bare[i].Origins = d.Origins.Short(), nil
+		if len(d.Locked) > 1 {
+			bare[i].Locked, without = map[string]string{"": d.Locked[""]}, true
+		}
 		shorter = shorter || !slices.Equal(short[i].Origins, d.Origins)
 		without = without || d.Origins != nil
 	}

@@ -178,6 +178,28 @@ func TestCostOfLargeRecords(t *testing.T) {
 	}
 }
 
+// Of too many locked values, only the digest of all values is left, with which another value is held.
+func TestCostOfLockedValuesInALargeRecord(t *testing.T) {
+	for paths, want := range map[int]int{20: 21, 128: 1} {
+		var r Record
+		for i := range 256 {
+			locked := map[string]string{"": "all"}
+			for path := range paths {
+				locked[fmt.Sprint("network.value", path)] = sourcetest.Digest(fmt.Append(nil, i, path))[7:23]
+			}
+			r.Definitions = append(r.Definitions, safeguard.Definition{Kind: "HelmRelease", Name: fmt.Sprint("a", i), Instance: fmt.Sprint("a", i), Locked: locked})
+		}
+		packed, err := r.Pack()
+		if err != nil || packed == nil {
+			t.Fatalf("%d paths are not packed: %v", paths, err)
+		}
+		read, err := unpack(packed.Packed)
+		if err != nil || len(read.Definitions[0].Locked) != want || read.Definitions[0].Locked[""] != "all" || len(r.Definitions[0].Locked) != paths+1 {
+			t.Errorf("of %d paths, %d digests are read: %v", paths, len(read.Definitions[0].Locked), err)
+		}
+	}
+}
+
 // A record that would not be read is not written.
 func TestARecordOfTooManyElementsIsNotWritten(t *testing.T) {
 	for definitions, want := range map[int]bool{30_000: true, 40_000: false} {

@@ -40,6 +40,7 @@ type settings struct {
 	ServiceAccountName string                    `json:"serviceAccountName"`
 	Interval           metav1.Duration           `json:"interval"`
 	Timeout            metav1.Duration           `json:"timeout"`
+	Deploy             backend.Deploy            `json:"deploy"`
 	Suspend            bool                      `json:"suspend"`
 	DestroyResources   bool                      `json:"destroyResources"`
 	Access             backend.Access            `json:"access"`
@@ -88,7 +89,7 @@ func (s settings) of(application *catalog.Application, spec map[string]any) back
 		Values: backend.MergeValues(s.Values, s.Overrides), ValuesFrom: s.ValuesFrom, DependsOn: s.DependsOn,
 		TargetNamespace: s.TargetNamespace, CreateNamespace: s.CreateNamespace,
 		ReleaseName: s.ReleaseName, StorageNamespace: s.StorageNamespace, ServiceAccountName: s.ServiceAccountName,
-		Interval: s.Interval.Duration, Timeout: s.Timeout.Duration, Suspend: s.Suspend,
+		Interval: s.Interval.Duration, Timeout: s.Timeout.Duration, Deploy: s.Deploy, Suspend: s.Suspend,
 		DestroyResources: s.DestroyResources, Access: s.Access,
 		Channels: s.Channels, Requested: s.Requested, Catalog: s.Catalog, CreateOperatorGroup: s.CreateGroup,
 	}

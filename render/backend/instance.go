@@ -53,6 +53,8 @@ type Instance struct {
 	// Interval of reconciliation, and Timeout of an installation; zero is the backend's default, and what
 	// the definition says.
 	Interval, Timeout time.Duration
+	// Deploy states how it is installed and upgraded.
+	Deploy Deploy
 	// Suspend stops reconciliation.
 	Suspend bool
 	// DestroyResources deletes what Terraform made when the instance is deleted, if the definition says so too.
@@ -64,6 +66,14 @@ type Instance struct {
 // FromServed reports whether the instance is installed from the catalog of the selection, which is of this kind.
 func (in Instance) FromServed(kind string) bool {
 	return in.Catalog == CatalogReference{} && in.Served != nil && in.Served.Kind == kind
+}
+
+// Deploy states how an instance is installed and upgraded. What is nil is what the definition says, or the backend's default.
+type Deploy struct {
+	// Wait for what is installed, and Atomic rolls back what fails.
+	Wait, Atomic *bool
+	// Retries of what fails, at least 0.
+	Retries *int32
 }
 
 // ValuesReference names values that are read in the cluster, as a HelmRelease does.

@@ -6,37 +6,47 @@ import (
 	"github.com/winnow-dev/winnow/render/backend/kinds"
 )
 
-// ValuesOf returns the values that an object of an instance has, in JSON's types: those of a main object, or the
-// default values. A patch may have changed them; then the error reports that they cannot be read.
+// ValuesOf returns the values that an object of an instance has, in its types: those of a main object, or the default
+// values. They must not be changed. A patch may have changed them; then the error reports that they cannot be read.
 func ValuesOf(object Object) (map[string]any, error) {
-	at := func(fields ...string) map[string]any {
-		values, _, _ := unstructured.NestedMap(object.Object, fields...)
-		return values
+	value := raw(object)
+	switch object.GroupVersionKind().GroupKind() {
+	case kinds.ApplicationInstallation.GroupKind(), kinds.ConfigMap.GroupKind():
+		text, _ := value.(string)
+		return DecodeValues([]byte(text))
+	case kinds.Terraform.GroupKind():
+		return variablesOf(value), nil
 	}
+	values, _ := value.(map[string]any)
+	return values, nil
+}
+
+// raw returns the field of an object that ValuesOf reads.
+func raw(object Object) any {
+	fields := []string{"spec"}
 	switch object.GroupVersionKind().GroupKind() {
 	case kinds.HelmRelease.GroupKind():
-		return at("spec", "values"), nil
+		fields = []string{"spec", "values"}
 	case kinds.ApplicationInstallation.GroupKind():
-		block, _, _ := unstructured.NestedString(object.Object, "spec", "valuesBlock")
-		return DecodeValues([]byte(block))
+		fields = []string{"spec", "valuesBlock"}
 	case kinds.Terraform.GroupKind():
-		return variablesOf(object), nil
-	case kinds.ClusterExtension.GroupKind():
-		return nil, nil
+		fields = []string{"spec", "vars"}
 	case kinds.Subscription.GroupKind():
-		return at("spec", "config"), nil
+		fields = []string{"spec", "config"}
+	case kinds.ClusterExtension.GroupKind():
+		return nil
 	case kinds.ConfigMap.GroupKind():
-		text, _, _ := unstructured.NestedString(object.Object, "data", DefaultsKey)
-		return DecodeValues([]byte(text))
+		fields = []string{"data", DefaultsKey}
 	}
-	return at("spec"), nil
+	value, _, _ := unstructured.NestedFieldNoCopy(object.Object, fields...)
+	return value
 }
 
 // DefaultsKey is the key of the default values in their ConfigMap.
 const DefaultsKey = "values.yaml"
 
-func variablesOf(object Object) map[string]any {
-	list, _, _ := unstructured.NestedSlice(object.Object, "spec", "vars")
+func variablesOf(vars any) map[string]any {
+	list, _ := vars.([]any)
 	values := map[string]any{}
 	for _, element := range list {
 		variable, _ := element.(map[string]any)
@@ -49,9 +59,8 @@ func variablesOf(object Object) map[string]any {
 
 // ReferencesOf returns what a HelmRelease has in valuesFrom, in its order; nil for other objects.
 func ReferencesOf(main Object) []ValuesReference {
-	list, _, _ := unstructured.NestedSlice(main.Object, "spec", "valuesFrom")
 	var all []ValuesReference
-	for _, element := range list {
+	for _, element := range elements(main, "spec", "valuesFrom") {
 		fields, _ := element.(map[string]any)
 		text := func(name string) string { value, _ := fields[name].(string); return value }
 		is := func(name string) bool { value, _ := fields[name].(bool); return value }
@@ -61,4 +70,11 @@ func ReferencesOf(main Object) []ValuesReference {
 		})
 	}
 	return all
+}
+
+// elements returns those of a list, which may have the types of kustomize.
+func elements(object Object, fields ...string) []any {
+	value, _, _ := unstructured.NestedFieldNoCopy(object.Object, fields...)
+	list, _ := value.([]any)
+	return list
 }

@@ -132,7 +132,7 @@ func TestFieldsOfInstancesAreChecked(t *testing.T) {
 			i.DependsOn, i.ValuesFrom = []string{"a"}, []backend.ValuesReference{{Kind: "Secret", Name: "a"}}
 			i.CreateNamespace = &yes
 		}, []problem{{"releaseName", ""}, {"storageNamespace", ""}, {"serviceAccountName", ""}, {"suspend", ""}, {"dependsOn", ""}, {"valuesFrom", ""}}},
-		{"a timeout where KKP does not wait", backend.ApplicationInstallation, func(i *backend.Instance) { i.Timeout = minute }, []problem{{"timeout", "wait: true"}}},
+		{"a timeout where KKP does not wait", backend.ApplicationInstallation, func(i *backend.Instance) { i.Timeout = minute }, []problem{{"timeout", "deploy.wait"}}},
 		{"what KKP manages", backend.ApplicationInstallation, func(i *backend.Instance) {
 			i.Application.Labels = map[string]string{"apps.kubermatic.k8c.io/managed-by": "KKP"}
 		}, []problem{{"metadata.labels.apps.kubermatic.k8c.io/managed-by", "KKP installs"}}},

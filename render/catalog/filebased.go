@@ -60,6 +60,9 @@ func isFileBased(name string) bool {
 
 // Load implements Format.
 func (f FileBased) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
+	if IsBundle(fsys) { // so opm takes it
+		return nil, errBundle()
+	}
 	if err := f.checkFiles(ctx, fsys); err != nil {
 		return nil, err
 	}

@@ -70,7 +70,8 @@ func Needs(format Format, path string) bool {
 }
 
 // Detect returns the format of a tree of files. Two formats that claim it are an *InvalidError that has
-// both names. A tree that none claims is one of Applications, whose violations name what is expected.
+// both names. A tree that none claims is one of Applications, whose violations name what is expected, unless it is a bundle
+// of an operator, an *InvalidError as well.
 func Detect(fsys fs.FS) (Format, error) {
 	var found []Format
 	for _, format := range Formats() {
@@ -84,6 +85,9 @@ func Detect(fsys fs.FS) (Format, error) {
 	}
 	switch len(found) {
 	case 0:
+		if IsBundle(fsys) {
+			return nil, errBundle()
+		}
 		return Applications{}, nil
 	case 1:
 		return found[0], nil
@@ -101,7 +105,10 @@ func LoadAs(ctx context.Context, format Format, fsys fs.FS) (*Catalog, error) {
 		return loaded, err
 	}
 	found, failed := Detect(fsys)
-	if failed != nil || found.Name() == format.Name() {
+	switch {
+	case failed != nil && IsBundle(fsys):
+		return nil, failed
+	case failed != nil || found.Name() == format.Name():
 		return nil, err
 	}
 	if claims, failed := found.Detect(fsys); failed != nil || !claims { // Applications stand for no format

@@ -121,7 +121,7 @@ func formatCases() []formatCase {
 		want: []string{
 			`a.yaml:14: document 3: bundle "plum.v1.0": properties[0].value.version: is not a semantic version: No Major.Minor.Patch elements found: "1.0"`,
 			"c.yaml:1: document 1: has no schema: every document needs one, such as olm.bundle",
-			"d.yaml:1: document 1: is not valid YAML: did not find expected node content",
+			"d.yaml:1: document 1: is not valid YAML: did not find expected node content: a [ or { is not closed, or a text that begins with one lacks quotes",
 		},
 		large: files{"a.yaml": operator("plum", "1.0.0") + strings.Repeat("---\nschema: x\n", 100_000)},
 		bound: "has more than 100000 documents",

@@ -75,6 +75,22 @@ func TestLoadChecksMetadata(t *testing.T) {
 			"a tier that no tierRefs can name is refused", "tier: " + strings.Repeat("x", 64),
 			[]string{path + `:1: tier "` + strings.Repeat("x", 64) + `" is longer than 63 characters, which no tierRefs can name`},
 		},
+		{"locked values are fine", "lockedValues: [a, b.c, 'd\\.e.f']\nversions: {1.0.0: {lockedValues: [a]}}\n", nil},
+		{
+			"malformed locked values are refused, each with its line",
+			"lockedValues:\n- ''\n- a..b\n- a[0]\n- 'a\\b'\n- a\n- a\n- 1\n- " + strings.Repeat("x", 251) + "\nversions:\n  1.0.0:\n    lockedValues: pod\n",
+			[]string{
+				path + `:2: lockedValues: "" is not a path of names with dots between them`,
+				path + `:3: lockedValues: "a..b" is not a path of names with dots between them`,
+				path + `:4: lockedValues: "a[0]" has brackets: a list is locked as a whole, so name the list`,
+				path + `:5: lockedValues: "a\\b" has a backslash that is before no dot`,
+				path + `:7: lockedValues has "a" twice`,
+				path + `:8: lockedValues must have strings, not a number`,
+				path + `:9: lockedValues: "` + strings.Repeat("x", 80) + `..." is longer than 250 bytes`,
+				path + `:12: versions["1.0.0"].lockedValues must be a list, not a string`,
+			},
+		},
+		{"too many locked values are refused", "lockedValues: [" + strings.Repeat("a, ", 65) + "]\n", []string{path + ":1: lockedValues has 65 entries, more than 64"}},
 		{"64 KiB are read", "a: " + strings.Repeat("x", 64<<10-3), nil},
 		{"more than 64 KiB are not", "a: " + strings.Repeat("x", 64<<10-2), []string{path + ": is larger than 65536 bytes"}},
 	} {

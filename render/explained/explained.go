@@ -38,6 +38,8 @@ type Instance struct {
 	// Unresolved is why it is not installed; nil if it is. Then the fields below are set.
 	Unresolved *instance.Unresolved
 	Instance   *installation.Instance
+	// Deployed is how it is installed and upgraded; nil where its object does not state it.
+	Deployed *backend.Deployed
 	// Values, sorted by path, the names of their layers, the highest first, and the values that only the cluster has,
 	// in their order.
 	Values     []layers.Leaf
@@ -104,6 +106,7 @@ func (e *Instance) explainValues(ctx context.Context, result *render.Result, cs 
 		return err
 	}
 	main := backend.Object{Unstructured: &unstructured.Unstructured{Object: built[e.mainObject().Key]}, Role: backend.Main}
+	e.Deployed = backend.DeployedOf(main)
 	e.References = e.references(main, cs.Spec.Instances[e.Name].ValuesFrom)
 	for _, reference := range e.References {
 		in.References = append(in.References, reference.TargetPath)

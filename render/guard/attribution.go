@@ -39,10 +39,10 @@ func byEdit(ctx context.Context, last Published, next Next, changes []safeguard.
 
 // excusable reports whether an edit may excuse a change of an instance. A spec that still has an instance does not mean
 // to remove it, even if the edit names an application or a version that does not exist. Another release is another
-// installation, whoever wants it.
+// installation, whoever wants it, and a value is locked for those who edit.
 func excusable(c safeguard.Change, next Next) bool {
 	stays := slices.ContainsFunc(next.Result.Unresolved, func(u instance.Unresolved) bool { return u.Name == c.Instance })
-	return !stays && c.Reason != v1alpha1.IdentityChangeReason
+	return !stays && c.Reason != v1alpha1.IdentityChangeReason && c.Reason != v1alpha1.LockedValueReason
 }
 
 // explained returns changes in which instances are gone for a reason, with the remedy, and one whose version is gone loses it.

@@ -21,7 +21,7 @@ const maxVersions = 20
 func MostSerious(changes []safeguard.Change) string {
 	for _, reason := range []string{
 		v1alpha1.RemovalReason, v1alpha1.UnknownNameReason, v1alpha1.IdentityChangeReason, v1alpha1.VersionRemovalReason, v1alpha1.StrandedReason,
-		v1alpha1.AdoptionReason, v1alpha1.InstanceUpgradeReason, v1alpha1.SourceChangeReason,
+		v1alpha1.AdoptionReason, v1alpha1.LockedValueReason, v1alpha1.InstanceUpgradeReason, v1alpha1.SourceChangeReason,
 	} {
 		if slices.ContainsFunc(changes, func(c safeguard.Change) bool { return c.Reason == reason }) {
 			return reason
@@ -140,6 +140,8 @@ func describeUnreadable(c safeguard.Change) string {
 func describeInstance(c safeguard.Change) string {
 	name := "instance " + c.Instance
 	switch {
+	case c.Reason == v1alpha1.LockedValueReason:
+		return name + ": " + describeLocked(c)
 	case c.Reason == v1alpha1.RemovalReason && c.Detail == "":
 		return name + " would be removed: spec.instances does not have it"
 	case c.Field == safeguard.OperatorConflictField:
@@ -160,6 +162,21 @@ func describeInstance(c safeguard.Change) string {
 		return fmt.Sprintf("%s would fall from %s to %s, because the higher version is gone", name, c.From, c.To)
 	}
 	return fmt.Sprintf("%s would rise from %s to %s", name, cmp.Or(c.From, "no version"), cmp.Or(c.To, "no version"))
+}
+
+// describeLocked returns what happens to a locked value, without the value, which may be a secret.
+func describeLocked(c safeguard.Change) string {
+	const why = "which its application does not allow once it is installed: keep the value"
+	value := excerpt.Quoted(c.Field)
+	switch {
+	case c.From == safeguard.UnknownValue:
+		return fmt.Sprintf("the value %s is locked from now on, while values change, and whether it does is not known: compare it with what is installed", value)
+	case c.From == "":
+		return fmt.Sprintf("the locked value %s would be set, %s unset", value, why)
+	case c.To == "":
+		return fmt.Sprintf("the locked value %s would not be set any more, %s", value, why)
+	}
+	return fmt.Sprintf("the locked value %s would change, %s", value, why)
 }
 
 // unmetOf describes which of the lost versions the platform drops; empty for none.

@@ -81,14 +81,17 @@ func Build(ctx context.Context, resolved []instance.Resolved, in Input) (Install
 }
 
 // Installed returns the instances of the artifact, as patches leave them: patched has the built objects, nil
-// without patches.
-func (in Installation) Installed(patched map[safeguard.Key]kustomized.Object) []Instance {
+// without patches. The error is a *refusal.Error with the reason InvalidSpec: a locked value is not known.
+func (in Installation) Installed(patched map[safeguard.Key]kustomized.Object) ([]Instance, error) {
 	var all []Instance
+	var errs []error
 	for _, b := range in.built {
 		objects := Patched(b.Objects, patched)
 		main := MainOf(mainOf(objects).Object)
 		main.Identity = IdentityIn(mainOf(objects), objects)
 		main.Instance, main.Application, main.Source = b.Name, b.Application, b.Decision.Source
+		locked, unknown := lockedIn(b, objects)
+		main.Locked, errs = locked, append(errs, unknown...)
 		if version := b.Installed(); version != "" {
 			main.Versions = []string{version}
 		}
@@ -101,7 +104,10 @@ func (in Installation) Installed(patched map[safeguard.Key]kustomized.Object) []
 			Objects: keysOf(b.Objects), Notes: b.Notes,
 		})
 	}
-	return all
+	if len(errs) > 0 {
+		return nil, &refusal.Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.instances", Err: refusal.Join(errs)}
+	}
+	return all, nil
 }
 
 // Supporting returns the keys of the objects besides the main ones.

@@ -127,7 +127,7 @@ func newSpec(name, namespace string, in v1alpha1.Instance, path *field.Path) (Sp
 		Name: name, Namespace: namespace, Values: values, TargetNamespace: in.Namespace, CreateNamespace: in.CreateNamespace,
 		ReleaseName: in.ReleaseName, StorageNamespace: in.StorageNamespace, ServiceAccountName: in.ServiceAccountName,
 		Suspend: in.Suspend, DestroyResources: in.DestroyResources, Channels: in.Channels,
-		CreateOperatorGroup: in.CreateOperatorGroup,
+		CreateOperatorGroup: in.CreateOperatorGroup, Deploy: deployOf(in.Deploy),
 	}
 	if in.Catalog != nil {
 		spec.given.Catalog = backend.CatalogReference(*in.Catalog)
@@ -146,6 +146,13 @@ func newSpec(name, namespace string, in v1alpha1.Instance, path *field.Path) (Sp
 		spec.given.ValuesFrom = append(spec.given.ValuesFrom, backend.ValuesReference(from))
 	}
 	return spec, errs
+}
+
+func deployOf(in *v1alpha1.Deploy) (deploy backend.Deploy) {
+	if in != nil {
+		deploy = backend.Deploy(*in)
+	}
+	return deploy
 }
 
 // checkChannels repeats the bounds of the API.

@@ -25,6 +25,7 @@ func corpusRules() []corpusRule {
 		{rules.New("catalog/tier-missing", rules.Warning, "every metadata.yaml has a tier"), tierMissing},
 		{rules.New("catalog/tier-spelling", rules.Warning, "a tier is spelt in one way"), tierSpelling},
 		{rules.New("catalog/misspelt-key", rules.Error, "no key of a metadata.yaml is misspelt"), misspeltKey},
+		{rules.New("catalog/unknown-locked-value", rules.Warning, "a locked value is among the default values"), unknownLockedValue},
 		{rules.New("catalog/unknown-version", rules.Warning, "a metadata.yaml describes versions that the application has"), unknownVersion},
 		{rules.New("catalog/unchecked-requirement", rules.Warning, "a version requires what selections can list"), uncheckedRequirement},
 		{rules.New("catalog/deprecated", rules.Info, "the application is not deprecated"), deprecated},
@@ -50,7 +51,7 @@ func tierMissing(c *corpus.Corpus, report corpus.Report) {
 
 // metadataKeys are those of a metadata.yaml that mean something. Others are for expressions.
 func metadataKeys() []string {
-	return []string{"annotations", "deprecated", "labels", "tier", metadata.VersionsKey}
+	return []string{"annotations", "deprecated", "labels", metadata.LockedKey, "tier", metadata.VersionsKey}
 }
 
 // misspeltKey finds what silently takes an application out of selections, which uninstalls it.

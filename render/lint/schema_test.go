@@ -164,6 +164,9 @@ func TestAKeyOfMetadataThatIsMisspelt(t *testing.T) {
 		{"a fact on a version", "tier: gold\nversions:\n  1.0.0:\n    chanels: [a]\n    require: {}\n    released: now\n", []string{
 			`error catalog/misspelt-key:4 "chanels" of the version "1.0.0" is a key that only expressions can read: did you mean channels?`,
 			`error catalog/misspelt-key:5 "require" of the version "1.0.0" is a key that only expressions can read: did you mean requires?`}},
+		{"locked values", "tier: gold\nlockedValue: [pod.cidr]\nversions:\n  1.0.0:\n    lockdValues: [pod.cidr]\n", []string{
+			`error catalog/misspelt-key:2 "lockedValue" is a key that only expressions can read: did you mean lockedValues?`,
+			`error catalog/misspelt-key:5 "lockdValues" of the version "1.0.0" is a key that only expressions can read: did you mean lockedValues?`}},
 		{"a version that the application lacks", "tier: gold\nversions:\n  1.0.0: {}\n  1.0.O: {}\n  9.9.9: {}\n", []string{
 			`warning catalog/unknown-version:4 versions has "1.0.O", which spec.versions does not have: remove the entry, or did you mean "1.0.0"?`,
 			`warning catalog/unknown-version:5 versions has "9.9.9", which spec.versions does not have: remove the entry`}},
@@ -175,6 +178,31 @@ func TestAKeyOfMetadataThatIsMisspelt(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			if got := linted(t, kkpDefinition, test.metadata); !slices.Equal(got, test.want) {
 				t.Errorf("found %v\nwant  %v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestLockedValuesThatTheDefaultValuesLack(t *testing.T) {
+	const metadata = "tier: gold\nlockedValues: [pod.cidr, mode]\nversions: {1.0.0: {lockedValues: ['a\\.b']}}\n"
+	missing := func(line, path, advice string) string {
+		return "warning catalog/unknown-locked-value:" + line + ` lockedValues has "` + path + `", which the default values do not have, so that a change of the chart's own default value is not noticed` + advice
+	}
+	for _, test := range []struct {
+		name, values string
+		want         []string
+	}{
+		{"all are there", "  defaultValuesBlock: '{pod: {cidr: null}, mode: {}, a.b: 1}'\n", nil},
+		{"in a mapping", "  defaultValues: {pod: {cidr: 1}, mode: 2, a.b: 3}\n", nil},
+		{"misspelt ones", "  defaultValuesBlock: '{pod: {cird: 1}, mod: 2, a.c: 3}'\n", []string{
+			missing("2", "mode", `: did you mean "mod"?`), missing("2", "pod.cidr", `: did you mean "pod.cird"?`), missing("3", `a\\.b`, `: did you mean "a\\.c"?`)}},
+		{"none", "", []string{missing("2", "mode", ""), missing("2", "pod.cidr", ""), missing("3", `a\\.b`, "")}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := linted(t, strings.Replace(kkpDefinition, "  defaultValuesBlock: |\n    a: 1\n", test.values, 1), metadata)
+			got = slices.DeleteFunc(got, func(f string) bool { return !strings.Contains(f, "locked-value") })
+			if !slices.Equal(got, test.want) {
+				t.Errorf("found\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
 			}
 		})
 	}

@@ -14,7 +14,9 @@ import (
 )
 
 // versionFactKeys are those of a version in a metadata.yaml that mean something.
-func versionFactKeys() []string { return []string{"channels", "deprecated", "requires"} }
+func versionFactKeys() []string {
+	return []string{"channels", "deprecated", metadata.LockedKey, "requires"}
+}
 
 // factsOfVersions returns the entries of the member versions of a metadata.yaml.
 func factsOfVersions(d *corpus.Definition) []field.Entry {

@@ -10,7 +10,7 @@ import (
 // Change is a loss, a change or a major upgrade of one definition.
 type Change struct {
 	// Reason is one of the reasons of api/v1alpha1: Removal, IdentityChange, VersionRemoval,
-	// Stranded, Adoption, SourceChange, InstanceUpgrade or MajorUpgrade; or UnknownName, which has no Key.
+	// Stranded, Adoption, SourceChange, InstanceUpgrade, LockedValue or MajorUpgrade; or UnknownName, which has no Key.
 	Reason string
 	// Key of the definition, or of the main object of an instance.
 	Key Key
@@ -25,13 +25,13 @@ type Change struct {
 	Channel string
 	// From and To are the highest versions before and after a MajorUpgrade, the versions of an instance before and after
 	// an InstanceUpgrade or a VersionRemoval, or the values of Field before and after an IdentityChange or, if that is
-	// the ChannelField, an InstanceUpgrade.
+	// the ChannelField, an InstanceUpgrade. Of a LockedValue they are digests, which are not to be shown.
 	From, To string
 	// Consumer is <namespace>/<name> of the Kustomization whose inventory has the removed object; empty
 	// for an object that was published.
 	Consumer string
-	// Field is, for an IdentityChange, the path of the field that changes, and for an UnknownName the path
-	// of the selection's field with the value To.
+	// Field is, for an IdentityChange, the path of the field that changes, for a LockedValue the path of the value, and for
+	// an UnknownName the path of the selection's field with the value To.
 	Field string
 	// Detail is appended to the description of the change.
 	Detail string
@@ -59,7 +59,8 @@ func (c Change) OfPlatform() bool {
 
 // Loses reports whether the change removes a definition or versions of it, or changes its identity.
 func (c Change) Loses() bool {
-	return c.Reason != v1alpha1.MajorUpgradeReason && c.Reason != v1alpha1.SourceChangeReason && c.Reason != v1alpha1.InstanceUpgradeReason
+	return c.Reason != v1alpha1.MajorUpgradeReason && c.Reason != v1alpha1.SourceChangeReason && c.Reason != v1alpha1.InstanceUpgradeReason &&
+		c.Reason != v1alpha1.LockedValueReason
 }
 
 // Sort sorts changes by name, then by kind and reason.

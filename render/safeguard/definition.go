@@ -29,6 +29,9 @@ type Definition struct {
 	Identity map[string]string `json:"identity,omitempty"`
 	// Channel that the operator of an instance follows; empty for others, and in records of older releases.
 	Channel string `json:"channel,omitempty"`
+	// Locked maps the paths of the locked values of an instance to digests of what it has there, empty where it has nothing,
+	// and "" to that of all values. Nil where they are not known, as in records of older releases.
+	Locked map[string]string `json:"locked,omitempty"`
 	// Package is the package of operators that a content is; nil for others.
 	Package *Package `json:"package,omitempty"`
 }

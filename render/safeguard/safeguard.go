@@ -11,7 +11,7 @@ import (
 // decides which live releases are meant, SourceChange of versions that stay, VersionRemoval, and
 // MajorUpgrade when the major of the highest semantic version rises. A package of operators loses only what is
 // Stranded in a channel. Instances are compared by their names, with an
-// InstanceUpgrade for another version, or a VersionRemoval for a lower one. One that is gone while another one gets its
+// InstanceUpgrade for another version, or a VersionRemoval for a lower one, and a LockedValue for each. One that is gone while another one gets its
 // release has an IdentityChange.
 func Compare(older, newer []Definition) []Change {
 	after, instances := ByKey(newer), byInstance(newer)
@@ -31,6 +31,7 @@ func Compare(older, newer []Definition) []Change {
 		}
 		if before.Instance != "" {
 			changes = append(changes, instanceChanges(before, now)...)
+			changes = append(changes, lockedChanges(before, now)...)
 			continue
 		}
 		if before.Package != nil && now.Package != nil {

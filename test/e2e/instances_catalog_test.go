@@ -18,6 +18,7 @@ type packaged struct {
 	name     string
 	versions []string
 	fields   string // YAML of more fields of the spec
+	metadata string // the metadata.yaml; by default none
 	labels   string // YAML in flow style of the definition's labels
 	url      string // of the repository of its charts; by default that of the local registry
 }

@@ -17,13 +17,12 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// failToUpgrade publishes versions that cannot be installed. One application is atomic, so that its upgrade is rolled
-// back, after the first attempt here; the upgrade of the other one is tried again for ever.
+// failToUpgrade publishes versions that cannot be installed. One instance is atomic without retries, so that its upgrade is
+// rolled back after the first attempt; the upgrade of the other one is tried again for ever.
 func failToUpgrade(t *testing.T) {
 	i := newInstalling(t, "fragile")
 	apps := func(versions ...string) []packaged {
-		atomic := "  defaultDeployOptions: {helm: {wait: true, atomic: true, timeout: 30s}}\n"
-		return []packaged{{name: "atomic", versions: versions, fields: atomic}, {name: "endless", versions: versions}}
+		return []packaged{{name: "atomic", versions: versions}, {name: "endless", versions: versions}}
 	}
 	for _, name := range []string{"atomic", "endless"} {
 		pushChart(t, "fragile-charts", chartFiles(name, "1.0.0", ""))
@@ -34,14 +33,9 @@ func failToUpgrade(t *testing.T) {
 	i.offer("v1.1", apps("1.0.0", "1.1.0")...)
 	i.offer("v1.2", apps("1.0.0", "1.1.0", "1.1.1")...)
 	i.create(i.repository())
-	once := `  patches:
-  - target: {kind: HelmRelease, name: atomic}
-    patch: |
-      - {op: replace, path: /spec/upgrade/remediation/retries, value: 0}
-`
-	for name, patches := range map[string]string{"atomic": once, "endless": ""} {
+	for name, deploy := range map[string]string{"atomic": ", timeout: 30s, deploy: {atomic: true, retries: 0}", "endless": ""} {
 		i.commit([]string{
-			i.selecting(name, "definitions: Omit", "instances: {"+name+": {version: ^1}}\n"+patches),
+			i.selecting(name, "definitions: Omit", "instances: {"+name+": {version: ^1"+deploy+"}}"),
 			i.applying(name, name, "wait: true", "timeout: 30s"), // the least that kustomize-controller waits
 		})
 	}

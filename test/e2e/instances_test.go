@@ -13,6 +13,8 @@ import (
 func TestInstances(t *testing.T) {
 	useHelmSystem(t)
 	for name, run := range map[string]func(*testing.T){
+		"locking": lockValue,
+
 		"life": liveWithInstances, "failure": failToUpgrade, "removal": removeInstances, "sharing": shareInstances,
 		"adoption": adoptInstances, "states": reportInstances,
 	} {
@@ -59,6 +61,9 @@ func (i *installing) offer(tag string, apps ...packaged) {
 	dir := i.t.TempDir()
 	for _, a := range apps {
 		write(i.t, filepath.Join(dir, "applications", a.name, "application.yaml"), a.definition(i.charts()))
+		if a.metadata != "" {
+			write(i.t, filepath.Join(dir, "applications", a.name, "metadata.yaml"), a.metadata)
+		}
 	}
 	i.pushDir(tag, dir)
 }

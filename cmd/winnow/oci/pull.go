@@ -31,12 +31,9 @@ type Pulled struct {
 // Pull fetches a catalog of the format, one of spec.sources[].format. It verifies the digests of
 // manifest and layers. It returns a *render.Error for an invalid artifact.
 func (r *Repository) Pull(ctx context.Context, format string) (Pulled, error) {
-	manifest, raw, err := registry.FetchManifest(ctx, r.remote, r.remote.Reference.Reference)
-	if errors.Is(err, errdef.ErrNotFound) {
-		return Pulled{}, fmt.Errorf("%w; no such repository or tag, or this account must not see it", err)
-	}
+	manifest, raw, err := r.fetchManifest(ctx)
 	if err != nil {
-		return Pulled{}, asInvalid(r.advise(err))
+		return Pulled{}, err
 	}
 	chosen := format != "" && format != v1alpha1.FormatAuto
 	if (!chosen || format == v1alpha1.FormatFileBased) && registry.MayBeImage(manifest.MediaType, raw) {
@@ -119,4 +116,13 @@ func asInvalid(err error) error {
 // notCatalog returns the error for an artifact that is readable and not a catalog.
 func notCatalog(err error) error {
 	return &render.Error{Code: v1alpha1.ContractViolatedReason, Err: fmt.Errorf("the artifact is not a catalog: %w", err)}
+}
+
+// fetchManifest fetches the manifest that the reference names.
+func (r *Repository) fetchManifest(ctx context.Context) (v1.Descriptor, []byte, error) {
+	manifest, raw, err := registry.FetchManifest(ctx, r.remote, r.remote.Reference.Reference)
+	if errors.Is(err, errdef.ErrNotFound) {
+		return manifest, nil, fmt.Errorf("%w; no such repository or tag, or this account must not see it", err)
+	}
+	return manifest, raw, asInvalid(r.advise(err))
 }

@@ -28,7 +28,7 @@ func build(d *draft.Draft) {
 	}
 	// Cozystack decides about all of these, and has no values but the spec of the object.
 	d.Unsupported("version", "createNamespace", "releaseName", "storageNamespace", "serviceAccountName", "interval", "timeout",
-		"suspend", "dependsOn", "valuesFrom", "destroyResources")
+		"suspend", "dependsOn", "valuesFrom", "destroyResources", "deploy.wait", "deploy.atomic", "deploy.retries")
 	kind := Kind(d)
 	if problems := validation.IsDNS1035Label(d.Name); len(problems) > 0 {
 		d.Refuse("name", "%s is not valid for Cozystack: %s", excerpt.Quoted(d.Name), problems[0])

@@ -37,6 +37,9 @@ func (d *Draft) check() {
 	}
 	d.duration("interval", d.Interval)
 	d.duration("timeout", d.Timeout)
+	if d.Deploy.Retries != nil && *d.Deploy.Retries < 0 {
+		d.Refuse("deploy.retries", "%d must be at least 0", *d.Deploy.Retries)
+	}
 	d.references()
 	checkWritable("values", d.Values, d.Refuse)
 	slices.SortFunc(d.Problems, func(a, b *backend.Error) int { return cmp.Compare(a.Error(), b.Error()) })
@@ -126,6 +129,9 @@ func (d *Draft) Given(name string) bool {
 		"serviceAccountName":  d.ServiceAccountName != "",
 		"interval":            d.Interval != 0,
 		"timeout":             d.Timeout != 0,
+		"deploy.wait":         d.Deploy.Wait != nil,
+		"deploy.atomic":       d.Deploy.Atomic != nil,
+		"deploy.retries":      d.Deploy.Retries != nil,
 		"suspend":             d.Suspend,
 		"dependsOn":           len(d.DependsOn) > 0,
 		"valuesFrom":          len(d.ValuesFrom) > 0,

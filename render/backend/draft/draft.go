@@ -111,3 +111,17 @@ func (d *Draft) SetDependencies(spec map[string]any, name string) {
 		spec["dependsOn"] = list
 	}
 }
+
+// Deployed returns whether the release of the instance is waited for, and whether it is atomic: as the instance says, and
+// otherwise as the definition does. As in Helm, an atomic release is waited for.
+func (d *Draft) Deployed(waits, atomic bool) (bool, bool) {
+	if is := d.Deploy.Atomic; is != nil {
+		waits, atomic = waits || *is, *is
+	}
+	if is := d.Deploy.Wait; is != nil {
+		if waits = *is; atomic && !waits {
+			d.Refuse("deploy.wait", "is false, and an atomic release is waited for: leave it out, or set deploy.atomic to false")
+		}
+	}
+	return waits, atomic
+}

@@ -23,6 +23,8 @@ type release struct {
 	// remediate rolls a failed upgrade back and uninstalls a failed installation; otherwise both are tried
 	// again as they are, as KKP and Cozystack do.
 	remediate bool
+	// retries of an atomic release.
+	retries int32
 	// disableWait does not wait for what is installed.
 	disableWait bool
 	// serverSide reports whether server-side apply is used; nil is the default of helm-controller.
@@ -42,6 +44,7 @@ func addRelease(d *draft.Draft, r release) {
 	if len(name) > backend.MaxReleaseName {
 		d.Refuse("releaseName", "the release would be called %s, and Helm allows %d characters: set a shorter one", excerpt.Quoted(name), backend.MaxReleaseName)
 	}
+	r.deploy(d)
 	spec := r.extra
 	spec["interval"] = cmp.Or(d.Interval, r.interval, draft.DefaultInterval).String()
 	spec["releaseName"] = name
@@ -61,6 +64,19 @@ func addRelease(d *draft.Draft, r release) {
 	object := d.Add(backend.Main, kinds.HelmRelease, d.Namespace, r.name, map[string]any{"spec": spec})
 	if len(r.labels) > 0 {
 		object.SetLabels(r.labels)
+	}
+}
+
+// deploy sets how the release is deployed, which the definition has set, to what the instance says.
+func (r *release) deploy(d *draft.Draft) {
+	waits, atomic := d.Deployed(!r.disableWait, r.remediate)
+	r.disableWait, r.remediate, r.retries = !waits, atomic, atomicRetries
+	switch retries := d.Deploy.Retries; {
+	case retries == nil:
+	case !atomic:
+		d.Refuse("deploy.retries", "is for atomic releases, and this one is tried again until it succeeds: set deploy.atomic to true, or leave it out")
+	default:
+		r.retries = *retries
 	}
 }
 
@@ -91,7 +107,7 @@ func (r release) action() map[string]any {
 	action := map[string]any{"strategy": strategy}
 	if r.remediate {
 		action["strategy"] = map[string]any{"name": "RemediateOnFailure"}
-		action["remediation"] = map[string]any{"retries": int64(atomicRetries), "remediateLastFailure": true}
+		action["remediation"] = map[string]any{"retries": int64(r.retries), "remediateLastFailure": true}
 	}
 	draft.SetTrue(action, "disableWait", r.disableWait)
 	return action

@@ -31,7 +31,7 @@ func build(d *draft.Draft) {
 	if !d.Installs(d.Application.Group == kinds.KKPGroup) {
 		return
 	}
-	d.Unsupported("releaseName", "storageNamespace", "serviceAccountName", "suspend", "dependsOn", "valuesFrom", "destroyResources")
+	d.Unsupported("releaseName", "storageNamespace", "serviceAccountName", "suspend", "dependsOn", "valuesFrom", "destroyResources", "deploy.retries")
 	if strings.EqualFold(d.Application.Labels[managedByLabel], "kkp") {
 		d.Fault("metadata.labels."+managedByLabel, "says that KKP installs the application by itself: leave the instance out")
 	}
@@ -60,15 +60,19 @@ func build(d *draft.Draft) {
 // installOptions returns the options of the instance, which replace those of the definition, so that they have
 // to repeat them.
 func installOptions(d *draft.Draft) map[string]any {
-	if d.Timeout == 0 {
+	if d.Timeout == 0 && d.Deploy == (backend.Deploy{}) {
 		return nil
 	}
 	options := ReadDeployOptions(d)
-	if !options.wait {
-		d.Refuse("timeout", "is how long KKP waits for a release, and the definition does not say wait: true in spec.defaultDeployOptions.helm")
+	waits, atomic := d.Deployed(options.wait, options.Atomic)
+	if d.Timeout != 0 && !waits {
+		d.Refuse("timeout", "is how long KKP waits for a release, and it does not wait for this one: set deploy.wait to true, or leave it out")
 	}
-	helm := map[string]any{"wait": options.wait, "timeout": options.Timeout.String()}
-	draft.SetTrue(helm, "atomic", options.Atomic)
+	helm := map[string]any{"wait": waits}
+	if waits {
+		draft.SetDuration(helm, "timeout", options.Timeout)
+	}
+	draft.SetTrue(helm, "atomic", atomic)
 	draft.SetTrue(helm, "enableDNS", options.EnableDNS)
 	return map[string]any{"helm": helm}
 }

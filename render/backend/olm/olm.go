@@ -28,6 +28,9 @@ func ofPackage(d *draft.Draft, meaningless map[string]string) bool {
 		"valuesFrom":       "OLM reads no values",
 		"interval":         "OLM decides when it reconciles",
 		"timeout":          "OLM decides how long it tries",
+		"deploy.wait":      "OLM waits for what it installs",
+		"deploy.atomic":    "OLM rolls nothing back",
+		"deploy.retries":   "OLM decides how often it tries",
 		"suspend":          "OLM cannot stop the reconciliation of one package",
 		"destroyResources": "it is for Terraform",
 	}

@@ -44,7 +44,7 @@ func build(d *draft.Draft) {
 	if !d.Installs(d.Application.OfCozystack()) {
 		return
 	}
-	d.Unsupported("version", "namespace", "createNamespace", "releaseName", "storageNamespace", "timeout")
+	d.Unsupported("version", "namespace", "createNamespace", "releaseName", "storageNamespace", "timeout", "deploy.wait", "deploy.atomic")
 	chosen := cozystack.BackendOf(d)
 	module := chosen.Part
 	if chosen.Type != backend.Terraform || !module.IsSet() {
@@ -67,6 +67,9 @@ func build(d *draft.Draft) {
 	// Deletion of what Terraform made takes two yes: a catalog alone must not be able to bring it about.
 	draft.SetTrue(spec, "destroyResourcesOnDeletion", module.Get("destroyResourcesOnDeletion").IsTrue() && d.DestroyResources)
 	draft.SetTrue(spec, "suspend", d.Suspend)
+	if d.Deploy.Retries != nil {
+		spec["remediation"] = map[string]any{"retries": int64(*d.Deploy.Retries)}
+	}
 	setOutputs(d, spec, module.Get("writeOutputsToSecret"))
 	setRunner(d, spec, module.Get("runnerPodTemplate"))
 	setVariables(d, spec)

@@ -88,6 +88,9 @@ func (b *Blob) syntaxProblem(err error) shape.Problem {
 		return shape.Problem{Message: err.Error()}
 	}
 	line, message := yamlnode.Position(err, b.Data)
+	if cause := yamlnode.Cause(message, line, b.Data); cause != "" {
+		message += ": " + cause
+	}
 	return shape.Problem{Message: "is not valid YAML: " + message, Line: line}
 }
 

@@ -6,9 +6,10 @@ import (
 	"slices"
 )
 
-// The facts on versions that come from several catalogs.
+// The facts on versions that come from several catalogs, and from an application and a version.
 
-// With returns metadata in which the facts on added versions are those of the catalog that adds them, which has from.
+// With returns metadata in which the facts on added versions are those of the catalog that adds them, which has from. What
+// one of the catalogs locks is locked.
 func (m Metadata) With(added []string, from Metadata) Metadata {
 	isAdded := func(v Version) bool { return slices.Contains(added, v.Name) }
 	facts := slices.DeleteFunc(slices.Clone(m.Versions), isAdded)
@@ -19,6 +20,7 @@ func (m Metadata) With(added []string, from Metadata) Metadata {
 	}
 	slices.SortFunc(facts, func(v, w Version) int { return cmp.Compare(v.Name, w.Name) })
 	m.Versions = facts
+	m.LockedValues = union(m.LockedValues, from.LockedValues)
 
 	plain := map[string]any{}
 	own, _ := m.Extra[VersionsKey].(map[string]any)
@@ -38,4 +40,15 @@ func (m Metadata) With(added []string, from Metadata) Metadata {
 		m.Extra[VersionsKey] = plain
 	}
 	return m
+}
+
+// LockedIn returns the paths of the values that are locked of a version, sorted: those of the application and of the version.
+func (m Metadata) LockedIn(version string) []string {
+	return union(m.LockedValues, m.Versions.Of(version).LockedValues)
+}
+
+func union(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
 }

@@ -25,9 +25,11 @@ type Metadata struct {
 	Annotations map[string]string
 	// Deprecated is the message of a deprecated application, otherwise empty.
 	Deprecated string
+	// LockedValues are the paths of values that must not change once an instance was published, as ParseValuePath reads them.
+	LockedValues []string
 	// Versions has the facts on versions; the application may lack some.
 	Versions Versions
-	// Extra holds the keys that have no meaning here, and VersionsKey, in JSON's types:
+	// Extra holds the keys that have no meaning here, LockedKey and VersionsKey, in JSON's types:
 	// map[string]any, []any, string, bool, int64, float64 and nil. Timestamps are strings.
 	Extra map[string]any
 }
@@ -49,6 +51,9 @@ func Parse(root *yaml.Node, found *violation.Findings) Metadata {
 			metadata.Labels = document.Strings(member, objectmeta.LabelProblems, found)
 		case "annotations":
 			metadata.Annotations = document.Strings(member, objectmeta.AnnotationProblems, found)
+		case LockedKey:
+			metadata.LockedValues = parseLocked(member, found)
+			metadata.keepExtra(member, found)
 		case VersionsKey:
 			metadata.Versions = parseVersions(member, found)
 			metadata.keepExtra(member, found)

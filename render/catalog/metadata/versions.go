@@ -2,6 +2,7 @@ package metadata
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"unicode/utf8"
 
@@ -56,6 +57,8 @@ type Version struct {
 	Deprecated string
 	// Requires are sorted by component, which occurs once.
 	Requires []Requirement
+	// LockedValues are those of this version besides those of the application.
+	LockedValues []string
 }
 
 // Versions are sorted by name.
@@ -148,38 +151,23 @@ func parseVersion(entry yamlnode.Entry, found *violation.Findings) Version {
 			version.Deprecated = parseDeprecated(member, "the version", found)
 		case "requires":
 			version.Requires = parseRequirements(member, found)
+		case LockedKey:
+			version.LockedValues = parseLocked(member, found)
 		}
 	}
 	return version
 }
 
 func parseChannels(member yamlnode.Entry, found *violation.Findings) []string {
-	if member.Value.Kind != yaml.SequenceNode {
-		found.Add(member.Value.Line, "%s must be a list, not %s", member.Name, yamlnode.Describe(member.Value))
-		return nil
-	}
-	if n := len(member.Value.Content); n > maxChannels {
-		found.Add(member.Value.Line, "%s has %d entries, more than %d", member.Name, n, maxChannels)
-		return nil
-	}
-	var channels []string
-	for _, element := range member.Value.Content {
-		element = yamlnode.Resolve(element)
-		channel, ok := yamlnode.Text(element)
+	return parseTexts(member, maxChannels, func(channel string) string {
 		switch {
-		case !ok:
-			found.Add(element.Line, "%s must have strings, not %s", member.Name, yamlnode.Describe(element))
 		case channel == "":
-			found.Add(element.Line, "%s has an empty string", member.Name)
+			return " has an empty string"
 		case utf8.RuneCountInString(channel) > maxChannel:
-			found.Add(element.Line, "%s: %s is longer than %d characters, which no selection can name", member.Name, excerpt.Quoted(channel), maxChannel)
-		case slices.Contains(channels, channel):
-			found.Add(element.Line, "%s has %s twice", member.Name, excerpt.Quoted(channel))
-		default:
-			channels = append(channels, channel)
+			return fmt.Sprintf(": %s is longer than %d characters, which no selection can name", excerpt.Quoted(channel), maxChannel)
 		}
-	}
-	return channels
+		return ""
+	}, found)
 }
 
 func parseRequirements(member yamlnode.Entry, found *violation.Findings) []Requirement {

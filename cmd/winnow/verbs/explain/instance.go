@@ -1,6 +1,9 @@
 package explain
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/render/explained"
@@ -18,9 +21,12 @@ type instanceExplanation struct {
 	Choice     instance.Choice    `json:"choice,omitempty"`
 	Versions   []string           `json:"versions"`
 	Candidates []string           `json:"candidates"`
+	Deploy     *explainedDeploy   `json:"deploy,omitempty"`
 	Objects    []explainedObject  `json:"objects"`
 	Values     []explainedValue   `json:"values"`
 	ValuesFrom []explainedSecrets `json:"valuesFrom"`
+	// LockedValues are the paths of values that the application does not allow to change.
+	LockedValues []string `json:"lockedValues,omitempty"`
 	// Notes on what does not work everywhere.
 	Notes []explainedNote `json:"notes,omitempty"`
 
@@ -28,6 +34,15 @@ type instanceExplanation struct {
 	layers []string
 	// known are the facts on the versions.
 	known []report.VersionFacts
+}
+
+// explainedDeploy is how the instance is installed and upgraded, where its object states it.
+type explainedDeploy struct {
+	Wait    *bool  `json:"wait,omitempty"`
+	Atomic  *bool  `json:"atomic,omitempty"`
+	Timeout string `json:"timeout,omitempty"`
+	// Retries are missing where they have no end, or where the controller decides.
+	Retries *int64 `json:"retries,omitempty"`
 }
 
 type explainedNote struct {
@@ -82,8 +97,16 @@ func newInstanceExplanation(e *explained.Instance, summary report.Instance) *ins
 	if e.Instance == nil {
 		return out
 	}
+	if e.Deployed != nil {
+		out.Deploy = new(explainedDeploy(*e.Deployed))
+	}
 	for _, o := range e.Instance.Objects {
 		out.Objects = append(out.Objects, explainedObject{string(o.Role), o.Key.Group, o.Key.Kind, o.Key.Namespace, o.Key.Name})
+	}
+	for _, path := range slices.Sorted(maps.Keys(e.Instance.Main.Locked)) {
+		if path != "" {
+			out.LockedValues = append(out.LockedValues, path)
+		}
 	}
 	for _, n := range e.Instance.Notes {
 		out.Notes = append(out.Notes, explainedNote(n))

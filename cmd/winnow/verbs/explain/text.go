@@ -50,10 +50,41 @@ func (e *instanceExplanation) facts() []string {
 		}
 		all = append(all, text)
 	}
+	if e.Deploy != nil {
+		all = append(all, "deploy: "+e.Deploy.text())
+	}
+	if len(e.LockedValues) > 0 {
+		all = append(all, "locked values: "+excerpt.Names(e.LockedValues, maxCandidates))
+	}
 	for _, n := range e.Notes {
 		all = append(all, fmt.Sprintf("note: %s %s", n.Field, n.Message))
 	}
 	return all
+}
+
+// text returns how the instance is installed and upgraded.
+func (d explainedDeploy) text() string {
+	var parts []string
+	switch {
+	case d.Wait == nil:
+	case !*d.Wait:
+		parts = append(parts, "does not wait until it is ready")
+	case d.Timeout != "":
+		parts = append(parts, "waits until it is ready, at most "+d.Timeout)
+	default:
+		parts = append(parts, "waits until it is ready")
+	}
+	switch {
+	case d.Atomic == nil:
+	case *d.Atomic:
+		parts = append(parts, "rolls back what fails")
+	default:
+		parts = append(parts, "rolls nothing back")
+	}
+	if d.Retries != nil {
+		parts = append(parts, fmt.Sprintf("%d retries", *d.Retries))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // versionReason returns how the version comes about.

@@ -14,33 +14,38 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/imports/kubermatic"
 )
 
-// configurationIn returns the KubermaticConfiguration in a single FILE, nil for other input, and the content of the FILE, which
-// may be a pipe and cannot be read again; nil for several and for a directory.
-func configurationIn(ctx context.Context, args []string, stdin io.Reader) (object map[string]any, content []byte, err error) {
+// singleFile returns the content of a single FILE, which may be a pipe and cannot be read again; nil for several and for a
+// directory.
+func singleFile(ctx context.Context, args []string, stdin io.Reader) ([]byte, error) {
 	if info, err := os.Stat(args[0]); len(args) > 1 || err == nil && info.IsDir() {
-		return nil, nil, nil
+		return nil, nil
 	}
-	content, err = files.Read(ctx, args[0], stdin, (&importing.Reader{}).Read)
+	content, err := files.Read(ctx, args[0], stdin, (&importing.Reader{}).Read)
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading %s: %w", files.Label(args[0]), err)
+		return nil, fmt.Errorf("reading %s: %w", files.Label(args[0]), err)
 	}
+	return content, nil
+}
+
+// configurationIn returns the KubermaticConfiguration in the content of a file; nil for other input.
+func configurationIn(ctx context.Context, file string, content []byte) (object map[string]any, err error) {
 	if !bytes.Contains(content, []byte(kubermatic.Kind)) {
-		return nil, content, nil
+		return nil, nil
 	}
-	objects, _, err := importing.Objects(ctx, files.Label(args[0]), content)
+	objects, _, err := importing.Objects(ctx, files.Label(file), content)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for _, one := range objects {
 		switch {
 		case one["kind"] != kubermatic.Kind:
 		case object != nil:
-			return nil, nil, output.Finding(fmt.Errorf("%s has two of the kind %s: import one", files.Label(args[0]), kubermatic.Kind))
+			return nil, output.Finding(fmt.Errorf("%s has two of the kind %s: import one", files.Label(file), kubermatic.Kind))
 		default:
 			object = one
 		}
 	}
-	return object, content, nil
+	return object, nil
 }
 
 // importConfiguration writes the objects for the catalog of a KubermaticConfiguration.

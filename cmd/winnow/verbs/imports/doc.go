@@ -1,2 +1,3 @@
-// Package imports is winnow import: it makes a catalog of definitions, or instances of what runs. It must not replace a file.
+// Package imports is winnow import: it makes a catalog of definitions, of bundles of operators or of other catalogs, or instances
+// of what runs. It must not replace a file.
 package imports

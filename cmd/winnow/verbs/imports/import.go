@@ -33,13 +33,14 @@ type importOptions struct {
 	// place is the directory of a catalog, or a file of instances.
 	place, helmURL, versions string
 	latest                   int
+	bundles                  bundles
 }
 
 // New returns winnow import.
 func New() *cobra.Command {
 	var o importOptions
 	cmd := &cobra.Command{
-		Use:   "import FILE|DIR|-... -o DIR",
+		Use:   "import FILE|DIR|BUNDLE|-... -o DIR",
 		Short: "Make a catalog, or instances, of what you have",
 		Long: "Make a catalog of the definitions that you have, or add them to one:\n\n" +
 			"  - files of ApplicationDefinitions, one or more documents each;\n" +
@@ -54,6 +55,12 @@ func New() *cobra.Command {
 			"and the Kustomization for the catalog that KKP uses, and the command for the\n" +
 			"Secret of its registry. KKP's built-in catalog has no registry: --source names\n" +
 			"yours.\n\n" +
+			"Of bundles of operators, directories with manifests and metadata or images in\n" +
+			"registries, it makes a catalog of OLM: the blobs of opm render, with packages\n" +
+			"and channels by their annotations; -o - prints the bundles alone. --as manifests\n" +
+			"writes what OLM v1 would create of one. A catalog.yaml with references to images\n" +
+			"of catalogs becomes one catalog of them all. What is wrong with a bundle is\n" +
+			"listed, with file and line. See docs/guides/operators.md.\n\n" +
 			"With -f SELECTION it makes instances of running releases instead: HelmReleases\n" +
 			"with their sources, and ApplicationInstallations of KKP, as kubectl get prints\n" +
 			"them. It takes a release if the selection has its chart in its version, and if\n" +
@@ -70,6 +77,9 @@ func New() *cobra.Command {
 			"    --helm-url https://charts.example.com --latest 3\n\n" +
 			"  kubectl -n kubermatic get kubermaticconfiguration kubermatic -o yaml |\n" +
 			"    winnow import - -o cluster.yaml\n\n" +
+			"  # a catalog of the versions of an operator\n" +
+			"  winnow import bundles/* -o catalog \\\n" +
+			"    --image 'quay.io/acme/{{.Package}}-bundle:v{{.Version}}'\n\n" +
 			"  # instances of running releases\n" +
 			"  kubectl get helmreleases,helmrepositories,ocirepositories -A -o yaml |\n" +
 			"    winnow import - -f selection.yaml --source ./catalog -o instances.yaml",
@@ -83,27 +93,45 @@ func New() *cobra.Command {
 	f.StringVar(&o.versions, "versions", "", "`RANGE` of charts' versions: \">=1.2 <3\"")
 	f.IntVar(&o.latest, "latest", 0, "`N` highest versions of a chart; 0 takes all")
 	flags.CompleteNothing(cmd, "helm-url", "versions", "latest")
+	o.bundles.addFlags(cmd, &o.Options)
 	return cmd
 }
 
 // runAny imports what the flags and the input ask for.
 func (o *importOptions) runAny(cmd *cobra.Command, args []string) error {
 	out := flags.StreamsOf(cmd)
+	if o.File == "" && slices.ContainsFunc(args, isBundle) {
+		return o.bundles.run(cmd, o.place, args, out)
+	}
+	if err := refuseFlags(cmd, bundleFlags(), "is for bundles of operators, and "+args[0]+" is none"); err != nil {
+		return err
+	}
 	if o.File != "" {
 		if err := o.checkInstances(cmd, args); err != nil {
 			return err
 		}
 		return (&instances{&o.Options, o.place}).run(cmd.Context(), args, cmd.InOrStdin(), out)
 	}
-	configuration, content, err := configurationIn(cmd.Context(), args, cmd.InOrStdin())
+	content, err := singleFile(cmd.Context(), args, cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	configuration, err := configurationIn(cmd.Context(), args[0], content)
 	switch {
 	case err != nil:
 		return err
 	case configuration != nil:
-		if err := o.checkFile(cmd); err != nil {
+		if o.place, err = checkFile(cmd, o.place); err != nil {
 			return err
 		}
 		return o.importConfiguration(cmd.Context(), configuration, args[0], out)
+	}
+	composed, err := compositionIn(args[0], content)
+	switch {
+	case err != nil:
+		return err
+	case composed != nil:
+		return (&references{&o.Options, o.place}).run(cmd, composed, out)
 	}
 	if err := flags.CheckDestination(cmd, "-o", "directory", o.place); err != nil {
 		return err
@@ -268,22 +296,10 @@ func addApplications(dir string, content *tree.Tree) error {
 }
 
 // checkInstances checks the flags of an import to instances.
-func (o *importOptions) checkInstances(cmd *cobra.Command, args []string) error {
+func (o *importOptions) checkInstances(cmd *cobra.Command, args []string) (err error) {
 	if o.File == flags.ToStdout && slices.Contains(args, flags.ToStdout) {
 		return errors.New("standard input is one of -f and FILE: write the other one into a file")
 	}
-	return o.checkFile(cmd)
-}
-
-// checkFile checks the flags of an import to objects, which are written to a file.
-func (o *importOptions) checkFile(cmd *cobra.Command) error {
-	for _, name := range []string{"helm-url", "versions", "latest"} {
-		if cmd.Flags().Changed(name) {
-			return fmt.Errorf("--%s is for catalogs of definitions: leave it out", name)
-		}
-	}
-	if o.place == flags.ToStdout {
-		o.place = ""
-	}
-	return flags.CheckDestination(cmd, "-o", "file", o.place)
+	o.place, err = checkFile(cmd, o.place)
+	return err
 }

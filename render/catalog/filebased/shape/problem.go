@@ -48,7 +48,10 @@ func TypeProblem(err error) Problem {
 			at = append(at, key)
 		}
 	}
-	want := map[reflect.Kind]string{reflect.String: "a string", reflect.Bool: "a boolean", reflect.Slice: "a list"}[wrong.Type.Kind()]
+	want := map[reflect.Kind]string{
+		reflect.String: "a string", reflect.Bool: "a boolean", reflect.Slice: "a list",
+		reflect.Int32: "a number", reflect.Int64: "a number", reflect.Float64: "a number",
+	}[wrong.Type.Kind()]
 	got := map[string]string{"array": "a list", "object": "a mapping", "bool": "a boolean", "string": "a string"}[wrong.Value]
 	return Problem{At: at, Message: fmt.Sprintf("must be %s, but is %s", cmp.Or(want, "a mapping"), cmp.Or(got, "a number"))}
 }

@@ -1,0 +1,165 @@
+package blobs
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"slices"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/imports/bundle"
+	"github.com/winnow-dev/winnow/render/catalog/filebased"
+)
+
+// Bundle is the document of a bundle.
+type Bundle struct {
+	Schema        string                `json:"schema"`
+	Name          string                `json:"name"`
+	Package       string                `json:"package"`
+	Image         string                `json:"image,omitempty"`
+	Properties    []bundle.Property     `json:"properties"`
+	RelatedImages []bundle.RelatedImage `json:"relatedImages,omitempty"`
+}
+
+// The types of properties that are made of a bundle.
+const (
+	typeAPIRequired     = "olm.gvk.required"
+	typePackageRequired = "olm.package.required"
+	typeObject          = "olm.bundle.object"
+	typeMetadata        = "olm.csv.metadata"
+)
+
+// Of returns the document of a bundle. With the address of its image it has the metadata of the ClusterServiceVersion, as
+// `opm render --migrate-level=bundle-object-to-csv-metadata` has; without, it has all objects, as there is no other place
+// to take them from.
+func Of(b *bundle.Bundle, image string) (Bundle, error) {
+	blob := Bundle{Schema: filebased.SchemaBundle, Name: b.CSV.Metadata.Name, Package: b.Package, Image: image, RelatedImages: relatedImages(b, image)}
+	list, err := properties(b)
+	if err != nil {
+		return Bundle{}, err
+	}
+	if image == "" {
+		err = list.addObjects(b)
+	} else {
+		err = list.add(typeMetadata, metadataOf(b.CSV))
+	}
+	blob.Properties = list
+	return blob, err
+}
+
+// list collects properties.
+type list []bundle.Property
+
+// add adds a property with a value that is encoded as JSON.
+func (l *list) add(of string, value any) error {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return err
+	}
+	*l = append(*l, bundle.Property{Type: of, Value: bytes.TrimSpace(out.Bytes())})
+	return nil
+}
+
+// properties returns the properties of a bundle, but those of its objects, sorted by type and value, each API once.
+func properties(b *bundle.Bundle) (list, error) {
+	var all list
+	err := all.add(bundle.TypePackage, struct {
+		Name    string `json:"packageName"`
+		Version string `json:"version"`
+		Release string `json:"release,omitempty"`
+	}{b.Package, b.CSV.Spec.Version, b.CSV.Spec.Release})
+	if err != nil {
+		return nil, err
+	}
+	provided, required := slices.Clone(b.Provided), b.CSV.RequiredAPIs()
+	for _, one := range b.CSV.Spec.APIServices.Owned {
+		provided = append(provided, one.API())
+	}
+	for _, one := range slices.Concat(b.Properties, b.OwnProperties) {
+		isIt := func(listed bundle.Property) bool { return compare(listed, one) == 0 }
+		switch {
+		case one.Type == bundle.TypeGVK:
+			if provided, err = appendAPI(provided, one); err != nil {
+				return nil, err
+			}
+		case !slices.ContainsFunc(all, isIt):
+			all = append(all, one)
+		}
+	}
+	for _, one := range b.Dependencies {
+		switch one.Type {
+		case bundle.TypeGVK:
+			required, err = appendAPI(required, one)
+		case bundle.TypePackage:
+			var value struct{ PackageName, Version string }
+			if err = json.Unmarshal(one.Value, &value); err == nil {
+				err = all.add(typePackageRequired, map[string]string{"packageName": value.PackageName, "versionRange": value.Version})
+			}
+		default:
+			all = append(all, one)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := all.addAPIs(bundle.TypeGVK, provided); err != nil {
+		return nil, err
+	}
+	if err := all.addAPIs(typeAPIRequired, required); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, compare)
+	return all, nil
+}
+
+func appendAPI(all []bundle.API, one bundle.Property) ([]bundle.API, error) {
+	var api bundle.API
+	err := json.Unmarshal(one.Value, &api)
+	return append(all, api), err
+}
+
+// addAPIs adds each API once.
+func (l *list) addAPIs(of string, apis []bundle.API) error {
+	taken := map[bundle.API]bool{}
+	for _, api := range apis {
+		if taken[api] {
+			continue
+		}
+		taken[api] = true
+		if err := l.add(of, api); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func compare(x, y bundle.Property) int {
+	return cmp.Or(cmp.Compare(x.Type, y.Type), bytes.Compare(x.Value, y.Value))
+}
+
+// addObjects adds the objects of a bundle, encoded in base64, sorted by that.
+func (l *list) addObjects(b *bundle.Bundle) error {
+	var objects list
+	for _, one := range b.Objects {
+		if err := objects.add(typeObject, map[string][]byte{"data": one.JSON}); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(objects, compare)
+	*l = append(*l, objects...)
+	return nil
+}
+
+// relatedImages returns the images that the ClusterServiceVersion lists, that of the bundle and those of the operator, sorted.
+func relatedImages(b *bundle.Bundle, image string) []bundle.RelatedImage {
+	images := slices.Clone(b.CSV.Spec.RelatedImages)
+	for _, one := range append([]string{image}, b.CSV.OperatorImages()...) {
+		isIt := func(listed bundle.RelatedImage) bool { return listed.Image == one }
+		if one != "" && !slices.ContainsFunc(images, isIt) {
+			images = append(images, bundle.RelatedImage{Image: one})
+		}
+	}
+	slices.SortStableFunc(images, func(x, y bundle.RelatedImage) int { return cmp.Compare(x.Image, y.Image) })
+	return images
+}

@@ -1,0 +1,55 @@
+package bundle
+
+import "encoding/json"
+
+// The directories of a bundle.
+const (
+	ManifestsDirectory = "manifests"
+	MetadataDirectory  = "metadata"
+)
+
+// The files of the metadata. opm takes the content of any file there, OLM v1 these names only.
+const (
+	annotationsFile  = MetadataDirectory + "/annotations.yaml"
+	dependenciesFile = MetadataDirectory + "/dependencies.yaml"
+	propertiesFile   = MetadataDirectory + "/properties.yaml"
+)
+
+// The types of dependencies and properties that OLM defines, as far as they are converted.
+const (
+	TypePackage = "olm.package"
+	TypeGVK     = "olm.gvk"
+)
+
+// Bundle is a version of an operator.
+type Bundle struct {
+	// Package and Channels of its annotations. There is at least one channel.
+	Package  string
+	Channels []string
+	// DefaultChannel is empty where the bundle does not name one.
+	DefaultChannel string
+	// CSV is the one ClusterServiceVersion among Objects.
+	CSV CSV
+	// Objects in the order of the names of their files.
+	Objects []Object
+	// Provided are the APIs of the CustomResourceDefinitions, in the order of Objects.
+	Provided []API
+	// Dependencies of metadata/dependencies.yaml, Properties of metadata/properties.yaml, and OwnProperties of the CSV.
+	Dependencies, Properties, OwnProperties []Property
+}
+
+// Object is a manifest.
+type Object struct {
+	// Path of its file.
+	Path string
+	Kind string
+	Name string
+	// JSON has sorted keys, and numbers as the API server stores them.
+	JSON []byte
+}
+
+// Property is a typed value. A dependency has the same shape.
+type Property struct {
+	Type  string          `json:"type"`
+	Value json.RawMessage `json:"value"`
+}

@@ -1,0 +1,99 @@
+package plain
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/imports/bundle"
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
+
+// maxListed bounds the names in a message.
+const maxListed = 5
+
+// Manifests returns the manifests of a bundle as YAML, sorted by kind, namespace and name. They have no status. The error
+// lists every reason why the bundle cannot be installed without OLM.
+func Manifests(b *bundle.Bundle, o Options) ([]byte, error) {
+	if err := errors.Join(checkInstallable(b), checkModes(b.CSV.Spec.Modes, o)); err != nil {
+		return nil, err
+	}
+	var objects []map[string]any
+	for _, generate := range []func(*bundle.Bundle, Options) ([]map[string]any, error){accounts, roles, contents, deployments} {
+		made, err := generate(b, o)
+		if err != nil {
+			return nil, err
+		}
+		objects = append(objects, made...)
+	}
+	slices.SortStableFunc(objects, func(x, y map[string]any) int {
+		a, b := unstructured.Unstructured{Object: x}, unstructured.Unstructured{Object: y}
+		return cmp.Or(cmp.Compare(a.GetKind(), b.GetKind()), cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
+	})
+	var out bytes.Buffer
+	for _, object := range objects {
+		content, err := yaml.Marshal(object)
+		if err != nil {
+			return nil, err
+		}
+		out.WriteString("---\n")
+		out.Write(content)
+	}
+	return out.Bytes(), nil
+}
+
+// checkInstallable returns what the bundle needs OLM for.
+func checkInstallable(b *bundle.Bundle) error {
+	var errs []error
+	spec := b.CSV.Spec
+	if len(spec.Webhooks) > 0 {
+		var names []string
+		for _, one := range spec.Webhooks {
+			names = append(names, one.Name)
+		}
+		errs = append(errs, fmt.Errorf("it has the webhooks %s, whose certificates OLM makes and renews: install it with OLM",
+			excerpt.List(names, maxListed, excerpt.Quoted)))
+	}
+	if len(spec.APIServices.Owned) > 0 {
+		errs = append(errs, errors.New("it has an aggregated API (apiservicedefinitions), whose certificate OLM makes and renews: install it with OLM"))
+	}
+	if spec.Install.Strategy != "deployment" {
+		errs = append(errs, fmt.Errorf("spec.install.strategy is %s, want deployment", excerpt.Quoted(spec.Install.Strategy)))
+	}
+	taken := map[string]bool{}
+	for _, one := range spec.Install.Spec.Deployments {
+		if taken[one.Name] {
+			errs = append(errs, fmt.Errorf("it has two deployments with the name %s", excerpt.Quoted(one.Name)))
+		}
+		taken[one.Name] = true
+	}
+	return errors.Join(errs...)
+}
+
+// contents returns the objects of the bundle but its ClusterServiceVersion, in the namespace of the operator.
+func contents(b *bundle.Bundle, o Options) (objects []map[string]any, err error) {
+	for _, one := range b.Objects {
+		if one.Kind == bundle.KindCSV {
+			continue
+		}
+		var object map[string]any
+		if err := utiljson.Unmarshal(one.JSON, &object); err != nil {
+			return nil, fmt.Errorf("%s: %w", one.Path, err)
+		}
+		delete(object, "status")
+		unstructured.RemoveNestedField(object, "metadata", "creationTimestamp")
+		if bundle.IsNamespaced(one.Kind) {
+			if err := unstructured.SetNestedField(object, o.InstallNamespace, "metadata", "namespace"); err != nil {
+				return nil, fmt.Errorf("%s: %w", one.Path, err)
+			}
+		}
+		objects = append(objects, object)
+	}
+	return objects, nil
+}

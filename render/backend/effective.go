@@ -1,0 +1,159 @@
+package backend
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/winnow-dev/winnow/render/backend/kinds"
+)
+
+// Effective are the values of an instance, as far as its objects have them.
+type Effective struct {
+	// Values are the default values with those of the main object merged over them.
+	Values map[string]any
+	// Open are the references to values that only the cluster has.
+	Open []ValuesReference
+	// over are the values that win over Open; nil where none do.
+	over map[string]any
+}
+
+// EffectiveOf returns the values of the instance with a main object. The error is that of ValuesOf.
+func EffectiveOf(main Object, objects []Object) (Effective, error) {
+	inline, err := ValuesOf(main)
+	if err != nil {
+		return Effective{}, err
+	}
+	e := Effective{Values: inline, over: inline}
+	if main.GroupVersionKind().GroupKind() == kinds.Terraform.GroupKind() {
+		e.Open, e.over = variableReferences(main), nil
+		return e, nil
+	}
+	found, open := referenced(main, objects)
+	e.Open = open
+	defaults := map[string]any{}
+	for _, object := range found {
+		values, err := ValuesOf(object)
+		if err != nil {
+			return Effective{}, err
+		}
+		defaults = MergeValues(defaults, values)
+	}
+	e.Values = MergeValues(defaults, inline)
+	return e, nil
+}
+
+// RawOf returns the values of the instance with a main object as its objects have them, without reading YAML in them. What
+// is equal has equal values.
+func RawOf(main Object, objects []Object) []any {
+	found, _ := referenced(main, objects)
+	all := []any{raw(main)}
+	for _, object := range found {
+		all = append(all, raw(object))
+	}
+	return all
+}
+
+// referenced returns the default values among the objects that a main object names, and its references to what only the
+// cluster has.
+func referenced(main Object, objects []Object) (found []Object, open []ValuesReference) {
+	for _, reference := range ReferencesOf(main) {
+		i := slices.IndexFunc(objects, func(o Object) bool {
+			return o.GroupVersionKind().GroupKind() == kinds.ConfigMap.GroupKind() && o.GetNamespace() == main.GetNamespace() &&
+				reference == ValuesReference{Kind: kinds.ConfigMap.Kind, Name: o.GetName(), ValuesKey: DefaultsKey}
+		})
+		if i < 0 {
+			open = append(open, reference)
+			continue
+		}
+		found = append(found, objects[i])
+	}
+	return found, open
+}
+
+// Setter returns the first reference that may set the value at a path, which nothing wins over.
+func (e Effective) Setter(path []string) (reference ValuesReference, found bool) {
+	if isDecided(e.over, path) {
+		return ValuesReference{}, false
+	}
+	i := slices.IndexFunc(e.Open, func(r ValuesReference) bool { return r.maySet(path) })
+	if i < 0 {
+		return ValuesReference{}, false
+	}
+	return e.Open[i], true
+}
+
+// isDecided reports whether nothing that is merged under values changes what is at the path: only a mapping is merged.
+func isDecided(values map[string]any, path []string) bool {
+	var at any = values
+	for _, name := range path {
+		mapping, isMapping := at.(map[string]any)
+		if !isMapping {
+			return true
+		}
+		if at, isMapping = mapping[name]; !isMapping {
+			return false
+		}
+	}
+	_, isMapping := at.(map[string]any)
+	return !isMapping
+}
+
+// maySet reports whether the reference may set the value at a path, or a part of it. A single value that is no literal can
+// set any, because Helm reads commas in it.
+func (r ValuesReference) maySet(path []string) bool {
+	if r.TargetPath == "" || !r.Literal {
+		return true
+	}
+	for i, name := range targetNames(r.TargetPath) {
+		if i == len(path) {
+			return true
+		}
+		if name != path[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// targetNames returns the names of a path as Helm reads it, up to the first index of a list.
+func targetNames(path string) []string {
+	names := []string{""}
+	for i := 0; i < len(path); i++ {
+		switch c := path[i]; {
+		case c == '[':
+			return names
+		case c == '.':
+			names = append(names, "")
+			continue
+		case c == '\\' && i+1 < len(path):
+			i++
+		}
+		names[len(names)-1] += path[i : i+1]
+	}
+	return names
+}
+
+// variableReferences returns what a Terraform object has in varsFrom, where a key is that of a variable by default.
+func variableReferences(main Object) []ValuesReference {
+	var all []ValuesReference
+	for _, element := range elements(main, "spec", "varsFrom") {
+		fields, _ := element.(map[string]any)
+		reference := ValuesReference{Literal: true}
+		reference.Kind, _ = fields["kind"].(string)
+		reference.Name, _ = fields["name"].(string)
+		keys, _, _ := unstructured.NestedStringSlice(fields, "varsKeys")
+		if len(keys) == 0 {
+			all = append(all, reference)
+		}
+		for _, key := range keys {
+			from, to, renamed := strings.Cut(key, ":")
+			if reference.TargetPath = to; !renamed {
+				reference.TargetPath = from
+			}
+			all = append(all, reference)
+		}
+	}
+	return all
+}
