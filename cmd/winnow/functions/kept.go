@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
+
+	"sigs.k8s.io/kustomize/kyaml/fn/runtime/runtimeutil"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
 	"github.com/winnow-dev/winnow/cmd/winnow/functions/workspace"
@@ -83,21 +86,25 @@ func changed(problem, hash, recorded string) string {
 }
 
 // supplies reports whether a runtime of a catalog is the one that a config has: the same image, or a program with the same
-// hash, wherever it lies. The digest of a tag is the one that was recorded.
+// hash, wherever it lies. The digest of a tag is the one that was recorded. With another field, such as args or envs, it is
+// none of the catalog: envs can have LD_PRELOAD.
 func (r *resolver) supplies(offered *krmfunctions.Runtime, c *configs.Config, hash string) bool {
-	switch {
-	case hash == "":
+	if hash == "" {
 		return false
+	}
+	want := runtimeutil.FunctionSpec{}
+	switch {
 	case offered.Container != nil:
 		image := offered.Container
 		name, _, _ := strings.Cut(image.Image, "@")
-		return c.Kept.Container.Image == name+"@"+configs.DigestPrefix+cmp.Or(image.SHA256, hash) && c.Kept.Container.Network == image.Network
-	case offered.Exec != nil:
-		return c.Kept.Container.Image == "" && slices.ContainsFunc(offered.Exec.Platforms, func(p krmfunctions.Platform) bool {
-			return p.OS == r.OS && p.Arch == r.Arch && p.SHA256 == hash
-		})
+		want.Container.Image = name + "@" + configs.DigestPrefix + cmp.Or(image.SHA256, hash)
+		want.Container.Network = image.Network
+	case offered.Exec != nil && slices.ContainsFunc(offered.Exec.Platforms, func(p krmfunctions.Platform) bool {
+		return p.OS == r.OS && p.Arch == r.Arch && p.SHA256 == hash
+	}):
+		want.Exec.Path = c.Kept.Exec.Path
 	}
-	return false
+	return reflect.DeepEqual(*c.Kept, want)
 }
 
 // hashOfKept returns the digest of the image that a config has, or the hash of its program; empty without one. problem says

@@ -61,6 +61,11 @@ func TestWhatACatalogSuppliedIsVerified(t *testing.T) {
 		{name: "a record that a file has made up", annotations: programRuntime("./bin/run", program), problem: "pass --enable-exec to allow it"},
 		{name: "a program that the catalog does not have any more", annotations: programRuntime("./bin/run", program), catalog: exec(one), problem: "pass --enable-exec to allow it"},
 		{name: "a program instead of an image, updated", annotations: programRuntime("./bin/run", program), catalog: image(one), update: true, written: "image: a:v1@sha256:" + one, flags: "--enable-alpha-plugins"},
+		{name: "a program of the catalog with a library of the repository", annotations: programRuntime("./bin/run\n        envs: [LD_PRELOAD=./evil.so]", program), catalog: exec(program), problem: "pass --enable-exec to allow it"},
+		{name: "the same, without a record", annotations: programRuntime("./bin/run\n        envs: [LD_PRELOAD=./evil.so]", ""), catalog: exec(program), problem: "pass --enable-exec to allow it"},
+		{name: "a program of the catalog with arguments", annotations: programRuntime("./bin/run\n        args: [-c, id]", program), catalog: exec(program), problem: "pass --enable-exec to allow it"},
+		{name: "a program of the catalog with arguments, updated", annotations: programRuntime("./bin/run\n        args: [-c, id]", program), catalog: image(one), update: true, written: "image: a:v1@sha256:" + one, flags: "--enable-alpha-plugins"},
+		{name: "an image of the catalog with a variable", annotations: imageRuntime("a:v1@sha256:"+one+"\n        envs: [MODE=off]", one), catalog: image(one), stale: "the catalog has another runtime", flags: "--enable-alpha-plugins"},
 		{name: "a record that is none", annotations: programRuntime("./bin/run", "x"), problem: "has no digest in the annotation"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
