@@ -120,13 +120,9 @@ func (r *resolver) hashOfKept(ctx context.Context, c *configs.Config) (hash, pro
 		return "", fmt.Sprintf("has the program %s: write its path with ./ or ../ at the beginning alone", excerpt.Quoted(program)), nil
 	}
 	for i, user := range c.Users {
-		file := filepath.FromSlash(program)
-		if !filepath.IsAbs(file) {
-			root, err := workspace.Absolute(r.Root)
-			if err != nil {
-				return "", "", err
-			}
-			file = filepath.Join(root, filepath.FromSlash(user.Dir), file)
+		file, err := r.placeOf(program, user)
+		if err != nil {
+			return "", "", err
 		}
 		sum, problem, err := workspace.Inspect(ctx, filepath.Dir(file), filepath.Base(file))
 		if err != nil || problem != "" {
@@ -138,4 +134,18 @@ func (r *resolver) hashOfKept(ctx context.Context, c *configs.Config) (hash, pro
 		hash = sum
 	}
 	return hash, "", nil
+}
+
+// placeOf returns where a program lies that a config of a layer has: the copy that kustomize builds has those of the root, and
+// a path may lead out of it.
+func (r *resolver) placeOf(program string, l *configs.Layer) (string, error) {
+	if filepath.IsAbs(filepath.FromSlash(program)) {
+		return filepath.FromSlash(program), nil
+	}
+	base, below := r.Root, filepath.Join(filepath.FromSlash(l.Dir), filepath.FromSlash(program))
+	if r.Output != "" && !filepath.IsLocal(below) {
+		base = r.Output
+	}
+	base, err := workspace.Absolute(base)
+	return filepath.Join(base, below), err
 }

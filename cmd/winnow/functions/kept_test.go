@@ -105,3 +105,26 @@ func TestWhatACatalogSuppliedIsVerified(t *testing.T) {
 		})
 	}
 }
+
+// The path of a program is relative to the kustomization, which -o copies, and may lead out of the copy.
+func TestAProgramIsReadWhereItWillRun(t *testing.T) {
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"app/kustomization.yaml": "transformers: [a.yaml]\n", "bin/run": programText, "out/bin/run": programText + "evil\n",
+		"app/a.yaml": configText("a") + "  annotations:\n" + programRuntime("../bin/run", hashOfText(programText)),
+	} {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(content), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for output, want := range map[string]string{"": "", "copy": "", "out/app": "with which it was resolved", "none/app": "does not exist"} {
+		o := Options{Root: filepath.Join(dir, "app"), Dir: ".", Exec: true}
+		if output != "" {
+			o.Output = filepath.Join(dir, filepath.FromSlash(output))
+		}
+		if _, err := Resolve(t.Context(), o); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("to %q: %v, want %q", output, err, want)
+		}
+	}
+}
