@@ -26,12 +26,11 @@ func schemaFields() []string {
 	}
 }
 
-// checkSchema warns of what makes a schema refuse each config, or accept more than its author means. A function can be used
-// without its schema.
+// checkSchema warns of what makes a schema refuse configs, or accept more than its author means.
 func (r *report) checkSchema(schema *yaml.Node) {
 	schema = yamlnode.Resolve(schema)
 	if schema.Kind != yaml.MappingNode {
-		r.warn(schema.Line, "the schema has %s in the place of a schema: it refuses each config", yamlnode.Describe(schema))
+		r.warn(schema.Line, "the schema cannot be read: it has %s in the place of a schema", yamlnode.Describe(schema))
 		return
 	}
 	for _, field := range yamlnode.Entries(schema) {
@@ -62,7 +61,7 @@ func (r *report) checkSchema(schema *yaml.Node) {
 // checkSchemas checks the schemas in a field, which must be of a kind.
 func (r *report) checkSchemas(field yamlnode.Entry, kind yaml.Kind, expected string) {
 	if field.Value.Kind != kind {
-		r.warn(field.Line, "the schema has %s in %s: it refuses each config; expected %s", yamlnode.Describe(field.Value), field.Name, expected)
+		r.warn(field.Line, "the schema cannot be read: %s is %s; expected %s", field.Name, yamlnode.Describe(field.Value), expected)
 		return
 	}
 	if kind == yaml.SequenceNode {
@@ -81,31 +80,27 @@ func (r *report) checkSchemaField(field yamlnode.Entry) {
 	text, isText := yamlnode.Text(field.Value)
 	switch field.Name {
 	case "type":
-		if !slices.Contains(schemaTypes(), text) {
-			r.warn(field.Line, "the schema has the type %s: it refuses each config; expected one of %s", quoteOr(field.Value), strings.Join(schemaTypes(), ", "))
+		expected := strings.Join(schemaTypes(), ", ")
+		switch {
+		case !isText:
+			r.warn(field.Line, "the schema cannot be read: type is %s; expected one of %s", yamlnode.Describe(field.Value), expected)
+		case !slices.Contains(schemaTypes(), text):
+			r.warn(field.Line, "the schema has the type %s, which no value has; expected one of %s", quote(text), expected)
 		}
 	case "pattern":
 		if _, err := regexp.Compile(text); err != nil || !isText {
-			r.warn(field.Line, "the schema has the pattern %s, which is no regular expression of Go: it refuses each config", quoteOr(field.Value))
+			r.warn(field.Line, "the schema has a pattern that is no regular expression of Go: no text conforms to it")
 		}
 	case "required":
 		isName := func(one *yaml.Node) bool { _, isText := yamlnode.Text(yamlnode.Resolve(one)); return isText }
 		if field.Value.Kind != yaml.SequenceNode || slices.ContainsFunc(field.Value.Content, func(one *yaml.Node) bool { return !isName(one) }) {
-			r.warn(field.Line, "the schema has %s in required: it refuses each config; expected a list of fields", yamlnode.Describe(field.Value))
+			r.warn(field.Line, "the schema cannot be read: required is %s; expected a list of names", yamlnode.Describe(field.Value))
 		}
 	case "$ref":
-		r.warn(field.Line, "the schema has a $ref, which is not read: it refuses each config; write the schema in its place")
+		r.warn(field.Line, "the schema has a $ref, which is not read: no config conforms to it; write the schema in its place")
 	default:
 		if near := spelling.Nearest(field.Name, schemaFields()); len(near) > 0 && !slices.Contains(schemaFields(), field.Name) {
 			r.warn(field.Line, "the schema has the field %s, which is not known; did you mean %s?", quote(field.Name), strings.Join(near, " or "))
 		}
 	}
-}
-
-// quoteOr returns the text of a node, or what it is instead.
-func quoteOr(node *yaml.Node) string {
-	if text, isText := yamlnode.Text(node); isText {
-		return quote(text)
-	}
-	return yamlnode.Describe(node)
 }

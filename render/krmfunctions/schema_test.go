@@ -6,22 +6,22 @@ import (
 	"testing"
 )
 
-// A schema that refuses each config is found where the catalog is published, and not only where a config needs it.
+// A mistake in a schema is found where the catalog is published, and not only where a config needs it.
 func TestWarningsAboutSchemas(t *testing.T) {
 	const types = "expected one of object, array, string, integer, number, boolean"
 	for schema, want := range map[string]string{
 		"{type: object, properties: {a: {type: string, pattern: '^a+$'}, b: {type: array, items: {}}, c: {additionalProperties: true}}, required: [a]}": "",
 		"{type: object, title: t, description: d, example: 1, x-kubernetes-list-type: map, patternProperties: {}, default: {type: 5}, properties: }":    "",
-		"{type: objekt}":                        `the schema has the type "objekt": it refuses each config; ` + types,
-		"{properties: {a: {type: [string]}}}":   `the schema has the type a list: it refuses each config; ` + types,
-		"{items: {pattern: '('}}":               `the schema has the pattern "(", which is no regular expression of Go: it refuses each config`,
-		"{additionalProperties: {required: a}}": `the schema has a string in required: it refuses each config; expected a list of fields`,
-		"{anyOf: [{required: [1]}]}":            `the schema has a list in required: it refuses each config; expected a list of fields`,
-		"{not: {$ref: '#/a'}}":                  `the schema has a $ref, which is not read: it refuses each config; write the schema in its place`,
+		"{type: objekt}":                        `the schema has the type "objekt", which no value has; ` + types,
+		"{properties: {a: {type: [string]}}}":   `the schema cannot be read: type is a list; ` + types,
+		"{items: {pattern: '('}}":               `the schema has a pattern that is no regular expression of Go: no text conforms to it`,
+		"{additionalProperties: {required: a}}": `the schema cannot be read: required is a string; expected a list of names`,
+		"{anyOf: [{required: [1]}]}":            `the schema cannot be read: required is a list; expected a list of names`,
+		"{not: {$ref: '#/a'}}":                  `the schema has a $ref, which is not read: no config conforms to it; write the schema in its place`,
 		"{type: object, propertys: {}}":         `the schema has the field "propertys", which is not known; did you mean properties?`,
-		"{properties: [a]}":                     `the schema has a list in properties: it refuses each config; expected a mapping`,
-		"{oneOf: {}}":                           `the schema has a mapping in oneOf: it refuses each config; expected a list`,
-		"{properties: {a: string}}":             `the schema has a string in the place of a schema: it refuses each config`,
+		"{properties: [a]}":                     `the schema cannot be read: properties is a list; expected a mapping`,
+		"{oneOf: {}}":                           `the schema cannot be read: oneOf is a mapping; expected a list`,
+		"{properties: {a: string}}":             `the schema cannot be read: it has a string in the place of a schema`,
 	} {
 		c, problems := load(t, map[string]string{"c.yaml": strings.Replace(complete(image), "{type: object}", schema, 1)})
 		got := lines(c.Warnings.Kept)
