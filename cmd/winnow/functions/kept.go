@@ -30,7 +30,7 @@ func (r *resolver) review(ctx context.Context, c *configs.Config) error {
 	if err != nil {
 		return err
 	}
-	supplied := r.supplied(v, c, hash)
+	supplied := r.supplied(s, f, v, c, hash)
 	if c.Recorded == "" {
 		r.keep(c, supplied)
 		return nil
@@ -57,8 +57,8 @@ func (r *resolver) review(ctx context.Context, c *configs.Config) error {
 }
 
 // supplied returns the runtime of a version if it is the one that a config has, and nil otherwise.
-func (r *resolver) supplied(v *krmfunctions.Version, c *configs.Config, hash string) *krmfunctions.Runtime {
-	if v == nil || !r.supplies(v.Runtime, c, hash) {
+func (r *resolver) supplied(s *Source, f *krmfunctions.Function, v *krmfunctions.Version, c *configs.Config, hash string) *krmfunctions.Runtime {
+	if v == nil || !r.supplies(s, f, v.Runtime, c, hash) {
 		return nil
 	}
 	return v.Runtime
@@ -85,10 +85,10 @@ func changed(problem, hash, recorded string) string {
 	return fmt.Sprintf("%s, not %s, with which it was resolved", problem, recorded)
 }
 
-// supplies reports whether a runtime of a catalog is the one that a config has: the same image, or a program with the same
-// hash, wherever it lies. The digest of a tag is the one that was recorded. With another field, such as args or envs, it is
-// none of the catalog: envs can have LD_PRELOAD.
-func (r *resolver) supplies(offered *krmfunctions.Runtime, c *configs.Config, hash string) bool {
+// supplies reports whether a runtime of a catalog is the one that a config has: the same image, or the same program. The
+// digest of a tag is the one that was recorded. With another field, such as args or envs, it is none of the catalog: envs
+// can have LD_PRELOAD.
+func (r *resolver) supplies(s *Source, f *krmfunctions.Function, offered *krmfunctions.Runtime, c *configs.Config, hash string) bool {
 	if hash == "" {
 		return false
 	}
@@ -100,11 +100,27 @@ func (r *resolver) supplies(offered *krmfunctions.Runtime, c *configs.Config, ha
 		want.Container.Image = name + "@" + configs.DigestPrefix + cmp.Or(image.SHA256, hash)
 		want.Container.Network = image.Network
 	case offered.Exec != nil && slices.ContainsFunc(offered.Exec.Platforms, func(p krmfunctions.Platform) bool {
-		return p.OS == r.OS && p.Arch == r.Arch && p.SHA256 == hash
+		return p.OS == r.OS && p.Arch == r.Arch && p.SHA256 == hash && r.isProgramOf(s, f, p.URI, c)
 	}):
 		want.Exec.Path = c.Kept.Exec.Path
 	}
 	return reflect.DeepEqual(*c.Kept, want)
+}
+
+// isProgramOf reports whether the program of a config is the file of a catalog itself. A copy of it could load other files
+// beside it, as scripts load modules.
+func (r *resolver) isProgramOf(s *Source, f *krmfunctions.Function, uri string, c *configs.Config) bool {
+	if s.Dir == "" {
+		return false
+	}
+	want, err := workspace.Absolute(filepath.Join(s.Dir, filepath.FromSlash(path.Join(path.Dir(f.Path), uri))))
+	return err == nil && !slices.ContainsFunc(c.Users, func(user *configs.Layer) bool {
+		file, err := r.placeOf(filepath.ToSlash(c.Kept.Exec.Path), user)
+		if err == nil {
+			file, err = workspace.Absolute(file)
+		}
+		return err != nil || file != want
+	})
 }
 
 // hashOfKept returns the digest of the image that a config has, or the hash of its program; empty without one. problem says
