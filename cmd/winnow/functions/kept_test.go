@@ -84,7 +84,9 @@ func TestWhatACatalogSuppliedIsVerified(t *testing.T) {
 			if test.catalog != "" {
 				loaded := loadText(t, "apiVersion: config.kubernetes.io/v1alpha1\nkind: Catalog\nspec:\n  krmFunctions:\n  - {group: e.com, kind: A, versions: [{name: "+cmp.Or(test.version, "v1")+"}], runtime: "+test.catalog+"}\n")
 				o.Catalogs = []string{"c"}
-				o.Open = func(context.Context, string) (*Source, error) { return &Source{Catalog: loaded, Reference: "c", Dir: dir}, nil }
+				o.Open = func(context.Context, string) (*Source, error) {
+					return &Source{Catalog: loaded, Reference: "c", Dir: dir}, nil
+				}
 			}
 			result, err := Resolve(t.Context(), o)
 			if test.problem != "" {
