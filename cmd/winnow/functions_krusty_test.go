@@ -148,7 +148,11 @@ func TestKustomizeRunsResolvedFunctions(t *testing.T) {
 			if refused := execute(t.Context(), check...); refused.code != root.ExitFindings {
 				t.Errorf("a file enables programs: %d %s", refused.code, refused.stdout)
 			}
-			supplied := execute(t.Context(), append(check, "--catalog", filepath.Join(dir, test.catalog, "catalog.yaml"))...)
+			catalog := filepath.Join(dir, test.catalog)
+			if copied, isIn := strings.CutPrefix(catalog, repository); isIn && test.output { // with its program
+				catalog = filepath.Join(workspace, copied)
+			}
+			supplied := execute(t.Context(), append(check, "--catalog", filepath.Join(catalog, "catalog.yaml"))...)
 			if supplied.code != root.ExitOK || supplied.stdout != got.stdout {
 				t.Errorf("the program of a catalog: %d %s%s", supplied.code, supplied.stdout, supplied.stderr)
 			}

@@ -1,6 +1,7 @@
 package functions
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
@@ -13,6 +14,7 @@ import (
 func (r *resolver) keep(c *configs.Config, supplied *krmfunctions.Runtime) {
 	r.count(c, supplied)
 	image, exec, network := c.Kept.Container.Image, c.Kept.Exec.Path, c.Kept.Container.Network
+	exported := slices.IndexFunc(c.Kept.Container.Env, func(env string) bool { return !strings.Contains(env, "=") })
 	r.needs.add(needs{function: true, exec: image == "", network: network})
 	switch {
 	case image == "" && !r.Exec && supplied == nil:
@@ -21,6 +23,9 @@ func (r *resolver) keep(c *configs.Config, supplied *krmfunctions.Runtime) {
 		r.Add(r.Show(c.File), c.Line, "%s has the network in its runtime: pass --network to allow it", c)
 	case len(c.Kept.Container.StorageMounts) > 0:
 		r.Add(r.Show(c.File), c.Line, "%s has mounts in its runtime, which kustomize makes without a flag: remove them, and pass --mount", c)
+	case exported >= 0:
+		r.Add(r.Show(c.File), c.Line, "%s has the variable %s of this machine in its runtime, which kustomize hands over without a flag: remove it, and pass --env to kustomize",
+			c, excerpt.Quoted(c.Kept.Container.Env[exported]))
 	case image != "" && !strings.Contains(image, "@sha256:"):
 		r.Note("%s:%d: %s keeps the image %s, which has no digest", r.Show(c.File), c.Line, c, excerpt.Quoted(image))
 	case image == "" && !strings.Contains(exec, "/"):

@@ -57,6 +57,7 @@ func TestRemoteConfigsAreNotTakenForLocalOnes(t *testing.T) {
 func TestARuntimeInAFileIsNoConsent(t *testing.T) {
 	for runtime, want := range map[string]string{
 		"{container: {image: a, mounts: [{type: bind, src: ., dst: /x, rw: true}]}}": "A of e.com/v1 has mounts in its runtime, which kustomize makes without a flag: remove them, and pass --mount",
+		"{container: {image: a, envs: [A=b, TOKEN]}}":                                `A of e.com/v1 has the variable "TOKEN" of this machine in its runtime, which kustomize hands over without a flag: remove it, and pass --env to kustomize`,
 		"{container: {image: a, network: true}}":                                     "A of e.com/v1 has the network in its runtime: pass --network to allow it",
 		"{exec: {path: ./evil}}":                                                     `A of e.com/v1 has the program "./evil", which runs with all rights of the user: look at it, and pass --enable-exec to allow it`,
 	} {

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
+
+	"sigs.k8s.io/kustomize/kyaml/fn/runtime/runtimeutil"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
 	"github.com/winnow-dev/winnow/cmd/winnow/functions/workspace"
@@ -27,7 +30,7 @@ func (r *resolver) review(ctx context.Context, c *configs.Config) error {
 	if err != nil {
 		return err
 	}
-	supplied := r.supplied(v, c, hash)
+	supplied := r.supplied(s, f, v, c, hash)
 	if c.Recorded == "" {
 		r.keep(c, supplied)
 		return nil
@@ -54,8 +57,8 @@ func (r *resolver) review(ctx context.Context, c *configs.Config) error {
 }
 
 // supplied returns the runtime of a version if it is the one that a config has, and nil otherwise.
-func (r *resolver) supplied(v *krmfunctions.Version, c *configs.Config, hash string) *krmfunctions.Runtime {
-	if v == nil || !r.supplies(v.Runtime, c, hash) {
+func (r *resolver) supplied(s *Source, f *krmfunctions.Function, v *krmfunctions.Version, c *configs.Config, hash string) *krmfunctions.Runtime {
+	if v == nil || !r.supplies(s, f, v.Runtime, c, hash) {
 		return nil
 	}
 	return v.Runtime
@@ -82,22 +85,42 @@ func changed(problem, hash, recorded string) string {
 	return fmt.Sprintf("%s, not %s, with which it was resolved", problem, recorded)
 }
 
-// supplies reports whether a runtime of a catalog is the one that a config has: the same image, or a program with the same
-// hash, wherever it lies. The digest of a tag is the one that was recorded.
-func (r *resolver) supplies(offered *krmfunctions.Runtime, c *configs.Config, hash string) bool {
-	switch {
-	case hash == "":
+// supplies reports whether a runtime of a catalog is the one that a config has: the same image, or the same program. The
+// digest of a tag is the one that was recorded. With another field, such as args or envs, it is none of the catalog: envs
+// can have LD_PRELOAD.
+func (r *resolver) supplies(s *Source, f *krmfunctions.Function, offered *krmfunctions.Runtime, c *configs.Config, hash string) bool {
+	if hash == "" {
 		return false
+	}
+	want := runtimeutil.FunctionSpec{}
+	switch {
 	case offered.Container != nil:
 		image := offered.Container
 		name, _, _ := strings.Cut(image.Image, "@")
-		return c.Kept.Container.Image == name+"@"+configs.DigestPrefix+cmp.Or(image.SHA256, hash) && c.Kept.Container.Network == image.Network
-	case offered.Exec != nil:
-		return c.Kept.Container.Image == "" && slices.ContainsFunc(offered.Exec.Platforms, func(p krmfunctions.Platform) bool {
-			return p.OS == r.OS && p.Arch == r.Arch && p.SHA256 == hash
-		})
+		want.Container.Image = name + "@" + configs.DigestPrefix + cmp.Or(image.SHA256, hash)
+		want.Container.Network = image.Network
+	case offered.Exec != nil && slices.ContainsFunc(offered.Exec.Platforms, func(p krmfunctions.Platform) bool {
+		return p.OS == r.OS && p.Arch == r.Arch && p.SHA256 == hash && r.isProgramOf(s, f, p.URI, c)
+	}):
+		want.Exec.Path = c.Kept.Exec.Path
 	}
-	return false
+	return reflect.DeepEqual(*c.Kept, want)
+}
+
+// isProgramOf reports whether the program of a config is the file of a catalog itself. A copy of it could load other files
+// beside it, as scripts load modules.
+func (r *resolver) isProgramOf(s *Source, f *krmfunctions.Function, uri string, c *configs.Config) bool {
+	if s.Dir == "" {
+		return false
+	}
+	want, err := workspace.Absolute(filepath.Join(s.Dir, filepath.FromSlash(path.Join(path.Dir(f.Path), uri))))
+	return err == nil && !slices.ContainsFunc(c.Users, func(user *configs.Layer) bool {
+		file, err := r.placeOf(filepath.ToSlash(c.Kept.Exec.Path), user)
+		if err == nil {
+			file, err = workspace.Absolute(file)
+		}
+		return err != nil || file != want
+	})
 }
 
 // hashOfKept returns the digest of the image that a config has, or the hash of its program; empty without one. problem says
@@ -113,13 +136,9 @@ func (r *resolver) hashOfKept(ctx context.Context, c *configs.Config) (hash, pro
 		return "", fmt.Sprintf("has the program %s: write its path with ./ or ../ at the beginning alone", excerpt.Quoted(program)), nil
 	}
 	for i, user := range c.Users {
-		file := filepath.FromSlash(program)
-		if !filepath.IsAbs(file) {
-			root, err := workspace.Absolute(r.Root)
-			if err != nil {
-				return "", "", err
-			}
-			file = filepath.Join(root, filepath.FromSlash(user.Dir), file)
+		file, err := r.placeOf(program, user)
+		if err != nil {
+			return "", "", err
 		}
 		sum, problem, err := workspace.Inspect(ctx, filepath.Dir(file), filepath.Base(file))
 		if err != nil || problem != "" {
@@ -131,4 +150,18 @@ func (r *resolver) hashOfKept(ctx context.Context, c *configs.Config) (hash, pro
 		hash = sum
 	}
 	return hash, "", nil
+}
+
+// placeOf returns where a program lies that a config of a layer has: the copy that kustomize builds has those of the root, and
+// a path may lead out of it.
+func (r *resolver) placeOf(program string, l *configs.Layer) (string, error) {
+	if filepath.IsAbs(filepath.FromSlash(program)) {
+		return filepath.FromSlash(program), nil
+	}
+	base, below := r.Root, filepath.Join(filepath.FromSlash(l.Dir), filepath.FromSlash(program))
+	if r.Output != "" && !filepath.IsLocal(below) {
+		base = r.Output
+	}
+	base, err := workspace.Absolute(base)
+	return filepath.Join(base, below), err
 }

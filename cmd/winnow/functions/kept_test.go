@@ -61,11 +61,19 @@ func TestWhatACatalogSuppliedIsVerified(t *testing.T) {
 		{name: "a record that a file has made up", annotations: programRuntime("./bin/run", program), problem: "pass --enable-exec to allow it"},
 		{name: "a program that the catalog does not have any more", annotations: programRuntime("./bin/run", program), catalog: exec(one), problem: "pass --enable-exec to allow it"},
 		{name: "a program instead of an image, updated", annotations: programRuntime("./bin/run", program), catalog: image(one), update: true, written: "image: a:v1@sha256:" + one, flags: "--enable-alpha-plugins"},
+		{name: "a program of the catalog with a library of the repository", annotations: programRuntime("./bin/run\n        envs: [LD_PRELOAD=./evil.so]", program), catalog: exec(program), problem: "pass --enable-exec to allow it"},
+		{name: "the same, without a record", annotations: programRuntime("./bin/run\n        envs: [LD_PRELOAD=./evil.so]", ""), catalog: exec(program), problem: "pass --enable-exec to allow it"},
+		{name: "a copy of the program, which may load what lies beside it", annotations: programRuntime("./copy/run", program), catalog: exec(program), problem: "pass --enable-exec to allow it"},
+		{name: "a copy of the program, without a record", annotations: programRuntime("./copy/run", ""), catalog: exec(program), problem: "pass --enable-exec to allow it"},
+		{name: "a copy of the program, updated", annotations: programRuntime("./copy/run", program), catalog: exec(program), update: true, written: "path: ./bin/run", flags: "--enable-alpha-plugins --enable-exec"},
+		{name: "a program of the catalog with arguments", annotations: programRuntime("./bin/run\n        args: [-c, id]", program), catalog: exec(program), problem: "pass --enable-exec to allow it"},
+		{name: "a program of the catalog with arguments, updated", annotations: programRuntime("./bin/run\n        args: [-c, id]", program), catalog: image(one), update: true, written: "image: a:v1@sha256:" + one, flags: "--enable-alpha-plugins"},
+		{name: "an image of the catalog with a variable", annotations: imageRuntime("a:v1@sha256:"+one+"\n        envs: [MODE=off]", one), catalog: image(one), stale: "the catalog has another runtime", flags: "--enable-alpha-plugins"},
 		{name: "a record that is none", annotations: programRuntime("./bin/run", "x"), problem: "has no digest in the annotation"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
-			files := map[string]string{"kustomization.yaml": "transformers: [a.yaml]\n", "a.yaml": configText("a") + "  annotations:\n" + test.annotations, "bin/run": programText}
+			files := map[string]string{"kustomization.yaml": "transformers: [a.yaml]\n", "a.yaml": configText("a") + "  annotations:\n" + test.annotations, "bin/run": programText, "copy/run": programText}
 			for name := range maps.Keys(files) {
 				file := filepath.Join(dir, filepath.FromSlash(name))
 				if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(files[name]), 0o755)); err != nil {
@@ -76,7 +84,9 @@ func TestWhatACatalogSuppliedIsVerified(t *testing.T) {
 			if test.catalog != "" {
 				loaded := loadText(t, "apiVersion: config.kubernetes.io/v1alpha1\nkind: Catalog\nspec:\n  krmFunctions:\n  - {group: e.com, kind: A, versions: [{name: "+cmp.Or(test.version, "v1")+"}], runtime: "+test.catalog+"}\n")
 				o.Catalogs = []string{"c"}
-				o.Open = func(context.Context, string) (*Source, error) { return &Source{Catalog: loaded, Reference: "c"}, nil }
+				o.Open = func(context.Context, string) (*Source, error) {
+					return &Source{Catalog: loaded, Reference: "c", Dir: dir}, nil
+				}
 			}
 			result, err := Resolve(t.Context(), o)
 			if test.problem != "" {
@@ -98,5 +108,28 @@ func TestWhatACatalogSuppliedIsVerified(t *testing.T) {
 				t.Errorf("flags are %s", flags)
 			}
 		})
+	}
+}
+
+// The path of a program is relative to the kustomization, which -o copies, and may lead out of the copy.
+func TestAProgramIsReadWhereItWillRun(t *testing.T) {
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"app/kustomization.yaml": "transformers: [a.yaml]\n", "bin/run": programText, "out/bin/run": programText + "evil\n",
+		"app/a.yaml": configText("a") + "  annotations:\n" + programRuntime("../bin/run", hashOfText(programText)),
+	} {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(content), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for output, want := range map[string]string{"": "", "copy": "", "out/app": "with which it was resolved", "none/app": "does not exist"} {
+		o := Options{Root: filepath.Join(dir, "app"), Dir: ".", Exec: true}
+		if output != "" {
+			o.Output = filepath.Join(dir, filepath.FromSlash(output))
+		}
+		if _, err := Resolve(t.Context(), o); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("to %q: %v, want %q", output, err, want)
+		}
 	}
 }

@@ -99,7 +99,11 @@ func pinnedBehind(text []byte, c *krmfunctions.Container) []byte {
 		at++
 	}
 	at += edit.LineEnd(c.Line-1) - len(line)
-	edit.Splice(at, at, ", sha256: "+c.SHA256)
+	added := "sha256: " + c.SHA256
+	if line[c.Column-1] == '"' { // as in JSON
+		added = fmt.Sprintf("%q: %q", "sha256", c.SHA256)
+	}
+	edit.Splice(at, at, ", "+added)
 	edited, _ := edit.Edited()
 	return edited
 }

@@ -16,7 +16,7 @@ func TestPinnedAddsDigestsBehindImages(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"in braces": {catalog("{container: {image: a, requireNetwork: true}}"), "{container: {image: a, sha256: " + hash + ", requireNetwork: true}}"},
 		"in quotes": {catalog("{container: {image: 'a:v1'}}"), "{container: {image: 'a:v1', sha256: " + hash + "}}"},
-		"in JSON":   {catalog(`{"container": {"image": "a:v1"}}`), `{"container": {"image": "a:v1", sha256: ` + hash + "}}"},
+		"in JSON":   {catalog(`{"container": {"image": "a:v1"}}`), `{"container": {"image": "a:v1", "sha256": "` + hash + `"}}`},
 		"two in a line": {head + "spec: {krmFunctions: [{group: a.b, kind: A, versions: [{name: v1}], runtime: {container: {image: a}}}, {group: a.b, kind: B, versions: [{name: v1}], runtime: {container: {image: b}}}]}\n",
 			"{image: a, sha256: " + hash + "}}}, {group: a.b, kind: B, versions: [{name: v1}], runtime: {container: {image: b, sha256: " + hash + "}}"},
 		"another name for it": {strings.Replace(catalog("*r"), "spec:", "x: &r {container: {image: a}}\nspec:", 1), "x: &r {container: {image: a, sha256: " + hash + "}}"},

@@ -2,8 +2,10 @@ package oci
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
 
@@ -14,20 +16,33 @@ import (
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/filebased"
 	"github.com/winnow-dev/winnow/render/contract"
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
 // CatalogFiles returns the files of a directory that belong to a catalog of the format. Other files, such as a README or
 // those of a build, must not change the digest. Errors name the directory.
-func CatalogFiles(dir string, format catalog.Format, all *tree.Tree) (*tree.Tree, error) {
+func CatalogFiles(ctx context.Context, dir string, format catalog.Format, all *tree.Tree) (*tree.Tree, error) {
+	paths := all.Paths()
+	if format.Name() == v1alpha1.FormatFileBased {
+		kept, err := filebased.Paths(ctx, all.FS())
+		if err != nil {
+			return nil, &render.Error{Code: v1alpha1.InvalidCatalogReason, Source: dir, Err: err}
+		}
+		slices.Sort(kept)
+		paths = slices.DeleteFunc(paths, func(name string) bool {
+			_, isKept := slices.BinarySearch(kept, name)
+			return !isKept && path.Base(name) != filebased.IgnoreFile
+		})
+	}
 	files := tree.New()
-	for _, path := range all.Paths() {
-		if !belongs(format, path) {
+	for _, name := range paths {
+		if !belongs(format, name) {
 			continue
 		}
-		data, _ := all.Content(path)
-		if err := files.Add(path, data); err != nil {
+		data, _ := all.Content(name)
+		if err := files.Add(name, data); err != nil {
 			return nil, err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,6 +65,27 @@ func TestPackIsReproducible(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("digest is %s, then %s", want, got)
+		}
+	}
+}
+
+// What an ignore file names is no part of a catalog, and may be secret.
+func TestIgnoredFilesArePackedNowhere(t *testing.T) {
+	all := tree.New()
+	for path, content := range map[string]string{
+		".indexignore": ".env\n*.json\n", ".env": "TOKEN=a", "secret.json": "{}", "a/catalog.yaml": "a", "a/notes": "b",
+		"a/.indexignore": "notes\n", "b/notes": "c",
+	} {
+		if err := all.Add(path, []byte(content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for format, want := range map[catalog.FileBased][]string{
+		{}:            {".indexignore", "a/.indexignore", "a/catalog.yaml"},
+		{Named: true}: {".indexignore", "a/.indexignore", "a/catalog.yaml", "b/notes"},
+	} {
+		if files, err := oci.CatalogFiles(t.Context(), "dir", format, all); err != nil || !slices.Equal(files.Paths(), want) {
+			t.Errorf("%+v: %v, %v, want %v", format, files, err, want)
 		}
 	}
 }

@@ -182,12 +182,12 @@ func TestCatalogFilesAreThoseOfTheCatalog(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	files, err := oci.CatalogFiles("catalog", catalog.Applications{}, all)
+	files, err := oci.CatalogFiles(t.Context(), "catalog", catalog.Applications{}, all)
 	if want := []string{"applications/a/application.yaml", "catalogs/all/metadata.yaml"}; err != nil || !slices.Equal(files.Paths(), want) {
 		t.Errorf("published are %v, want %v: %v", files.Paths(), want, err)
 	}
 	var refused *render.Error
-	if _, err := oci.CatalogFiles("catalog", catalog.Applications{}, tree.New()); !errors.As(err, &refused) || refused.Reason() != v1alpha1.InvalidCatalogReason {
+	if _, err := oci.CatalogFiles(t.Context(), "catalog", catalog.Applications{}, tree.New()); !errors.As(err, &refused) || refused.Reason() != v1alpha1.InvalidCatalogReason {
 		t.Errorf("a directory without applications: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package edits
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 
@@ -75,7 +76,23 @@ func Annotate(text []byte, runtime, hash, name string) ([]byte, error) {
 		yamledit.Set(annotations, configs.DigestKey, yamledit.NewString(configs.DigestPrefix+hash))
 		added += configs.DigestKey + ": " + configs.DigestPrefix + hash + "\n"
 	}
+	if json.Valid(text) {
+		styleAsJSON(root)
+	}
 	return choose(annotateText(withoutRuntime(text), added, named), document)
+}
+
+// styleAsJSON gives a tree the style of JSON, in which it is encoded.
+func styleAsJSON(node *yaml.Node) {
+	switch {
+	case node.Kind != yaml.ScalarNode:
+		node.Style = yaml.FlowStyle
+	case node.ShortTag() == "!!str":
+		node.Style = yaml.DoubleQuotedStyle
+	}
+	for _, child := range node.Content {
+		styleAsJSON(child)
+	}
 }
 
 // withoutRuntime returns a text without the lines of the annotations that Annotate writes, where it has them in block style.

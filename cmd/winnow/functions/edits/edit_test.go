@@ -1,6 +1,7 @@
 package edits
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -37,6 +38,13 @@ func TestAnnotateInsertsIntoTheStyleOfTheFile(t *testing.T) {
 				t.Errorf("%s, %q: %v\n got %q\nwant %q", name, newline, err, got, before+added+after)
 			}
 		}
+	}
+}
+
+func TestAnnotateLeavesJSONWhatItIs(t *testing.T) {
+	got, err := Annotate([]byte("{\n  \"apiVersion\": \"example.com/v1\", \"kind\": \"A\",\n  \"spec\": {\"a\": [1, true, \"\\u00e9\\n\"]}\n}\n"), runtimeText, "0a", "a")
+	if err != nil || !json.Valid(got) || !strings.Contains(string(got), `"config.kubernetes.io/function": "container:\n  image: a:v1\n"`) {
+		t.Errorf("%v\n%s", err, got)
 	}
 }
 

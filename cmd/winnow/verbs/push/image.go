@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
+	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/registry"
@@ -37,6 +38,9 @@ func packImage(ctx context.Context, dir string, annotations map[string]string, p
 	loaded, err := catalog.FileBased{Named: true}.Load(ctx, files.FS())
 	if err != nil {
 		return registry.Artifact{}, "", notPushed(dir, err)
+	}
+	if files, err = oci.CatalogFiles(ctx, dir, catalog.FileBased{Named: true}, files); err != nil {
+		return registry.Artifact{}, "", err
 	}
 	image, err := contract.PackConfigs(files, annotations)
 	if err != nil {

@@ -178,7 +178,7 @@ func (o *pushOptions) packCatalog(ctx context.Context, dir string, annotations m
 		return registry.Artifact{}, "", fmt.Errorf("%s is a catalog of the format %s: pass --as %s for an image, which OLM reads, too, or --as %s for a layer, which Flux and Winnow read",
 			dir, format.Name(), asCatalogImage, asCatalog)
 	}
-	files, err := oci.CatalogFiles(dir, format, all)
+	files, err := oci.CatalogFiles(ctx, dir, format, all)
 	if err != nil {
 		return registry.Artifact{}, "", err
 	}
