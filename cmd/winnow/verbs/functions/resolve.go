@@ -68,7 +68,7 @@ func newFunctionsResolveCommand() *cobra.Command {
 			"  winnow functions resolve ./app --catalog ./catalog.yaml --pin -o resolved\n\n" +
 			"  # of a catalog on a web server, they are written into the configs alone\n" +
 			"  winnow functions resolve ./app --pin \\\n" +
-			"    --catalog https://example.com/catalog.yaml@sha256:$(cat catalog.sha256)\n\n" +
+			"    --catalog https://example.com/catalog.yaml@sha256:DIGEST\n\n" +
 			"  # bases beside the kustomization\n" +
 			"  winnow functions resolve ./overlays/prod --root . -o resolved",
 		Args:              flags.Arguments(1, 1, "one DIR"),
