@@ -126,8 +126,6 @@ func (e events) instances() {
 	}
 }
 
-func describeInstance(in v1alpha1.InstanceStatus) string { return in.Name + ": " + in.Message }
-
 // send sends an event of the selection and, if it has an artifact, of the ExternalArtifact: notification-controller
 // accepts a closed list of kinds that contains ExternalArtifact and not CatalogSelection.
 func (e events) send(eventType, reason, message string) {
