@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/transfers"
 )
 
 // reportInstances reports the states of instances until the context ends.
@@ -19,7 +20,8 @@ func (r *CatalogSelectionReconciler) reportInstances(ctx context.Context) error 
 		if end {
 			return nil
 		}
-		if err := r.reportInstancesOf(ctx, key); err != nil && ctx.Err() == nil {
+		err := transfers.Recover(ctx, "reading the states of instances", func() error { return r.reportInstancesOf(ctx, key) })
+		if err != nil && ctx.Err() == nil {
 			ctrl.LoggerFrom(ctx).Error(err, "reporting instances", "selection", key.String())
 			r.instances.queue.AddAfter(key, instanceRetry)
 		}
@@ -32,7 +34,7 @@ func (r *CatalogSelectionReconciler) reportInstances(ctx context.Context) error 
 func (r *CatalogSelectionReconciler) reportInstancesOf(ctx context.Context, key types.NamespacedName) error {
 	before := &v1alpha1.CatalogSelection{}
 	if err := r.Get(ctx, key, before); err != nil {
-		r.instances.replaced.Delete(key)
+		r.instances.forget(key)
 		return client.IgnoreNotFound(err)
 	}
 	if before.Spec.Suspend || !before.DeletionTimestamp.IsZero() || before.Generation != before.Status.ObservedGeneration {
@@ -60,7 +62,7 @@ func (r *CatalogSelectionReconciler) reportInstancesOf(ctx context.Context, key 
 	if err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	events{r.EventRecorder, before, cs}.instances()
+	events{r.EventRecorder, before, cs}.instances(r.instances.reported(before))
 	r.RecordCondition(ctx, cs, v1alpha1.InstancesReadyCondition)
 	return nil
 }
