@@ -35,6 +35,7 @@ func (r *CatalogSelectionReconciler) reportInstancesOf(ctx context.Context, key 
 	before := &v1alpha1.CatalogSelection{}
 	if err := r.Get(ctx, key, before); err != nil {
 		r.instances.forget(key)
+		r.cluster.Instances.Forget(key)
 		return client.IgnoreNotFound(err)
 	}
 	if before.Spec.Suspend || !before.DeletionTimestamp.IsZero() || before.Generation != before.Status.ObservedGeneration {

@@ -17,12 +17,18 @@ type releaseReads struct {
 	client.Reader
 
 	gets, lists, probes int
-	refuseGets          error
-	refuseProbes        error
+	// during runs once, within the next Get.
+	during       func()
+	refuseGets   error
+	refuseProbes error
 }
 
 func (r *releaseReads) Get(ctx context.Context, key client.ObjectKey, object client.Object, opts ...client.GetOption) error {
 	if _, ok := object.(*unstructured.Unstructured); ok {
+		if during := r.during; during != nil {
+			r.during = nil
+			during()
+		}
 		if r.gets++; r.refuseGets != nil {
 			return r.refuseGets
 		}
@@ -90,4 +96,29 @@ func TestAKindIsTriedOnceForAllInstances(t *testing.T) {
 	c.equal("state", c.states()[1], "i00 Unknown: HelmRelease "+c.namespace+"/i00 cannot be read: "+
 		"reading HelmRelease.helm.toolkit.fluxcd.io: the conversion webhook does not answer")
 	c.equal("attempts", reads.probes, 1)
+}
+
+// A selection may be deleted while its instances are read.
+func TestNothingIsKeptOfADeletedSelection(t *testing.T) {
+	c := withInstances(t, "a")
+	reads := c.countReads()
+	cs := c.look()
+	reads.during = func() {
+		c.remove(c.get("kkp"))
+		for range 2 { // removes the finalizer, and then finds nothing
+			if _, err := c.tryReconcile("kkp"); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	for range 2 { // the reconciliation enqueues it again
+		if err := c.reconciler.reportInstancesOf(c.context(), c.key("kkp")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reads.gets = 0
+	if _, err := c.reconciler.cluster.Instances.Observe(t.Context(), cs); err != nil {
+		t.Fatal(err)
+	}
+	c.equal("reads of what is not kept", reads.gets, 1)
 }

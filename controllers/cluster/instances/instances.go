@@ -33,7 +33,8 @@ type Instances struct {
 	// Published returns the definitions in the artifact of a selection; nil if they are not known.
 	Published func(*v1alpha1.CatalogSelection) ([]safeguard.Definition, error)
 
-	// read maps a UID to what was read of the selection last: objects that have not changed since are not read again.
+	// read maps the types.NamespacedName of a selection to what was read of it last: objects that have not changed since are
+	// not read again.
 	read sync.Map
 }
 
@@ -46,8 +47,8 @@ type reading struct {
 // readings maps objects to what was read of them.
 type readings map[safeguard.Key]reading
 
-// Forget deletes the state of a selection.
-func (i *Instances) Forget(uid types.UID) { i.read.Delete(uid) }
+// Forget deletes the state of a selection. It must not run beside Observe of this selection, which would restore the state.
+func (i *Instances) Forget(key types.NamespacedName) { i.read.Delete(key) }
 
 // Observe returns status.instances with the states that the live objects have. An error is temporary.
 func (i *Instances) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) ([]v1alpha1.InstanceStatus, error) {
@@ -158,7 +159,7 @@ func forbidden(kind string) string {
 // update reads the objects that have changed since the last time, one by one: the objects of others can be many, and large.
 func (i *Instances) update(ctx context.Context, cs *v1alpha1.CatalogSelection, found map[string][]candidate) (readings, error) {
 	var last readings
-	if known, ok := i.read.Load(cs.UID); ok {
+	if known, ok := i.read.Load(client.ObjectKeyFromObject(cs)); ok {
 		last = known.(readings)
 	}
 	next := readings{}
@@ -185,7 +186,7 @@ func (i *Instances) update(ctx context.Context, cs *v1alpha1.CatalogSelection, f
 			next[key] = known
 		}
 	}
-	i.read.Store(cs.UID, next)
+	i.read.Store(client.ObjectKeyFromObject(cs), next)
 	return next, nil
 }
 
