@@ -100,21 +100,17 @@ func (e events) sourceChanges(changes []safeguard.Change) {
 	}))
 }
 
-// instances reports the instances that are not ready any more, and those that are now. One that was never read before is
-// reported only if it is not ready.
-func (e events) instances() {
+// instances reports the instances that are not ready any more, and those that are ready now, by the states that were reported
+// last. Unknown is no news: some objects are it in each of their reconciliations.
+func (e events) instances(reported map[string]metav1.ConditionStatus) {
 	const listed = 10
-	before := map[string]metav1.ConditionStatus{}
-	for _, in := range e.before.Status.Instances {
-		before[in.Name] = in.Ready
-	}
 	var failed, ready []v1alpha1.InstanceStatus
 	for _, in := range e.after.Status.Instances {
 		switch {
-		case in.Ready == before[in.Name]:
+		case in.Ready == reported[in.Name]:
 		case in.Ready == metav1.ConditionFalse:
 			failed = append(failed, in)
-		case in.Ready == metav1.ConditionTrue && before[in.Name] != "":
+		case in.Ready == metav1.ConditionTrue && reported[in.Name] != "":
 			ready = append(ready, in)
 		}
 	}
@@ -125,8 +121,6 @@ func (e events) instances() {
 		e.send(corev1.EventTypeNormal, v1alpha1.SucceededReason, "ready: "+excerpt.List(ready, listed, func(in v1alpha1.InstanceStatus) string { return in.Name }))
 	}
 }
-
-func describeInstance(in v1alpha1.InstanceStatus) string { return in.Name + ": " + in.Message }
 
 // send sends an event of the selection and, if it has an artifact, of the ExternalArtifact: notification-controller
 // accepts a closed list of kinds that contains ExternalArtifact and not CatalogSelection.

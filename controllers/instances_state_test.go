@@ -113,7 +113,7 @@ func TestTheStatesOfInstances(t *testing.T) {
 	c.release("c", "True", "installed")
 	c.release("b", "True", "installed")
 	c.equal("all are ready", c.states()[0], "True Succeeded: 3 of 3 ready")
-	c.equal("a message of a recovery", c.events.message, "ready: b, c")
+	c.equal("a message of a recovery", c.events.message, "ready: b")
 
 	c.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Interval.Duration = time.Hour })
 	c.release("b", "False", "broken")

@@ -1,9 +1,11 @@
 package controllers
 
 import (
+	"cmp"
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -30,10 +32,16 @@ type instanceUpdates struct {
 	reconciled sync.Map
 	// replaced maps a selection to the resourceVersion that was patched last: a cache that still has it is behind.
 	replaced sync.Map
+	// known maps a selection to the states that its instances had last, without those that were Unknown in between. Only the
+	// loop of reportInstances uses it.
+	known map[types.NamespacedName]map[string]metav1.ConditionStatus
 }
 
 func newInstanceUpdates() *instanceUpdates {
-	return &instanceUpdates{queue: workqueue.NewTypedDelayingQueue[types.NamespacedName](), delay: instanceDelay}
+	return &instanceUpdates{
+		queue: workqueue.NewTypedDelayingQueue[types.NamespacedName](), delay: instanceDelay,
+		known: map[types.NamespacedName]map[string]metav1.ConditionStatus{},
+	}
 }
 
 // enqueue lets the instances of selections be read after the delay. It does not prolong the delay of one that waits.
@@ -47,6 +55,26 @@ func (u *instanceUpdates) enqueue(keys ...types.NamespacedName) {
 func (u *instanceUpdates) isReplaced(cs *v1alpha1.CatalogSelection) bool {
 	replaced, ok := u.replaced.Load(client.ObjectKeyFromObject(cs))
 	return ok && replaced == cs.ResourceVersion
+}
+
+// reported returns the states that the instances of a selection had last, as its status and known have them.
+func (u *instanceUpdates) reported(cs *v1alpha1.CatalogSelection) map[string]metav1.ConditionStatus {
+	key := client.ObjectKeyFromObject(cs)
+	last := u.known[key]
+	u.known[key] = map[string]metav1.ConditionStatus{}
+	for _, in := range cs.Status.Instances {
+		u.known[key][in.Name] = in.Ready
+		if in.Ready == metav1.ConditionUnknown {
+			u.known[key][in.Name] = cmp.Or(last[in.Name], in.Ready)
+		}
+	}
+	return u.known[key]
+}
+
+// forget deletes the state of a selection that is gone.
+func (u *instanceUpdates) forget(key types.NamespacedName) {
+	u.replaced.Delete(key)
+	delete(u.known, key)
 }
 
 // pause keeps the instances of a selection from being reported until the returned function is called, which lets them be

@@ -165,6 +165,9 @@ func (o outcome) report(cs *v1alpha1.CatalogSelection) {
 		reportCondition(cs, v1alpha1.UnmatchedCondition, o.names.condition())
 	}
 	reportCondition(cs, v1alpha1.AppliedCondition, o.applied)
+	if conditions.IsTrue(cs, v1alpha1.InstancesReadyCondition) { // which may be that of the artifact before
+		reportCondition(cs, v1alpha1.InstancesReadyCondition, instancesReady(cs))
+	}
 	reportCondition(cs, v1alpha1.PushedCondition, o.pushed)
 	reportCondition(cs, v1alpha1.SourceReadyCondition, o.sources)
 	reportCondition(cs, v1alpha1.KeptCondition, o.kept)

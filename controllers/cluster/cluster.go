@@ -110,6 +110,5 @@ func (c *Cluster) drop(uid types.UID, key types.NamespacedName) {
 	c.Claims.Ledger.Forget(uid, key)
 	c.applied.Delete(uid)
 	c.Objects.Forget(uid)
-	c.Instances.Forget(uid)
 	c.Access.Forget(uid)
 }

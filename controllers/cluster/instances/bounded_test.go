@@ -1,7 +1,10 @@
 package instances
 
 import (
+	"encoding/json"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,6 +35,39 @@ func TestAStateIsBounded(t *testing.T) {
 	}
 	if len(state.Outputs.Available) != 1000 {
 		t.Error("the state that was read is changed")
+	}
+}
+
+// Who may edit a namespace may write the status of its HelmReleases. What they write must leave room for the record.
+func TestTheStatesTogetherAreBounded(t *testing.T) {
+	long := strings.Repeat("<", 10_000)
+	worst := bounded(v1alpha1.InstanceState{
+		Ready: metav1.ConditionUnknown, Message: long, LastAppliedRevision: long, PendingPlan: long,
+		Outputs: &v1alpha1.InstanceOutputs{SecretName: long, Available: slices.Repeat([]string{long}, maxOutputs)},
+	})
+	short := v1alpha1.InstanceState{Ready: metav1.ConditionTrue, Message: "installed", LastAppliedRevision: "1.0.0"}
+	listed := []v1alpha1.InstanceStatus{{InstanceState: short}, {InstanceState: worst}}
+	share(listed)
+	if listed[1].Message != worst.Message || len(listed[1].Outputs.Available) != maxOutputs {
+		t.Error("a state that has room is cut")
+	}
+	for len(listed) < 256 {
+		listed = append(listed, v1alpha1.InstanceStatus{InstanceState: worst})
+	}
+	share(listed)
+	total := 0
+	for _, in := range listed {
+		content, err := json.Marshal(in.InstanceState)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += len(content)
+	}
+	if total > 128<<10 {
+		t.Errorf("256 states have %d bytes", total)
+	}
+	if !reflect.DeepEqual(listed[0].InstanceState, short) || !strings.HasPrefix(listed[1].Message, "<<") || listed[1].Ready != metav1.ConditionUnknown {
+		t.Errorf("the states are %+v, %+v", listed[0].InstanceState, listed[1].InstanceState)
 	}
 }
 

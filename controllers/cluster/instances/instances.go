@@ -12,16 +12,15 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/controllers/kinds"
-	"github.com/winnow-dev/winnow/controllers/registries"
 	"github.com/winnow-dev/winnow/render/backend/readiness"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -34,7 +33,8 @@ type Instances struct {
 	// Published returns the definitions in the artifact of a selection; nil if they are not known.
 	Published func(*v1alpha1.CatalogSelection) ([]safeguard.Definition, error)
 
-	// read maps a UID to what was read of the selection last: objects that have not changed since are not read again.
+	// read maps the types.NamespacedName of a selection to what was read of it last: objects that have not changed since are
+	// not read again.
 	read sync.Map
 }
 
@@ -47,8 +47,8 @@ type reading struct {
 // readings maps objects to what was read of them.
 type readings map[safeguard.Key]reading
 
-// Forget deletes the state of a selection.
-func (i *Instances) Forget(uid types.UID) { i.read.Delete(uid) }
+// Forget deletes the state of a selection. It must not run beside Observe of this selection, which would restore the state.
+func (i *Instances) Forget(key types.NamespacedName) { i.read.Delete(key) }
 
 // Observe returns status.instances with the states that the live objects have. An error is temporary.
 func (i *Instances) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) ([]v1alpha1.InstanceStatus, error) {
@@ -74,6 +74,7 @@ func (i *Instances) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) 
 	for n, in := range listed {
 		listed[n].InstanceState = worst(found[in.Name], read)
 	}
+	share(listed)
 	return listed, nil
 }
 
@@ -96,17 +97,29 @@ type candidate struct {
 	reason string
 }
 
+// kind is what the watch of a kind has, or why there is none.
+type kind struct {
+	schema.GroupVersionKind
+	reader client.Reader
+	err    error
+}
+
 // find maps instances to their live objects, one for each Kustomization that names it.
 func (i *Instances) find(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed consumers.Consumers) map[string][]candidate {
 	published, _ := i.Published(cs)
+	watched := map[schema.GroupVersionKind]kind{} // one that cannot be opened is tried once
 	found := map[string][]candidate{}
 	for _, d := range published {
 		if d.Instance == "" {
 			continue
 		}
 		gvk := schema.FromAPIVersionAndKind(d.APIVersion, d.Kind)
+		if _, ok := watched[gvk]; !ok {
+			reader, err := i.Objects.Metadata(ctx, cs, gvk)
+			watched[gvk] = kind{gvk, reader, err}
+		}
 		for _, consumer := range consumed.Naming() {
-			found[d.Instance] = append(found[d.Instance], i.look(ctx, cs, gvk, consumer.Live(d.Key()), consumer.Key()))
+			found[d.Instance] = append(found[d.Instance], look(ctx, watched[gvk], consumer.Live(d.Key()), consumer.Key()))
 		}
 	}
 	return found
@@ -114,57 +127,66 @@ func (i *Instances) find(ctx context.Context, cs *v1alpha1.CatalogSelection, con
 
 // look returns the live object with a key. It has to be the object of the Kustomization: what others have applied, the
 // readers of the selection need not be allowed to see.
-func (i *Instances) look(ctx context.Context, cs *v1alpha1.CatalogSelection, gvk schema.GroupVersionKind, key safeguard.Key,
-	kustomization types.NamespacedName) candidate {
-	object, err := i.Objects.Get(ctx, cs, gvk, types.NamespacedName{Namespace: key.Namespace, Name: key.Name})
+func look(ctx context.Context, of kind, key safeguard.Key, kustomization types.NamespacedName) candidate {
+	object, err := &guard.Live{}, of.err
+	object.SetGroupVersionKind(of.GroupVersionKind)
+	if err == nil {
+		err = of.reader.Get(ctx, types.NamespacedName{Namespace: key.Namespace, Name: key.Name}, object)
+		object.SetGroupVersionKind(of.GroupVersionKind)
+	}
 	reason := ""
 	switch {
 	case errors.Is(err, kinds.ErrForbidden):
-		reason = fmt.Sprintf("the controller may not read objects of the kind %s: kubectl apply -k config/marks allows it", gvk.Kind)
+		reason = forbidden(of.Kind)
 	case errors.Is(err, kinds.ErrAbsent):
-		reason = "the cluster does not serve the kind " + gvk.Kind
+		reason = "the cluster does not serve the kind " + of.Kind
 	case apierrors.IsNotFound(err):
-		reason = fmt.Sprintf("%s %s does not exist", gvk.Kind, key.FullName())
+		reason = fmt.Sprintf("%s %s does not exist", of.Kind, key.FullName())
 	case err != nil: // such as a namespace that the controller does not watch
-		reason = fmt.Sprintf("%s %s cannot be read: %v", gvk.Kind, key.FullName(), err)
+		reason = fmt.Sprintf("%s %s cannot be read: %v", of.Kind, key.FullName(), err)
 	case guard.OwnerOf(object) != kustomization:
-		reason = fmt.Sprintf("%s %s is not applied by Kustomization %s", gvk.Kind, key.FullName(), kustomization)
+		reason = fmt.Sprintf("%s %s is not applied by Kustomization %s", of.Kind, key.FullName(), kustomization)
 	default:
 		return candidate{object: object}
 	}
 	return candidate{reason: reason}
 }
 
-// update reads the objects that have changed since the last time.
+func forbidden(kind string) string {
+	return fmt.Sprintf("the controller may not read objects of the kind %s: kubectl apply -k config/marks allows it", kind)
+}
+
+// update reads the objects that have changed since the last time, one by one: the objects of others can be many, and large.
 func (i *Instances) update(ctx context.Context, cs *v1alpha1.CatalogSelection, found map[string][]candidate) (readings, error) {
 	var last readings
-	if known, ok := i.read.Load(cs.UID); ok {
+	if known, ok := i.read.Load(client.ObjectKeyFromObject(cs)); ok {
 		last = known.(readings)
 	}
 	next := readings{}
-	var changed []*guard.Live
 	for _, candidates := range found {
 		for _, c := range candidates {
 			if c.object == nil {
 				continue
 			}
 			key := guard.LiveKey(c.object)
-			if known, ok := last[key]; ok && known.resourceVersion == c.object.ResourceVersion {
-				next[key] = known
-			} else {
-				changed = append(changed, c.object)
+			known, ok := last[key]
+			if !ok || known.resourceVersion != c.object.ResourceVersion {
+				u, err := i.Objects.Content(ctx, c.object)
+				switch {
+				case apierrors.IsNotFound(err):
+					continue
+				case apierrors.IsForbidden(err):
+					known = reading{state: unknown(forbidden(c.object.Kind))} // read again the next time
+				case err != nil:
+					return nil, err
+				default:
+					known = reading{u.GetResourceVersion(), bounded(readiness.Of(u))}
+				}
 			}
+			next[key] = known
 		}
 	}
-	err := i.Objects.Read(ctx, changed, func(content map[string]any) {
-		u := &unstructured.Unstructured{Object: content}
-		gvk := u.GroupVersionKind()
-		next[safeguard.KeyOf(gvk.Group, gvk.Kind, u.GetNamespace(), u.GetName())] = reading{u.GetResourceVersion(), bounded(readiness.Of(u))}
-	})
-	if err != nil {
-		return nil, err
-	}
-	i.read.Store(cs.UID, next)
+	i.read.Store(client.ObjectKeyFromObject(cs), next)
 	return next, nil
 }
 
@@ -191,27 +213,4 @@ func rank(ready metav1.ConditionStatus) int {
 
 func unknown(message string) v1alpha1.InstanceState {
 	return v1alpha1.InstanceState{Ready: metav1.ConditionUnknown, Message: bounds.Truncate(message, maxMessage)}
-}
-
-// Bounds of a state: the bytes of a message and of a name, and the number of outputs.
-const (
-	maxMessage = 512
-	maxName    = 128
-	maxOutputs = 20
-)
-
-// bounded returns a state that fits into a status that others read.
-func bounded(state v1alpha1.InstanceState) v1alpha1.InstanceState {
-	line := func(text string, limit int) string { return bounds.Truncate(registries.Redact(text), limit) }
-	state.Message = line(state.Message, maxMessage)
-	state.LastAppliedRevision, state.PendingPlan = line(state.LastAppliedRevision, maxName), line(state.PendingPlan, maxName)
-	if state.Outputs == nil {
-		return state
-	}
-	outputs := v1alpha1.InstanceOutputs{SecretName: line(state.Outputs.SecretName, maxName)}
-	for _, name := range state.Outputs.Available[:min(len(state.Outputs.Available), maxOutputs)] {
-		outputs.Available = append(outputs.Available, line(name, maxName))
-	}
-	state.Outputs = &outputs
-	return state
 }

@@ -22,15 +22,23 @@ func (o *Objects) Read(ctx context.Context, objects []*guard.Live, f func(conten
 		return o.readLists(ctx, objects, f)
 	}
 	for _, object := range objects {
-		u := &unstructured.Unstructured{}
-		u.SetGroupVersionKind(object.GroupVersionKind())
-		err := o.APIReader.Get(ctx, client.ObjectKeyFromObject(object), u)
+		u, err := o.Content(ctx, object)
 		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("reading the live %s %s: %w", object.Kind, object.Name, err)
+			return err
 		}
 		f(u.Object)
 	}
 	return nil
+}
+
+// Content reads a live object, of which the watch has only metadata.
+func (o *Objects) Content(ctx context.Context, object *guard.Live) (*unstructured.Unstructured, error) {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(object.GroupVersionKind())
+	if err := o.APIReader.Get(ctx, client.ObjectKeyFromObject(object), u); err != nil {
+		return u, fmt.Errorf("reading the live %s %s: %w", object.Kind, object.Name, err)
+	}
+	return u, nil
 }
 
 func (o *Objects) readLists(ctx context.Context, objects []*guard.Live, f func(content map[string]any)) error {

@@ -116,20 +116,10 @@ func (o *Objects) list(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	return live, nil
 }
 
-// Get returns the metadata of a live object from the watch of its kind. The error wraps kinds.ErrAbsent or
-// kinds.ErrForbidden if there is no watch.
-func (o *Objects) Get(ctx context.Context, cs *v1alpha1.CatalogSelection, gvk schema.GroupVersionKind, name types.NamespacedName) (*guard.Live, error) {
-	reader, err := o.Kinds.Look(ctx, o.kind(gvk), client.ObjectKeyFromObject(cs))
-	if err != nil {
-		return nil, err
-	}
-	object := &guard.Live{}
-	object.SetGroupVersionKind(gvk)
-	if err := reader.Get(ctx, name, object); err != nil {
-		return nil, err
-	}
-	object.SetGroupVersionKind(gvk)
-	return object, nil
+// Metadata returns a reader of the metadata of live objects, from the watch of their kind. The error wraps kinds.ErrAbsent or
+// kinds.ErrForbidden if that is why there is no watch.
+func (o *Objects) Metadata(ctx context.Context, cs *v1alpha1.CatalogSelection, gvk schema.GroupVersionKind) (client.Reader, error) {
+	return o.Kinds.Look(ctx, o.kind(gvk), client.ObjectKeyFromObject(cs))
 }
 
 // Marked reports whether an object has a mark of Winnow that keeps Flux from updating or deleting it.
