@@ -158,7 +158,22 @@ func (o *bundles) readBundles(ctx context.Context, args []string, out output.Str
 	if len(wrong.Violations) > 0 {
 		return nil, output.Finding(wrong)
 	}
-	return all, nil
+	return all, checkImages(all)
+}
+
+// checkImages returns an error for an address of two bundles: OLM would install the same manifests as either.
+func checkImages(all []blobs.Source) error {
+	taken := map[string]string{}
+	for _, one := range all {
+		if other := taken[one.Image]; other != "" {
+			return fmt.Errorf("the bundles %s and %s have the same image %s: pass each bundle once, and an --image with {{.Version}}",
+				other, one.CSV.Metadata.Name, one.Image)
+		}
+		if one.Image != "" {
+			taken[one.Image] = one.CSV.Metadata.Name
+		}
+	}
+	return nil
 }
 
 func (o *bundles) readBundle(ctx context.Context, arg string, out output.Streams) (one blobs.Source, err error) {
