@@ -93,20 +93,21 @@ func newRegistry(t *testing.T, packed []byte) *fakeRegistry {
 		Config: v1.Descriptor{MediaType: contract.FluxConfigMediaType},
 		Layers: []v1.Descriptor{r.layer(functions, contract.FluxLayerMediaType, "")},
 	})
-	r.push(t, "bundle", bundleImage(t, r))
+	r.push(t, "bundle", containerImage(t, r, "../../examples/operators/bundles/heron-0.2.0", "operators.operatorframework.io.bundle.package.v1", "heron"))
+	r.push(t, "stray", containerImage(t, r, "testdata/stray", contract.ConfigsLabel, "/configs"))
 	r.put("index", v1.MediaTypeImageIndex, []byte(`{"schemaVersion": 2, "manifests": []}`))
 	r.put("broken", v1.MediaTypeImageManifest, []byte(`{"layers": 3}`))
 	return r
 }
 
-// bundleImage stores the image of an operator's bundle, and returns its manifest.
-func bundleImage(t *testing.T, r *fakeRegistry) v1.Manifest {
+// containerImage stores the image of a directory, and returns its manifest.
+func containerImage(t *testing.T, r *fakeRegistry, dir, label, value string) v1.Manifest {
 	t.Helper()
-	packed, err := pack("../../examples/operators/bundles/heron-0.2.0")
+	packed, err := pack(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	config, err := json.Marshal(v1.Image{Config: v1.ImageConfig{Labels: map[string]string{"operators.operatorframework.io.bundle.package.v1": "heron"}}})
+	config, err := json.Marshal(v1.Image{Config: v1.ImageConfig{Labels: map[string]string{label: value}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -158,7 +158,22 @@ func (o *bundles) readBundles(ctx context.Context, args []string, out output.Str
 	if len(wrong.Violations) > 0 {
 		return nil, output.Finding(wrong)
 	}
-	return all, nil
+	return all, checkImages(all)
+}
+
+// checkImages returns an error for an address of two bundles: OLM would install the same manifests as either.
+func checkImages(all []blobs.Source) error {
+	taken := map[string]string{}
+	for _, one := range all {
+		if other := taken[one.Image]; other != "" {
+			return fmt.Errorf("the bundles %s and %s have the same image %s: pass each bundle once, and an --image with {{.Version}}",
+				other, one.CSV.Metadata.Name, one.Image)
+		}
+		if one.Image != "" {
+			taken[one.Image] = one.CSV.Metadata.Name
+		}
+	}
+	return nil
 }
 
 func (o *bundles) readBundle(ctx context.Context, arg string, out output.Streams) (one blobs.Source, err error) {
@@ -192,7 +207,7 @@ func (o *bundles) imageOf(b *bundle.Bundle) (string, error) {
 	return made.String(), nil
 }
 
-// pullBundle reads the image of a bundle. Its address is that in the catalog.
+// pullBundle reads the image of a bundle. Its address is that in the catalog, unless --image has another one, as of a mirror.
 func (o *bundles) pullBundle(ctx context.Context, arg string, out output.Streams) (one blobs.Source, err error) {
 	reference, err := oci.ParseReference(arg)
 	if err != nil {
@@ -213,8 +228,12 @@ func (o *bundles) pullBundle(ctx context.Context, arg string, out output.Streams
 	if !strings.Contains(arg, "@") && o.as.Value == asCatalog {
 		output.PrintNote(out.Notes, fmt.Sprintf("note: %s is %s now: import it by that, as a tag can move", arg, oci.DigestAddress(reference, digest)))
 	}
-	one.Image = strings.TrimPrefix(arg, oci.Scheme)
-	one.Bundle, err = bundle.Read(content.FS())
+	if one.Bundle, err = bundle.Read(content.FS()); err != nil {
+		return one, err
+	}
+	if one.Image = strings.TrimPrefix(arg, oci.Scheme); o.image != "" {
+		one.Image, err = o.imageOf(one.Bundle)
+	}
 	return one, err
 }
 

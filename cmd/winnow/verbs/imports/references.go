@@ -185,6 +185,10 @@ func (o *references) addReference(ctx context.Context, all *tree.Tree, one refer
 	if err != nil {
 		return output.Finding(err)
 	}
+	// Valid only together, it could add versions to the packages of another reference.
+	if _, err := filebased.Load(ctx, unpacked.FS()); err != nil {
+		return output.Finding(fmt.Errorf("%s is no valid catalog by itself: %w", one.image, err))
+	}
 	for _, name := range unpacked.Paths() {
 		content, _ := unpacked.Content(name)
 		if err := all.Add(path.Join(one.name, name), content); err != nil {

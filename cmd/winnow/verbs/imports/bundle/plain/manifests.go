@@ -5,13 +5,16 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/imports/bundle"
+	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -32,10 +35,11 @@ func Manifests(b *bundle.Bundle, o Options) ([]byte, error) {
 		}
 		objects = append(objects, made...)
 	}
-	slices.SortStableFunc(objects, func(x, y map[string]any) int {
-		a, b := unstructured.Unstructured{Object: x}, unstructured.Unstructured{Object: y}
-		return cmp.Or(cmp.Compare(a.GetKind(), b.GetKind()), cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
-	})
+	slices.SortStableFunc(objects, compare)
+	objects, err := unique(objects)
+	if err != nil {
+		return nil, err
+	}
 	var out bytes.Buffer
 	for _, object := range objects {
 		content, err := yaml.Marshal(object)
@@ -46,6 +50,26 @@ func Manifests(b *bundle.Bundle, o Options) ([]byte, error) {
 		out.Write(content)
 	}
 	return out.Bytes(), nil
+}
+
+// compare compares objects by kind, namespace and name.
+func compare(x, y map[string]any) int {
+	a, b := unstructured.Unstructured{Object: x}, unstructured.Unstructured{Object: y}
+	return cmp.Or(cmp.Compare(a.GetKind(), b.GetKind()), cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
+}
+
+// unique returns sorted objects without repetitions, and an error for two that differ: Flux applies neither, and kubectl the last.
+func unique(objects []map[string]any) ([]map[string]any, error) {
+	objects = slices.CompactFunc(objects, func(x, y map[string]any) bool { return reflect.DeepEqual(x, y) })
+	var errs []error
+	for i := 1; i < len(objects); i++ {
+		if compare(objects[i-1], objects[i]) == 0 {
+			one := unstructured.Unstructured{Object: objects[i]}
+			errs = append(errs, fmt.Errorf("it has two objects %s %s, of which one would replace the other: give one of them another name",
+				one.GetKind(), excerpt.Quoted(one.GetName())))
+		}
+	}
+	return objects, errors.Join(errs...)
 }
 
 // checkInstallable returns what the bundle needs OLM for.
@@ -72,6 +96,9 @@ func checkInstallable(b *bundle.Bundle) error {
 			errs = append(errs, fmt.Errorf("it has two deployments with the name %s", excerpt.Quoted(one.Name)))
 		}
 		taken[one.Name] = true
+		for _, problem := range validation.IsDNS1123Subdomain(one.Name) {
+			errs = append(errs, fmt.Errorf("spec.install.spec.deployments: %s is no name of a deployment: %s", excerpt.Quoted(one.Name), problem))
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -85,6 +112,9 @@ func contents(b *bundle.Bundle, o Options) (objects []map[string]any, err error)
 		var object map[string]any
 		if err := utiljson.Unmarshal(one.JSON, &object); err != nil {
 			return nil, fmt.Errorf("%s: %w", one.Path, err)
+		}
+		if _, isList := object[catalog.ItemsField]; isList {
+			return nil, fmt.Errorf("%s: has the field %s, by which kubectl and Flux take it for a list, and apply what is in it instead", one.Path, catalog.ItemsField)
 		}
 		delete(object, "status")
 		unstructured.RemoveNestedField(object, "metadata", "creationTimestamp")
