@@ -13,7 +13,7 @@ import (
 func TestInstances(t *testing.T) {
 	useHelmSystem(t)
 	for name, run := range map[string]func(*testing.T){
-		"locking": lockValue,
+		"locking": lockValue, "platform": limitBackends,
 
 		"life": liveWithInstances, "failure": failToUpgrade, "removal": removeInstances, "sharing": shareInstances,
 		"adoption": adoptInstances, "states": reportInstances,
