@@ -12,7 +12,8 @@ import (
 	"github.com/winnow-dev/winnow/registry"
 )
 
-// ParseImage parses the name of an image as Docker does: without a host it is one of Docker Hub.
+// ParseImage parses the name of an image as Docker does: without a host it is one of Docker Hub. Its errors do not name the
+// image, which may have a password.
 func ParseImage(image string) (ociregistry.Reference, error) {
 	host, rest, ok := strings.Cut(image, "/")
 	switch {
@@ -23,7 +24,7 @@ func ParseImage(image string) (ociregistry.Reference, error) {
 	case host == "docker.io" && !strings.Contains(rest, "/"):
 		image = "docker.io/library/" + rest
 	}
-	return ociregistry.ParseReference(image)
+	return ParseReference(Scheme + image)
 }
 
 // Digest returns the digest of the manifest, or of the index, that the reference names. The registry's content has it.

@@ -1,6 +1,7 @@
 package oci_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
@@ -21,7 +22,9 @@ func TestImagesWithoutAHostAreOfDockerHub(t *testing.T) {
 			t.Errorf("%s: %s, %v", image, got, err)
 		}
 	}
-	if got, err := oci.ParseImage("registry.example.com/A B"); err == nil {
-		t.Errorf("it is %s", got)
+	for _, image := range []string{"registry.example.com/A B", "me:secret@registry.example.com/a"} {
+		if got, err := oci.ParseImage(image); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("it is %s, %v", got, err)
+		}
 	}
 }

@@ -112,7 +112,7 @@ func readReference(item *yaml.Node, problems *violation.Findings) (one reference
 	}
 	if one.image, ok = document.RequiredText(item, yamlnode.Lookup(item, "image"), "image", problems); ok {
 		if _, err := oci.ParseImage(one.image); err != nil {
-			problems.Add(item.Line, "image %s: %s", excerpt.Quoted(one.image), err)
+			problems.Add(item.Line, "image is no address of an image: %s", err)
 		}
 	}
 	return one
