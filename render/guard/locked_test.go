@@ -168,3 +168,22 @@ func TestARevisionReleasesNoEditOfALockedValue(t *testing.T) {
 		}
 	}
 }
+
+// Another name of an instance hides no value of the release that it passes on: an approval of one names the other.
+func TestALockedValueOfAReleaseThatStays(t *testing.T) {
+	const renamed = "IdentityChange cni: instance cni would be removed, and instance network would get its object or its release: what runs would be uninstalled, and installed anew; keep the name cni, or give network another releaseName"
+	for name, test := range map[string]struct {
+		instances string
+		want      []string
+	}{
+		"the same value": {"{network: {application: cni, releaseName: cni}}", []string{renamed}},
+		"another value": {"{network: {application: cni, releaseName: cni, values: {pod: {cidr: 10.1.0.0/16}}}}", []string{renamed,
+			`LockedValue cni: instance cni: the locked value "pod.cidr" would change, which its application does not allow once it is installed: keep the value`}},
+	} {
+		source := locking(t, "pod: {cidr: 10.0.0.0/16}", "lockedValues: [pod.cidr]\n")
+		last := recorded(t, installing(t, "{cni: {}}"), source)
+		if held := decidedOn(t, last, installing(t, test.instances), source); !slices.Equal(held, test.want) {
+			t.Errorf("%s: held %q, want %q", name, held, test.want)
+		}
+	}
+}

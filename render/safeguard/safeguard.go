@@ -22,7 +22,7 @@ func Compare(older, newer []Definition) []Change {
 			now, stays = instances[before.Instance]
 		}
 		if !stays {
-			changes = append(changes, gone(before, newer))
+			changes = append(changes, gone(before, newer)...)
 			continue
 		}
 		changes = append(changes, IdentityChanges(before, now)...)
@@ -54,15 +54,15 @@ func Compare(older, newer []Definition) []Change {
 }
 
 // gone returns the change of a definition, or an instance, that the newer ones lack.
-func gone(before Definition, newer []Definition) Change {
+func gone(before Definition, newer []Definition) []Change {
 	if next, inherits := heir(before, newer); inherits {
 		change := before.change(v1alpha1.IdentityChangeReason)
 		change.Field, change.From, change.To = InstanceField, before.Instance, next.Instance
-		return change
+		return append(lockedChanges(before, next), change)
 	}
 	removal := before.change(v1alpha1.RemovalReason)
 	removal.Versions = before.Versions
-	return removal
+	return []Change{removal}
 }
 
 // Adopt returns the losses of live definitions when the newer ones are applied over them: an Adoption
