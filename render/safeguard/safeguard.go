@@ -12,7 +12,7 @@ import (
 // MajorUpgrade when the major of the highest semantic version rises. A package of operators loses only what is
 // Stranded in a channel. Instances are compared by their names, with an
 // InstanceUpgrade for another version, or a VersionRemoval for a lower one, and a LockedValue for each. One that is gone while another one gets its
-// release has an IdentityChange.
+// release has an IdentityChange, and a LockedValue for each that changes with it.
 func Compare(older, newer []Definition) []Change {
 	after, instances := ByKey(newer), byInstance(newer)
 	var changes []Change
