@@ -43,6 +43,7 @@ func TestTheValuesOfAnInstanceAreThoseOfItsObjects(t *testing.T) {
 		{"another ConfigMap of this name", "HelmRelease", "valuesFrom: [{kind: Secret, name: web-defaults, valuesKey: values.yaml}]", "{}", "web-defaults"},
 		{"another key of the defaults", "HelmRelease", "valuesFrom: [{kind: ConfigMap, name: web-defaults, valuesKey: more.yaml}]", "{}", "web-defaults"},
 		{"a block", "ApplicationInstallation", "valuesBlock: 'pod: {cidr: a}'", "{pod: {cidr: a}}", ""},
+		{"values in place of a block", "ApplicationInstallation", "values: {pod: {cidr: a}}", "{pod: {cidr: a}}", ""},
 		{"variables", "Terraform", "vars: [{name: pod, value: {cidr: a}}], varsFrom: [{kind: Secret, name: one, varsKeys: ['k:other']}]", "{pod: {cidr: a}}", ""},
 		{"a variable of a Secret, which wins", "Terraform", "vars: [{name: pod, value: {cidr: a}}], varsFrom: [{kind: Secret, name: one, varsKeys: ['k:pod']}]", "{pod: {cidr: a}}", "one"},
 		{"a variable that is called as the key", "Terraform", "varsFrom: [{kind: Secret, name: one, varsKeys: [pod]}]", "{}", "one"},

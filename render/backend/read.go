@@ -11,11 +11,11 @@ import (
 func ValuesOf(object Object) (map[string]any, error) {
 	value := raw(object)
 	switch object.GroupVersionKind().GroupKind() {
-	case kinds.ApplicationInstallation.GroupKind(), kinds.ConfigMap.GroupKind():
-		text, _ := value.(string)
-		return DecodeValues([]byte(text))
 	case kinds.Terraform.GroupKind():
 		return variablesOf(value), nil
+	}
+	if text, isText := value.(string); isText {
+		return DecodeValues([]byte(text))
 	}
 	values, _ := value.(map[string]any)
 	return values, nil
@@ -29,6 +29,9 @@ func raw(object Object) any {
 		fields = []string{"spec", "values"}
 	case kinds.ApplicationInstallation.GroupKind():
 		fields = []string{"spec", "valuesBlock"}
+		if text, _, _ := unstructured.NestedString(object.Object, fields...); text == "" {
+			fields = []string{"spec", "values"} // where a patch sets them, KKP reads them
+		}
 	case kinds.Terraform.GroupKind():
 		fields = []string{"spec", "vars"}
 	case kinds.Subscription.GroupKind():

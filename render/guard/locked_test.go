@@ -168,3 +168,44 @@ func TestARevisionReleasesNoEditOfALockedValue(t *testing.T) {
 		}
 	}
 }
+
+// KKP reads spec.values of an installation where it has no valuesBlock.
+func TestALockedValueInValuesOfAnApplicationInstallation(t *testing.T) {
+	setting := func(cidr string) func(*v1alpha1.CatalogSelectionSpec) {
+		return func(s *v1alpha1.CatalogSelectionSpec) {
+			s.Patches = []kustomize.Patch{{Patch: "- {op: add, path: /spec/values, value: {pod: {cidr: " + cidr + "}}}", Target: &kustomize.Selector{Kind: "ApplicationInstallation"}}}
+		}
+	}
+	const instances = "{cni: {backend: ApplicationInstallation}}"
+	source := locking(t, "", "lockedValues: [pod.cidr]\n")
+	for name, test := range map[string]struct {
+		before []func(*v1alpha1.CatalogSelectionSpec)
+		want   string
+	}{
+		"set": {nil, "would be set"}, "another value": {[]func(*v1alpha1.CatalogSelectionSpec){setting("a")}, "would change"},
+	} {
+		last := recorded(t, installing(t, instances, test.before...), source)
+		if held := decidedOn(t, last, installing(t, instances, setting("x")), source); len(held) != 1 || !strings.Contains(held[0], test.want) {
+			t.Errorf("%s: held: %q", name, held)
+		}
+	}
+}
+
+// Another name of an instance hides no value of the release that it passes on: an approval of one names the other.
+func TestALockedValueOfAReleaseThatStays(t *testing.T) {
+	const renamed = "IdentityChange cni: instance cni would be removed, and instance network would get its object or its release: what runs would be uninstalled, and installed anew; keep the name cni, or give network another releaseName"
+	for name, test := range map[string]struct {
+		instances string
+		want      []string
+	}{
+		"the same value": {"{network: {application: cni, releaseName: cni}}", []string{renamed}},
+		"another value": {"{network: {application: cni, releaseName: cni, values: {pod: {cidr: 10.1.0.0/16}}}}", []string{renamed,
+			`LockedValue cni: instance cni: the locked value "pod.cidr" would change, which its application does not allow once it is installed: keep the value`}},
+	} {
+		source := locking(t, "pod: {cidr: 10.0.0.0/16}", "lockedValues: [pod.cidr]\n")
+		last := recorded(t, installing(t, "{cni: {}}"), source)
+		if held := decidedOn(t, last, installing(t, test.instances), source); !slices.Equal(held, test.want) {
+			t.Errorf("%s: held %q, want %q", name, held, test.want)
+		}
+	}
+}

@@ -10,10 +10,11 @@ import (
 // UnknownValue is From of a LockedValue whose former value is not known.
 const UnknownValue = "unknown"
 
-// lockedChanges returns the changes of locked values. A value that only the newer version locks was not recorded: it may
-// have changed if any value has.
+// lockedChanges returns the changes of locked values between what an instance was and what gets its release, be it another
+// instance or of another application. A value that only the newer one locks was not recorded: it may have changed if any
+// value has.
 func lockedChanges(before, now Definition) []Change {
-	if len(before.Locked) == 0 || len(now.Locked) == 0 || before.Locked[""] == now.Locked[""] || before.Application != now.Application {
+	if len(before.Locked) == 0 || len(now.Locked) == 0 || before.Locked[""] == now.Locked[""] {
 		return nil
 	}
 	var changes []Change

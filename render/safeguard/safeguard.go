@@ -12,7 +12,7 @@ import (
 // MajorUpgrade when the major of the highest semantic version rises. A package of operators loses only what is
 // Stranded in a channel. Instances are compared by their names, with an
 // InstanceUpgrade for another version, or a VersionRemoval for a lower one, and a LockedValue for each. One that is gone while another one gets its
-// release has an IdentityChange.
+// release has an IdentityChange, and a LockedValue for each that changes with it.
 func Compare(older, newer []Definition) []Change {
 	after, instances := ByKey(newer), byInstance(newer)
 	var changes []Change
@@ -22,7 +22,7 @@ func Compare(older, newer []Definition) []Change {
 			now, stays = instances[before.Instance]
 		}
 		if !stays {
-			changes = append(changes, gone(before, newer))
+			changes = append(changes, gone(before, newer)...)
 			continue
 		}
 		changes = append(changes, IdentityChanges(before, now)...)
@@ -54,15 +54,15 @@ func Compare(older, newer []Definition) []Change {
 }
 
 // gone returns the change of a definition, or an instance, that the newer ones lack.
-func gone(before Definition, newer []Definition) Change {
+func gone(before Definition, newer []Definition) []Change {
 	if next, inherits := heir(before, newer); inherits {
 		change := before.change(v1alpha1.IdentityChangeReason)
 		change.Field, change.From, change.To = InstanceField, before.Instance, next.Instance
-		return change
+		return append(lockedChanges(before, next), change)
 	}
 	removal := before.change(v1alpha1.RemovalReason)
 	removal.Versions = before.Versions
-	return removal
+	return []Change{removal}
 }
 
 // Adopt returns the losses of live definitions when the newer ones are applied over them: an Adoption
