@@ -171,6 +171,8 @@ func describeLocked(c safeguard.Change) string {
 	switch {
 	case c.From == safeguard.UnknownValue:
 		return fmt.Sprintf("the value %s is locked from now on, while values change, and whether it does is not known: compare it with what is installed", value)
+	case c.To == safeguard.UnknownValue:
+		return fmt.Sprintf("the value %s is not locked any more, while values change, and whether it does is not known: compare it with what is installed", value)
 	case c.From == "":
 		return fmt.Sprintf("the locked value %s would be set, %s unset", value, why)
 	case c.To == "":

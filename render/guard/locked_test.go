@@ -43,6 +43,7 @@ func TestALockedValueIsHeld(t *testing.T) {
 		set    = `LockedValue cni: instance cni: the locked value "pod.cidr" would be set` + no + " unset"
 		unset  = `LockedValue cni: instance cni: the locked value "pod.cidr" would not be set any more` + no
 		fresh  = `LockedValue cni: instance cni: the value "pod.cidr" is locked from now on, while values change, and whether it does is not known: compare it with what is installed`
+		gone   = `LockedValue cni: instance cni: the value "pod.cidr" is not locked any more, while values change, and whether it does is not known: compare it with what is installed`
 	)
 	type side struct{ instance, values, metadata string }
 	instances := func(instance string) string { return "{cni: {" + instance + "}}" }
@@ -77,7 +78,8 @@ func TestALockedValueIsHeld(t *testing.T) {
 		{"a version that locks more, while values change", side{"version: 1.0.0", pods, "versions: {1.1.0: {lockedValues: [pod.cidr]}}\n"}, side{instance: "version: 1.1.0, values: {mode: b}"}, []string{fresh}},
 		{"a catalog that begins to lock", side{"", pods, ""}, side{metadata: locked}, nil},
 		{"a catalog that begins to lock, with other values", side{"", pods, ""}, side{metadata: locked, values: "pod: {cidr: 10.9.0.0/16}"}, []string{fresh}},
-		{"a catalog that does not lock any more", side{"", pods, locked}, side{instance: "values: {pod: {cidr: 10.1.0.0/16}}", metadata: "labels: {}\n"}, nil},
+		{"a catalog that does not lock any more", side{"", pods, locked}, side{metadata: "labels: {}\n"}, nil},
+		{"a catalog that does not lock any more, with other values", side{"", pods, locked}, side{instance: "values: {pod: {cidr: 10.1.0.0/16}}", metadata: "labels: {}\n"}, []string{gone}},
 		{"a Secret that cannot set it", side{"", pods, locked}, side{instance: "values: {pod: {cidr: 10.1.0.0/16}}, valuesFrom: [{kind: Secret, name: all}]"}, []string{change}},
 		{"another instance", side{"", pods, locked}, side{instance: "}, other: {application: cni, namespace: other, values: {pod: {cidr: 10.1.0.0/16}}"}, nil},
 		{"an ApplicationInstallation", side{"backend: ApplicationInstallation", pods, locked}, side{instance: "backend: ApplicationInstallation, values: {pod: {cidr: 10.1.0.0/16}}"}, []string{change}},

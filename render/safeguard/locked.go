@@ -7,28 +7,33 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// UnknownValue is From of a LockedValue whose former value is not known.
+// UnknownValue is From of a LockedValue that was not locked, and To of one that is not locked any more.
 const UnknownValue = "unknown"
 
 // lockedChanges returns the changes of locked values between what an instance was and what gets its release, be it another
-// instance or of another application. A value that only the newer one locks was not recorded: it may have changed if any
-// value has.
+// instance or of another application. A value that only one of them locks has a digest on that side alone: it may have
+// changed if any value has.
 func lockedChanges(before, now Definition) []Change {
-	if len(before.Locked) == 0 || len(now.Locked) == 0 || before.Locked[""] == now.Locked[""] {
+	if len(before.Locked) == 0 || before.Locked[""] == now.Locked[""] {
 		return nil
 	}
+	paths := maps.Clone(before.Locked)
+	maps.Copy(paths, now.Locked)
+	delete(paths, "")
 	var changes []Change
-	for _, path := range slices.Sorted(maps.Keys(now.Locked)) {
-		from, known := before.Locked[path]
-		if !known {
-			from = UnknownValue
-		}
-		if path == "" || from == now.Locked[path] {
-			continue
-		}
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		change := before.change(v1alpha1.LockedValueReason)
-		change.Field, change.From, change.To = path, from, now.Locked[path]
-		changes = append(changes, change)
+		change.Field, change.From, change.To = path, digestOf(before.Locked, path), digestOf(now.Locked, path)
+		if change.From != change.To {
+			changes = append(changes, change)
+		}
 	}
 	return changes
+}
+
+func digestOf(locked map[string]string, path string) string {
+	if digest, ok := locked[path]; ok {
+		return digest
+	}
+	return UnknownValue
 }
