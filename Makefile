@@ -47,7 +47,7 @@ help: ## Show this help.
 	  /^[a-zA-Z0-9_-]+:.*## / { printf "  %-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: generate
-generate: $(CONTROLLER_GEN) ## Generate deep copies, CRDs, the role, docs/reference, docs/schemas.
+generate: $(CONTROLLER_GEN) ## Generate deep copies, CRDs, the role, docs/reference, docs/schemas, THIRD_PARTY.md.
 	@$(call generate-into,.)
 
 # verify generates into an empty directory and compares, so that it judges the generated files and
@@ -57,7 +57,8 @@ $(CONTROLLER_GEN) object paths=./api/v1alpha1 output:object:dir=$(1)/api/v1alpha
 $(CONTROLLER_GEN) crd paths=./api/... output:crd:artifacts:config=$(1)/config/crd/bases && \
 $(CONTROLLER_GEN) rbac:roleName=winnow-controller paths=./controllers/... output:rbac:artifacts:config=$(1)/config/rbac && \
 $(GO) run -tags docs ./cmd/winnow markdown $(1)/docs/reference && \
-$(GO) run -tags docs ./cmd/winnow schemas $(1)/docs/schemas
+$(GO) run -tags docs ./cmd/winnow schemas $(1)/docs/schemas && \
+$(GO) run ./test/licenses $(1)/THIRD_PARTY.md
 endef
 
 .PHONY: fmt
@@ -115,7 +116,7 @@ verify: $(CONTROLLER_GEN) verify-generated verify-format verify-modules vet lint
 verify-generated: $(CONTROLLER_GEN)
 	@stale=; out=$$(mktemp -d) && trap 'rm -rf "$$out"' EXIT && \
 	{ $(call generate-into,"$$out"); } && \
-	for file in api/v1alpha1/zz_generated.deepcopy.go config/crd/bases config/rbac/role.yaml; do \
+	for file in api/v1alpha1/zz_generated.deepcopy.go config/crd/bases config/rbac/role.yaml THIRD_PARTY.md; do \
 	  diff -ru $$file "$$out/$$file" || stale="$$stale $$file"; \
 	done && \
 	diff -ru --exclude=README.md docs/reference "$$out/docs/reference" || stale="$$stale docs/reference"; \
