@@ -34,9 +34,11 @@ tool-path = $(TOOLS_CACHE)/$(call tool-key,$(1))/$(1)
 CONTROLLER_GEN := $(call tool-path,controller-gen)
 GOLANGCI_LINT := $(call tool-path,golangci-lint)
 KO := $(call tool-path,ko)
+GOVULNCHECK := $(call tool-path,govulncheck)
 CONTROLLER_GEN_PACKAGE := sigs.k8s.io/controller-tools/cmd/controller-gen
 GOLANGCI_LINT_PACKAGE := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 KO_PACKAGE := github.com/google/ko
+GOVULNCHECK_PACKAGE := golang.org/x/vuln/cmd/govulncheck
 
 ##@ Develop
 
@@ -68,6 +70,10 @@ fmt: $(GOLANGCI_LINT) ## Format the code and sort its imports.
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Run golangci-lint.
 	@$(GOLANGCI_LINT) run --allow-parallel-runners
+
+.PHONY: vulncheck
+vulncheck: $(GOVULNCHECK) ## Check what is linked for known vulnerabilities (by vuln.go.dev).
+	@$(GOVULNCHECK) ./cmd/winnow ./cmd/winnow-controller
 
 LDFLAGS = -s -w -X main.version=$(VERSION) -X github.com/winnow-dev/winnow/cmd/winnow/verbs/version.linked=$(VERSION)
 GO_BUILD = $(GO) build -ldflags $(call quoted,$(LDFLAGS)) -o $(BIN)/
@@ -264,3 +270,6 @@ $(GOLANGCI_LINT):
 
 $(KO):
 	$(call build-tool,$(KO_PACKAGE))
+
+$(GOVULNCHECK):
+	$(call build-tool,$(GOVULNCHECK_PACKAGE))
