@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command licenses writes the list of the modules that are linked into Winnow's programs, with their licences. It fails
 // where a package has none of a kind that is allowed. It must not know what the modules are used for.
 package main
