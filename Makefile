@@ -34,9 +34,11 @@ tool-path = $(TOOLS_CACHE)/$(call tool-key,$(1))/$(1)
 CONTROLLER_GEN := $(call tool-path,controller-gen)
 GOLANGCI_LINT := $(call tool-path,golangci-lint)
 KO := $(call tool-path,ko)
+GOVULNCHECK := $(call tool-path,govulncheck)
 CONTROLLER_GEN_PACKAGE := sigs.k8s.io/controller-tools/cmd/controller-gen
 GOLANGCI_LINT_PACKAGE := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 KO_PACKAGE := github.com/google/ko
+GOVULNCHECK_PACKAGE := golang.org/x/vuln/cmd/govulncheck
 
 ##@ Develop
 
@@ -47,7 +49,7 @@ help: ## Show this help.
 	  /^[a-zA-Z0-9_-]+:.*## / { printf "  %-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: generate
-generate: $(CONTROLLER_GEN) ## Generate deep copies, CRDs, the role, docs/reference, docs/schemas.
+generate: $(CONTROLLER_GEN) ## Generate deep copies, CRDs, the role, docs/reference, docs/schemas, THIRD_PARTY.md.
 	@$(call generate-into,.)
 
 # verify generates into an empty directory and compares, so that it judges the generated files and
@@ -57,7 +59,8 @@ $(CONTROLLER_GEN) object paths=./api/v1alpha1 output:object:dir=$(1)/api/v1alpha
 $(CONTROLLER_GEN) crd paths=./api/... output:crd:artifacts:config=$(1)/config/crd/bases && \
 $(CONTROLLER_GEN) rbac:roleName=winnow-controller paths=./controllers/... output:rbac:artifacts:config=$(1)/config/rbac && \
 $(GO) run -tags docs ./cmd/winnow markdown $(1)/docs/reference && \
-$(GO) run -tags docs ./cmd/winnow schemas $(1)/docs/schemas
+$(GO) run -tags docs ./cmd/winnow schemas $(1)/docs/schemas && \
+$(GO) run ./test/licenses $(1)/THIRD_PARTY.md
 endef
 
 .PHONY: fmt
@@ -67,6 +70,10 @@ fmt: $(GOLANGCI_LINT) ## Format the code and sort its imports.
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Run golangci-lint.
 	@$(GOLANGCI_LINT) run --allow-parallel-runners
+
+.PHONY: vulncheck
+vulncheck: $(GOVULNCHECK) ## Check what is linked for known vulnerabilities (by vuln.go.dev).
+	@$(GOVULNCHECK) ./cmd/winnow ./cmd/winnow-controller
 
 LDFLAGS = -s -w -X main.version=$(VERSION) -X github.com/winnow-dev/winnow/cmd/winnow/verbs/version.linked=$(VERSION)
 GO_BUILD = $(GO) build -ldflags $(call quoted,$(LDFLAGS)) -o $(BIN)/
@@ -115,7 +122,7 @@ verify: $(CONTROLLER_GEN) verify-generated verify-format verify-modules vet lint
 verify-generated: $(CONTROLLER_GEN)
 	@stale=; out=$$(mktemp -d) && trap 'rm -rf "$$out"' EXIT && \
 	{ $(call generate-into,"$$out"); } && \
-	for file in api/v1alpha1/zz_generated.deepcopy.go config/crd/bases config/rbac/role.yaml; do \
+	for file in api/v1alpha1/zz_generated.deepcopy.go config/crd/bases config/rbac/role.yaml THIRD_PARTY.md; do \
 	  diff -ru $$file "$$out/$$file" || stale="$$stale $$file"; \
 	done && \
 	diff -ru --exclude=README.md docs/reference "$$out/docs/reference" || stale="$$stale docs/reference"; \
@@ -263,3 +270,6 @@ $(GOLANGCI_LINT):
 
 $(KO):
 	$(call build-tool,$(KO_PACKAGE))
+
+$(GOVULNCHECK):
+	$(call build-tool,$(GOVULNCHECK_PACKAGE))

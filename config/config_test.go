@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package config_test builds the kustomizations of this directory as users do, and asserts what
 // the manifests promise: names that agree with each other, least privilege, a hardened pod.
 package config_test

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package controllers reconciles CatalogSelections: it runs the steps from a spec to an ExternalArtifact in
 // order (steps.go), and reports their outcome. The work of a step is in a package of its own, in the order of the
 // flow: source observes, fetches and parses sources; cluster compares the render with live objects; record packs

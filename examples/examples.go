@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package examples embeds the example that `winnow init` writes. It must not know where it is written.
 package examples
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package render turns catalogs and the options of a CatalogSelection into the artifact that
 // Flux applies: a tree of files, its revision, and the decision for every application.
 //

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
 # Builds winnow from the checkout that this action is part of, so that the ref of the action is the
 # version of the binary. Writes the path of the binary to GITHUB_ENV, for the next step.
 set -euo pipefail

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 # shellcheck shell=bash
 # One comment on a pull request, which is found again by a marker and kept up to date. To be
 # sourced after workflow.sh.

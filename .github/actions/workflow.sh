@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 # shellcheck shell=bash
 # How the scripts of the actions talk to the runner: outputs, summary, messages. To be sourced.
 

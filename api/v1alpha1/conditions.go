@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package v1alpha1
 
 // CatalogSelectionFinalizer keeps a CatalogSelection until its ExternalArtifact and its stored

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package v1alpha1
 
 // Safeguards define which changes that a new revision of a catalog causes are held instead of

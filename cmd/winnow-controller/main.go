@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command winnow-controller runs the controller for CatalogSelections and serves the artifacts
 // that it renders. It holds flags and wiring only.
 package main

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 //go:build !docs
 
 // Command winnow works with catalogs of applications and with CatalogSelections on the command line, using the renderer

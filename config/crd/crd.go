@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package crd embeds the CustomResourceDefinitions that are installed in clusters, so that programs can check objects
 // without a cluster. It must not know how they are used.
 package crd

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package artifacts keeps the archives of selections in the storage, and the ExternalArtifacts that refer to
 // them. It must not know the content of an archive, nor when it may be served.
 package artifacts

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package bounds fits texts and numbers into the fields of the API: messages of conditions and events,
 // the revisions in them, and counts. It must not know their meaning.
 package bounds

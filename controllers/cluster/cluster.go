@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package cluster connects the parts that read and mark the live state that concerns CatalogSelections: the Kustomizations that
 // apply artifacts, live objects, the selection that holds each of them, and the marks that keep Flux from changing or deleting
 // one. It must not know how an artifact is rendered, fetched, guarded or published.

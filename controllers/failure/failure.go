@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package failure attaches to errors the reason that conditions and events report. It must not know the
 // effect of a reason on the status and the queue: package controllers decides that.
 package failure

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package holds describes the changes that a safeguard holds, as an error and in the status, within the limits
 // of the API. It must not know when a safeguard holds a render (package guard), nor how one is released.
 package holds

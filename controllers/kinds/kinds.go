@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package kinds watches kinds that come and go with their CRDs, and that the controller may not be
 // allowed to read. It returns a reader for each kind, and enqueues the selections that a change concerns. It
 // must not know what the objects of a kind mean, nor what their readers do with them.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package listing writes a publication into the status of a selection, for people and at a readable length.
 // It must not know how it was published, nor what the safeguards compare.
 package listing

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package memory bounds the memory of all content that is read at the same time. It must not know the content.
 package memory
 

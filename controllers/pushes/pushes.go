@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package pushes pushes rendered artifacts to registries. It must not know how an artifact is rendered, nor
 // when a selection is reconciled: it enqueues a selection when the result of its push changes.
 package pushes

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package record keeps the last publication in the status of a selection: the baseline of the safeguards, and
 // the inputs to render the artifact again. It must not know how revisions are compared or rendered.
 package record

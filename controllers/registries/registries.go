@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package registries connects to OCI registries with the settings of an object of the API: its credentials,
 // certificates and proxy, and with errors from which secrets are redacted. It must not know the content that
 // is read from a registry or pushed to it.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package source loads the catalogs of the sources of a CatalogSelection: it observes whether the objects of
 // Flux are ready, verified and settled, finds the layer with the catalog, downloads and parses it, and caches
 // the result. It must not know what a selection renders, publishes or holds.

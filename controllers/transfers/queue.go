@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package transfers runs downloads and pushes outside of the workers that reconcile, so that a host that hangs delays
 // only the transfers to it: few at a time for each namespace, and namespaces in turns. It must not know what is
 // transferred.

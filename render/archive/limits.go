@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package archive
 
 // Limits bound what reading an archive may cost. What is exactly at a limit

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package archive turns a tree into a tar.gz, the same bytes on every run, and
 // a tar.gz or a directory into a tree, bounded and proof against hostile
 // content.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package backend is the contract between the backends, which install applications, and their callers: the instance of
 // an application, the objects that install it, the backends that translate the one into the other, and the instance
 // that an object belongs to. The backends are in the packages below, and package backends lists them.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package backends lists the backends, and finds the one that installs an instance. It must not know how any of them
 // translates an instance.
 package backends

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package bounded reads files of catalogs, which are untrusted, within bounds. It must not know what is in them.
 package bounded
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package catalog loads and validates the catalogs that applications are selected from: an fs.FS
 // goes in, a Catalog or the list of everything that is wrong with it comes out.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package contents writes and reads the applications of an artifact that are no objects, such as packages of operators:
 // no cluster has them, and no kustomization.yaml names them. It must not know those that are objects.
 package contents

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package diff
 
 // Loosened is a protection that an edit of the spec removes.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package diff
 
 // Package has the changes of a package of operators, as far as the selection keeps it.

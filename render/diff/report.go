@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package diff
 
 // APIVersion and Kind of a Report. docs/diff.md describes it; a field keeps its meaning within a version.

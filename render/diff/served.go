@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package diff
 
 // ServedCatalog is a change of a catalog of OLM that serves the packages of the artifact, as spec.push.catalog asks

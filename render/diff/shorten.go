@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package diff
 
 // Shorten replaces the fields and diffs of each application and instance with their numbers.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package diff
 
 // Transient are the losses of the newer spec over the older catalogs that the newer state does not have.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package excerpt cuts texts and lists of catalogs and specs for messages: they are untrusted, and messages
 // are written to conditions. It must not know what they are about.
 package excerpt

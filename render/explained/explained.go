@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package explained explains why an instance of a spec is installed as it is: the version, the values and where they come from. It
 // renders the selection, as the facade does.
 package explained

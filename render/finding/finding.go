@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package finding formats findings in files, with the path and the line. It must not know what is in the files.
 package finding
 

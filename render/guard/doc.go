@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package guard decides which changes of a new render are held, why, and which checksums approve them:
 // for the controller before it publishes, and for the command line in a pull request.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package identity
 
 // Object is a Value of an object in the types that JSON and kustomize have.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package installation has the objects that install the instances of an artifact, before and after patches. It must not
 // know a kustomization.yaml.
 package installation

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package instance resolves the instances of a spec to applications and versions of the catalogs, and builds their
 // objects with the backends.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package kustomized builds an artifact with kustomize and returns its objects. It must not know how the artifact was
 // rendered.
 package kustomized

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package lint finds what is wrong, or likely to go wrong, with a catalog before a cluster does:
 // a file system goes in, findings with rule, severity, path and line come out.
 //

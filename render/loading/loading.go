@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package loading reads the catalog at a place of an artifact, within the limits of its format. It must not know
 // selections.
 package loading

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package mention finds the names in a spec that match nothing in its catalogs, with advice on what was meant. It
 // renders nothing: its callers pass the names that documents have.
 package mention

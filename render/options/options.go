@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package options turns a CatalogSelection into the parts that its artifact depends on, and reports all violations of
 // the spec. It reads no catalog.
 package options

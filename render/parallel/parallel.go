@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package parallel calls a function for many indexes on all cores. It must not know what the function does.
 package parallel
 

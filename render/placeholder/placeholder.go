@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package placeholder adds placeholders to artifacts: objects that Flux keeps as they are. It must not know how an
 // artifact was rendered.
 package placeholder

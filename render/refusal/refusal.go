@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package refusal describes an input that cannot be rendered, and what is wrong with it. Of the packages that read
 // inputs it must know only the errors.
 package refusal

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package reserved tells the labels and annotations that steer kustomize, Flux, Winnow or KKP from those that are free.
 //
 // It must not know objects, catalogs or specs: their readers decide which keys they refuse.

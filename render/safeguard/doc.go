@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package safeguard compares the definitions of a new render with those that were published, or that live
 // in a cluster, and returns the changes: removed applications and versions, changed identities and
 // sources, and major upgrades.

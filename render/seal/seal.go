@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package seal keeps kustomize from building a directory of an artifact other than its root.
 //
 // A Kustomization of Flux whose spec.path is such a directory would apply objects without what the kustomization.yaml at

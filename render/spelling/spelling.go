@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package spelling finds the known names that resemble a misspelt one. It is pure, and must not know what
 // the names stand for.
 package spelling

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package transform applies what a selection changes in the document of an application: which
 // versions stay, default values, mirrors, omitted fields and provenance. A transformer is one
 // file; they run in a fixed order that New explains.

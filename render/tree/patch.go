@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package tree
 
 // Patch is a patch that kustomize applies to objects of the tree: a strategic

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package tree holds the files of an artifact in memory: safe slash paths, a
 // read-only file system over them, their content digest and the
 // kustomization.yaml that names them.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package yamledit edits YAML as text: only the lines that have to change do. A Text is edited in place, and its caller proves
 // the result. Each edit of a Document is made on the parsed document as well, and the result is parsed again and compared with
 // it; what cannot be spliced safely is encoded again as a whole. It must not know what a document defines.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package yamlnode reads YAML of untrusted sources as nodes: it decodes documents, bounds what their
 // aliases expand to, looks up keys with merge keys honoured, and names nodes in messages.
 //

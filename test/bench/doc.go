@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package bench compares Winnow with other tools, side by side in one run, on generated input. Figures are ratios of
 // the processor time and of the peak memory of processes: those hold on a busy machine as well. Run it with
 // `make bench BENCH=Opm`, which builds opm once, and fails where a figure misses its target.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package compat tests that the real CustomResourceDefinitions of the platforms accept the objects
 // that Winnow renders, on a real API server. Those of Flux and of the tofu-controller come from the modules
 // that test/tools pins. The definitions of KKP and Cozystack are not part of this repository: their

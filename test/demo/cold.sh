@@ -1,4 +1,6 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+
 # Measures with nothing cached: cold.sh [TARGET...], by default the first result, the whole demo, make build after it, and
 # the demo again. Home and caches are in an empty directory; modules are read from GOMODCACHE, and with DOWNLOAD=1
 # downloaded as well. It prints the seconds of each target, of all its processes.

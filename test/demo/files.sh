@@ -1,4 +1,6 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+
 # Shows the main use on files: files.sh WINNOW. It needs the command line alone: it starts no server and compiles nothing.
 set -eu
 

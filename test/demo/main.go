@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command demo shows the main use on the local real system: it pushes a catalog to a registry, Flux
 // pulls it, Winnow selects from it, Flux applies the selection; then one upgrade that changes a
 // single application, and one that a safeguard holds until it is approved.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package docs checks the pages of the repository as a whole: that the targets of links, and of mentions in code,
 // exist, that each guide begins with its result and its time, that the specification has each field and reason of the API, and
 // that no page applies an installation without an image.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package olmtest is what tests of OLM's catalogs share: opm and catalogd where they are built, and blobs in a form
 // that can be compared. It must not know the code of Winnow.
 package olmtest

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command results runs `go test -json` and prints what it reports of a package when the package ends. Without -json, go
 // test prints packages in their order, so that the first one hides all others until it ends.
 //

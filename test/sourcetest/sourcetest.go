@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package sourcetest creates catalogs for tests and serves them over HTTP, as source-controller does. It must not
 // know the packages that read them.
 package sourcetest

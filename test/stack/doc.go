@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package stack is the local real system: it builds and starts, on loopback and in a temporary
 // directory, etcd, kube-apiserver, an OCI registry and Flux's source-controller and
 // kustomize-controller, and runs Winnow beside them as a process.

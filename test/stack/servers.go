@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package stack
 
 // Names of the servers, of their binaries and of their logs.

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
 # Says what a pull request changes: in the summary of the step, in one comment that is kept up to
 # date, and in outputs. All inputs come from the environment: see action.yml, which sets them.
 set -euo pipefail

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
 # Lints a catalog and publishes it in a registry, and says in the summary and the outputs what was
 # published. All inputs come from the environment: see action.yml, which sets them.
 set -euo pipefail

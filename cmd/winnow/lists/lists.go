@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package lists extracts objects from lists, as kubectl get prints them: kubectl and kustomize apply the
 // items of a list as separate objects.
 package lists

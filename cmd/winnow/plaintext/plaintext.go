@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package plaintext formats untrusted text of catalogs and specs for people: in lines of a terminal, in columns and in
 // counted nouns. It must not know the meaning of the text, nor any markup.
 package plaintext

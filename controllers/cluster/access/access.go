@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package access connects the controller to this cluster: it has the readers and watches, the accounts of selections,
 // and the warnings about missing rights. It must not know the objects that are read and written.
 package access

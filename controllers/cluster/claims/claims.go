@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package claims records the objects that selections publish, or are about to publish: it reads which Kustomizations
 // have applied them, and lets the ledger decide. It must not know how objects are marked.
 package claims

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package consumers reads the Kustomizations that use the artifact of a selection: the names that they give its
 // objects, whether they have applied it, what they change in it, and what they delete. It must not know which selection
 // holds an object.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package departures lets objects leave the artifacts of selections: what another selection may take over stays, or is marked, so that
 // Flux does not delete it. It must not know how a selection is rendered.
 package departures

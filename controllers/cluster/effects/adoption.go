@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package effects compares what is about to be published with live objects: what live objects lose when the new ones
 // are applied over them, and which objects Flux prunes. It must not know which changes the safeguards hold.
 package effects

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package evidence reads from the owner labels of live objects what the Kustomizations of a selection have applied: a
 // status proves nothing. It must not know how objects are read, nor who claims them.
 package evidence

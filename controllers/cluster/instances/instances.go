@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package instances reads the states of the instances in an artifact from their live objects. It must not know when they are
 // read, nor where they are reported.
 package instances

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package inventory has sets of live objects: those that a Kustomization has applied, as its inventory lists them, and
 // those that selections serve or claim. It must not know a selection.
 package inventory

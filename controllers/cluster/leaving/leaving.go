@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package leaving reads and writes status.leaving: the objects that a selection gives up, and that stay in its
 // artifact, as placeholders, while another selection may take them over. It must not know the other selection.
 package leaving

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package ledger stores what this process knows of selections: the objects that each serves, renders, proposes and has
 // reserved, which selections were evaluated, and which wait. It decides which of them may publish an object. It must
 // not know how the cluster is read.

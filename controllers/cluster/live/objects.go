@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package live reads the live objects that concern a selection: their metadata from watches, and their content from the API server.
 // It must not know who may publish them.
 package live

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package marks sets and removes the marks of live objects: those of the bypass, of moves, and of definitions that no selection
 // holds. It must not know when an object may leave.
 package marks

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package cozystack reads definitions of Cozystack, and has the backend whose applications Cozystack's API server installs.
 // It must not know how Flux and the tofu-controller install the same definitions.
 package cozystack

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package definition reads the fields of definitions, which are untrusted: a value with another type, or one that is
 // not valid, is a problem with the path of the field. It must not know which fields exist.
 package definition

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package draft holds the input and the output of the translation of an instance: the instance and its definition, the
 // objects and the problems. It has the checks that every backend needs. It must not know any backend.
 package draft

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package helm is the backend whose HelmReleases Flux's helm-controller installs. From definitions of KKP and of
 // Cozystack it installs what these platforms would install. It must not know their own objects.
 package helm

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package kinds names the kinds of the objects that backends make, and the API groups of the definitions that they
 // read. It must not know the fields of an object.
 package kinds

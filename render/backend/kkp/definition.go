@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package kkp reads definitions of KKP, and has the backend whose ApplicationInstallations KKP installs. It must not know
 // how Flux installs the same definitions.
 package kkp

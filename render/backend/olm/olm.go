@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package olm has the backends whose objects OLM installs: ClusterExtensions of OLM v1 and Subscriptions of OLM v0, both of
 // packages. It must not know definitions.
 package olm

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package readiness reads the state of an instance from its live main object: for each kind, one condition. It must not
 // know how the object is found, nor who may read it. What it returns is as long as the object makes it, and not redacted.
 package readiness

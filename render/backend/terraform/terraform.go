@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package terraform is the backend whose Terraform objects the tofu-controller plans and applies, of definitions of
 // Cozystack. It must not know charts.
 package terraform

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package filebased reads catalogs of operators in OLM's file-based format, and cuts packages out of them:
 // an fs.FS goes in, a Catalog or the list of everything that is wrong with it comes out.
 //

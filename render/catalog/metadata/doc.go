@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package metadata is what a catalog states about an application beside its definition: its tier, labels, annotations and
 // deprecation, and the facts on its versions.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package violation collects the violations of a catalog: Findings has those of one file, Report those of all files,
 // and InvalidError is the error with them.
 //

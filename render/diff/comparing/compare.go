@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package comparing compares two states of a selection, and reports what changes, why, and which of the changes the
 // safeguards hold.
 //

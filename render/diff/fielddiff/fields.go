@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package fielddiff finds the fields in which two objects differ, and shows their values: cut, and without base64. It must
 // not know what the objects are.
 package fielddiff

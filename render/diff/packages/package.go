@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package packages compares packages of operators: their channels, bundles and documents, and the facts in them. It
 // must not know why a package changed.
 package packages

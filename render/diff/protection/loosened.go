@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package protection finds the protections that an edit of a CatalogSelection removes. It must not know catalogs, nor
 // what the edit changes in the artifact.
 package protection

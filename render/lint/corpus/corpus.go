@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package corpus reads the parts of a catalog, valid or not, that rules check: its definitions with their metadata,
 // each with the lines of its fields.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package field finds places in a YAML document of a catalog from the paths of fields, each with its line for a
 // finding.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package kkp has the rules of lint on the definitions of KKP: what its API and its webhook refuse, in webhook.go,
 // sources.go and values.go, and what they accept and fails later, in missed.go.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package olm has the rules of lint on packages of operators, beside what OLM's own tools refuse.
 //
 // It must not know how a catalog is read, nor other applications.

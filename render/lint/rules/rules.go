@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package rules has the types of lint: a rule, its severity and a finding.
 //
 // It must not know any rule, nor what is linted.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package schema has the rules of lint on the fields of definitions: the fields that the API server refuses without any
 // webhook. It checks them against the CustomResourceDefinitions of a cluster or, without these, against the known
 // fields of KKP and Cozystack.

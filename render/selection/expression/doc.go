@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package expression compiles and evaluates expressions over applications, in the Common Expression Language. fields.go
 // lists what they read.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package numbered orders versions by their semantic numbers, which some do not have.
 //
 // It must not know applications.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command image builds the container image of winnow-controller with ko: `make image`. It makes the base image that ko
 // builds upon, and writes the result to an OCI layout or pushes it to a registry. It knows nothing of manifests.
 package main

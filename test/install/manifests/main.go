@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command manifests renders the kustomization that installs Winnow to one file, which names the image that it is given:
 // `make release-manifests`. It knows neither how images are built nor whether this one exists.
 package main

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package promql evaluates the alerts of config/monitoring by the engine of Prometheus.
 package promql
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command servers lists what the servers of this module are compiled with that differs from the version that the go.mod
 // of each pins: it is raised by another server or by the product, so that they share what is compiled.
 package main

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package graph has the upgrades between the entries of a channel. It must not know bundles, nor what is wrong with a graph
 // for people.
 package graph

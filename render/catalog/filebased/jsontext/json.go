@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package jsontext reads documents of JSON, and of YAML as JSON, in place: without decoding them, within bounds, and such that
 // each has one reading. It must not know the schemas of documents.
 package jsontext

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package pullspec checks the addresses of images as OLM's tools do. It must not know where they stand.
 package pullspec
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package shape checks the types of the values in a document, and says at which place one is wrong. It must not know the
 // schemas of documents.
 package shape

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package splice edits the text of a document, whose other bytes stay. It must not know what the document means: the
 // caller checks that the result is the wanted one.
 package splice

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package split cuts the files of a catalog into documents where OLM's tools do. It must not know what a document says.
 package split
 

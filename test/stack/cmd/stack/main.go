@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command stack runs the local real system until it is interrupted: a Kubernetes API server, an OCI
 // registry, the controllers of Flux, and Winnow with the rights of its own ServiceAccount.
 package main

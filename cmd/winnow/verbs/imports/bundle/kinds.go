@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package bundle
 
 // KindCSV is the kind of the object that describes the operator, and crdKind that of definitions.

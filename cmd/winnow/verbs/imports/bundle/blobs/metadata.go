@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package blobs
 
 import "github.com/winnow-dev/winnow/cmd/winnow/verbs/imports/bundle"
