@@ -128,8 +128,9 @@ func TestDownloadsOfCatalogsAreRefused(t *testing.T) {
 		{address + "/plain" + digest, `the server redirects to "` + plain.URL + `", which is not https`},
 		{address + "/loop" + digest, "the server redirects more than 5 times"},
 		{address + "/private" + digest, "the server answers with the status 401: want a file that anyone may read"},
-		{strings.Replace(address, "https://", "https://user:secret@", 1) + "/catalog.yaml" + digest, "it has a user, a password or a fragment"},
-		{address + "/catalog.yaml#a" + digest, "it has a user, a password or a fragment"},
+		{strings.Replace(address, "https://", "https://user:secret@", 1) + "/catalog.yaml" + digest, "it has a user, a password, a query or a fragment"},
+		{address + "/catalog.yaml?token=secret" + digest, "it has a user, a password, a query or a fragment"},
+		{address + "/catalog.yaml#a" + digest, "it has a user, a password, a query or a fragment"},
 	} {
 		got := execute(t.Context(), "functions", "view", test.reference, "--ca-file", authority)
 		if test.want == "" {

@@ -12,6 +12,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
@@ -31,7 +32,7 @@ const (
 // downloadFunctions loads the catalog in a file on a web server, and returns the address without the digest.
 func downloadFunctions(ctx context.Context, where string, access *flags.Access) (address string, _ *krmfunctions.Catalog, _ error) {
 	address, digest := functions.SplitDigest(where)
-	shown := output.WithoutUsers(address)
+	shown, _, _ := strings.Cut(output.WithoutUsers(address), "?") // what follows may be a token
 	if digest == "" {
 		return shown, nil, fmt.Errorf("%s has no digest, so its server decides what runs: look at the file, and append @sha256: and what sha256sum prints of it", shown)
 	}
@@ -54,8 +55,8 @@ func download(ctx context.Context, address, digest string, access *flags.Access)
 	if err != nil {
 		return nil, errors.New("it is no URL")
 	}
-	if parsed.User != nil || parsed.Fragment != "" {
-		return nil, errors.New("it has a user, a password or a fragment: want https://host/path@sha256:DIGEST, which anyone may read")
+	if parsed.User != nil || parsed.RawQuery != "" || parsed.Fragment != "" {
+		return nil, errors.New("it has a user, a password, a query or a fragment: want https://host/path@sha256:DIGEST, which anyone may read")
 	}
 	client, err := newClient(ctx, access)
 	if err != nil {
@@ -105,7 +106,7 @@ func newClient(ctx context.Context, access *flags.Access) (*http.Client, error) 
 	return &http.Client{Transport: transport, Timeout: downloadTimeout, CheckRedirect: func(to *http.Request, via []*http.Request) error {
 		switch {
 		case to.URL.Scheme != "https":
-			return fmt.Errorf("the server redirects to %s, which is not https", excerpt.Quoted(to.URL.Redacted()))
+			return fmt.Errorf("the server redirects to %s, which is not https", excerpt.Quoted(to.URL.Scheme+"://"+to.URL.Host))
 		case len(via) > maxRedirects:
 			return fmt.Errorf("the server redirects more than %d times", maxRedirects)
 		}
