@@ -19,6 +19,13 @@ import (
 // resolveFiles resolves files with a catalog of the function A of e.com/v1, and returns the problems.
 func resolveFiles(t *testing.T, files map[string]string) (*Result, []string) {
 	t.Helper()
+	return resolveWith(t, "apiVersion: config.kubernetes.io/v1alpha1\nkind: Catalog\nspec:\n  krmFunctions:\n"+
+		"  - {group: e.com, kind: A, versions: [{name: v1}], runtime: {container: {image: a, sha256: "+strings.Repeat("0a", 32)+"}}}\n", files)
+}
+
+// resolveWith is resolveFiles with another catalog.
+func resolveWith(t *testing.T, catalog string, files map[string]string) (*Result, []string) {
+	t.Helper()
 	dir := t.TempDir()
 	for name, content := range files {
 		file := filepath.Join(dir, filepath.FromSlash(name))
@@ -29,8 +36,7 @@ func resolveFiles(t *testing.T, files map[string]string) (*Result, []string) {
 			t.Fatal(err)
 		}
 	}
-	loaded := loadText(t, "apiVersion: config.kubernetes.io/v1alpha1\nkind: Catalog\nspec:\n  krmFunctions:\n"+
-		"  - {group: e.com, kind: A, versions: [{name: v1}], runtime: {container: {image: a, sha256: "+strings.Repeat("0a", 32)+"}}}\n")
+	loaded := loadText(t, catalog)
 	result, err := Resolve(t.Context(), Options{
 		Root: dir, Dir: ".", Catalogs: []string{"c"},
 		Open: func(context.Context, string) (*Source, error) { return &Source{Catalog: loaded, Reference: "c"}, nil },

@@ -3,15 +3,9 @@
 package functions
 
 import (
-	"context"
-	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
 )
 
 // The schema of a function is that of its configs: what breaks it has the file and the line of the field.
@@ -45,25 +39,7 @@ func TestConfigsAreComparedWithTheSchema(t *testing.T) {
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			dir := t.TempDir()
-			for name, content := range map[string]string{"kustomization.yaml": "transformers: [a.yaml]\n", "a.yaml": test.config} {
-				if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			loaded := loadText(t, catalog(test.schema))
-			_, err := Resolve(t.Context(), Options{Root: dir, Dir: ".", Catalogs: []string{"c"},
-				Open: func(context.Context, string) (*Source, error) { return &Source{Catalog: loaded, Reference: "c"}, nil }})
-			var invalid *configs.InvalidError
-			if err != nil && !errors.As(err, &invalid) {
-				t.Fatal(err)
-			}
-			var got []string
-			if invalid != nil {
-				for _, one := range invalid.Kept {
-					got = append(got, strings.TrimPrefix(one.String(), filepath.ToSlash(dir)+"/"))
-				}
-			}
+			_, got := resolveWith(t, catalog(test.schema), map[string]string{"kustomization.yaml": "transformers: [a.yaml]\n", "a.yaml": test.config})
 			slices.Sort(got)
 			if !slices.Equal(got, test.want) {
 				t.Errorf("got  %q\nwant %q", got, test.want)
