@@ -102,9 +102,10 @@ func (o *bundles) checkBundles(cmd *cobra.Command, args []string) error {
 	if err := refuseFlags(cmd, indexFlags(), "is for catalogs of definitions"); err != nil {
 		return err
 	}
+	if err := refuseInstances(o.Options); err != nil {
+		return err
+	}
 	switch {
-	case o.Name != "" || len(o.Sources) > 0:
-		return errors.New("--name and --source are for instances: pass -f SELECTION")
 	case len(args) > maxBundles:
 		return fmt.Errorf("%d bundles are more than %d: import them in parts", len(args), maxBundles)
 	case o.as.Value == asManifests:

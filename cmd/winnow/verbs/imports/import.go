@@ -138,8 +138,8 @@ func (o *importOptions) runAny(cmd *cobra.Command, args []string) error {
 	if err := flags.CheckDestination(cmd, "-o", "directory", o.place); err != nil {
 		return err
 	}
-	if o.Name != "" || len(o.Sources) > 0 {
-		return errors.New("--name and --source are for instances: pass -f SELECTION")
+	if err := refuseInstances(&o.Options); err != nil {
+		return err
 	}
 	return o.run(cmd.Context(), args, content, cmd.InOrStdin(), out)
 }

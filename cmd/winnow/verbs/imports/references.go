@@ -129,10 +129,10 @@ type references struct {
 
 // run writes the catalogs of all references into a directory.
 func (o *references) run(cmd *cobra.Command, c *composition, out output.Streams) error {
-	switch {
-	case o.Name != "" || len(o.Sources) > 0:
-		return errors.New("--name and --source are for instances: pass -f SELECTION")
-	case o.place == "":
+	if err := refuseInstances(o.Options); err != nil {
+		return err
+	}
+	if o.place == "" {
 		return errors.New("where to? pass -o DIR")
 	}
 	if err := refuseFlags(cmd, indexFlags(), "is for catalogs of definitions"); err != nil {

@@ -3,11 +3,13 @@
 package imports
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/input"
 )
 
 // checkFile checks the flags of an import to objects, and returns the file that they are written to, empty for standard output.
@@ -23,6 +25,14 @@ func checkFile(cmd *cobra.Command, place string) (string, error) {
 
 // indexFlags are the names of the flags for the index of a Helm repository.
 func indexFlags() []string { return []string{"helm-url", "versions", "latest"} }
+
+// refuseInstances returns an error for flags of instances without a selection.
+func refuseInstances(options *input.Options) error {
+	if options.Name != "" || len(options.Sources) > 0 {
+		return errors.New("--name and --source are for instances: pass -f SELECTION")
+	}
+	return nil
+}
 
 // refuseFlags returns an error if one of the flags is set.
 func refuseFlags(cmd *cobra.Command, names []string, reason string) error {
