@@ -8,10 +8,12 @@ import (
 	"crypto/x509"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	ociregistry "oras.land/oras-go/v2/registry"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
@@ -69,6 +71,15 @@ func (o *Access) Open(ctx context.Context) (oci.Access, error) {
 		return oci.Access{}, fmt.Errorf("--cert-file and --key-file: %w", err)
 	}
 	return access, nil
+}
+
+// Connect returns the repository of a reference, as oci.Connect does, with what Open returns.
+func (o *Access) Connect(ctx context.Context, reference ociregistry.Reference, observe func(http.RoundTripper) http.RoundTripper) (*oci.Repository, error) {
+	access, err := o.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return oci.Connect(reference, access, observe)
 }
 
 func (o *Access) addAuthorities(ctx context.Context, config *tls.Config) error {

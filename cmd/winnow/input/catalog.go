@@ -173,11 +173,7 @@ func (a artifact) connect(ctx context.Context) (*oci.Repository, error) {
 	if err != nil {
 		return nil, err
 	}
-	access, err := a.access.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return oci.Connect(reference, access, nil)
+	return a.access.Connect(ctx, reference, nil)
 }
 
 func (a artifact) Files(ctx context.Context, limits archive.Limits) (*tree.Tree, error) {

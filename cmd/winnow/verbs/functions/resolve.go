@@ -217,11 +217,7 @@ func (o *resolveOptions) digest(ctx context.Context, image string) (string, erro
 	if err != nil {
 		return "", err
 	}
-	access, err := o.access.Open(ctx)
-	if err != nil {
-		return "", err
-	}
-	repository, err := oci.Connect(reference, access, nil)
+	repository, err := o.access.Connect(ctx, reference, nil)
 	if err != nil {
 		return "", err
 	}

@@ -216,11 +216,7 @@ func (o *bundles) pullBundle(ctx context.Context, arg string, out output.Streams
 	if err != nil {
 		return one, err
 	}
-	access, err := o.Access.Open(ctx)
-	if err != nil {
-		return one, err
-	}
-	repository, err := oci.Connect(reference, access, nil)
+	repository, err := o.Access.Connect(ctx, reference, nil)
 	if err != nil {
 		return one, err
 	}

@@ -168,11 +168,7 @@ func (o *references) addReference(ctx context.Context, all *tree.Tree, one refer
 	if err != nil {
 		return err
 	}
-	access, err := o.Access.Open(ctx)
-	if err != nil {
-		return err
-	}
-	repository, err := oci.Connect(address, access, nil)
+	repository, err := o.Access.Connect(ctx, address, nil)
 	if err != nil {
 		return err
 	}

@@ -72,11 +72,7 @@ func (o *pullOptions) run(ctx context.Context, where string, stdout, notes io.Wr
 	progress := output.NewProgress(notes)
 	defer progress.Clear()
 	progress.Step("pulling the catalog")
-	access, err := o.access.Open(ctx)
-	if err != nil {
-		return err
-	}
-	repository, err := oci.Connect(reference, access, progress.Observe)
+	repository, err := o.access.Connect(ctx, reference, progress.Observe)
 	if err != nil {
 		return err
 	}

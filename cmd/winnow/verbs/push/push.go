@@ -141,11 +141,7 @@ func (o *pushOptions) run(ctx context.Context, dir, where string, out output.Str
 	if err != nil {
 		return err
 	}
-	access, err := o.access.Open(ctx)
-	if err != nil {
-		return err
-	}
-	repository, err := oci.Connect(reference, access, progress.Observe)
+	repository, err := o.access.Connect(ctx, reference, progress.Observe)
 	if err != nil {
 		return err
 	}
