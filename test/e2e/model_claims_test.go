@@ -149,6 +149,9 @@ func (m *model) contested(p *modelPart) bool {
 	return false
 }
 
+// yields reports whether a part serves nothing because of a conflict, or is about to.
+func (m *model) yields(p *modelPart) bool { return p.withheld || m.contested(p) }
+
 // gaveUp reports whether a part has published without a definition, and is not about to publish it.
 func (p *modelPart) gaveUp(name string) bool {
 	_, serves := p.published[name]
@@ -222,11 +225,17 @@ func (p *modelPart) knowsServed() bool {
 }
 
 // apply applies the served artifact by the Kustomization of a part: it creates and updates definitions
-// without a bypass, and prunes those that left, have its labels and are not protected.
+// without a bypass, and prunes those that left, have its labels and are not protected. Of an artifact that is withheld, Flux
+// applies nothing until it is served again.
 func (m *model) apply(p *modelPart, again bool) {
-	if p.paused || !p.served() || p.applied == p.artifact() && !again {
+	if p.paused || !p.served() {
 		return
 	}
+	p.missed = p.missed || again
+	if p.withheld || p.applied == p.artifact() && !p.missed {
+		return
+	}
+	p.missed = false
 	before := p.inventory
 	p.inventory, p.applied = keysOf(p.published), p.artifact()
 	for name := range p.placed { // Flux leaves the object of a placeholder alone

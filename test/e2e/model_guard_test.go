@@ -223,6 +223,7 @@ func (m *model) restore(p, old *modelPart) {
 	p.used, p.offered, p.passed = slices.Clone(old.used), slices.Clone(old.offered), slices.Clone(old.passed)
 	p.standing = slices.Clone(old.standing)
 	p.newer = old.artifact() != p.artifact()
+	p.withheld = old.withheld || p.newer && p.withheld // of what is newer, nothing is announced
 	if p.baseline = baselineRecord; p.newer {
 		p.baseline = baselineContent
 		m.tally["older than what is served"]++

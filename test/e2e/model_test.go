@@ -65,6 +65,7 @@ type modelPart struct {
 	paused    bool   // the Kustomization is suspended
 	applied   string
 	inventory map[string]bool
+	missed    bool // it was to apply the artifact again while that was withheld
 }
 
 // baseline is the state that a new render is compared with.

@@ -18,6 +18,7 @@ func (k *soak) recover() string {
 	}
 	for _, p := range k.model.parts {
 		switch {
+		case p.paused && k.model.contested(p) && !p.withheld: // Flux might apply before the artifact is withheld
 		case (p.suspended || p.paused) && k.rand.IntN(3) == 0:
 			again := p.paused // Flux then applies again, with or without a new revision
 			p.suspended, p.paused = false, false
@@ -194,7 +195,7 @@ func (k *soak) atOnce() string {
 // reapplyOne requests a reconciliation of a Kustomization without a change.
 func (k *soak) reapplyOne() string {
 	p := k.drawPart()
-	if p.paused || !p.served() {
+	if p.paused || !p.served() || k.model.yields(p) {
 		return k.release()
 	}
 	k.requests++
@@ -228,7 +229,7 @@ func (k *soak) anew(p *modelPart, gone string) (did string) {
 		mutate(&p.spec)
 		did = ", " + edited
 	}
-	p.written, p.doubt = "", false
+	p.written, p.doubt, p.withheld = "", false, false
 	p.baseline, p.published, p.used, p.revision, p.revisions = baselineNone, nil, nil, "", nil
 	k.write(p)
 	if gone != "" {
