@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fluxcd/pkg/runtime/conditions"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -158,6 +159,46 @@ func restoreWithoutAnnouncement(t *testing.T, empty func(*environment, *v1alpha1
 	}
 	e.approve(cs.Status.Held.Approve...)
 	e.good()
+}
+
+// While the ExternalArtifact names nothing, as in a conflict, the newest archive tells what was published last. It may be of a
+// revision that the record of the restored status knows, and that was published once more since.
+func TestTheArchiveOfARevisionThatCameBack(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		restore func(first, second lastGood) *v1alpha1.CatalogSelection
+		want    []string
+	}{
+		{"the status is of the revision between", func(_, second lastGood) *v1alpha1.CatalogSelection { return second.cs }, []string{"Removal nginx 1.0.0"}},
+		{"the status is of the same revision", func(first, _ lastGood) *v1alpha1.CatalogSelection { return first.cs }, []string{"Removal nginx 1.0.0"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e, first := publishGuarded(t, "argocd nginx")
+			second := applications(t, "argocd falco")
+			e.approve(digestOf(second))
+			e.source(second)
+			between := e.good()
+			back := applications(t, "argocd nginx")
+			e.approve(digestOf(back) + "#again")
+			e.source(back)
+			e.equal("the third", e.good().cs.Status.Artifact.Revision, first.cs.Status.Artifact.Revision)
+			announced := e.announced("kkp")
+			file := filepath.Join(e.archiveDir("kkp"), filepath.Base(announced.Status.Artifact.Path))
+			later := between.cs.Status.Artifact.LastUpdateTime.Add(time.Second)
+			if err := os.Chtimes(file, later, later); err != nil {
+				t.Fatal(err)
+			}
+			old := test.restore(first, between)
+			old.Status.Withheld = v1alpha1.ConflictReason
+			announced.Status.Artifact = nil
+			if err := apiServer.Status().Update(t.Context(), announced); err != nil {
+				t.Fatal(err)
+			}
+			e.restore(old)
+			e.source(applications(t, "argocd"))
+			e.equal("lost", lost(e.reconcile("kkp")), test.want)
+		})
+	}
 }
 
 func TestANewerArtifactThatCannotBeRead(t *testing.T) {

@@ -3,7 +3,6 @@
 package artifacts
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,33 +96,37 @@ func (a *Artifacts) confirmed(ctx context.Context, cs *v1alpha1.CatalogSelection
 	return &Newer{Revision: artifact.Revision, artifact: artifact}, nil
 }
 
-// newestArchive returns the newest archive in the storage of a revision that the status does not know; nil without one.
+// newestArchive returns the newest archive in the storage if it was published after the status was written: the status does
+// not know its revision, or it was published once more since. Otherwise it returns nil.
 func (a *Artifacts) newestArchive(cs *v1alpha1.CatalogSelection, known []string) (*Newer, error) {
 	files, err := filepath.Glob(a.Storage.LocalPath(a.archives(cs)))
 	if err != nil {
 		return nil, failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("listing the archives: %w", err))
 	}
-	type archive struct {
-		Newer
-		written time.Time
-	}
-	var unknown []archive
+	var newest *Newer
+	var written time.Time
 	for _, file := range files {
 		sum, isArchive := strings.CutSuffix(filepath.Base(file), ".tar.gz")
 		info, err := os.Lstat(file)
-		named := func(revision string) bool { return archiveName(revision) == filepath.Base(file) }
-		if !isArchive || err != nil || !info.Mode().IsRegular() || slices.ContainsFunc(known, named) {
+		if !isArchive || err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		unknown = append(unknown, archive{Newer{Revision: "sha256:" + sum, file: file}, info.ModTime()})
+		if newest == nil || info.ModTime().After(written) {
+			newest, written = &Newer{Revision: "sha256:" + sum, file: file}, info.ModTime()
+		}
 	}
-	if len(unknown) == 0 {
+	if newest == nil || knowsArchive(cs, known, newest, written) {
 		return nil, nil
 	}
-	newest := slices.MaxFunc(unknown, func(a, b archive) int {
-		return cmp.Or(a.written.Compare(b.written), strings.Compare(a.file, b.file))
-	})
-	return &newest.Newer, nil
+	return newest, nil
+}
+
+// knowsArchive is knows for an archive that was written at a time. The API stores whole seconds.
+func knowsArchive(cs *v1alpha1.CatalogSelection, known []string, n *Newer, written time.Time) bool {
+	named := func(revision string) bool { return archiveName(revision) == filepath.Base(n.file) }
+	last := cs.Status.Artifact
+	return last != nil && (named(last.Revision) ||
+		slices.ContainsFunc(known, named) && !written.Truncate(time.Second).After(last.LastUpdateTime.Time))
 }
 
 // DefinitionsOf reads the definitions of a newer publication from the storage.
