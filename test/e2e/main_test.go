@@ -5,7 +5,9 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -49,6 +51,10 @@ func run(m *testing.M) int {
 	}
 	system = e
 	code := m.Run()
+	if err := e.races(); err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		code = 1
+	}
 	if code != 0 {
 		log, _ := e.controller.Logs()
 		fmt.Fprintf(os.Stderr, "end of the controller's log:\n%s\n", log[max(0, len(log)-8192):])
@@ -126,7 +132,7 @@ func use(t *testing.T, helm bool, kustomizeController ...string) {
 	t.Cleanup(func() {
 		system = shared
 		if own != nil && own.Stack != nil {
-			if err := own.Stop(); err != nil {
+			if err := errors.Join(own.races(), own.Stop()); err != nil {
 				t.Error(err)
 			}
 		}
@@ -135,6 +141,27 @@ func use(t *testing.T, helm bool, kustomizeController ...string) {
 		t.Fatal(err)
 	}
 	system = own
+}
+
+// races returns an error with the report if the race detector has found something in a controller, which it does not end.
+func (e *environment) races() error {
+	if e.controller == nil { // it did not start
+		return nil
+	}
+	logs, err := filepath.Glob(filepath.Join(filepath.Dir(e.controller.LogPath()), stack.WinnowController+"*.log"))
+	if err != nil {
+		return err
+	}
+	for _, file := range logs {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if at := bytes.Index(content, []byte("WARNING: DATA RACE")); at >= 0 {
+			return fmt.Errorf("%s:\n%s", filepath.Base(file), content[at:min(len(content), at+8192)])
+		}
+	}
+	return nil
 }
 
 // buildFlags of the controllers: with the race detector where there is a C compiler, which it needs.
