@@ -189,7 +189,9 @@ func (m *model) publish(p *modelPart, next map[string]app) {
 	before := p.artifact()
 	p.leaving, p.placed = stays, keysOf(stays)
 	for name := range next { // until its Kustomization is the owner, which it never is of a bypassed definition
-		if l, lives := m.live[name]; lives && l.owner != p.applier {
+		// An unchanged render receives nothing anew: what a giver may delete since has passed its safeguards
+		// (docs/design/safety.md, the state "removed" of an object that leaves).
+		if l, lives := m.live[name]; lives && l.owner != p.applier && (p.withheld || !p.keeps(next)) {
 			l.kept = true
 		}
 	}
