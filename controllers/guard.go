@@ -73,11 +73,15 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) erro
 }
 
 // servesKnown reports whether the consumers have applied what the record has: something is served, and the record is of that.
+// While a conflict withholds the artifact, the record is of what was served unless the status was restored, which the revisions
+// that the consumers have applied tell.
 func (r *CatalogSelectionReconciler) servesKnown(ctx context.Context, a *attempt) (bool, error) {
 	switch {
 	case a.record == nil || a.newer != nil || consumers.Awaited(a.selection):
 		return false, nil
-	case a.served || a.selection.Status.Withheld != "":
+	case a.selection.Status.Withheld != "":
+		return a.consumers.AppliedOnly(a.record.PublishedRevisions(a.selection)), nil
+	case a.served:
 		return true, nil
 	}
 	return r.artifacts.IsAnnounced(ctx, a.selection) // not after a restore of an older status

@@ -403,16 +403,18 @@ func TestARestoredStatusMovesNoTag(t *testing.T) {
 	}
 }
 
-// Neither an ExternalArtifact nor an archive is left, as after a restore to an empty data directory. The inventory still tells
-// what was applied.
+// Neither an archive is left nor an ExternalArtifact that names one, as after a restore to an empty data directory, or in a
+// conflict. The inventory still tells what was applied.
 func TestARestoredStatusWithoutAnArtifactIsCompared(t *testing.T) {
 	for _, test := range []struct {
-		name  string
-		after []string
-		want  []string
+		name     string
+		conflict bool
+		after    []string
+		want     []string
 	}{
-		{"the catalog takes away what is applied", []string{"argocd"}, []string{"Removal nginx"}},
-		{"the catalog takes away what the status knows", []string{"nginx"}, []string{"Removal argocd 1.0.0"}},
+		{"the catalog takes away what is applied", false, []string{"argocd"}, []string{"Removal nginx"}},
+		{"the catalog takes away what the status knows", false, []string{"nginx"}, []string{"Removal argocd 1.0.0"}},
+		{"the catalog takes away what is applied, after a conflict", true, []string{"argocd"}, []string{"Removal nginx"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := newCluster(t)
@@ -431,6 +433,9 @@ func TestARestoredStatusWithoutAnArtifactIsCompared(t *testing.T) {
 
 			c.remove(c.announced("kkp"))
 			c.emptyStorage()
+			if test.conflict {
+				first.Status.Withheld = v1alpha1.ConflictReason
+			}
 			c.rewrite(func(s *v1alpha1.CatalogSelectionStatus) { first.Status.DeepCopyInto(s) })
 			c.restart()
 			c.catalog(test.after...)

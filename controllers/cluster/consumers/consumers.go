@@ -59,6 +59,12 @@ func (c Consumers) AppliedHere() bool {
 	return c.ActHere() && !slices.ContainsFunc(c.Local(), unapplied)
 }
 
+// AppliedOnly reports whether each consumer has applied one of the revisions, or none.
+func (c Consumers) AppliedOnly(revisions []string) bool {
+	unknown := func(item Consumer) bool { return item.Revision != "" && !slices.Contains(revisions, item.Revision) }
+	return !slices.ContainsFunc(c.Items, unknown)
+}
+
 // Include reports whether a Kustomization is a consumer that applies to this cluster.
 func (c Consumers) Include(key types.NamespacedName) bool {
 	return slices.ContainsFunc(c.Local(), func(item Consumer) bool { return item.Key() == key })
