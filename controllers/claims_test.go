@@ -197,6 +197,19 @@ func TestTheOtherOneHearsOfTheApply(t *testing.T) {
 	c.equal("conditions of the other one", conditionsOf(c.get("beta")), stalled("Conflict"))
 }
 
+// After a restart, nobody has asked yet what the former holder serves.
+func TestWhatWasGivenUpIsNoConflictAfterARestart(t *testing.T) {
+	c := moving(t)
+	c.change("beta", guarded)
+	c.handOver()
+	c.catalog("argocd", "falco")
+	c.restart()
+	c.settle("beta")
+	c.equal("conditions", conditionsOf(c.get("beta")), []string{"Held=True Removal", "Ready=True Succeeded"})
+	c.equal("withheld", c.get("beta").Status.Withheld, "")
+	c.equal("the artifact", c.announced("beta").Status.Artifact != nil, true)
+}
+
 // The earlier claim is admitted.
 func TestOfTwoThatWaitOneGetsWhatIsGivenUp(t *testing.T) {
 	c := moving(t)

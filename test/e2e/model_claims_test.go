@@ -202,7 +202,7 @@ func (m *model) publish(p *modelPart, next map[string]app) {
 	if p.revision != catalog.digest || !p.hasRecord() {
 		p.standing = slices.Clone(p.spec.approved)
 	}
-	p.restarted, p.withheld = false, false
+	p.restarted, p.withheld, p.vanished, p.older = false, false, false, nil
 	forgets := p.forgets() || p.newer
 	p.newer = false
 	p.baseline, p.published, p.reviewed, p.revision = baselineRecord, next, p.spec.clone(), catalog.digest

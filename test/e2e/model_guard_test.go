@@ -181,7 +181,7 @@ func (m *model) addsUnknown(p *modelPart) bool {
 // pruned returns the definitions that the Kustomization would delete without a comparison: it has applied
 // objects that the selection never published.
 func (p *modelPart) pruned(next map[string]app) (reasons []string) {
-	if p.baseline == baselineRecord && (p.revisions[p.applied] || p.compared == p.applied) {
+	if p.baseline == baselineRecord && (p.revisions[p.applied] || p.compared == p.applied && !p.withheld) {
 		return nil
 	}
 	for name := range p.inventory {
@@ -213,6 +213,7 @@ func (m *model) wipe(p *modelPart) {
 	if p.baseline == baselineRecord {
 		p.baseline = baselineContent
 	}
+	p.believe()
 }
 
 // restore puts an older status back. If the ExternalArtifact names its revision, it is believed. Otherwise the status is
@@ -223,10 +224,29 @@ func (m *model) restore(p, old *modelPart) {
 	p.used, p.offered, p.passed = slices.Clone(old.used), slices.Clone(old.offered), slices.Clone(old.passed)
 	p.standing = slices.Clone(old.standing)
 	p.newer = old.artifact() != p.artifact()
-	p.withheld = old.withheld || p.newer && p.withheld // of what is newer, nothing is announced
+	p.withheld = old.withheld || (p.newer || p.vanished) && p.withheld // nothing is announced of a status that is older, or whose archive is lost
 	if p.baseline = baselineRecord; p.newer {
 		p.baseline = baselineContent
 		m.tally["older than what is served"]++
+	}
+	if p.older = nil; p.newer {
+		p.older = old.clone()
+		p.older.older = nil
+	}
+	p.believe()
+}
+
+// believe forgets what was published last if nothing is left that tells of it, as after a conflict and the loss of the archives:
+// then the status is all there is, and the inventories are compared ("a status that is older than what is served" in
+// docs/design/safety.md). Without a status, the part was never published.
+func (p *modelPart) believe() {
+	switch {
+	case !p.withheld || !p.vanished || p.baseline != baselineContent:
+	case p.newer:
+		p.baseline, p.newer = baselineRecord, false
+		p.published, p.placed = maps.Clone(p.older.published), maps.Clone(p.older.placed)
+	default:
+		p.baseline, p.published, p.placed = baselineNone, nil, nil
 	}
 }
 
@@ -234,6 +254,8 @@ func (m *model) restore(p, old *modelPart) {
 // without a record, the served artifact of a part is unknown then.
 func (m *model) restart(archivesLost bool) {
 	for _, p := range m.parts {
+		p.vanished = p.vanished || archivesLost && p.withheld
+		p.believe()
 		p.restarted, p.doubt = p.baseline != baselineRecord, false
 		if archivesLost && p.baseline == baselineContent {
 			p.baseline = baselineLost

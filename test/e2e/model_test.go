@@ -56,6 +56,8 @@ type modelPart struct {
 	standing  []string        // approvals in the spec at the first publication of the revision
 	restarted bool            // the controller has restarted since the last publication
 	newer     bool            // the status is older than what is published
+	older     *modelPart      // that of the status, while it is older
+	vanished  bool            // no archive is left, and while it is withheld, none is rendered again
 	announced string          // revision in the ExternalArtifact
 	placed    map[string]bool // placeholders in the artifact
 	// leaving has the first attempts to give up those with a placeholder, as far as the status has them.

@@ -40,7 +40,7 @@ func (o *observed) decided(m *model, p *modelPart, cs *v1alpha1.CatalogSelection
 // mayWithhold reports whether a selection is withheld because another one holds what it serves, which it finds once it is
 // reconciled, or has held it since the last publication. A status that was lost since does not say so.
 func (m *model) mayWithhold(p *modelPart, cs *v1alpha1.CatalogSelection) bool {
-	return m.yields(p) && (cs.Status.Withheld == v1alpha1.ConflictReason || cs.Status.Artifact == nil)
+	return m.yields(p) && (cs.Status.Withheld == v1alpha1.ConflictReason || cs.Status.Artifact == nil || p.vanished)
 }
 
 // neverServed reports whether a selection without a publication was rendered before its Kustomization referred to it.

@@ -52,19 +52,21 @@ func (c *Claims) owners(ctx context.Context, claimed, served inventory.Keys, liv
 		case own:
 			mine[key] = true
 		default:
-			held[key] = holderOf(ks, others)
+			held[key] = c.holderOf(ctx, ks, others)
 		}
 	}
 	return held, mine, nil
 }
 
-// holderOf returns a Kustomization as a holder, with the selection behind it.
-func holderOf(ks *kustomizev1.Kustomization, others []*v1alpha1.CatalogSelection) ledger.Holder {
+// holderOf returns a Kustomization as a holder, with the selection behind it. The ledger has what that selection serves then: after
+// a restart, it may have given up the key long ago.
+func (c *Claims) holderOf(ctx context.Context, ks *kustomizev1.Kustomization, others []*v1alpha1.CatalogSelection) ledger.Holder {
 	h := ledger.Holder{Kustomization: client.ObjectKeyFromObject(ks), Source: fmt.Sprintf("%s %s", ks.Spec.SourceRef.Kind, ks.Spec.SourceRef.Name)}
 	for _, text := range consumers.ConsumedArtifact(ks) {
 		for _, other := range others {
 			if name := client.ObjectKeyFromObject(other); name.String() == text {
 				h.Selection, h.UID = name, other.UID
+				c.Served(ctx, other)
 			}
 		}
 	}
