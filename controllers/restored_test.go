@@ -410,11 +410,13 @@ func TestARestoredStatusWithoutAnArtifactIsCompared(t *testing.T) {
 		name     string
 		conflict bool
 		after    []string
+		edit     specEdit
 		want     []string
 	}{
-		{"the catalog takes away what is applied", false, []string{"argocd"}, []string{"Removal nginx"}},
-		{"the catalog takes away what the status knows", false, []string{"nginx"}, []string{"Removal argocd 1.0.0"}},
-		{"the catalog takes away what is applied, after a conflict", true, []string{"argocd"}, []string{"Removal nginx"}},
+		{"the catalog takes away what is applied", false, []string{"argocd"}, without(), []string{"Removal nginx"}},
+		{"the catalog takes away what the status knows", false, []string{"nginx"}, without(), []string{"Removal argocd 1.0.0"}},
+		{"the catalog takes away what is applied, after a conflict", true, []string{"argocd"}, without(), []string{"Removal nginx"}},
+		{"an edit takes away what the status knows, and is applied", false, []string{"argocd", "nginx"}, without("argocd"), []string{"Removal argocd"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := newCluster(t)
@@ -439,6 +441,7 @@ func TestARestoredStatusWithoutAnArtifactIsCompared(t *testing.T) {
 			c.rewrite(func(s *v1alpha1.CatalogSelectionStatus) { first.Status.DeepCopyInto(s) })
 			c.restart()
 			c.catalog(test.after...)
+			c.change("kkp", test.edit)
 			for range 2 {
 				c.settle("kkp")
 				c.equal("lost", lost(c.get("kkp")), test.want)

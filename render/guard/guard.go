@@ -32,17 +32,13 @@ type Verdict struct {
 // review of the edit could see it.
 func Decide(ctx context.Context, last Published, next Next) Verdict {
 	changes := explained(safeguard.Compare(last.Definitions, next.Result.Compared()), next.Result.Unresolved)
-	removed := map[safeguard.Key]bool{}
-	for _, c := range changes {
-		removed[c.Key] = removed[c.Key] || c.Reason == v1alpha1.RemovalReason
-	}
-	pruned := slices.DeleteFunc(slices.Clone(next.Pruned), func(c safeguard.Change) bool { return removed[c.Key] })
-	others := slices.Concat(next.Adopted, pruned, unknownNames(last, next, changes))
-	v := Verdict{Changes: slices.Concat(changes, others)}
+	unknown := unknownNames(last, next, changes)
+	v := Verdict{Changes: slices.Concat(changes, next.Adopted, besides(next.Pruned, changes), unknown)}
 	if len(changes) > 0 && edited(last, next) {
 		v.LosingEdit = slices.ContainsFunc(changes, safeguard.Change.Loses)
 		changes = safeguard.Unexcused(changes, byEdit(ctx, last, next, changes))
 	}
+	others := slices.Concat(next.Adopted, besides(next.Pruned, changes), unknown)
 	changes = slices.DeleteFunc(changes, func(c safeguard.Change) bool { return isNamed(c, next.Result.Instances) })
 	v.ByCatalog = slices.Concat(changes, others)
 	held := func(changes []safeguard.Change) []safeguard.Change {
@@ -52,6 +48,15 @@ func Decide(ctx context.Context, last Published, next Next) Verdict {
 	}
 	v.Held = slices.Concat(attributed(ctx, last, next, held(changes)), held(others))
 	return v
+}
+
+// besides returns the pruned objects that the changes do not remove.
+func besides(pruned, changes []safeguard.Change) []safeguard.Change {
+	removed := map[safeguard.Key]bool{}
+	for _, c := range changes {
+		removed[c.Key] = removed[c.Key] || c.Reason == v1alpha1.RemovalReason
+	}
+	return slices.DeleteFunc(slices.Clone(pruned), func(c safeguard.Change) bool { return removed[c.Key] })
 }
 
 // isNamed reports whether a change leads to a version that the spec names exactly for the instance: whoever named it has
