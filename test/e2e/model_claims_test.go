@@ -178,7 +178,7 @@ func (m *model) publish(p *modelPart, next map[string]app) {
 		if !listed {
 			since = m.now
 		}
-		to := m.receiver(p, name, m.now.Sub(since) >= moveWait)
+		to := m.receiver(p, name, !m.now.Before(m.end(since)))
 		if l.kept = to != nobody; to == undecided {
 			stays[name] = since
 		}

@@ -66,11 +66,24 @@ func (m *model) isAwaited(p *modelPart) bool {
 	return len(p.held) > 0 && slices.ContainsFunc(m.parts, waits)
 }
 
-// soonest returns the end of the first wait for a receiver, or the zero time.
+// end returns the end of a wait for a receiver that began at a time. At least half of the wait is of the running process
+// ("The states of an object that leaves" in docs/design/safety.md).
+func (m *model) end(since time.Time) time.Time {
+	seen, end := since, since.Add(moveWait)
+	if m.started.After(seen) {
+		seen = m.started
+	}
+	if running := seen.Add(moveWait / 2); running.After(end) {
+		return running
+	}
+	return end
+}
+
+// soonest returns the end of the first wait for a receiver, or the zero time. What does not publish goes on waiting.
 func (m *model) soonest() (end time.Time) {
 	for _, p := range m.parts {
 		for _, since := range p.leaving {
-			if at := since.Add(moveWait); !p.suspended && (end.IsZero() || at.Before(end)) {
+			if at := m.end(since); !p.suspended && !p.conflict && len(p.held) == 0 && (end.IsZero() || at.Before(end)) {
 				end = at
 			}
 		}

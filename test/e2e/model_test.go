@@ -25,6 +25,7 @@ type model struct {
 	live     map[string]*liveApp
 	renders  map[string]string // maps the checksum of a render to the render
 	now      time.Time
+	started  time.Time      // of the process
 	tenants  bool           // selections of a tenant may select any definition, and apply none
 	tally    map[string]int // counts the events that a run has covered
 }
@@ -169,7 +170,7 @@ func (p *modelPart) clone() *modelPart {
 func (m *model) clone() *model {
 	c := &model{
 		catalogs: maps.Clone(m.catalogs), live: map[string]*liveApp{}, renders: maps.Clone(m.renders), tally: maps.Clone(m.tally),
-		now: m.now, tenants: m.tenants,
+		now: m.now, started: m.started, tenants: m.tenants,
 	}
 	for _, p := range m.parts {
 		c.parts = append(c.parts, p.clone())

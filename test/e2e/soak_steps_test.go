@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // recover often does what people do about the state after the last step. It returns "" if it did
@@ -305,6 +306,6 @@ func (k *soak) whileDown() string {
 	if err := system.restart(k.t.Context(), soakOptions(k.dataDir)); err != nil {
 		k.t.Fatal(err)
 	}
-	k.dataDir = system.controller.DataDir
+	k.dataDir, k.model.started = system.controller.DataDir, time.Now()
 	return k.reconsider(strings.Join(did, ", "))
 }
