@@ -19,6 +19,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/mention"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -107,8 +108,8 @@ func renderSelection(t *testing.T, cs *v1alpha1.CatalogSelection, example *catal
 	if err != nil {
 		t.Fatal(err)
 	}
-	if unknown := result.Selection.UnknownNames; len(unknown) > 0 {
-		t.Errorf("the example catalog has no %s", strings.Join(unknown, ", "))
+	if unmatched := mention.Sentences(result.Unmatched); len(unmatched) > 0 {
+		t.Errorf("the example catalog lacks what the selection names: %s", strings.Join(unmatched, ", "))
 	}
 }
 
