@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/winnow-dev/winnow/controllers/failure"
 	"github.com/winnow-dev/winnow/controllers/source"
 )
 
@@ -38,13 +39,8 @@ func isWaiting(err error) bool { return !waitsSince(err).IsZero() }
 
 // waitsSince returns when the wait began that err reports, the zero time if it reports none.
 func waitsSince(err error) time.Time {
-	var loading *source.WaitingError
-	var slotless *slotError
-	switch {
-	case errors.As(err, &loading):
-		return loading.Since
-	case errors.As(err, &slotless):
-		return slotless.since
+	if waiting, ok := errors.AsType[*failure.WaitingError](err); ok {
+		return waiting.Since
 	}
 	return time.Time{}
 }
