@@ -15,8 +15,8 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// instancesReady returns the condition InstancesReady without its type; nil for a selection without instances. While a
-// Kustomization has not applied the artifact, what is ready may be that of the artifact before.
+// instancesReady returns the condition InstancesReady without its type; nil for a selection without instances. Until
+// the Kustomizations have applied the artifact, a ready object may still be that of the previous artifact.
 func instancesReady(cs *v1alpha1.CatalogSelection) *metav1.Condition {
 	listed := cs.Status.Instances
 	if len(cs.Spec.Instances) == 0 && len(listed) == 0 {
@@ -51,7 +51,7 @@ func withReady(instances []v1alpha1.InstanceStatus, ready ...metav1.ConditionSta
 	return slices.DeleteFunc(slices.Clone(instances), func(in v1alpha1.InstanceStatus) bool { return !slices.Contains(ready, in.Ready) })
 }
 
-// describeUnready lists the instances that are not ready, and then those of which that is not known.
+// describeUnready lists the instances that are not ready, and then those whose state is unknown.
 func describeUnready(instances []v1alpha1.InstanceStatus, total int) string {
 	const listed = 10
 	var parts []string

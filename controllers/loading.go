@@ -11,15 +11,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/winnow-dev/winnow/controllers/failure"
 	"github.com/winnow-dev/winnow/controllers/source"
 )
 
 // loadPatience is how long a selection waits for its sources, or for a slot, before a condition reports that.
 const loadPatience = 2 * time.Second
 
-// loadSources returns the sources with their catalogs, for a render: the selection has a slot for it then. The slot comes
-// first, because what was loaded is not kept for an attempt that waits for one. Without a slot, and while the sources are
-// downloaded, outside of the workers, isWaiting reports true for the error.
+// loadSources takes a slot for the render, and returns the sources with their catalogs. It takes the slot first,
+// because the loaded catalogs are dropped while an attempt waits for a slot. While the selection waits for a slot or
+// for downloads, which run outside of the workers, isWaiting reports true for the error.
 func (r *CatalogSelectionReconciler) loadSources(ctx context.Context, a *attempt, purpose source.Purpose, observed []source.Observed) ([]source.Loaded, error) {
 	key := client.ObjectKeyFromObject(a.selection)
 	err := r.slots.take(key)
@@ -38,19 +39,14 @@ func isWaiting(err error) bool { return !waitsSince(err).IsZero() }
 
 // waitsSince returns when the wait began that err reports, the zero time if it reports none.
 func waitsSince(err error) time.Time {
-	var loading *source.WaitingError
-	var slotless *slotError
-	switch {
-	case errors.As(err, &loading):
-		return loading.Since
-	case errors.As(err, &slotless):
-		return slotless.since
+	if waiting, ok := errors.AsType[*failure.WaitingError](err); ok {
+		return waiting.Since
 	}
 	return time.Time{}
 }
 
-// patience returns how long an attempt may still wait without a report, zero if it does not wait: most downloads and
-// renders take less time than a condition is worth.
+// patience returns how long an attempt may still wait before a condition reports the wait; zero if it does not wait.
+// Most downloads and renders end earlier.
 func (r *CatalogSelectionReconciler) patience(a *attempt) time.Duration {
 	if a.waitsSince.IsZero() {
 		return 0
@@ -58,7 +54,7 @@ func (r *CatalogSelectionReconciler) patience(a *attempt) time.Duration {
 	return max(0, loadPatience-r.now().Sub(a.waitsSince))
 }
 
-// loadLimiter keeps the backoff of a selection that waits for its sources, or for a slot: to wait is no success.
+// loadLimiter keeps the backoff of a selection that waits for its sources or for a slot, because a wait is no success.
 type loadLimiter struct {
 	workqueue.TypedRateLimiter[reconcile.Request]
 	loader *source.Loader

@@ -11,7 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/failure"
 )
 
 // slots bounds the workers that render selections of one namespace, so that expensive renders of a tenant leave workers
@@ -37,18 +37,7 @@ type waiting struct {
 	refused bool
 }
 
-// slotError reports that a selection waits for a slot.
-type slotError struct {
-	since   time.Time
-	message string
-}
-
-// Reason is the reason of the condition.
-func (e *slotError) Reason() string { return v1alpha1.ProgressingReason }
-
-func (e *slotError) Error() string { return e.message }
-
-// take returns nil if the selection has a slot from now on, and a *slotError if it waits for one. Each reconciliation of
+// take returns nil if the selection has a slot from now on, and a *failure.WaitingError if it waits for one. Each reconciliation of
 // the selection must call leave at its end, whether or not it has called take.
 func (s *slots) take(selection types.NamespacedName) error {
 	s.mu.Lock()
@@ -66,7 +55,7 @@ func (s *slots) take(selection types.NamespacedName) error {
 	}
 	waiting := s.lines[selection.Namespace][i]
 	waiting.refused = true
-	return &slotError{waiting.since, fmt.Sprintf("waits for one of %d renders at a time in namespace %s", s.limit, selection.Namespace)}
+	return &failure.WaitingError{Since: waiting.since, Message: fmt.Sprintf("waits for one of %d renders at a time in namespace %s", s.limit, selection.Namespace)}
 }
 
 // leave ends a reconciliation of the selection. Unless it has just been refused, the selection leaves the line, and the

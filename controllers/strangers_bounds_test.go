@@ -23,8 +23,8 @@ type stranger struct {
 	busy func(n *liveCluster)
 }
 
-// minutes are the ages of a removal at which it is tried again.
-func minutes() []time.Duration { return []time.Duration{0, 3, 5, 6, 9, 10, 11} }
+// minutes are the ages of a removal at which it is tried again: a restart follows the second one.
+func minutes() []time.Duration { return []time.Duration{0, 5, 6, 9, 11} }
 
 // busily edits a spec once more, without another meaning.
 func (c *liveCluster) busily(name string) {

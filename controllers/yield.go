@@ -11,7 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster/ledger"
 )
 
-// waits reports whether err goes away when other selections release the objects of the render.
+// waits reports whether err is resolved as soon as other selections release the objects of the render.
 func waits(err error) bool {
 	var conflict *ledger.ConflictError
 	var handover *departures.HandoverError

@@ -81,7 +81,7 @@ func TestAnArtifactOfFunctionsIsReadBack(t *testing.T) {
 	}
 }
 
-func TestTheFunctionsOfAnArtifactAreBounded(t *testing.T) {
+func TestCostOfTheFunctionsOfAnArtifact(t *testing.T) {
 	large := func(kind string) string {
 		return functionsText(functionEntry(kind, "v1"), "  - {group: e.com, kind: "+kind+"X, runtime: {starlark: a}, versions: [{name: v1}], description: '", strings.Repeat("a", 600<<10), "'}\n")
 	}
@@ -96,7 +96,7 @@ func TestTheFunctionsOfAnArtifactAreBounded(t *testing.T) {
 }
 
 // Each source is within the limits of a catalog, and what they have together may not be.
-func TestTheFunctionsOfAllSourcesAreReadable(t *testing.T) {
+func TestCostOfTheFunctionsOfAllSources(t *testing.T) {
 	large := func(kind string) string {
 		return functionsText("  - {group: e.com, kind: " + kind + ", runtime: {starlark: a}, versions: [{name: v1, examples: [a" + strings.Repeat(",a", 120_000) + "]}]}\n")
 	}

@@ -65,7 +65,7 @@ func TestPatchesOfAnArtifactHaveTheBoundsOfASpec(t *testing.T) {
 }
 
 // Each patch adds its text to all objects of its target, which earlier patches may have made more.
-func TestPatchesAddABoundedAmount(t *testing.T) {
+func TestCostOfWhatPatchesAdd(t *testing.T) {
 	large := func(target kustomize.Selector) kustomize.Patch {
 		return kustomize.Patch{Patch: "- {op: add, path: /spec/x, value: " + strings.Repeat("x", 900<<10) + "}\n", Target: &target}
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/mention"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -107,8 +109,10 @@ func renderSelection(t *testing.T, cs *v1alpha1.CatalogSelection, example *catal
 	if err != nil {
 		t.Fatal(err)
 	}
-	if unknown := result.Selection.UnknownNames; len(unknown) > 0 {
-		t.Errorf("the example catalog has no %s", strings.Join(unknown, ", "))
+	// The example catalog has neither channels nor the applications of all instances.
+	unmatched := slices.DeleteFunc(result.Unmatched, func(u mention.Unmatched) bool { return u.NamesChannel() || u.Reason != "" })
+	if unmatched := mention.Sentences(unmatched); len(unmatched) > 0 {
+		t.Errorf("the example catalog lacks what the selection names: %s", strings.Join(unmatched, ", "))
 	}
 }
 

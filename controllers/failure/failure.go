@@ -6,6 +6,7 @@ package failure
 
 import (
 	"errors"
+	"time"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
@@ -19,6 +20,17 @@ type failure struct {
 func (f *failure) Error() string  { return f.err.Error() }
 func (f *failure) Unwrap() error  { return f.err }
 func (f *failure) Reason() string { return f.reason }
+
+// WaitingError reports that a selection waits, for its sources to be loaded or for a slot. It is enqueued when the wait ends.
+type WaitingError struct {
+	Since   time.Time
+	Message string
+}
+
+// Reason is the reason of the condition.
+func (e *WaitingError) Reason() string { return v1alpha1.ProgressingReason }
+
+func (e *WaitingError) Error() string { return e.Message }
 
 // reasoner is an error with a reason.
 type reasoner interface {

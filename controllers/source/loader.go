@@ -63,19 +63,8 @@ type pendingLoad struct {
 	doing string
 }
 
-// WaitingError reports that the sources of a selection are being loaded. The selection is enqueued when they are.
-type WaitingError struct {
-	Since   time.Time
-	message string
-}
-
-// Reason is the reason of the condition.
-func (e *WaitingError) Reason() string { return v1alpha1.ProgressingReason }
-
-func (e *WaitingError) Error() string { return e.message }
-
 // Load returns the sources with their catalogs, from the cache or from a load that has ended, and sets the locations in
-// observed. It starts a load otherwise, in place of one for other inputs, and returns a *WaitingError.
+// observed. It starts a load otherwise, in place of one for other inputs, and returns a *failure.WaitingError.
 func (l *Loader) Load(ctx context.Context, selection types.NamespacedName, purpose Purpose, observed []Observed) ([]Loaded, error) {
 	loaded, ok, err := l.take(selection, purpose, observed)
 	if !ok {
@@ -150,7 +139,7 @@ func (l *Loader) drop(selection types.NamespacedName, purpose Purpose) {
 	}
 }
 
-// wait returns a *WaitingError of the load for these inputs.
+// wait returns a *failure.WaitingError of the load for these inputs.
 func (l *Loader) wait(ctx context.Context, selection types.NamespacedName, purpose Purpose, observed []Observed) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -170,7 +159,7 @@ func (l *Loader) wait(ctx context.Context, selection types.NamespacedName, purpo
 	if message == "" {
 		message = load.doing
 	}
-	return &WaitingError{load.since, message}
+	return &failure.WaitingError{Since: load.since, Message: message}
 }
 
 func (l *Loader) start(ctx context.Context, selection types.NamespacedName, observed []Observed) *pendingLoad {

@@ -94,7 +94,7 @@ func (p packageContent) Channels() []Channel {
 
 // Keep implements Content.
 func (p packageContent) Keep(keep Keep) (Content, []string, error) {
-	wanted := filebased.Keep{Package: p.Name, DefaultChannel: keep.DefaultChannel, Strict: keep.Strict}
+	wanted := filebased.Keep{DefaultChannel: keep.DefaultChannel, Strict: keep.Strict}
 	if keep.Version != nil {
 		wanted.Bundle = func(channel string, bundle *filebased.Bundle) bool { return keep.Version(channel, bundle.Name) }
 	}

@@ -33,10 +33,10 @@ type Catalog struct {
 	Functions []*Function
 	// Violations are what makes other functions unusable.
 	Violations finding.Findings
-	// Warnings are about what functions should say of themselves.
+	// Warnings name the facts that functions lack, such as a publisher.
 	Warnings finding.Findings
 
-	// invalid maps the names of functions to what is wrong with them.
+	// invalid maps the names of invalid functions to their errors.
 	invalid map[string]*InvalidError
 }
 
@@ -73,7 +73,7 @@ func (f *Function) Runtimes() (types []string) {
 
 func runtimeTypes() []string { return []string{"container", "exec", "starlark"} }
 
-// Types returns what can run: container, exec and starlark, in this order.
+// Types returns the types of a runtime that are set, in the order container, exec, starlark.
 func (r *Runtime) Types() (types []string) {
 	for i, is := range []bool{r.Container != nil, r.Exec != nil, r.Starlark != nil} {
 		if is {
@@ -83,7 +83,7 @@ func (r *Runtime) Types() (types []string) {
 	return types
 }
 
-// RuntimeOf returns a runtime with the types, of which nothing else is known.
+// RuntimeOf returns a runtime that has the types and no other fields.
 func RuntimeOf(types []string) *Runtime {
 	r := &Runtime{}
 	for _, one := range types {
@@ -179,7 +179,7 @@ func (c *Catalog) Find(group, version, kind string) (*Function, *Version) {
 	return nil, nil
 }
 
-// Named returns the functions that a name is for: kind.group, or the kind alone.
+// Named returns the functions with a name, which is kind.group or a kind.
 func (c *Catalog) Named(name string) (found []*Function) {
 	for _, f := range c.Functions {
 		if f.Name() == name || f.Kind == name {
@@ -189,7 +189,7 @@ func (c *Catalog) Named(name string) (found []*Function) {
 	return found
 }
 
-// Valid returns what is wrong with single functions as an *InvalidError, or nil if all can be used.
+// Valid returns the violations of single functions as an *InvalidError, or nil if all functions are valid.
 func (c *Catalog) Valid() error {
 	if len(c.Violations.Kept) == 0 {
 		return nil
@@ -197,7 +197,8 @@ func (c *Catalog) Valid() error {
 	return &InvalidError{c.Violations}
 }
 
-// Invalid returns what is wrong with a function, by kind.group or the kind alone; nil for a valid one, or none.
+// Invalid returns the violations of the function with a name, which is kind.group or a kind. It returns nil if that
+// function is valid or does not exist.
 func (c *Catalog) Invalid(name string) *InvalidError {
 	for _, known := range slices.Sorted(maps.Keys(c.invalid)) {
 		if kind, _, _ := strings.Cut(known, "."); known == name || kind == name {

@@ -18,7 +18,7 @@ type InvalidError struct{ finding.Findings }
 // Error lists the first errors and the number of the others.
 func (e *InvalidError) Error() string { return "invalid catalog of functions: " + e.String() }
 
-// report collects what is wrong with a file: errors make a function unusable, warnings are about what it should say of itself.
+// report collects the findings of a file: an error makes a function unusable, a warning names a fact that readers miss.
 type report struct {
 	path             string
 	errors, warnings finding.Findings

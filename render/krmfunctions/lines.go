@@ -25,8 +25,9 @@ func (l lines) indent(line int) (int, []byte) {
 	return len(whole) - len(content), bytes.TrimSpace(content)
 }
 
-// item returns the first and the last line of an element of a list in block style, with the comments before it. It is not
-// ok where the element has no lines of its own. Those of what is not written as people do may be others: check the result.
+// item returns the first and the last line of an element of a list in block style, including the comments before it. ok
+// is false if the element shares a line with another node. In unusual YAML the lines may be wrong: callers check the
+// result.
 func (l lines) item(list *yaml.Node, index int) (first, last int, ok bool) {
 	if list.Kind != yaml.SequenceNode || list.Style&yaml.FlowStyle != 0 || list.Line == 0 {
 		return 0, 0, false

@@ -30,8 +30,8 @@ const (
 	maxFunctions = 10_000
 )
 
-// Load reads the catalogs of all YAML files that are not hidden. The error is an *InvalidError, with all errors, if a file
-// is no catalog, and otherwise that of fsys or ctx. What is wrong with single functions is in Catalog.Violations.
+// Load reads the catalogs of all YAML files that are not hidden. If a file is no catalog, it returns an *InvalidError
+// with all errors; otherwise the error is that of fsys or ctx. Catalog.Violations has the errors of single functions.
 func Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
 	files, err := yamlFiles(ctx, fsys)
 	if err != nil {
@@ -225,8 +225,8 @@ func (l *loader) kindOf(root *object) string {
 	return ""
 }
 
-// add adds a function, whose text entry returns, unless an earlier one has its name. What is wrong with it is a violation
-// of it alone.
+// add adds a function, unless an earlier function has its name. entry returns the text of the function. A violation
+// makes this function invalid, and no other.
 func (l *loader) add(catalog string, element *yaml.Node, entry func() ([]byte, error)) {
 	if l.functions++; l.functions > maxFunctions {
 		if l.functions == maxFunctions+1 {

@@ -198,7 +198,7 @@ func (o *object) has(name string) bool {
 	return value != nil && !yamlnode.IsNull(value)
 }
 
-// noStarlark is why an address does not help.
+// noStarlark ends the errors about scripts: an address of the script would not help.
 const noStarlark = "; kustomize does not run Starlark any more: publish the function as an image"
 
 // starlark reads a script: an address, as in the KEP, or one with a hash.

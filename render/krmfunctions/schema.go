@@ -28,7 +28,7 @@ func schemaFields() []string {
 	}
 }
 
-// checkSchema warns of what makes a schema refuse configs, or accept more than its author means.
+// checkSchema warns of mistakes by which a schema refuses valid configs or accepts invalid ones.
 func (r *report) checkSchema(schema *yaml.Node) {
 	schema = yamlnode.Resolve(schema)
 	if schema.Kind != yaml.MappingNode {

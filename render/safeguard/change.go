@@ -18,8 +18,6 @@ type Change struct {
 	Key Key
 	// Instance, and the Application that it installs; empty for a definition.
 	Instance, Application string
-	// Source is the name of the source of the older definition; empty for one in a cluster.
-	Source string
 	// Versions that are lost, in the order of the older definition: all of them for a Removal, none for a
 	// MajorUpgrade. For a SourceChange, those with another origin; none if the definition has no versions.
 	Versions []string
@@ -50,7 +48,7 @@ type Change struct {
 
 // change returns a change of the definition.
 func (d Definition) change(reason string) Change {
-	return Change{Reason: reason, Key: d.Key(), Source: d.Source, Instance: d.Instance, Application: d.Application}
+	return Change{Reason: reason, Key: d.Key(), Instance: d.Instance, Application: d.Application}
 }
 
 // OfPlatform reports whether the change is the adoption of a definition that the platform's own controllers

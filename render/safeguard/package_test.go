@@ -26,7 +26,7 @@ func long(t *testing.T, prefix string, n int) *Package {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewPackage(loaded.Package("plum"))
+	return NewPackage(loaded.Packages[0])
 }
 
 // A channel may have thousands of entries, and each skipRange takes microseconds to parse.

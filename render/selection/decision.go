@@ -66,9 +66,6 @@ type Result struct {
 	// Decisions on every application of every source, sorted by name. Of one name, those that the limits of
 	// sources refuse come last, and the first of the others decides; both are in the order of the sources.
 	Decisions []Decision
-	// UnknownNames are the names in Criteria's Names, Exclude and Versions that no catalog has, or only with
-	// limits that refuse them, sorted and each once.
-	UnknownNames []string
 	// Available is the number of different names in all sources, without those that the limits of sources
 	// refuse everywhere.
 	Available int

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 )
 
@@ -58,7 +57,6 @@ func Select(ctx context.Context, sources []Source, criteria Criteria) (Result, e
 	})
 	result.Available = len(gathered.winners)
 	result.Excluded = result.Available - result.Selected
-	result.UnknownNames = unknown(gathered.winners, criteria)
 	return result, nil
 }
 
@@ -103,18 +101,4 @@ func narrowed(decision Decision) string {
 		text += fmt.Sprintf("; versions keeps %d of %s", len(decision.Versions), which)
 	}
 	return text
-}
-
-func unknown(known map[string]int, criteria Criteria) []string {
-	named := slices.Concat(criteria.Names, criteria.Exclude)
-	for _, rule := range criteria.Versions {
-		named = append(named, rule.Names...)
-	}
-	missing := map[string]bool{}
-	for _, name := range named {
-		if _, ok := known[name]; !ok {
-			missing[name] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(missing))
 }

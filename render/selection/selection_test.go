@@ -38,8 +38,8 @@ func lines(result selection.Result) string {
 		}
 		fmt.Fprintf(&text, "%s %s of %s: %s: %s\n", mark, decision.Application.Name, decision.Source, decision.Rule, decision.Reason)
 	}
-	fmt.Fprintf(&text, "%d available, %d selected, %d excluded, %d shadowed, unknown %v\n",
-		result.Available, result.Selected, result.Excluded, result.Shadowed, result.UnknownNames)
+	fmt.Fprintf(&text, "%d available, %d selected, %d excluded, %d shadowed\n",
+		result.Available, result.Selected, result.Excluded, result.Shadowed)
 	return text.String()
 }
 
@@ -66,42 +66,42 @@ func TestSelectDecidesOnEveryApplication(t *testing.T) {
 + falco of kkp: selected: nothing limits the selection
 + nginx of kkp: selected: nothing limits the selection
 + velero of kkp: selected: nothing limits the selection
-4 available, 4 selected, 0 excluded, 0 shadowed, unknown []
+4 available, 4 selected, 0 excluded, 0 shadowed
 `},
 		{"one of the tiers has to match", kkp, selection.Criteria{Tiers: []string{"silver", "gold", "gold"}}, `
 + argocd of kkp: selected: it meets limit.metadataSelector.tierRefs
 + falco of kkp: selected: it meets limit.metadataSelector.tierRefs
 - nginx of kkp: limit.metadataSelector.tierRefs: its tier is "bronze", and limit.metadataSelector.tierRefs requires "gold" or "silver"
 - velero of kkp: limit.metadataSelector.tierRefs: it has no tier, and limit.metadataSelector.tierRefs requires "gold" or "silver"
-4 available, 2 selected, 2 excluded, 0 shadowed, unknown []
+4 available, 2 selected, 2 excluded, 0 shadowed
 `},
 		{"one of the names has to match", kkp, selection.Criteria{Names: []string{"nginx", "argocd"}}, `
 + argocd of kkp: selected: it meets limit.nameSelector
 - falco of kkp: limit.nameSelector: limit.nameSelector does not name it
 + nginx of kkp: selected: it meets limit.nameSelector
 - velero of kkp: limit.nameSelector: limit.nameSelector does not name it
-4 available, 2 selected, 2 excluded, 0 shadowed, unknown []
+4 available, 2 selected, 2 excluded, 0 shadowed
 `},
 		{"tiers and names have to match both", kkp, selection.Criteria{Tiers: []string{"gold"}, Names: []string{"argocd", "nginx"}}, `
 + argocd of kkp: selected: it meets limit.nameSelector and limit.metadataSelector.tierRefs
 - falco of kkp: limit.nameSelector: limit.nameSelector does not name it
 - nginx of kkp: limit.metadataSelector.tierRefs: its tier is "bronze", and limit.metadataSelector.tierRefs requires "gold"
 - velero of kkp: limit.nameSelector: limit.nameSelector does not name it
-4 available, 1 selected, 3 excluded, 0 shadowed, unknown []
+4 available, 1 selected, 3 excluded, 0 shadowed
 `},
 		{"the case of a tier matters, and names match as a whole", kkp, selection.Criteria{Tiers: []string{"Gold"}, Names: []string{"argo", "argocd"}}, `
 - argocd of kkp: limit.metadataSelector.tierRefs: its tier is "gold", and limit.metadataSelector.tierRefs requires "Gold"
 - falco of kkp: limit.nameSelector: limit.nameSelector does not name it
 - nginx of kkp: limit.nameSelector: limit.nameSelector does not name it
 - velero of kkp: limit.nameSelector: limit.nameSelector does not name it
-4 available, 0 selected, 4 excluded, 0 shadowed, unknown [argo]
+4 available, 0 selected, 4 excluded, 0 shadowed
 `},
 		{"exclude wins over limit", kkp, selection.Criteria{Names: []string{"argocd", "falco"}, Exclude: []string{"falco", "nginx"}}, `
 + argocd of kkp: selected: it meets limit.nameSelector
 - falco of kkp: exclude: exclude names it
 - nginx of kkp: exclude: exclude names it
 - velero of kkp: limit.nameSelector: limit.nameSelector does not name it
-4 available, 1 selected, 3 excluded, 0 shadowed, unknown []
+4 available, 1 selected, 3 excluded, 0 shadowed
 `},
 		{
 			"the first source wins before anything else decides",
@@ -114,17 +114,17 @@ func TestSelectDecidesOnEveryApplication(t *testing.T) {
 - nginx of own: exclude: exclude names it
 - nginx of kkp: shadowed: the source "own", which is listed earlier, has it as well
 + velero of old: selected: it meets limit.metadataSelector.tierRefs
-4 available, 2 selected, 2 excluded, 3 shadowed, unknown []
+4 available, 2 selected, 2 excluded, 3 shadowed
 `},
 		{"names that no catalog has are reported once and sorted", kkp, selection.Criteria{Names: []string{"z", "velero", "b"}, Exclude: []string{"z", "a", "falco"}}, `
 - argocd of kkp: limit.nameSelector: limit.nameSelector does not name it
 - falco of kkp: exclude: exclude names it
 - nginx of kkp: limit.nameSelector: limit.nameSelector does not name it
 + velero of kkp: selected: it meets limit.nameSelector
-4 available, 1 selected, 3 excluded, 0 shadowed, unknown [a b z]
+4 available, 1 selected, 3 excluded, 0 shadowed
 `},
 		{"a source without a catalog has nothing", []selection.Source{{Name: "empty"}}, selection.Criteria{}, `
-0 available, 0 selected, 0 excluded, 0 shadowed, unknown []
+0 available, 0 selected, 0 excluded, 0 shadowed
 `},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -174,7 +174,7 @@ func TestSelectDependsOnTheOrderOfSourcesOnly(t *testing.T) {
 	for range 50 {
 		mixed := shuffle(sources)
 		got := choose(t, mixed, criteria)
-		if got.Available != want.Available || got.Shadowed != want.Shadowed || !slices.Equal(got.UnknownNames, want.UnknownNames) {
+		if got.Available != want.Available || got.Shadowed != want.Shadowed {
 			t.Fatalf("Select() =\n%swant the counts of\n%s", lines(got), lines(want))
 		}
 		for _, decision := range got.Decisions {

@@ -76,9 +76,6 @@ func TestAnApplicationWithoutVersionsLeftIsOut(t *testing.T) {
 			t.Errorf("decision on %s:\n%s, want\n%s", name, got, want)
 		}
 	}
-	if want := []string{"zz"}; !slices.Equal(result.UnknownNames, want) {
-		t.Errorf("unknown names %v, want %v", result.UnknownNames, want)
-	}
 	for _, decision := range result.Decisions {
 		if !slices.Equal(decision.Versions, decision.Application.Versions) {
 			t.Errorf("%s has the versions %v, want the catalog's", decision.Application.Name, decision.Versions)

@@ -96,13 +96,13 @@ func (o opm) prune(t *testing.T, p pruning) bool {
 		}
 	}
 	kept := 0
-	pruned, decisions, err := p.catalog.Prune([]filebased.Keep{{Package: of.Name, DefaultChannel: channel.Name, Bundle: func(in string, bundle *filebased.Bundle) bool {
+	pruned, decisions, err := of.Prune(filebased.Keep{DefaultChannel: channel.Name, Bundle: func(in string, bundle *filebased.Bundle) bool {
 		if in != channel.Name || !p.within.keep(order[bundle.Name], p.at) {
 			return false
 		}
 		kept++
 		return true
-	}}})
+	}})
 	what := p.sample + ": " + of.Name + " " + channel.Name + ", " + p.within.name + ": " + channel.Entries[p.at].Name
 	if kept == 0 {
 		if err == nil {
@@ -115,7 +115,7 @@ func (o opm) prune(t *testing.T, p pruning) bool {
 		return false
 	}
 	files := fstest.MapFS{}
-	for _, file := range filebased.Files(slices.Concat(pruned.Package(of.Name).Blobs, pruned.Others)) {
+	for _, file := range filebased.Files(slices.Concat(pruned.Blobs, p.catalog.Others)) {
 		files[path.Join(of.Name, file.Name)] = &fstest.MapFile{Data: file.Data}
 	}
 	if problem := o.validate(t, files); problem != "" {

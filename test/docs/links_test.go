@@ -26,7 +26,7 @@ var (
 )
 
 func TestLinksBetweenPagesLeadSomewhere(t *testing.T) {
-	checked := 0
+	checked, known := 0, headings{}
 	for _, page := range files(t, ".md") {
 		if strings.Contains(page, "/testdata/") {
 			continue
@@ -42,7 +42,7 @@ func TestLinksBetweenPagesLeadSomewhere(t *testing.T) {
 			if path = filepath.Join(filepath.Dir(page), path); strings.HasPrefix(target, "#") {
 				path = page
 			}
-			if err := leadsTo(path, anchor); err != nil {
+			if err := known.leadsTo(path, anchor); err != nil {
 				t.Errorf("%s links to %s: %v", name(t, page), target, err)
 			}
 		}
@@ -54,25 +54,36 @@ func TestLinksBetweenPagesLeadSomewhere(t *testing.T) {
 
 // Comments, errors and the help of the command line mention pages by their path in the repository.
 func TestMentionedPagesExist(t *testing.T) {
+	known := headings{}
 	for _, file := range files(t, ".go", ".yaml", ".yml", ".sh", ".txtar", ".md") {
-		for _, match := range mention.FindAllStringSubmatch(read(t, file), -1) {
+		text := read(t, file)
+		if !strings.Contains(text, "docs/") {
+			continue // the pattern is slow under the race detector
+		}
+		for _, match := range mention.FindAllStringSubmatch(text, -1) {
 			path, anchor, _ := strings.Cut(match[1], "#")
-			if err := leadsTo(filepath.Join(root, path), anchor); err != nil {
+			if err := known.leadsTo(filepath.Join(root, path), anchor); err != nil {
 				t.Errorf("%s mentions %s: %v", name(t, file), match[1], err)
 			}
 		}
 	}
 }
 
-func leadsTo(path, anchor string) error {
+// headings maps pages that were read to the anchors of their headings.
+type headings map[string][]string
+
+func (h headings) leadsTo(path, anchor string) error {
 	if _, err := os.Stat(path); err != nil || anchor == "" {
 		return err
 	}
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return err
+	if _, known := h[path]; !known {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		h[path] = anchors(string(content))
 	}
-	if known := anchors(string(content)); !slices.Contains(known, anchor) {
+	if !slices.Contains(h[path], anchor) {
 		return fmt.Errorf("no heading #%s", anchor)
 	}
 	return nil

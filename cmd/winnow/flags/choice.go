@@ -30,12 +30,6 @@ func AddChoice(cmd *cobra.Command, name, shorthand, usage string, allowed ...str
 	return c
 }
 
-// AddFormat adds -o with the formats of every view, and more.
-func AddFormat(cmd *cobra.Command, more ...string) *Choice {
-	with := append([]string{output.FormatTable, output.FormatJSON, output.FormatYAML, output.FormatMarkdown}, more...)
-	return AddFormats(cmd, with...)
-}
-
 // AddFormats adds -o with the formats, in the order of all.
 func AddFormats(cmd *cobra.Command, with ...string) *Choice {
 	all := slices.DeleteFunc(output.Formats(), func(one string) bool { return !slices.Contains(with, one) })

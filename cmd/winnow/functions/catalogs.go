@@ -39,8 +39,8 @@ func (r *resolver) trust() {
 	}
 }
 
-// trusts reports whether a trusted reference is that of a kustomization, which may leave the digest of a file on a web
-// server to it.
+// trusts reports whether a reference of --trusted-catalog is that of a kustomization. The kustomization may omit the
+// digest of a file on a web server if the trusted reference has it.
 func trusts(given, reference string) bool {
 	address, digest := SplitDigest(given)
 	return given == reference || digest != "" && address == reference
@@ -56,8 +56,8 @@ func argument(text string) string {
 
 var plainArgument = regexp.MustCompile(`^[A-Za-z0-9._/:@%+][A-Za-z0-9._/:@%+-]*$`)
 
-// reference returns a catalog that a kustomization names as --trusted-catalog names it. Files are relative to Dir, so that
-// the file of a base is not trusted for another one's.
+// reference converts the name of a catalog in a kustomization to the form of --trusted-catalog. Paths become relative
+// to Dir, so that trust in a file of one base does not extend to the file of another base.
 func (r *resolver) reference(l *configs.Layer, reference string) (string, error) {
 	switch {
 	case isAbsolute(reference):

@@ -11,8 +11,9 @@ import (
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 )
 
-// keep counts a config that has a runtime. The flags are the user's consent to what kustomize does not do by default: a
-// file in a repository must not give it. A catalog that supplies the program, nil for none, is consent to it.
+// keep counts a config that has a runtime, and refuses a runtime that the user has not allowed. Only flags allow what
+// kustomize does not do by default; a file of a repository cannot. supplied is the runtime of a trusted catalog, which
+// counts as consent to its program; nil without one.
 func (r *resolver) keep(c *configs.Config, supplied *krmfunctions.Runtime) {
 	r.count(c, supplied)
 	image, exec, network := c.Kept.Container.Image, c.Kept.Exec.Path, c.Kept.Container.Network

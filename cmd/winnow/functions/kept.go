@@ -66,7 +66,7 @@ func (r *resolver) supplied(s *Source, f *krmfunctions.Function, v *krmfunctions
 	return v.Runtime
 }
 
-// asks reports whether the digest of an image is that which a registry has now.
+// asks reports whether the digest of an image has to be read from its registry.
 func (r *resolver) asks(offered *krmfunctions.Runtime) bool {
 	return r.Digest != nil && offered.Container != nil && offered.Container.SHA256 == ""
 }

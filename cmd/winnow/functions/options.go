@@ -27,7 +27,8 @@ type Options struct {
 	// Network allows functions that need the network, and Mounts those that need files: values of kustomize's --mount.
 	Network bool
 	Mounts  []string
-	// Exec allows programs that configs name themselves. Those of catalogs are consented to with the catalog.
+	// Exec allows programs that configs name themselves. The programs of catalogs are allowed together with the
+	// catalog.
 	Exec bool
 	// Update resolves the configs again that a catalog has supplied before, using the catalogs of today.
 	Update bool

@@ -12,8 +12,8 @@ import (
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 )
 
-// pin asks for the digest of an image, and remembers where to write it. That of a catalog which is no file on this machine
-// is recorded with the runtime alone.
+// pin reads the digest of an image from its registry, and records the position in the catalog to write it to. If the
+// catalog is no local file, only the runtime gets the digest.
 func (r *resolver) pin(ctx context.Context, s *Source, f *krmfunctions.Function, c *krmfunctions.Container) error {
 	digest, err := r.Digest(ctx, c.Image)
 	if err != nil {
@@ -21,7 +21,7 @@ func (r *resolver) pin(ctx context.Context, s *Source, f *krmfunctions.Function,
 	}
 	hash, ok := strings.CutPrefix(digest, "sha256:")
 	if !ok {
-		return fmt.Errorf("the image %s has the digest %s: only those of sha256 are known", excerpt.Quoted(c.Image), excerpt.Quoted(digest))
+		return fmt.Errorf("the image %s has the digest %s: only digests of sha256 are supported", excerpt.Quoted(c.Image), excerpt.Quoted(digest))
 	}
 	c.SHA256 = hash
 	note := fmt.Sprintf("%s:%d: pinned %s to sha256:%s", s.Locate(f.Path), c.Line, c.Image, hash)

@@ -16,7 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// runtime is what a config gets.
+// runtime is the runtime that resolving writes into a config.
 type runtime struct {
 	annotation string
 	// hash of the image or of the program.

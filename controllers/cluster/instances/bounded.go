@@ -17,11 +17,12 @@ const (
 	maxOutputs = 20
 )
 
-// maxStates bounds the states of all instances of a selection, in bytes of JSON: who may write the status of an object must not
-// fill the status of the selection, which has to have room for the record.
+// maxStates bounds the states of all instances of a selection, in bytes of JSON. Without this bound, an account that
+// may write the status of one object could fill the status of the selection, which needs room for the record.
 const maxStates = 128 << 10
 
-// bounded returns a state that fits into a status that others read.
+// bounded returns a state whose texts are redacted and cut, because users with fewer rights read the status of the
+// selection.
 func bounded(state v1alpha1.InstanceState) v1alpha1.InstanceState {
 	line := func(text string, limit int) string { return bounds.Truncate(registries.Redact(text), limit) }
 	state.Message = line(state.Message, maxMessage)

@@ -49,7 +49,8 @@ type reading struct {
 // readings maps objects to what was read of them.
 type readings map[safeguard.Key]reading
 
-// Forget deletes the state of a selection. It must not run beside Observe of this selection, which would restore the state.
+// Forget deletes the cached states of a selection. It must not run concurrently with Observe of this selection, which
+// would store them again.
 func (i *Instances) Forget(key types.NamespacedName) { i.read.Delete(key) }
 
 // Observe returns status.instances with the states that the live objects have. An error is temporary.
@@ -80,7 +81,7 @@ func (i *Instances) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) 
 	return listed, nil
 }
 
-// unreachable returns why no live object of the selection can be known; empty if they can.
+// unreachable returns the reason why the live objects of the selection cannot be read; empty if they can.
 func unreachable(consumed consumers.Consumers) string {
 	switch {
 	case !consumed.Known:
@@ -127,8 +128,8 @@ func (i *Instances) find(ctx context.Context, cs *v1alpha1.CatalogSelection, con
 	return found
 }
 
-// look returns the live object with a key. It has to be the object of the Kustomization: what others have applied, the
-// readers of the selection need not be allowed to see.
+// look returns the live object with a key if the Kustomization has applied it. Readers of the selection may have no
+// right to read objects that other clients have applied.
 func look(ctx context.Context, of kind, key safeguard.Key, kustomization types.NamespacedName) candidate {
 	object, err := &guard.Live{}, of.err
 	object.SetGroupVersionKind(of.GroupVersionKind)

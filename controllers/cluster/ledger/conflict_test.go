@@ -38,7 +38,7 @@ func TestTheAdviceOfAConflictDeletesNothing(t *testing.T) {
 				"without it, Flux deletes the objects"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := conflict(map[safeguard.Key]Holder{test.key: test.by}, false).Error(); got != test.want {
+			if got := conflict(map[safeguard.Key]Holder{test.key: test.by}).Error(); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 		})

@@ -56,9 +56,6 @@ func (h Holder) release() string {
 
 // ConflictError reports that other owners hold objects that a selection publishes, or is about to publish.
 type ConflictError struct {
-	// Served is true if the objects are published already.
-	Served bool
-
 	first safeguard.Key
 	by    Holder
 	more  int
@@ -80,8 +77,8 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("%s holds %s%s as well; %s", e.by, name, more, what)
 }
 
-func conflict(held map[safeguard.Key]Holder, served bool) *ConflictError {
-	e := &ConflictError{Served: served, more: len(held) - 1}
+func conflict(held map[safeguard.Key]Holder) *ConflictError {
+	e := &ConflictError{more: len(held) - 1}
 	for key, h := range held {
 		if e.first.Name == "" || strings.Compare(key.String(), e.first.String()) < 0 {
 			e.first, e.by = key, h

@@ -141,7 +141,7 @@ func (l *Ledger) Claim(by Claimant, claimed, mine inventory.Keys, held map[safeg
 			blocking = l.rivalsOf(by.UID, admitted)
 		}
 		l.await(by.Name, blocking)
-		return nil, conflict(blocking, false)
+		return nil, conflict(blocking)
 	}
 	delete(l.waiting, by.Name)
 	for key := range claimed {
@@ -172,5 +172,5 @@ func (l *Ledger) Contest(uid types.UID, name types.NamespacedName, held map[safe
 	}
 	delete(l.resumed, uid)
 	l.await(name, held)
-	return conflict(held, true)
+	return conflict(held)
 }

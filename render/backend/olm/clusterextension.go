@@ -18,8 +18,8 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// ExtensionBackend makes ClusterExtensions of packages. OLM resolves the range of versions by itself, over the
-// catalogs of the cluster.
+// ExtensionBackend returns the backend that installs a package using a ClusterExtension. OLM resolves the range of
+// versions over the catalogs of the cluster.
 func ExtensionBackend() backend.Backend {
 	return draft.Translation{
 		Name:  backend.ClusterExtension,
@@ -73,8 +73,8 @@ func extension(d *draft.Draft) {
 	d.Add(backend.Main, kinds.ClusterExtension, "", d.Name, map[string]any{"spec": spec})
 }
 
-// versionRange returns the range of a ClusterExtension: that of the spec as it is given, because OLM finds the
-// upgrades that lead there, and of a bundle by its name the version.
+// versionRange returns the range of a ClusterExtension. A range of the spec stays as it is, because OLM finds the
+// upgrades that lead to it. The name of a bundle becomes the version of the bundle.
 func versionRange(d *draft.Draft) string {
 	if d.Requested == "" {
 		return ""
@@ -91,8 +91,8 @@ func versionRange(d *draft.Draft) string {
 	return translated
 }
 
-// distinguishable refuses a bundle by its name if OLM, which knows ranges of versions only and ignores their build
-// metadata, would install another one.
+// distinguishable refuses the name of a bundle if OLM may install another bundle: OLM takes ranges of versions only,
+// and ignores build metadata in them.
 func distinguishable(d *draft.Draft) {
 	constraint, err := semver.NewConstraint(d.Bundle.Version.Semver())
 	for _, other := range d.Package.BundlesIn(d.Channels) {
@@ -101,15 +101,15 @@ func distinguishable(d *draft.Draft) {
 		}
 		version, invalid := semver.NewVersion(other.Version.Semver())
 		if err == nil && invalid == nil && constraint.Check(version) {
-			d.Refuse("version", "%s cannot be told from the bundle %s in OLM v1, which knows versions without build metadata and release: name a channel without that one",
+			d.Refuse("version", "OLM v1 cannot distinguish %s from the bundle %s, because it ignores build metadata and releases of versions: name a channel without that one",
 				excerpt.Quoted(d.Bundle.Name), excerpt.Quoted(other.Name))
 			return
 		}
 	}
 }
 
-// ExtensionNotes describes what does not work with every release of OLM v1, or not for long. Without a bundle it knows the spec
-// alone.
+// ExtensionNotes returns notes on fields that some releases of OLM v1 refuse. For an instance without a bundle it
+// checks the spec alone.
 func ExtensionNotes(in backend.Instance) []backend.Note {
 	var notes []backend.Note
 	note := func(field, format string, args ...any) {

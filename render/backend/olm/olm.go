@@ -13,7 +13,8 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// ofPackage refuses what is no package of OLM, and the fields of the instance that no version of OLM has.
+// ofPackage refuses an application that is no package of OLM, and fields of the instance that no version of OLM
+// supports. It reports whether the draft has no problem.
 func ofPackage(d *draft.Draft, meaningless map[string]string) bool {
 	if d.Package == nil || d.Bundle == nil {
 		d.Refuse("backend", "the backend %s installs packages of OLM, and the application is a definition of %s: name another backend",

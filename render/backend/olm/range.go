@@ -35,8 +35,8 @@ const maxOLMRange = 64
 // hyphenRange matches 1.2 - 1.4, which stands for >=1.2 <=1.4.
 var hyphenRange = regexp.MustCompile(`([^\s,|<>=!~^]+)\s+-\s+([^\s,|<>=!~^]+)`)
 
-// olmVersion is what the definition of ClusterExtensions takes as a version. Its pattern, the same from OLM 1.2 on, has
-// slips, because of which * is no part of every version: x is.
+// olmVersion matches the ranges that the CustomResourceDefinition of ClusterExtensions accepts, in OLM 1.2 and later.
+// By a mistake in that pattern, not every version may contain *, but every version may contain x.
 const olmVersion = `(=||!=|>|<|>=|=>|<=|=<|~|~>|\^)\s*(v?(0|[1-9]\d*|x|X)(\.(0|[1-9]\d*|x|X))?(\.(0|[1-9]\d*|x|X))?` +
 
 	`(-([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?(\+([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?)\s*`

@@ -15,8 +15,8 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// SubscriptionBackend makes Subscriptions of packages, and the OperatorGroups of their namespaces. OLM v0 installs the head
-// of the channel in the catalog of the cluster.
+// SubscriptionBackend returns the backend that installs a package using a Subscription, with the OperatorGroup of its
+// namespace. OLM v0 installs the head of the channel in the catalog of the cluster.
 func SubscriptionBackend() backend.Backend {
 	return draft.Translation{
 		Name:  backend.Subscription,
@@ -75,7 +75,8 @@ func configFields() map[string]bool {
 	}
 }
 
-// subscriptionConfig returns the values, which are what OLM v0 sets in the Deployments of the operator.
+// subscriptionConfig returns the values as spec.config of a Subscription, which OLM v0 copies into the Deployments of
+// the operator.
 func subscriptionConfig(d *draft.Draft) map[string]any {
 	values, known := backend.WithoutNulls(d.Values), configFields()
 	for _, name := range slices.Sorted(maps.Keys(values)) {

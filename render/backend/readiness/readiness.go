@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package readiness reads the state of an instance from its live main object: for each kind, one condition. It must not
-// know how the object is found, nor who may read it. What it returns is as long as the object makes it, and not redacted.
+// know how the object is found, nor who may read it. It returns texts of the object in full, neither cut nor redacted.
 package readiness
 
 import (
@@ -21,9 +21,11 @@ import (
 type report struct {
 	// condition is the type of the only condition that is read.
 	condition string
-	// failures are further types of conditions that are the opposite of ready, which OLM v0 has in place of one.
+	// failures are types of conditions that report a failure while they are True. A Subscription of OLM v0 has these
+	// instead of a condition for readiness.
 	failures []string
-	// installs states that the object tells what is installed, and not whether it runs: it is never ready.
+	// installs is true for a kind whose objects report the installation only, and not whether the software runs. Such
+	// an object is never ready.
 	installs bool
 	// revision returns what is installed.
 	revision func(object map[string]any) string
@@ -94,7 +96,8 @@ func (r report) state(object *unstructured.Unstructured) v1alpha1.InstanceState 
 	return v1alpha1.InstanceState{Ready: c.status, Message: c.text()}
 }
 
-// isOlder reports whether a generation was observed, and is not the last one. Not all controllers write what they have observed.
+// isOlder reports whether the observed generation is known and older than the generation of the object. Some
+// controllers never write it.
 func isOlder(observed, generation int64) bool { return observed != 0 && observed < generation }
 
 func observedGeneration(object map[string]any) int64 {

@@ -56,7 +56,7 @@ func TestAboutTheSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	about := loaded.Package("lemon").About()
+	about := named(t, loaded, "lemon").About()
 	if about.DisplayName != "Lemon" || about.Description != "Grows lemons." || !about.Icon || len(about.Maintainers) != 1 {
 		t.Errorf("got %+v", about)
 	}

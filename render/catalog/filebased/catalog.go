@@ -44,15 +44,6 @@ type Channel struct {
 	Blob *Blob
 }
 
-// Package returns the package with a name; nil without one.
-func (c *Catalog) Package(name string) *Package {
-	i, found := slices.BinarySearchFunc(c.Packages, name, func(p *Package, name string) int { return cmp.Compare(p.Name, name) })
-	if !found {
-		return nil
-	}
-	return c.Packages[i]
-}
-
 // Blob returns the document of the package itself; nil for a package of a Record.
 func (p *Package) Blob() *Blob { return p.blob }
 

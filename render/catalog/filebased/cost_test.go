@@ -199,11 +199,11 @@ func TestCostOfPruning(t *testing.T) {
 		{"pairs that replace each other", skipAll(pairs[:maxEntries-2]), func(i uint64) bool { return i < maxEntries }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			catalog := graphs(t, "a: "+test.channel)
+			of := named(t, graphs(t, "a: "+test.channel), "p")
 			started := time.Now()
-			_, decisions, err := catalog.Prune([]Keep{{Package: "p", Bundle: func(_ string, bundle *Bundle) bool {
+			_, decisions, err := of.Prune(Keep{Bundle: func(_ string, bundle *Bundle) bool {
 				return test.keep(bundle.Version.semver.Major)
-			}}})
+			}})
 			if took := time.Since(started); err != nil || took > time.Minute {
 				t.Errorf("%v after %s", err, took)
 			} else {

@@ -23,9 +23,7 @@ const (
 // Decision explains why a channel has other entries than the predicate keeps.
 type Decision struct {
 	Package, Channel, Bundle string
-	// Version of the bundle.
-	Version string
-	Action  Action
+	Action                   Action
 	// Reason for people, lower case, such as "no upgrade leads from it to the head x.v2.0.0".
 	Reason string
 }
@@ -39,22 +37,16 @@ func (d Decision) String() string {
 	return fmt.Sprintf("package %s: channel %s %s %s: %s", excerpt.Of(d.Package), excerpt.Of(d.Channel), verb, excerpt.Of(d.Bundle), d.Reason)
 }
 
-// PruneProblem is why a package cannot be pruned as asked.
-type PruneProblem struct {
-	Package string
-	// Message for people, lower case.
-	Message string
-}
-
-// PruneError reports that packages cannot be pruned as asked.
+// PruneError reports that a package cannot be pruned as asked.
 type PruneError struct {
-	// Problems in the order of the packages. Never empty.
-	Problems []PruneProblem
+	Package string
+	// Problems for people, lower case. Never empty.
+	Problems []string
 }
 
 // Error lists the first problems and states how many more there are.
 func (e *PruneError) Error() string {
-	return "pruning packages: " + strings.ReplaceAll(excerpt.List(e.Problems, maxListed, func(p PruneProblem) string {
-		return p.Package + ": " + p.Message
+	return "pruning packages: " + strings.ReplaceAll(excerpt.List(e.Problems, maxListed, func(problem string) string {
+		return e.Package + ": " + problem
 	}), "\n", " ")
 }

@@ -121,7 +121,7 @@ func prunedAtRandom(t *testing.T, catalog *Catalog, of *Package, choice uint64) 
 		}
 	}
 	for _, channel := range of.Channels {
-		pruned, _, err := catalog.Prune([]Keep{{Package: of.Name, DefaultChannel: channel.Name, Bundle: byBits(of, choice)}})
+		pruned, _, err := of.Prune(Keep{DefaultChannel: channel.Name, Bundle: byBits(of, choice)})
 		var refused *PruneError
 		if errors.As(err, &refused) {
 			continue
@@ -129,7 +129,7 @@ func prunedAtRandom(t *testing.T, catalog *Catalog, of *Package, choice uint64) 
 		if err != nil {
 			t.Fatalf("pruned by %x: %v", choice, err)
 		}
-		for _, kept := range pruned.Package(of.Name).Channels {
+		for _, kept := range pruned.Channels {
 			for _, entry := range kept.Entries {
 				old := before[kept.Name+" "+entry.Name]
 				if entry.Replaces != old.Replaces || entry.SkipRange != old.SkipRange || !slices.Equal(entry.Skips, old.Skips) {
@@ -137,6 +137,6 @@ func prunedAtRandom(t *testing.T, catalog *Catalog, of *Package, choice uint64) 
 				}
 			}
 		}
-		rewritten(t, pruned)
+		rewritten(t, &Catalog{Packages: []*Package{pruned}, Others: catalog.Others})
 	}
 }

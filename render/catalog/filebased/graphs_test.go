@@ -55,9 +55,9 @@ func only(versions ...string) func(string, *Bundle) bool {
 }
 
 // shown returns the entries of a package's channels, and the decisions.
-func shown(pruned *Catalog, decisions []Decision) string {
+func shown(pruned *Package, decisions []Decision) string {
 	var text strings.Builder
-	for _, channel := range pruned.Package("p").Channels {
+	for _, channel := range pruned.Channels {
 		text.WriteString(channel.Name + ":")
 		for _, entry := range channel.Entries {
 			text.WriteString(" " + strings.TrimPrefix(entry.Name, "p.v"))
@@ -65,7 +65,17 @@ func shown(pruned *Catalog, decisions []Decision) string {
 		text.WriteString("\n")
 	}
 	for _, decision := range decisions {
-		fmt.Fprintf(&text, "%s %s %s: %s\n", decision.Action, decision.Channel, decision.Version, decision.Reason)
+		fmt.Fprintf(&text, "%s %s %s: %s\n", decision.Action, decision.Channel, strings.TrimPrefix(decision.Bundle, "p.v"), decision.Reason)
 	}
 	return text.String()
+}
+
+// named returns the package with a name.
+func named(t *testing.T, catalog *Catalog, name string) *Package {
+	t.Helper()
+	i := slices.IndexFunc(catalog.Packages, func(p *Package) bool { return p.Name == name })
+	if i < 0 {
+		t.Fatalf("there is no package %s", name)
+	}
+	return catalog.Packages[i]
 }

@@ -38,7 +38,7 @@ func TestPruneKeepsBytesBesideKeysOfSeveralTypes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		kept, _, err := loaded.Package("a").Prune(Keep{Bundle: func(_ string, bundle *Bundle) bool { return bundle.Name == "a.v2.0.0" }})
+		kept, _, err := named(t, loaded, "a").Prune(Keep{Bundle: func(_ string, bundle *Bundle) bool { return bundle.Name == "a.v2.0.0" }})
 		if err != nil {
 			t.Fatal(err)
 		}

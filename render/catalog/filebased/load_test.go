@@ -47,7 +47,7 @@ plum-v1.0.0-1 deprecated: Rotten.
 	if got := describe(loaded); got != want {
 		t.Errorf("got:\n%s", got)
 	}
-	site, note := loaded.Others[0], loaded.Package("lemon").Blobs[9]
+	site, note := loaded.Others[0], named(t, loaded, "lemon").Blobs[9]
 	if len(loaded.Others) != 1 || string(site.Data) != "# Of no package.\nschema: example.com.site\nname: orchard\ntext: kept as it is\n" {
 		t.Errorf("got %q", site.Data)
 	}

@@ -14,7 +14,6 @@ import (
 
 // Keep describes what stays of a package.
 type Keep struct {
-	Package string
 	// Bundle reports whether a channel keeps a bundle. Nil keeps all.
 	Bundle func(channel string, bundle *Bundle) bool
 	// DefaultChannel, unless it is empty, takes the place of that of the catalog.
@@ -23,56 +22,23 @@ type Keep struct {
 	Strict bool
 }
 
-// Prune returns a catalog with the packages to keep, and with what their predicates keep of them. Entries are
-// removed whole: the others keep their bytes, with the names of bundles that went, as OLM compares these with what
-// is installed. Where the rest of a channel is not valid, Prune drops or adds entries, and says so in a decision,
-// by these rules, again and again in this order:
+// Prune returns the package with what the predicate keeps of it. Entries are removed whole: the others keep their bytes,
+// with the names of removed bundles, because OLM compares these with what is installed. Where the rest of a channel is
+// not valid, Prune drops or adds entries, each with a decision, and repeats these rules in this order:
 //
 //  1. Of several heads the highest version stays. To another head it adds the entries between, if those that
 //     replace each other lead there, or to an entry that skips it; otherwise it drops that head.
 //  2. To a stranded entry it adds the entries between in the same way, or drops it.
 //  3. Without a head, or with a cycle, it drops the lowest version of those that replace each other.
 //
-// Channels without entries, bundles without channels and deprecations of what went go too. What else the packages
-// have stays as it is, and so do the blobs of no package. The error is a *PruneError, or an *InvalidError when the
-// result is not valid. Decisions are returned beside a *PruneError as well.
-func (c *Catalog) Prune(keeps []Keep) (*Catalog, []Decision, error) {
-	keeps = slices.SortedStableFunc(slices.Values(keeps), func(x, y Keep) int { return cmp.Compare(x.Package, y.Package) })
-	var decisions []Decision
-	var refused PruneError
-	result := &Catalog{Others: c.Others}
-	for i, keep := range keeps {
-		pruned := packagePruning{keep: keep, of: c.Package(keep.Package)}
-		if i > 0 && keeps[i-1].Package == keep.Package {
-			pruned.refuse("is named twice")
-		} else {
-			pruned.run()
-		}
-		decisions = append(decisions, pruned.decisions...)
-		refused.Problems = append(refused.Problems, pruned.problems...)
-		if len(refused.Problems) > 0 {
-			continue
-		}
-		one, err := pruned.result()
-		if err != nil {
-			return nil, decisions, err
-		}
-		result.Packages = append(result.Packages, one)
-	}
-	if len(refused.Problems) > 0 {
-		return nil, decisions, &refused
-	}
-	return result, decisions, nil
-}
-
-// Prune returns what is kept of the package, by the rules of Catalog.Prune, whatever the package is that keep names.
-// Of a package of a Record it keeps the same, without documents.
+// Channels without entries, bundles without channels and deprecations of removed entries are removed, too. All else stays
+// as it is. Of a package of a Record, Prune keeps the same, without documents. The error is a *PruneError, or an
+// *InvalidError when the result is not valid. Prune returns the decisions beside a *PruneError as well.
 func (p *Package) Prune(keep Keep) (*Package, []Decision, error) {
-	keep.Package = p.Name
 	pruned := packagePruning{keep: keep, of: p}
 	pruned.run()
 	if len(pruned.problems) > 0 {
-		return nil, pruned.decisions, &PruneError{Problems: pruned.problems}
+		return nil, pruned.decisions, &PruneError{Package: p.Name, Problems: pruned.problems}
 	}
 	result, err := pruned.result()
 	return result, pruned.decisions, err
@@ -87,18 +53,14 @@ type packagePruning struct {
 	bundles   map[string]bool
 	blobs     []*Blob
 	decisions []Decision
-	problems  []PruneProblem
+	problems  []string
 }
 
 func (p *packagePruning) refuse(format string, args ...any) {
-	p.problems = append(p.problems, PruneProblem{Package: p.keep.Package, Message: fmt.Sprintf(format, args...)})
+	p.problems = append(p.problems, fmt.Sprintf(format, args...))
 }
 
 func (p *packagePruning) run() {
-	if p.of == nil {
-		p.refuse("there is no such package in the catalog")
-		return
-	}
 	p.channels, p.bundles = map[string]map[string]bool{}, map[string]bool{}
 	byName := p.of.bundlesByName()
 	for _, channel := range p.of.Channels {
@@ -150,7 +112,7 @@ func (p *packagePruning) channel(channel *Channel, bundles map[string]*Bundle) {
 			p.bundles[entry.Name] = true
 		}
 		if decision, isDecided := c.decided[entry.Name]; isDecided {
-			decision.Package = p.keep.Package
+			decision.Package = p.of.Name
 			p.decisions = append(p.decisions, decision)
 		}
 	}

@@ -104,7 +104,7 @@ func (c *channelPruning) decide(name string, action Action, reason string) {
 		delete(c.decided, name)
 		return
 	}
-	c.decided[name] = Decision{Channel: c.channel.Name, Bundle: name, Version: c.bundles[name].Version.String(), Action: action, Reason: reason}
+	c.decided[name] = Decision{Channel: c.channel.Name, Bundle: name, Action: action, Reason: reason}
 }
 
 // highestFirst sorts names of bundles by version.

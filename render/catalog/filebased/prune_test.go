@@ -84,26 +84,26 @@ func TestPruneRepairsChannels(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			catalog := graphs(t, test.channels...)
-			pruned, decisions, err := catalog.Prune([]Keep{{Package: "p", Bundle: only(test.keep...)}})
+			of := named(t, graphs(t, test.channels...), "p")
+			pruned, decisions, err := of.Prune(Keep{Bundle: only(test.keep...)})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got := shown(pruned, decisions); got != test.want {
 				t.Errorf("got:\n%swant:\n%s", got, test.want)
 			}
-			_, _, err = catalog.Prune([]Keep{{Package: "p", Bundle: only(test.keep...), Strict: true}})
+			_, _, err = of.Prune(Keep{Bundle: only(test.keep...), Strict: true})
 			var refused *PruneError
 			if errors.As(err, &refused) != (len(decisions) > 0) {
 				t.Errorf("strict: %v with %d decisions", err, len(decisions))
 			}
 			entries := map[string]bool{}
-			for _, channel := range pruned.Package("p").Channels {
+			for _, channel := range pruned.Channels {
 				for _, entry := range channel.Entries {
 					entries[entry.Name] = true
 				}
 			}
-			if kept := len(pruned.Package("p").Bundles); kept != len(entries) {
+			if kept := len(pruned.Bundles); kept != len(entries) {
 				t.Errorf("%d bundles of %d entries", kept, len(entries))
 			}
 		})
@@ -111,36 +111,34 @@ func TestPruneRepairsChannels(t *testing.T) {
 }
 
 func TestPruneRefuses(t *testing.T) {
-	catalog := graphs(t, "a: 1.0.0 1.1.0 2.0.0!1.0.0,1.1.0", "b: 2.0.0")
+	of := named(t, graphs(t, "a: 1.0.0 1.1.0 2.0.0!1.0.0,1.1.0", "b: 2.0.0"), "p")
 	for _, test := range []struct {
-		name  string
-		keeps []Keep
-		want  string
+		name string
+		keep Keep
+		want string
 	}{
-		{"a package that is not there", []Keep{{Package: "q"}}, "pruning packages: q: there is no such package in the catalog"},
-		{"a package twice", []Keep{{Package: "p"}, {Package: "p"}}, "pruning packages: p: is named twice"},
-		{"a package without a bundle", []Keep{{Package: "p", Bundle: only("3.0.0")}}, "pruning packages: p: no bundle is kept in any channel"},
+		{"a package without a bundle", Keep{Bundle: only("3.0.0")}, "pruning packages: p: no bundle is kept in any channel"},
 		{
-			"a default channel that goes", []Keep{{Package: "p", Bundle: only("b/2.0.0")}},
+			"a default channel that goes", Keep{Bundle: only("b/2.0.0")},
 			`pruning packages: p: no bundle is kept in the default channel "a": name another one by defaultChannel: "b"`,
 		},
 		{
-			"another default channel that goes", []Keep{{Package: "p", DefaultChannel: "b", Bundle: only("1.0.0")}},
+			"another default channel that goes", Keep{DefaultChannel: "b", Bundle: only("1.0.0")},
 			`pruning packages: p: no bundle is kept in the default channel "b": name another one by defaultChannel: "a"`,
 		},
 		{
-			"another default channel that is not there", []Keep{{Package: "p", DefaultChannel: "c"}},
+			"another default channel that is not there", Keep{DefaultChannel: "c"},
 			`pruning packages: p: there is no channel "c", which defaultChannel names: kept are "a", "b"`,
 		},
 		{
-			"everything at once", []Keep{{Package: "q"}, {Package: "p", DefaultChannel: "b", Strict: true, Bundle: only("1.0.0", "1.1.0")}},
+			"everything at once", Keep{DefaultChannel: "b", Strict: true, Bundle: only("1.0.0", "1.1.0")},
 			`pruning packages: p: no bundle is kept in the default channel "b": name another one by defaultChannel: "a", ` +
 				`p: other entries than those that match would be kept, which strict forbids: ` +
-				`package p: channel a drops p.v1.0.0: it is a second head, and no entry leads from it to the head p.v1.1.0, q: there is no such package in the catalog`,
+				`package p: channel a drops p.v1.0.0: it is a second head, and no entry leads from it to the head p.v1.1.0`,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			pruned, _, err := catalog.Prune(test.keeps)
+			pruned, _, err := of.Prune(test.keep)
 			var refused *PruneError
 			if pruned != nil || !errors.As(err, &refused) || err.Error() != test.want {
 				t.Errorf("got %v, want %s", err, test.want)
@@ -154,11 +152,12 @@ func TestPruneKeepsAllByDefault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pruned, decisions, err := catalog.Prune([]Keep{{Package: "lemon"}})
-	if err != nil || len(decisions) > 0 || len(pruned.Packages) != 1 {
+	lemon := named(t, catalog, "lemon")
+	pruned, decisions, err := lemon.Prune(Keep{})
+	if err != nil || len(decisions) > 0 {
 		t.Fatal(pruned, decisions, err)
 	}
-	if !slices.Equal(pruned.Packages[0].Blobs, catalog.Package("lemon").Blobs) || !slices.Equal(pruned.Others, catalog.Others) {
+	if !slices.Equal(pruned.Blobs, lemon.Blobs) {
 		t.Error("blobs changed")
 	}
 }
@@ -168,19 +167,25 @@ func TestPruneKeepsBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pruned, decisions, err := catalog.Prune([]Keep{
-		{Package: "plum", Bundle: func(channel string, bundle *Bundle) bool { return channel == "v1" && bundle.Name != "plum-v1.0.0-1" }},
-		{Package: "lemon", DefaultChannel: "candidate", Bundle: only("1.1.0", "1.1.1", "candidate/2.0.0-rc.1", "candidate/2.1.0")},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := fmt.Sprintln(decisions)
-	for _, one := range pruned.Packages {
-		for _, file := range one.Files() {
-			got += fmt.Sprintf("-- %s/%s --\n%s", one.Name, file.Name, file.Data)
+	var decisions []Decision
+	files := ""
+	for _, test := range []struct {
+		name string
+		keep Keep
+	}{
+		{"lemon", Keep{DefaultChannel: "candidate", Bundle: only("1.1.0", "1.1.1", "candidate/2.0.0-rc.1", "candidate/2.1.0")}},
+		{"plum", Keep{Bundle: func(channel string, bundle *Bundle) bool { return channel == "v1" && bundle.Name != "plum-v1.0.0-1" }}},
+	} {
+		pruned, explained, err := named(t, catalog, test.name).Prune(test.keep)
+		if err != nil {
+			t.Fatal(err)
+		}
+		decisions = append(decisions, explained...)
+		for _, file := range pruned.Files() {
+			files += fmt.Sprintf("-- %s/%s --\n%s", pruned.Name, file.Name, file.Data)
 		}
 	}
+	got := fmt.Sprintln(decisions) + files
 	const golden = "testdata/pruned.txt"
 	if *update {
 		if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
@@ -248,14 +253,14 @@ func TestPruneOfUnusualDocuments(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			pruned, _, err := catalog.Prune([]Keep{{Package: "p", Bundle: only("2.0.0")}})
+			pruned, _, err := named(t, catalog, "p").Prune(Keep{Bundle: only("2.0.0")})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := string(pruned.Packages[0].Channels[0].Blob.Data); got != test.want {
+			if got := string(pruned.Channels[0].Blob.Data); got != test.want {
 				t.Errorf("got:\n%q\nwant:\n%q", got, test.want)
 			}
-			rewritten(t, pruned)
+			rewritten(t, &Catalog{Packages: []*Package{pruned}})
 		})
 	}
 }

@@ -125,7 +125,7 @@ func catalogs(t *testing.T) map[string]*Catalog {
 }
 
 func TestARecordThatIsNotValidHasNoPackage(t *testing.T) {
-	valid := graphs(t, "a: 1.0.0 1.1.0>1.0.0", "b: 1.1.0").Package("p").Record()
+	valid := named(t, graphs(t, "a: 1.0.0 1.1.0>1.0.0", "b: 1.1.0"), "p").Record()
 	valid.APIs, valid.Bundles[0].Provides = []GVK{{Version: "v1", Kind: "A"}}, []int{0}
 	for _, test := range []struct {
 		name string
@@ -168,7 +168,7 @@ func TestRecordIsCompact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := json.MarshalIndent(loaded.Package("lemon").Record(), "", " ")
+	data, err := json.MarshalIndent(named(t, loaded, "lemon").Record(), "", " ")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 
 // applications sets the change of each application.
 func (d *differ) applications(out *diff.Selection) error {
-	older, newer := safeguard.ByKey(d.from.definitions()), safeguard.ByKey(d.to.definitions())
+	older, newer := safeguard.ByKey(d.from.result().Definitions), safeguard.ByKey(d.to.result().Definitions)
 	if err := d.build(older, newer); err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ func loosened(from, to *Side) []diff.Loosened {
 		return []diff.Loosened{}
 	}
 	ofKKP := false
-	for _, d := range slices.Concat(from.definitions(), to.definitions()) {
+	for _, d := range slices.Concat(from.result().Definitions, to.result().Definitions) {
 		ofKKP = ofKKP || diff.Application{APIVersion: d.APIVersion}.OfKKP()
 	}
 	return protection.Loosen(from.Selection, to.Selection, ofKKP)

@@ -24,14 +24,10 @@ type builtObjects struct {
 
 // buildInstances builds the objects of the instances on both sides.
 func buildInstances(from, to *Side, names []string) (built builtObjects, err error) {
-	if from != nil {
-		if built.before, err = from.Result.InstanceObjects(names); err != nil {
-			return built, err
-		}
+	if built.before, err = from.result().InstanceObjects(names); err != nil {
+		return built, err
 	}
-	if to != nil {
-		built.after, err = to.Result.InstanceObjects(names)
-	}
+	built.after, err = to.result().InstanceObjects(names)
 	return built, err
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/installation"
-	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -42,7 +41,7 @@ func (d *differ) instances(out *diff.Selection, changes []safeguard.Change) erro
 			all = append(all, in)
 		}
 	}
-	for _, u := range d.to.unresolved() {
+	for _, u := range d.to.result().Unresolved {
 		if older[u.Name] == nil {
 			all = append(all, diff.Instance{Name: u.Name, Application: u.Application, Change: diff.Unresolved, Reason: u.Reason, VersionGone: u.OfVersion})
 		}
@@ -104,10 +103,10 @@ func differs(in diff.Instance) bool {
 func (d *instanceDiffer) remove(out *diff.Instance, before *installation.Instance) {
 	deleted := !protected(d.objects.before[before.Main.Key()])
 	out.Change, out.Deleted, out.Reason = diff.Removed, &deleted, notInSpec
-	i := slices.IndexFunc(d.to.unresolved(), func(u instance.Unresolved) bool { return u.Name == out.Name })
-	if i >= 0 {
-		u := d.to.unresolved()[i]
-		out.Reason, out.VersionGone = u.Reason, u.OfVersion
+	for _, u := range d.to.result().Unresolved {
+		if u.Name == out.Name {
+			out.Reason, out.VersionGone = u.Reason, u.OfVersion
+		}
 	}
 }
 

@@ -22,11 +22,7 @@ type notice struct {
 }
 
 func (d *differ) notices() notices {
-	n := notices{newer: noticesOf(d.to.Result)}
-	if d.from != nil {
-		n.older = noticesOf(d.from.Result)
-	}
-	return n
+	return notices{older: noticesOf(d.from.result()), newer: noticesOf(d.to.Result)}
 }
 
 func noticesOf(result *render.Result) map[string]notice {

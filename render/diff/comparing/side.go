@@ -12,7 +12,6 @@ import (
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/installation"
-	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -58,23 +57,16 @@ func (s *Side) Published() guard.Published {
 	}
 }
 
-func (s *Side) definitions() []safeguard.Definition {
+// result returns the render; an empty one of no state.
+func (s *Side) result() *render.Result {
 	if s == nil {
-		return nil
+		return &render.Result{}
 	}
-	return s.Result.Definitions
-}
-
-// compared returns what the safeguards compare: the definitions, and the main objects of instances.
-func (s *Side) compared() []safeguard.Definition {
-	if s == nil {
-		return nil
-	}
-	return s.Result.Compared()
+	return s.Result
 }
 
 // hasNoObjects reports whether a cluster has no object of the artifact to compare with.
-func (s *Side) hasNoObjects() bool { return s == nil || len(s.Result.Live()) == 0 }
+func (s *Side) hasNoObjects() bool { return len(s.result().Live()) == 0 }
 
 func (s *Side) state() *diff.State {
 	if s == nil {
@@ -109,7 +101,7 @@ func (s *Side) statuses() []v1alpha1.SourceStatus {
 // contents are the applications of an artifact that are no objects of Kubernetes.
 func (s *Side) contents() map[safeguard.Key]selection.Decision {
 	found := map[safeguard.Key]selection.Decision{}
-	if s == nil || len(s.Result.Contents) == 0 {
+	if len(s.result().Contents) == 0 {
 		return found
 	}
 	for _, d := range s.Result.Selection.Applications() {
@@ -123,27 +115,15 @@ func (s *Side) contents() map[safeguard.Key]selection.Decision {
 // instances maps the names of the instances to them.
 func (s *Side) instances() map[string]*installation.Instance {
 	all := map[string]*installation.Instance{}
-	if s == nil {
-		return all
-	}
-	for i := range s.Result.Instances {
-		all[s.Result.Instances[i].Name] = &s.Result.Instances[i]
+	instances := s.result().Instances
+	for i := range instances {
+		all[instances[i].Name] = &instances[i]
 	}
 	return all
 }
 
-func (s *Side) unresolved() []instance.Unresolved {
-	if s == nil {
-		return nil
-	}
-	return s.Result.Unresolved
-}
-
 // served returns the catalog that serves the packages of an artifact.
 func (s *Side) served() (kustomized.Object, *safeguard.Key, error) {
-	if s == nil {
-		return nil, nil, nil
-	}
-	object, err := s.Result.ServedObject()
-	return object, s.Result.Served, err
+	object, err := s.result().ServedObject()
+	return object, s.result().Served, err
 }

@@ -27,7 +27,7 @@ func NewTransient(from, to, edited, updated *Side) *diff.Transient {
 	if updated != nil && updated.Empty == nil && len(lostBetween(from, updated, to)) == 0 {
 		t.Advice = diff.CatalogFirst
 	}
-	before := safeguard.ByKey(from.compared())
+	before := safeguard.ByKey(from.result().Compared())
 	for _, c := range lost {
 		l := diff.Loss{
 			Application: applicationOf(c), Instance: c.Instance, APIVersion: before[c.Key].APIVersion, Kind: c.Key.Kind,
@@ -47,10 +47,10 @@ func lostBetween(from, way, to *Side) []safeguard.Change {
 	if from == nil || way == nil || way.Empty != nil || from.Empty != nil {
 		return nil
 	}
-	lost := slices.DeleteFunc(safeguard.Compare(from.compared(), way.compared()), func(c safeguard.Change) bool {
+	lost := slices.DeleteFunc(safeguard.Compare(from.result().Compared(), way.result().Compared()), func(c safeguard.Change) bool {
 		return c.Reason != v1alpha1.RemovalReason && c.Reason != v1alpha1.VersionRemovalReason
 	})
-	return safeguard.Unexcused(lost, safeguard.Compare(from.compared(), to.compared()))
+	return safeguard.Unexcused(lost, safeguard.Compare(from.result().Compared(), to.result().Compared()))
 }
 
 // whyGone returns why a state does not have a definition or an instance.
@@ -58,7 +58,7 @@ func whyGone(c safeguard.Change, side *Side) string {
 	if c.Instance == "" {
 		return guard.WhyGone(c.Key, side.Result.Selection)
 	}
-	for _, u := range side.unresolved() {
+	for _, u := range side.result().Unresolved {
 		if u.Name == c.Instance {
 			return u.Reason
 		}

@@ -33,14 +33,8 @@ const (
 
 // Expression is a compiled expression. It is immutable and safe for concurrent use.
 type Expression struct {
-	source  string
 	ast     *cel.Ast
 	program cel.Program
-}
-
-// String returns the expression as it was written.
-func (e *Expression) String() string {
-	return e.source
 }
 
 // Compile compiles an expression in the Common Expression Language over the variable
@@ -72,7 +66,7 @@ func Compile(source string) (*Expression, error) {
 	if err != nil {
 		return nil, &Error{Message: err.Error()}
 	}
-	return &Expression{source: source, ast: checked, program: program}, nil
+	return &Expression{ast: checked, program: program}, nil
 }
 
 // checkLoops refuses loops over a map literal of the expression, because CEL iterates over those in any

@@ -28,8 +28,8 @@ func ambiguous(text []byte) (above int, problem string) {
 	return 0, ""
 }
 
-// goesOn reports whether a text has content behind the end of a document, a line of three dots, and the number of lines
-// above it.
+// goesOn reports whether a text has content after a line of three dots, which ends a document, and returns the number
+// of lines above that content.
 func goesOn(text []byte) (above int, found bool) {
 	ended := false
 	for line := range bytes.Lines(text) {

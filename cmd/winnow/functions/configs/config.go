@@ -34,7 +34,7 @@ type Config struct {
 	Root *yaml.Node
 	// Kept is the runtime that it has; nil without one.
 	Kept *runtimeutil.FunctionSpec
-	// Recorded is the hash of what a catalog supplied; empty for a runtime of its own.
+	// Recorded is the hash that a catalog supplied; empty for a runtime that no catalog supplied.
 	Recorded string
 	// Users are the layers that use it, in whose directories its function runs.
 	Users []*Layer

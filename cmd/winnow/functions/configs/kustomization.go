@@ -21,7 +21,7 @@ import (
 // CatalogsField is the field of a kustomization that KEP-2906 proposes. Kustomize does not know it.
 const CatalogsField = "catalogs"
 
-// noComposition is why a Composition of KEP-2290 is refused.
+// noComposition is the reason why a Composition of KEP-2290 is refused.
 const noComposition = "which kustomize does not build: write each of its modules as a config that a kustomization names in transformers"
 
 // Layer is a kustomization. Its functions run in its directory.

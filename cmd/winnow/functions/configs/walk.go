@@ -113,8 +113,8 @@ func (w *Walk) Enter(ctx context.Context, dir string, user *Layer, at string, li
 	return nil
 }
 
-// checkUnchanged reports the fields of a directory of configs that make or change configs while kustomize builds: what would
-// run then is not what was resolved.
+// checkUnchanged reports the fields of a directory of configs that make or change configs during a build: kustomize
+// would run other functions than those that were resolved.
 func (w *Walk) checkUnchanged(l *Layer) {
 	harmless := []string{"apiVersion", "kind", "metadata", "resources", "bases", "components", CatalogsField, "namePrefix", "nameSuffix", "namespace"}
 	for _, field := range yamlnode.Entries(l.Root) {
@@ -172,9 +172,9 @@ func (w *Walk) functions(ctx context.Context, l *Layer, one entry) error {
 	return nil
 }
 
-// find returns what an entry names, which may be configs. It reports what is missing, and what is remote: that is not
-// fetched. Kustomize takes a directory with the name of a repository for the repository, and a file with the name of an
-// address for the address.
+// find returns the files or directories that an entry names, which may contain configs. It reports missing entries, and
+// remote ones, which are not fetched. Like kustomize, it takes a directory with the name of a repository for the
+// repository, and a file with the name of an address for the address.
 func (w *Walk) find(l *Layer, one entry, isConfig bool) (name string, info fs.FileInfo, ok bool) {
 	if w.entries++; w.entries > MaxEntries {
 		w.Add(w.Show(l.File), one.line, "%s has one element too many: more than %d are not read", one.field, MaxEntries)

@@ -19,8 +19,8 @@ import (
 // maxProgram bounds a program, in bytes.
 const maxProgram = 1 << 30
 
-// Verify compares a program in the directory of a catalog with its hash. It returns the program's path without symbolic
-// links, or what is wrong with it.
+// Verify compares a program in the directory of a catalog with its hash. It returns the path of the program without
+// symbolic links, or the reason why the program must not run.
 func Verify(ctx context.Context, dir, name, hash string) (file, problem string, err error) {
 	sum, problem, err := Inspect(ctx, dir, name)
 	if problem != "" || err != nil {
@@ -34,7 +34,7 @@ func Verify(ctx context.Context, dir, name, hash string) (file, problem string, 
 	return filepath.Join(real, filepath.FromSlash(name)), "", err
 }
 
-// Inspect returns the hash of a program in a directory, or why it cannot run.
+// Inspect returns the hash of a program in a directory, or the reason why the program cannot run.
 func Inspect(ctx context.Context, dir, name string) (sum, problem string, err error) {
 	shown := excerpt.Quoted(filepath.ToSlash(filepath.Join(dir, name)))
 	root, err := os.OpenRoot(dir)

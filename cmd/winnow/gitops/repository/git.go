@@ -58,14 +58,6 @@ func (g Git) Commits(ctx context.Context, revisions string) (base, head string, 
 	return strings.TrimSpace(string(out)), head, nil
 }
 
-// Commit resolves a revision, such as HEAD or the name of a branch.
-func (g Git) Commit(ctx context.Context, revision string) (string, error) {
-	if strings.Contains(revision, "..") {
-		return "", fmt.Errorf("--git %s: want one commit, such as HEAD", plaintext.Line(revision))
-	}
-	return g.commit(ctx, revision)
-}
-
 // commit resolves a revision, which is untrusted text.
 func (g Git) commit(ctx context.Context, revision string) (string, error) {
 	if revision == "" || strings.HasPrefix(revision, "-") || revision != plaintext.Line(revision) || strings.ContainsAny(revision, " :") {

@@ -99,7 +99,7 @@ func New() *cobra.Command {
 	f.BoolVar(&o.stat, "stat", false, "a line for each application, no details")
 	flags.CompleteContexts(cmd)
 	_ = cmd.MarkFlagFilename("kubeconfig")
-	o.output = flags.AddFormat(cmd)
+	o.output = flags.AddFormats(cmd, output.FormatTable, output.FormatJSON, output.FormatYAML, output.FormatMarkdown)
 	o.output.Alias = output.FormatText
 	o.failOn.add(cmd)
 	return cmd

@@ -92,7 +92,7 @@ func New() *cobra.Command {
 	o.AddFlags(cmd)
 	cmd.Flags().StringVar(&o.instance, "instance", "", "`NAME` of an instance to explain")
 	flags.CompleteNothing(cmd, "instance")
-	o.output = flags.AddFormat(cmd)
+	o.output = flags.AddFormats(cmd, output.FormatTable, output.FormatJSON, output.FormatYAML)
 	return cmd
 }
 
@@ -204,21 +204,6 @@ func (e *explanation) Table(w io.Writer) {
 			fmt.Fprintln(w)
 		}
 		fmt.Fprintln(w, plaintext.Wrap(fact, ""))
-	}
-}
-
-func (e *explanation) Markdown(w io.Writer) {
-	fmt.Fprintf(w, "%s\n\n", output.EscapeMarkdown(e.headline()))
-	g := output.Grid{Header: []string{"Rule", "Outcome", "Reason"}}
-	for _, rule := range e.Rules {
-		g.Rows = append(g.Rows, []string{rule.Rule, rule.Outcome, rule.Reason})
-	}
-	g.Markdown(w)
-	for i, fact := range e.facts() {
-		if i == 0 {
-			fmt.Fprintln(w)
-		}
-		fmt.Fprintf(w, "- %s\n", output.EscapeMarkdown(fact))
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/render/backend"
@@ -206,30 +205,4 @@ func printLines(w io.Writer, headline string, lines []string, shown func(string)
 		}
 		fmt.Fprintln(w, "  "+shown(line))
 	}
-}
-
-func (e *instanceExplanation) Markdown(w io.Writer) {
-	fmt.Fprintf(w, "%s\n\n", output.EscapeMarkdown(e.headline()))
-	for _, fact := range append(e.facts(), e.objectLines()...) {
-		fmt.Fprintf(w, "- %s\n", output.EscapeMarkdown(fact))
-	}
-	for i, line := range e.referenceLines() {
-		if i == 0 {
-			fmt.Fprintf(w, "\n%s\n\n", referencesHeadline)
-		}
-		fmt.Fprintf(w, "- %s\n", output.EscapeMarkdown(line))
-	}
-	if len(e.Values) == 0 {
-		return
-	}
-	g := output.Grid{Header: []string{"Path", "Value", "Layer", "Over"}}
-	for _, v := range e.Values {
-		value := shownValue(v.Value)
-		if v.Deleted {
-			value = "(deleted)"
-		}
-		g.Rows = append(g.Rows, []string{v.Path, value, v.Layer, output.OrDash(strings.Join(v.Over, ", "))})
-	}
-	fmt.Fprintln(w)
-	g.Markdown(w)
 }

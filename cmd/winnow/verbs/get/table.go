@@ -5,7 +5,6 @@ package get
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,24 +79,20 @@ func (t *selectionTable) fixed() int {
 	return sum
 }
 
-// below reports whether messages are on lines of their own, and narrow whether columns have no room either.
-func (t *selectionTable) below() bool  { return t.width > 0 && t.width-t.fixed() < leastMessage }
-func (t *selectionTable) narrow() bool { return t.width > 0 && t.fixed()-2 > t.width }
+// below reports whether messages are on lines of their own.
+func (t *selectionTable) below() bool { return t.width > 0 && t.width-t.fixed() < leastMessage }
 
 func (t *selectionTable) print(w io.Writer) {
-	if header := t.header(); header != "" && t.headers {
-		fmt.Fprintln(w, header)
+	if t.headers {
+		fmt.Fprintln(w, t.header())
 	}
 	for _, s := range t.found {
 		fmt.Fprintln(w, t.row(s))
 	}
 }
 
-// header returns the first line; empty for a narrow output, whose lines name their cells.
+// header returns the first line.
 func (t *selectionTable) header() string {
-	if t.narrow() {
-		return ""
-	}
 	var line strings.Builder
 	for i, c := range t.columns {
 		fmt.Fprintf(&line, "%-*s  ", t.widths[i], c.header)
@@ -114,9 +109,6 @@ func (t *selectionTable) row(s *live.Selection) string {
 }
 
 func (t *selectionTable) line(s *live.Selection, message string) string {
-	if t.narrow() {
-		return t.record(s, message)
-	}
 	var line strings.Builder
 	for i, c := range t.columns {
 		cell := plaintext.Line(c.cell(s))
@@ -129,29 +121,6 @@ func (t *selectionTable) line(s *live.Selection, message string) string {
 		message = plaintext.Brief(message, t.width-t.fixed())
 	}
 	return strings.TrimRight(line.String()+plaintext.Line(message), " ")
-}
-
-// problemCell matches a problem in a record. A comma or the end follows a cell, but not a header, such as HELD.
-var problemCell = regexp.MustCompile(`\b(` + cellFail + `|` + cellHeld + `)(,|\z)`)
-
-// record returns the lines of a selection for a narrow output: its name, its conditions, and its message.
-func (t *selectionTable) record(s *live.Selection, message string) string {
-	name := s.Name
-	if t.namespaces {
-		name = s.Key().String()
-	}
-	var cells []string
-	for _, c := range t.columns {
-		if c.condition {
-			cells = append(cells, c.header+" "+plaintext.Line(c.cell(s)))
-		}
-	}
-	text := plaintext.WrapAt(strings.Join(cells, ", "), "  ", t.width)
-	text = problemCell.ReplaceAllStringFunc(text, func(found string) string {
-		cell := strings.TrimSuffix(found, ",")
-		return t.painted(column{condition: true}, cell) + found[len(cell):]
-	})
-	return plaintext.Line(name) + "\n" + text + "\n" + plaintext.WrapAt(message, "    ", t.width)
 }
 
 // painted returns a cell in the colour of its problem, if there is one.

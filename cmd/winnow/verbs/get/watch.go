@@ -24,7 +24,7 @@ func (c *changes) print(change live.Change) error {
 	table := newSelectionTable(worstFirst(append(change.All, change.Deleted...)), c.layout)
 	if header := table.header(); header != c.header && len(table.found) > 0 {
 		c.header = header
-		if c.layout.headers && header != "" {
+		if c.layout.headers {
 			if _, err := fmt.Fprintln(c.out, header); err != nil {
 				return err
 			}

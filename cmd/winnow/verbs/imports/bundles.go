@@ -210,7 +210,8 @@ func (o *bundles) imageOf(b *bundle.Bundle) (string, error) {
 	return made.String(), nil
 }
 
-// pullBundle reads the image of a bundle. Its address is that in the catalog, unless --image has another one, as of a mirror.
+// pullBundle reads a bundle from its image. The catalog gets the address of this image, unless --image names another
+// one, such as a mirror.
 func (o *bundles) pullBundle(ctx context.Context, arg string, out output.Streams) (one blobs.Source, err error) {
 	reference, err := oci.ParseReference(arg)
 	if err != nil {
@@ -236,7 +237,7 @@ func (o *bundles) pullBundle(ctx context.Context, arg string, out output.Streams
 	return one, err
 }
 
-// asFinding converts the error of an artifact whose content is wrong.
+// asFinding returns the error of an artifact with invalid content as a finding.
 func asFinding(err error) error {
 	var refused *render.Error
 	if errors.As(err, &refused) {

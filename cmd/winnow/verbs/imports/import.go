@@ -219,7 +219,7 @@ func importArgument(ctx context.Context, importer *importing.Importer, reader *i
 	return importer.Add(ctx, files.Label(where), content)
 }
 
-// report returns an error that lists what could not be taken, one a line.
+// report returns an error that lists the applications that were not imported, one per line.
 func (o *importOptions) report(importer *importing.Importer, out output.Streams) error {
 	done := fmt.Sprintf("imported %s in %s", plaintext.Count(importer.Len(), "application"), o.place)
 	total := len(importer.Skipped) + importer.Omitted

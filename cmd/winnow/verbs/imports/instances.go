@@ -37,7 +37,7 @@ func (o *instances) run(ctx context.Context, args []string, stdin io.Reader, out
 		return err
 	}
 	if cs.Namespace == "" {
-		return fmt.Errorf("%s: the selection has no metadata.namespace, in which the objects of its instances are", files.Label(o.File))
+		return fmt.Errorf("%s: the selection has no metadata.namespace: set it, because the objects of its instances are created there", files.Label(o.File))
 	}
 	sources, _, err := o.Open(ctx, cs, out.Notes)
 	if err != nil {
@@ -101,10 +101,10 @@ func findingLine(f takeover.Finding) string {
 	return plaintext.Line(fmt.Sprintf("%s %s/%s: %s", output.OrDash(f.Kind), output.OrDash(f.Namespace), output.OrDash(f.Name), f.Text))
 }
 
-// maxRefused bounds the lines about what was not imported.
+// maxRefused bounds the releases that a report lists as not imported.
 const maxRefused = 1000
 
-// reportInstances returns an error that lists what could not be taken, one a line.
+// reportInstances returns an error that lists the releases that were not imported, one per line.
 func reportInstances(result *takeover.Result, skipped []importing.Skipped, out output.Streams) error {
 	done := "imported " + plaintext.Count(len(result.Instances), "instance")
 	var lines []string

@@ -66,7 +66,7 @@ func compositionIn(file string, content []byte) (found *composition, err error) 
 	return found, nil
 }
 
-// readComposition returns the composition in a document, which is nil where problems say so.
+// readComposition returns the composition in a document; nil if it has added an error to problems.
 func readComposition(root *yaml.Node, problems *violation.Findings) *composition {
 	c := &composition{}
 	if root == nil {

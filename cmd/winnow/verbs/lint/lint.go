@@ -80,7 +80,7 @@ func New() *cobra.Command {
 			return o.run(cmd.Context(), args, cmd.InOrStdin(), flags.StreamsOf(cmd))
 		},
 	}
-	o.output = flags.AddFormat(cmd, output.FormatGitHub)
+	o.output = flags.AddFormats(cmd, output.FormatTable, output.FormatJSON, output.FormatYAML, output.FormatMarkdown, output.FormatGitHub)
 	o.failOn = flags.AddChoice(cmd, "fail-on", "", "least `SEVERITY` that fails", string(rules.Error), string(rules.Warning))
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "mentions of nothing, lacking facts: errors")
 	o.Rules.AddFlags(cmd)

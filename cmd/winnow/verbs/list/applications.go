@@ -62,12 +62,12 @@ func (l *applicationList) refer(ctx context.Context, c *catalog.Catalog, notes i
 	return nil
 }
 
-func (l *applicationList) grid(deprecatedWidth int) output.Grid {
+func (l *applicationList) Table(w io.Writer) {
 	g := output.Grid{Header: []string{"NAME", "TIER", "VERSIONS", "DEPRECATED"}}
 	for _, a := range l.Applications {
-		g.Rows = append(g.Rows, []string{a.Name, output.OrDash(a.Tier), versionsColumn(report.LabelsOf(a.Versions, a.Facts)), output.OrDash(plaintext.Brief(a.Deprecated, deprecatedWidth))})
+		g.Rows = append(g.Rows, []string{a.Name, output.OrDash(a.Tier), versionsColumn(report.LabelsOf(a.Versions, a.Facts)), output.OrDash(plaintext.Brief(a.Deprecated, 30))})
 	}
-	return g
+	g.Print(w)
 }
 
 func (l *applicationList) Wide(w io.Writer) {
@@ -85,7 +85,3 @@ func (l *applicationList) Names() []string {
 	}
 	return names
 }
-
-func (l *applicationList) Table(w io.Writer) { l.grid(30).Print(w) }
-
-func (l *applicationList) Markdown(w io.Writer) { l.grid(1000).Markdown(w) }

@@ -67,7 +67,7 @@ func (l *decisionList) refer(ctx context.Context, selected []selection.Decision,
 	return nil
 }
 
-func (l *decisionList) grid() output.Grid {
+func (l *decisionList) Table(w io.Writer) {
 	g := output.Grid{Header: []string{"NAME", "SELECTED", "RULE", "VERSIONS"}}
 	if l.several {
 		g.Header = append(g.Header, "SOURCE")
@@ -79,7 +79,11 @@ func (l *decisionList) grid() output.Grid {
 		}
 		g.Rows = append(g.Rows, row)
 	}
-	return g
+	g.Print(w)
+	if repaired := l.repaired(); repaired != "" {
+		fmt.Fprintf(w, "\n%s\n", plaintext.Wrap(repaired, ""))
+	}
+	l.installed(w, instanceGrid)
 }
 
 func (l *decisionList) Wide(w io.Writer) {
@@ -98,10 +102,12 @@ func (l *decisionList) Wide(w io.Writer) {
 		g.Rows = append(g.Rows, row)
 	}
 	g.Print(w)
-	for _, repair := range l.repairs() {
-		fmt.Fprintln(w, repair)
+	for _, a := range l.Applications {
+		for _, repair := range report.RepairLines(a.Repairs) {
+			fmt.Fprintln(w, plaintext.Line("repair: "+repair))
+		}
 	}
-	l.installed(w, output.Grid.Print, wideInstanceGrid)
+	l.installed(w, wideInstanceGrid)
 }
 
 // Names returns the selected applications, and the objects that install the instances.
@@ -120,17 +126,6 @@ func (l *decisionList) Names() []string {
 	return names
 }
 
-// repairs returns the repairs of all applications for people.
-func (l *decisionList) repairs() []string {
-	var all []string
-	for _, a := range l.Applications {
-		for _, repair := range report.RepairLines(a.Repairs) {
-			all = append(all, plaintext.Line("repair: "+repair))
-		}
-	}
-	return all
-}
-
 // repaired reports that there are repairs, and of which applications; empty without any.
 func (l *decisionList) repaired() string {
 	var names []string
@@ -145,29 +140,10 @@ func (l *decisionList) repaired() string {
 	return "Channels with other versions than the rules ask for, so that they stay valid: " + excerpt.Names(names, report.MaxListed) + ". winnow explain has each."
 }
 
-func (l *decisionList) Table(w io.Writer) {
-	l.grid().Print(w)
-	if repaired := l.repaired(); repaired != "" {
-		fmt.Fprintf(w, "\n%s\n", plaintext.Wrap(repaired, ""))
-	}
-	l.installed(w, output.Grid.Print, instanceGrid)
-}
-
-func (l *decisionList) Markdown(w io.Writer) {
-	l.grid().Markdown(w)
-	for i, repair := range l.repairs() {
-		if i == 0 {
-			fmt.Fprintln(w)
-		}
-		fmt.Fprintf(w, "- %s\n", output.EscapeMarkdown(repair))
-	}
-	l.installed(w, output.Grid.Markdown, wideInstanceGrid)
-}
-
 // installed prints the instances, if there are some, below the applications.
-func (l *decisionList) installed(w io.Writer, print func(output.Grid, io.Writer), g func([]report.Instance) output.Grid) {
+func (l *decisionList) installed(w io.Writer, grid func([]report.Instance) output.Grid) {
 	if len(l.Instances) > 0 {
 		fmt.Fprintln(w)
-		print(g(l.Instances), w)
+		grid(l.Instances).Print(w)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -69,7 +68,7 @@ func New() *cobra.Command {
 			"See docs/guides/air-gap.md and docs/schemas.\n\n" +
 			"Exit codes: 0 listed, 1 the catalog or selection is invalid, 2 usage or I/O.",
 		Example: "  winnow list ./catalog\n\n" +
-			"  winnow list ./catalog -f selection.yaml -o markdown\n\n" +
+			"  winnow list ./catalog -f selection.yaml -o wide\n\n" +
 			"  # the images to copy into a mirror\n" +
 			"  winnow list ./catalog -f selection.yaml -o json | jq -r '.images[].from'\n\n" +
 			"  # several sources\n" +
@@ -83,9 +82,7 @@ func New() *cobra.Command {
 	}
 	o.AddFlags(cmd)
 	o.place.AddFlags(cmd)
-	o.output = flags.AddFormat(cmd, output.FormatWide, output.FormatName)
-	usage := cmd.Flags().Lookup("output")
-	usage.Usage = strings.Replace(usage.Usage, "`FORMAT`", "`FORM`", 1) // or its line would not fit a terminal
+	o.output = flags.AddFormats(cmd, output.FormatTable, output.FormatWide, output.FormatName, output.FormatJSON, output.FormatYAML)
 	return cmd
 }
 

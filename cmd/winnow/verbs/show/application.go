@@ -73,9 +73,8 @@ type shownVersion struct {
 type shownSelection struct {
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
-	Cluster   string `json:"cluster,omitempty"`
 	File      string `json:"file,omitempty"`
-	// Decision is absent if no source has the application, or nothing is known.
+	// Decision is absent if no source has the application.
 	Decision *report.Decision `json:"decision,omitempty"`
 	Shadowed []string         `json:"shadowed,omitempty"`
 	Limited  []string         `json:"limited,omitempty"`
@@ -83,7 +82,6 @@ type shownSelection struct {
 	DefaultVersion string `json:"defaultVersion,omitempty"`
 	DefaultValues  string `json:"defaultValues,omitempty"`
 	report.Referring
-	Unknown []string `json:"unknown,omitempty"`
 }
 
 // reportBuilder collects what is known of an application.
@@ -99,11 +97,6 @@ func newReportBuilder(name string, notes io.Writer) *reportBuilder {
 	return &reportBuilder{notes: notes, seen: map[string]bool{}, out: &shownApplication{
 		Document: output.NewDocument("ApplicationReport"), Name: name, Definitions: []shownDefinition{}, Selections: []shownSelection{},
 	}}
-}
-
-// isUnknown reports whether a selection is unknown, which may have the application.
-func (s *reportBuilder) isUnknown() bool {
-	return slices.ContainsFunc(s.out.Selections, func(one shownSelection) bool { return len(one.Unknown) > 0 })
 }
 
 // define adds the definition of a source, whose catalog is at a place, in the directory dir.

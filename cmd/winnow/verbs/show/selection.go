@@ -4,42 +4,13 @@ package show
 
 import (
 	"context"
-	"errors"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/transform"
 )
-
-// placed adds a selection of a commit, and the definitions of its sources.
-func (s *reportBuilder) placed(ctx context.Context, found selections.Found) error {
-	selected := shownSelection{
-		Namespace: found.Namespace, Name: found.Name, Cluster: found.Cluster, File: found.File, Unknown: found.Unknown,
-	}
-	for i, source := range found.Sources {
-		if err := s.define(ctx, source, found.Spec.Sources[i].Path, found.Catalogs[i]); err != nil {
-			return err
-		}
-	}
-	if len(found.Unknown) == 0 {
-		options, err := render.FromSpec(found.CatalogSelection)
-		if err == nil {
-			err = s.decide(ctx, found.Sources, options, &selected)
-		}
-		var invalid *render.Error
-		if errors.As(err, &invalid) {
-			selected.Unknown, err = []string{invalid.Error()}, nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-	s.out.Selections = append(s.out.Selections, selected)
-	return nil
-}
 
 // decide adds the decision on the application to a selection, and what its artifact has.
 func (s *reportBuilder) decide(ctx context.Context, sources []selection.Source, options render.Options, out *shownSelection) error {

@@ -5,9 +5,7 @@ package show
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,22 +13,16 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
-	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/render/mention"
-	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // showOptions are the flags of winnow show.
 type showOptions struct {
 	input.Options
-	git          string
-	repositories []string
-	output       *flags.Choice
+	output *flags.Choice
 }
 
 // Documents returns an empty document of each kind that -o json prints.
@@ -45,88 +37,65 @@ func New() *cobra.Command {
 		Use:   "show APPLICATION [--source CATALOG] [-f SELECTION]",
 		Short: "Print all that is known of an application",
 		Long: "Print all that is known of an application: for each source that has it, its\n" +
-			"metadata and facts, versions with their charts, and default values; and for each\n" +
-			"selection whether it is in, why, with which versions of which source, and the\n" +
-			"default values that its artifact has.\n\n" +
-			"The selections are that of -f, or with --git COMMIT [PATH...] all that Flux\n" +
-			"applies from this commit of a GitOps repository, as in winnow diff. Without\n" +
-			"either, --source is one catalog.\n\n" +
+			"metadata and facts, versions with their charts, and default values; and with -f\n" +
+			"whether the selection has it, why, with which versions of which source, and the\n" +
+			"default values in the artifact.\n\n" +
+			"Without -f, --source is one catalog.\n\n" +
 			"JSON and YAML have a list definitions, one for each catalog: source, catalog,\n" +
 			"digest, path, apiVersion, kind, tier, deprecated, labels, annotations, metadata\n" +
 			"(other keys of the metadata.yaml), lists, objectLabels, objectAnnotations,\n" +
 			"method, defaultVersion, versions (version, chart, facts), defaultValues, and\n" +
 			"fields: the rest of spec, where a text of more than 300 bytes is its length.\n" +
-			"The list selections has namespace, name, cluster, file, decision (as in winnow\n" +
-			"list -f), shadowed, limited, defaultValues, and unknown: why nothing is known.\n" +
-			"Both have charts, images and urls as in winnow list. Patches are not applied. A\n" +
-			"user and a password in an address are replaced by ***.\n\n" +
+			"The list selections has namespace, name, file, decision (as in winnow list -f),\n" +
+			"shadowed, limited and defaultValues. Both have charts, images and urls as in\n" +
+			"winnow list. Patches are not applied. A user and a password in an address are\n" +
+			"replaced by ***.\n\n" +
 			"Exit codes: 0 shown, 1 no source has it, 2 usage, I/O or an invalid input.",
 		Example: "  winnow show argocd --source ./catalog\n\n" +
-			"  winnow show argocd -f selection.yaml -o json\n\n" +
-			"  # where a GitOps repository selects it\n" +
-			"  winnow show argocd --git HEAD clusters/production",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if o.git != "" && len(args) > 0 {
-				return nil
-			}
-			return flags.SourceArguments("APPLICATION")(cmd, args)
-		},
+			"  winnow show argocd -f selection.yaml -o json",
+		Args: flags.SourceArguments("APPLICATION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), flags.Notes(cmd), args[0], args[1:])
+			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), flags.Notes(cmd), args[0])
 		},
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
-				return nil, cobra.ShellCompDirectiveDefault
+				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 			return input.CompleteApplications(cmd.Context(), o.Sources), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
 	o.AddFlags(cmd)
-	f := cmd.Flags()
-	f.StringVar(&o.git, "git", "", "`COMMIT` of the Git repository to look into")
-	f.StringArrayVar(&o.repositories, "repository", nil, "`NAME=DIR` of a source that is this repository")
-	for _, flag := range []string{"file", "name", "source"} {
-		cmd.MarkFlagsMutuallyExclusive("git", flag)
-	}
-	flags.CompleteNothing(cmd, "git", "repository")
 	o.output = flags.AddFormats(cmd, output.FormatTable, output.FormatJSON, output.FormatYAML)
 	return cmd
 }
 
-func (o *showOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io.Writer, name string, paths []string) error {
+func (o *showOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io.Writer, name string) error {
 	show := newReportBuilder(name, notes)
-	var err error
-	switch {
-	case o.git != "":
-		err = o.showCommit(ctx, show, paths)
-	case len(o.repositories) > 0:
-		err = errors.New("--repository is for --git")
-	case o.File == "":
-		err = o.showCatalog(ctx, show)
-	default:
-		err = o.showSelection(ctx, stdin, show)
+	describe := o.showSelection
+	if o.File == "" {
+		describe = o.showCatalog
 	}
-	if err != nil {
+	if err := describe(ctx, stdin, show); err != nil {
 		return output.Unusable(err)
 	}
-	if len(show.out.Definitions) == 0 && !show.isUnknown() {
+	if len(show.out.Definitions) == 0 {
 		return report.UnknownApplication(name, show.known)
 	}
 	var text strings.Builder
 	if err := output.Write(&text, o.output.Value, show.out); err != nil {
 		return err
 	}
-	_, err = io.WriteString(stdout, output.WithoutPasswords(text.String()))
+	_, err := io.WriteString(stdout, output.WithoutPasswords(text.String()))
 	return err
 }
 
 // showCatalog shows the application of one catalog.
-func (o *showOptions) showCatalog(ctx context.Context, show *reportBuilder) error {
+func (o *showOptions) showCatalog(ctx context.Context, _ io.Reader, show *reportBuilder) error {
 	switch {
 	case o.Name != "":
 		return errors.New("--name picks a selection: pass -f FILE as well")
 	case len(o.Sources) != 1:
-		return errors.New("which catalog? pass one --source CATALOG, or a selection with -f FILE, or --git COMMIT")
+		return errors.New("which catalog? pass one --source CATALOG, or a selection with -f FILE")
 	}
 	source, err := input.OpenSource(ctx, o.Sources[0], v1alpha1.SourceReference{}, &o.Access)
 	if err != nil {
@@ -163,48 +132,6 @@ func (o *showOptions) showSelection(ctx context.Context, stdin io.Reader, show *
 	show.out.Selections = append(show.out.Selections, selected)
 	if len(show.out.Definitions) > 0 {
 		o.WarnUnmatched(show.notes, mention.UnmatchedOf(sources, options.Mentions))
-	}
-	return nil
-}
-
-// showCommit shows the application of all catalogs that the selections of --git have.
-func (o *showOptions) showCommit(ctx context.Context, show *reportBuilder, paths []string) error {
-	commit, err := repository.Git{}.Commit(ctx, o.git)
-	if err != nil {
-		return err
-	}
-	paths = slices.Clone(paths)
-	if len(paths) == 0 {
-		paths = []string{"."}
-	}
-	for i := range paths {
-		if paths[i], err = (repository.Git{}).Root(ctx, paths[i]); err != nil {
-			return err
-		}
-	}
-	found, err := selections.Find(ctx, commit, selections.Options{
-		Paths: paths, Repositories: o.repositories,
-		// As in winnow diff, a commit alone must not send credentials in the clear.
-		Open: func(ctx context.Context, address string, ref v1alpha1.SourceReference, insecure bool) (selection.Source, error) {
-			if !insecure {
-				return input.OpenSource(ctx, address, ref, o.Access.Encrypted(input.HostOf(address)))
-			}
-			return input.OpenSource(ctx, address, ref, &o.Access)
-		},
-	})
-	if err != nil {
-		return err
-	}
-	for _, note := range found.Notes {
-		output.PrintNote(show.notes, "note: "+note)
-	}
-	if len(found.Selections) == 0 {
-		return fmt.Errorf("%s has no CatalogSelection at %s", plaintext.Line(o.git), plaintext.Line(fmt.Sprint(paths)))
-	}
-	for _, one := range found.Selections {
-		if err := show.placed(ctx, one); err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -97,16 +97,10 @@ func valuesTable(w io.Writer, label, values string) {
 // table prints the decision, and the default values of the artifact where they differ from these.
 func (s shownSelection) table(w io.Writer, values string) {
 	name := cmp.Or(s.Namespace, "default") + "/" + s.Name
-	if place := cmp.Or(s.Cluster, s.File); place != "" {
-		name += " (" + place + ")"
+	if s.File != "" {
+		name += " (" + s.File + ")"
 	}
 	switch {
-	case len(s.Unknown) > 0:
-		fmt.Fprintln(w, plaintext.Wrap(name+": unknown", ""))
-		for _, sentence := range s.Unknown {
-			fmt.Fprintln(w, plaintext.Wrap(sentence, "  "))
-		}
-		return
 	case s.Decision == nil:
 		fmt.Fprintln(w, plaintext.Wrap(name+": no source has it", ""))
 		return

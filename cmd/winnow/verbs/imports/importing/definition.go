@@ -58,7 +58,7 @@ func (i *Importer) addDefinition(ctx context.Context, at position, text []byte) 
 	return i.take(ctx, at, definition, encoded, name)
 }
 
-// unbounded returns the first problem of a document by which it must not be looked at, or which the edit of it refuses.
+// unbounded returns the first reason why a document must not be read further, or cannot be edited; empty without one.
 func (p position) unbounded(root *yaml.Node) (problem string) {
 	size, _ := yamlnode.Check(root, yamlnode.MaxAliased, func(line int, format string, args ...any) {
 		if problem == "" {
@@ -71,7 +71,7 @@ func (p position) unbounded(root *yaml.Node) (problem string) {
 	return problem
 }
 
-// clusterFields returns the paths of what does not belong into a catalog.
+// clusterFields returns the paths of the fields that do not belong into a catalog.
 func clusterFields(root *yaml.Node) [][]string {
 	paths := [][]string{{"status"}}
 	metadata := yamlnode.Lookup(root, "metadata")
@@ -111,8 +111,8 @@ type metadataFields struct {
 	Labels map[string]string `yaml:"labels,omitempty"`
 }
 
-// metadataOf returns the metadata that the labels of a definition are. The tier is empty where they have none, for people
-// to fill in.
+// metadataOf converts the labels of a definition to the metadata of the application. Without a label for the tier, the
+// tier is empty, and the author fills it in.
 func metadataOf(root *yaml.Node) metadataFields {
 	var metadata metadataFields
 	for _, entry := range yamlnode.Entries(yamlnode.Lookup(yamlnode.Lookup(root, "metadata"), "labels")) {

@@ -53,7 +53,7 @@ func (i *Importer) Files() *tree.Tree { return i.files }
 // Len returns the number of applications that were taken.
 func (i *Importer) Len() int { return i.count }
 
-// refuse adds a place whose application, if it has one, is not known.
+// refuse records a place of the input that was not imported, and whose application is unknown.
 func (i *Importer) refuse(place, reason string) { i.skip(Skipped{Place: place, Reason: reason}) }
 
 func (i *Importer) skip(s Skipped) {

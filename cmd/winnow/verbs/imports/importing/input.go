@@ -19,8 +19,8 @@ import (
 // Expected names the kinds of input.
 const Expected = "want ApplicationDefinitions or ApplicationCatalogs, a list of them as kubectl get prints it, or the index of a Helm repository"
 
-// Add takes the applications of a file. The content decides what it is. The error is one of bounds or of the context:
-// what cannot be taken is in Skipped.
+// Add imports the applications of a file, whose format it derives from the content. It returns an error only if the
+// input exceeds a bound or the context ends: Skipped has what was not imported.
 func (i *Importer) Add(ctx context.Context, file string, content []byte) error {
 	if elements(content) > maxElements {
 		i.refuse(file, fmt.Sprintf("it has more than %d elements: import it in parts", maxElements))

@@ -7,7 +7,7 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// Skipped is what could not be taken.
+// Skipped is a definition, or another part of the input, that was not imported.
 type Skipped struct {
 	// Place is the file, with the document and the item in it if it has several.
 	Place string
