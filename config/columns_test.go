@@ -12,7 +12,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-func TestThePrintColumnsAreThoseOfFlux(t *testing.T) {
+// definition returns the CustomResourceDefinition of CatalogSelections.
+func definition(t *testing.T) apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
 	content, err := os.ReadFile("crd/bases/catalog.winnow.dev_catalogselections.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -21,6 +23,11 @@ func TestThePrintColumnsAreThoseOfFlux(t *testing.T) {
 	if err := yaml.UnmarshalStrict(content, &crd); err != nil {
 		t.Fatal(err)
 	}
+	return crd
+}
+
+func TestThePrintColumnsAreThoseOfFlux(t *testing.T) {
+	crd := definition(t)
 	var columns []string
 	for _, column := range crd.Spec.Versions[0].AdditionalPrinterColumns {
 		columns = append(columns, strings.TrimSpace(column.Name+" "+map[int32]string{1: "-o wide"}[column.Priority]))

@@ -44,7 +44,7 @@ func TestDefaultsAreFilledIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.equal("spec", object.Object["spec"], map[string]any{
-		"interval": "10m", "deletionPolicy": "Orphan", "provenance": "Artifact", "requireMirrors": false,
+		"interval": "10m", "provenance": "Artifact", "requireMirrors": false,
 		"safeguards": map[string]any{
 			"onEmpty": "Hold", "onRemoval": "Hold", "onVersionRemoval": "Hold", "onMajorUpgrade": "Publish",
 			"onIdentityChange": "Hold", "onSourceChange": "Publish", "onInstanceUpgrade": "HoldMajor",

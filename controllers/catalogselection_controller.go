@@ -38,15 +38,18 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	}
 	defer func() { r.recordMetrics(ctx, cs, start) }()
 
-	switch {
-	case !cs.DeletionTimestamp.IsZero():
-		return retryConflict(r.finalize(ctx, cs))
-	case cs.Spec.Suspend:
-		return r.suspended(ctx, cs)
+	if r.cluster.IsReplaced(cs) {
+		r.leave(ctx, req.NamespacedName)
 	}
-	if err := r.addFinalizer(ctx, cs); err != nil {
+	if !cs.DeletionTimestamp.IsZero() {
+		return retryConflict(r.finalize(ctx, cs))
+	}
+	if err := r.removeFinalizer(ctx, cs); err != nil {
 		r.cluster.Claims.Evaluated(ctx, cs)
 		return retryConflict(err)
+	}
+	if cs.Spec.Suspend {
+		return r.suspended(ctx, cs)
 	}
 	a := newAttempt(cs, start)
 	err = r.reconcile(ctx, a)

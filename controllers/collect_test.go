@@ -4,8 +4,10 @@ package controllers
 
 import (
 	"os"
+	"strings"
 	"testing"
 
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -64,15 +66,48 @@ func TestAForeignExternalArtifactOutlivesTheSelection(t *testing.T) {
 	e.equal("the foreign one", e.announced("kkp"), foreign)
 }
 
-func TestTheFinalizerStaysUntilAllIsGone(t *testing.T) {
-	for _, write := range []string{"delete ExternalArtifact", "patch CatalogSelection"} {
-		t.Run("while it fails to "+write, func(t *testing.T) {
+// A selection has no finalizer, so it is gone before its ExternalArtifact.
+func TestTheExternalArtifactOfADeletedSelectionIsDeletedLater(t *testing.T) {
+	e := newEnvironment(t)
+	e.source(applications(t, "argocd"))
+	cs := e.selection("kkp")
+	e.publish("kkp")
+	e.remove(cs)
+	if e.exists(cs) || e.announced("kkp") == nil {
+		t.Fatal("the selection is there, or its ExternalArtifact is not")
+	}
+	e.traffic.before = failing("delete ExternalArtifact")
+	if _, err := e.tryReconcile("kkp"); !apierrors.IsInternalError(err) {
+		t.Errorf("Reconcile() = %v", err)
+	}
+	e.traffic.before = nil
+	if _, err := e.tryReconcile("kkp"); err != nil {
+		t.Errorf("Reconcile() = %v", err)
+	}
+	if e.announced("kkp") != nil || len(e.archiveFiles()) > 0 {
+		t.Error("something is left")
+	}
+}
+
+// Earlier versions have set a finalizer.
+func TestTheFinalizerOfEarlierVersionsIsRemoved(t *testing.T) {
+	for name, prepare := range map[string]func(*environment, *v1alpha1.CatalogSelection){
+		"of one that is published": func(*environment, *v1alpha1.CatalogSelection) {},
+		"of one that is suspended": func(e *environment, _ *v1alpha1.CatalogSelection) {
+			e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Suspend = true })
+		},
+		"of one that is being deleted": func(e *environment, cs *v1alpha1.CatalogSelection) { e.remove(cs) },
+	} {
+		t.Run(name, func(t *testing.T) {
 			e := newEnvironment(t)
 			e.source(applications(t, "argocd"))
 			cs := e.selection("kkp")
 			e.publish("kkp")
-			e.remove(cs)
-			e.traffic.before = failing(write)
+			e.edit(func(cs *v1alpha1.CatalogSelection) {
+				cs.Finalizers = []string{v1alpha1.CatalogSelectionFinalizer}
+			})
+			prepare(e, cs)
+			e.traffic.before = failing("patch CatalogSelection")
 			if _, err := e.tryReconcile("kkp"); !apierrors.IsInternalError(err) {
 				t.Errorf("Reconcile() = %v", err)
 			}
@@ -81,8 +116,12 @@ func TestTheFinalizerStaysUntilAllIsGone(t *testing.T) {
 			if _, err := e.tryReconcile("kkp"); err != nil {
 				t.Errorf("Reconcile() = %v", err)
 			}
-			if e.exists(cs) || e.announced("kkp") != nil || len(e.archiveFiles()) > 0 {
-				t.Error("something is left")
+			if e.exists(cs) && len(cs.Finalizers) > 0 {
+				t.Errorf("the finalizers are %v", cs.Finalizers)
+			}
+			deleted := strings.HasSuffix(name, "deleted")
+			if gone := e.announced("kkp") == nil; gone != deleted {
+				t.Errorf("the ExternalArtifact is gone: %v", gone)
 			}
 		})
 	}
@@ -102,6 +141,47 @@ func TestTheFinalizersOfOthersStay(t *testing.T) {
 		if e.announced("kkp") != nil {
 			t.Error("the ExternalArtifact is there")
 		}
+	}
+}
+
+// What the garbage collector of Kubernetes would keep is kept.
+func TestTheExternalArtifactOfNoDeletedSelectionStays(t *testing.T) {
+	for name, change := range map[string]func(*sourcev1.ExternalArtifact){
+		"without an owner":                        func(announced *sourcev1.ExternalArtifact) { announced.OwnerReferences = nil },
+		"of another name":                         func(announced *sourcev1.ExternalArtifact) { announced.OwnerReferences[0].Name = "other" },
+		"of another kind":                         func(announced *sourcev1.ExternalArtifact) { announced.OwnerReferences[0].Kind = "Other" },
+		"in another storage":                      func(announced *sourcev1.ExternalArtifact) { announced.Status.Artifact.URL = "http://shard/x" },
+		"of a selection that is not in the cache": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnvironment(t)
+			e.source(applications(t, "argocd"))
+			cs := e.selection("kkp")
+			_, announced := e.publish("kkp")
+			if change == nil {
+				if _, err := e.reconciler.departed(t.Context(), e.key("kkp")); err != nil {
+					t.Error(err)
+				}
+				e.equal("the ExternalArtifact", e.announced("kkp"), announced)
+				return
+			}
+			e.remove(cs)
+			change(announced)
+			if err := apiServer.Update(t.Context(), announced.DeepCopy()); err != nil {
+				t.Fatal(err)
+			}
+			status := e.announced("kkp")
+			status.Status = announced.Status
+			if err := apiServer.Status().Update(t.Context(), status); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := e.tryReconcile("kkp"); err != nil {
+				t.Error(err)
+			}
+			if e.announced("kkp") == nil {
+				t.Error("the ExternalArtifact is gone")
+			}
+		})
 	}
 }
 

@@ -187,7 +187,7 @@ func TestAConflictIsNotAnError(t *testing.T) {
 		t.Run(write, func(t *testing.T) {
 			e := newEnvironment(t)
 			e.source(applications(t, "argocd"))
-			e.selection("kkp")
+			e.selection("kkp", func(cs *v1alpha1.CatalogSelection) { cs.Finalizers = []string{v1alpha1.CatalogSelectionFinalizer} })
 			e.traffic.before = func(name string, _ client.Object) error {
 				if name == write {
 					e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Annotations = map[string]string{"edited": "meanwhile"} })

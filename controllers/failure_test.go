@@ -38,7 +38,6 @@ func TestAWriteThatFailsIsRepeated(t *testing.T) {
 		want        []string
 		announced   bool
 	}{
-		{"adding the finalizer", "patch CatalogSelection", nil, false},
 		{"writing the status", "patch CatalogSelection/status", nil, false},
 		{"creating the ExternalArtifact", "create ExternalArtifact", retried("StorageFailed"), false},
 		{"writing the status of the ExternalArtifact", "patch ExternalArtifact/status", retried("StorageFailed"), true},

@@ -18,24 +18,22 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-func (r *CatalogSelectionReconciler) addFinalizer(ctx context.Context, cs *v1alpha1.CatalogSelection) error {
+// removeFinalizer removes the finalizer of earlier versions, which would keep a selection until a controller runs.
+func (r *CatalogSelectionReconciler) removeFinalizer(ctx context.Context, cs *v1alpha1.CatalogSelection) error {
 	before := cs.DeepCopy()
-	if !controllerutil.AddFinalizer(cs, v1alpha1.CatalogSelectionFinalizer) {
+	if !controllerutil.RemoveFinalizer(cs, v1alpha1.CatalogSelectionFinalizer) {
 		return nil
 	}
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := r.Patch(ctx, cs, patch, client.FieldOwner(r.fieldManager)); err != nil {
-		return fmt.Errorf("adding the finalizer: %w", err)
+	if err := r.Patch(ctx, cs, patch, client.FieldOwner(r.fieldManager)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("removing the finalizer: %w", err)
 	}
 	return nil
 }
 
-// finalize deletes the ExternalArtifact, if the selection owns it, and all stored archives. It removes the
-// finalizer only after both are gone.
+// finalize deletes what belongs to a selection that is being deleted, and still there because of a finalizer: that of
+// another client, or of an earlier version. A selection without finalizers is gone at once: see departed.
 func (r *CatalogSelectionReconciler) finalize(ctx context.Context, cs *v1alpha1.CatalogSelection) error {
-	if !controllerutil.ContainsFinalizer(cs, v1alpha1.CatalogSelectionFinalizer) {
-		return nil
-	}
 	if err := r.artifacts.Delete(ctx, cs); err != nil {
 		return fmt.Errorf("deleting the ExternalArtifact: %w", err)
 	}
@@ -43,13 +41,7 @@ func (r *CatalogSelectionReconciler) finalize(ctx context.Context, cs *v1alpha1.
 		return fmt.Errorf("removing stored archives: %w", err)
 	}
 	r.forget(ctx, cs)
-	before := cs.DeepCopy()
-	controllerutil.RemoveFinalizer(cs, v1alpha1.CatalogSelectionFinalizer)
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := r.Patch(ctx, cs, patch, client.FieldOwner(r.fieldManager)); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("removing the finalizer: %w", err)
-	}
-	return nil
+	return r.removeFinalizer(ctx, cs)
 }
 
 // forget drops the state in memory of a deleted selection.
@@ -66,18 +58,16 @@ func (r *CatalogSelectionReconciler) forget(ctx context.Context, cs *v1alpha1.Ca
 // removed.
 const departureDelay = 30 * time.Second
 
-// departed drops the state of a selection that is not in the cache: finalize has removed everything of it, or it
-// belongs to another shard now. Its archives stay until that shard serves it.
+// departed drops the state of a selection that is not in the cache: it was deleted, or belongs to another shard now. Of
+// one that was deleted, it deletes the ExternalArtifact and the archives. The archives of one that belongs to another shard
+// stay until that shard serves it.
 func (r *CatalogSelectionReconciler) departed(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
-	if uid, ok := r.cluster.Gone(key); ok {
-		r.edits.forget(uid)
-	}
+	r.leave(ctx, key)
 	r.cluster.Kinds.Forget(key)
-	r.published.Delete(key)
-	r.pushes.Forget(key) // another shard may push it from now on
-	r.loader.Forget(key)
 	r.deleteMetrics(ctx, key)
-
+	if err := r.artifacts.Collect(ctx, key); err != nil {
+		return retryConflict(fmt.Errorf("deleting the ExternalArtifact of a deleted selection: %w", err))
+	}
 	cs := &v1alpha1.CatalogSelection{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 	if !r.artifacts.HasAny(cs) {
 		return ctrl.Result{}, nil
@@ -90,10 +80,20 @@ func (r *CatalogSelectionReconciler) departed(ctx context.Context, key types.Nam
 		return ctrl.Result{RequeueAfter: departureDelay}, nil
 	}
 	if err := r.artifacts.RemoveAll(cs); err != nil {
-		return ctrl.Result{}, fmt.Errorf("removing the archives of a selection of another shard: %w", err)
+		return ctrl.Result{}, fmt.Errorf("removing the archives of a selection that was deleted, or is of another shard: %w", err)
 	}
 	ctrl.LoggerFrom(ctx).Info("removed the archives of a selection that is not of this controller any more")
 	return ctrl.Result{}, nil
+}
+
+// leave drops the state in memory of a selection that is gone, by its name.
+func (r *CatalogSelectionReconciler) leave(ctx context.Context, key types.NamespacedName) {
+	if uid, ok := r.cluster.Gone(ctx, key); ok {
+		r.edits.forget(uid)
+	}
+	r.published.Delete(key)
+	r.pushes.Forget(key) // another shard may push it from now on
+	r.loader.Forget(key)
 }
 
 // collectGarbage deletes archives that are no longer served. It logs an error and does not return it: the next

@@ -248,65 +248,6 @@ func TestACrashBeforeTheStatusIsNoBaseline(t *testing.T) {
 	e.equal("lost", lost(cs), []string{"Removal nginx 1.0.0"})
 }
 
-// recreate deletes the selection with all that it has, and applies the same YAML.
-func (c *liveCluster) recreate() *v1alpha1.CatalogSelection {
-	c.Helper()
-	old := c.get("kkp")
-	c.remove(old)
-	if _, err := c.tryReconcile("kkp"); err != nil {
-		c.Fatal(err)
-	}
-	if artifact := c.announced("kkp"); artifact != nil {
-		c.Fatal("the ExternalArtifact is there")
-	}
-	again := &v1alpha1.CatalogSelection{ObjectMeta: metav1.ObjectMeta{Name: old.Name, Namespace: old.Namespace}, Spec: old.Spec}
-	if err := apiServer.Create(c.Context(), again); err != nil {
-		c.Fatal(err)
-	}
-	return again
-}
-
-func TestAUsedApprovalReleasesNothingOfANewSelection(t *testing.T) {
-	c := newCluster(t)
-	c.catalog("argocd")
-	c.selection("kkp", compared, guarded)
-	c.consumer("kkp", "kkp", pruning)
-	c.settle("kkp")
-	render := guard.Checksum(c.get("kkp").Status.Artifact.Revision)
-	c.flux("kkp", "kkp", "argocd")
-	c.catalog("argocd", "nginx")
-	c.settle("kkp")
-	c.flux("kkp", "kkp", "argocd", "nginx")
-	c.settle("kkp")
-	c.catalog("argocd")
-	less := c.reconcile("kkp").Status.Held.Approve
-	c.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.Approve = append(less, render) })
-	c.settle("kkp")
-	c.ready("kkp")
-	c.flux("kkp", "kkp", "argocd")
-	c.catalog("argocd", "nginx")
-	c.settle("kkp")
-	c.flux("kkp", "kkp", "argocd", "nginx")
-	c.settle("kkp")
-	c.ready("kkp")
-
-	again := c.recreate()
-	c.catalog("argocd")
-	cs := c.reconcile("kkp")
-	c.equal("lost", lost(cs), []string{"Removal nginx"})
-	c.equal("approve", cs.Status.Held.Approve, []string{render + "#" + string(again.UID)[:8]})
-	c.edit(func(cs *v1alpha1.CatalogSelection) {
-		cs.Spec.Safeguards.Approve = append(cs.Spec.Safeguards.Approve, render+"#2")
-	})
-	c.equal("lost with another note", lost(c.reconcile("kkp")), []string{"Removal nginx"})
-	c.edit(func(now *v1alpha1.CatalogSelection) {
-		now.Spec.Safeguards.Approve = append(now.Spec.Safeguards.Approve, cs.Status.Held.Approve...)
-	})
-	c.settle("kkp")
-	c.ready("kkp")
-	c.equal("used approvals", len(c.get("kkp").Status.UsedApprovals), len(less)+3)
-}
-
 // A restored namespace has no status, neither that of the selection nor that of its Kustomization. The definitions of the
 // cluster still have the labels of both.
 func TestAUsedApprovalReleasesNothingAfterARestoreOfTheNamespace(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 )
 
 // CatalogSelectionSpec defines which applications of which catalogs the artifact has.
+// +kubebuilder:validation:XValidation:rule="!has(self.prune) || !self.prune || has(self.deletionPolicy) && self.deletionPolicy == 'Delete'",message="prune was renamed: write deletionPolicy: Delete instead of prune: true",fieldPath=".prune"
 // +kubebuilder:validation:XValidation:rule="(has(self.definitions) ? self.definitions : 'Publish') == (has(oldSelf.definitions) ? oldSelf.definitions : 'Publish')",message="definitions cannot be changed: make a second CatalogSelection"
 type CatalogSelectionSpec struct {
 	// Interval at which the selection is reconciled without a change, and at which sources that are not
@@ -117,11 +118,16 @@ type CatalogSelectionSpec struct {
 
 	// DeletionPolicy applies to objects that leave the artifact. Orphan: they stay in the cluster,
 	// because every object has the annotation kustomize.toolkit.fluxcd.io/prune: disabled. Delete: Flux
-	// deletes them where the Kustomization prunes.
+	// deletes them where the Kustomization prunes. Absent: Orphan.
 	// +kubebuilder:validation:Enum=Orphan;Delete
-	// +kubebuilder:default=Orphan
 	// +optional
 	DeletionPolicy string `json:"deletionPolicy,omitempty"`
+
+	// Prune is the former name of deletionPolicy. Deprecated: the API server refuses prune: true in a spec that is new or
+	// edited. In one that was stored before the field was renamed, and that has no deletionPolicy, it still means
+	// deletionPolicy: Delete.
+	// +optional
+	Prune bool `json:"prune,omitempty"`
 
 	// Provenance sets where the sources' digests are recorded. Artifact: in the artifact's
 	// metadata only. Object: also as an annotation of every object, which then changes with
@@ -278,6 +284,17 @@ type CatalogSelectionList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitzero"`
 	Items           []CatalogSelection `json:"items"`
+}
+
+// GetDeletionPolicy returns what happens to objects that leave the artifact.
+func (in *CatalogSelectionSpec) GetDeletionPolicy() string {
+	switch {
+	case in.DeletionPolicy != "":
+		return in.DeletionPolicy
+	case in.Prune:
+		return DeletionPolicyDelete
+	}
+	return DeletionPolicyOrphan
 }
 
 // GetConditions returns the conditions of the status.

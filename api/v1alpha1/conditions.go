@@ -2,8 +2,8 @@
 
 package v1alpha1
 
-// CatalogSelectionFinalizer keeps a CatalogSelection until its ExternalArtifact and its stored
-// archives are gone.
+// CatalogSelectionFinalizer was set by controllers before v0.1.0, and kept a CatalogSelection until its ExternalArtifact and
+// its stored archives were gone. Controllers remove it: without one, a selection can be deleted while no controller runs.
 const CatalogSelectionFinalizer = "catalog.winnow.dev/finalizer"
 
 // Condition types besides Ready, Reconciling and Stalled of Flux.

@@ -212,9 +212,7 @@ func (a *Artifacts) Serves(ctx context.Context, key types.NamespacedName) (bool,
 	case announced.Status.Artifact == nil:
 		return false, nil
 	}
-	own := announced.Status.Artifact.DeepCopy()
-	a.Storage.SetArtifactURL(own)
-	return own.URL == announced.Status.Artifact.URL, nil
+	return a.has(announced.Status.Artifact), nil
 }
 
 // Delete deletes the ExternalArtifact of the selection, if it exists and is that of the selection.
@@ -231,4 +229,31 @@ func (a *Artifacts) Delete(ctx context.Context, cs *v1alpha1.CatalogSelection) e
 		return nil
 	}
 	return err
+}
+
+// Collect deletes the ExternalArtifact of a selection that the API server no longer has, as the garbage collector of
+// Kubernetes does. It deletes none without that owner, none of another storage, and none while a selection of this name
+// exists, which takes it over.
+func (a *Artifacts) Collect(ctx context.Context, key types.NamespacedName) error {
+	existing := &sourcev1.ExternalArtifact{}
+	if err := a.Client.Get(ctx, key, existing); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	owner := metav1.GetControllerOf(existing)
+	if owner == nil || owner.APIVersion != v1alpha1.GroupVersion.String() || owner.Kind != v1alpha1.CatalogSelectionKind ||
+		owner.Name != key.Name || existing.Status.Artifact != nil && !a.has(existing.Status.Artifact) {
+		return nil
+	}
+	if err := a.APIReader.Get(ctx, key, &v1alpha1.CatalogSelection{}); !apierrors.IsNotFound(err) {
+		return err
+	}
+	preconditions := client.Preconditions{UID: &existing.UID, ResourceVersion: &existing.ResourceVersion}
+	return client.IgnoreNotFound(a.Client.Delete(ctx, existing, preconditions))
+}
+
+// has reports whether an artifact is in this storage, by its URL.
+func (a *Artifacts) has(artifact *meta.Artifact) bool {
+	own := artifact.DeepCopy()
+	a.Storage.SetArtifactURL(own)
+	return own.URL == artifact.URL
 }

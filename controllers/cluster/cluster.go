@@ -95,16 +95,28 @@ func (c *Cluster) Forget(ctx context.Context, cs *v1alpha1.CatalogSelection) {
 }
 
 // Gone deletes the state of a selection that is no longer in the cache: it was deleted, or belongs to another
-// shard now. It returns its UID, if there was any state.
-func (c *Cluster) Gone(key types.NamespacedName) (types.UID, bool) {
+// shard now. It enqueues the selections that serve or render something that it has served. It returns its UID, if there was
+// any state.
+func (c *Cluster) Gone(ctx context.Context, key types.NamespacedName) (types.UID, bool) {
 	c.Claims.Gone(key)
 	seen, ok := c.seen.LoadAndDelete(key)
 	if !ok {
 		return "", false
 	}
-	uid := seen.(types.UID)
-	c.drop(uid, key)
-	return uid, true
+	cs := &v1alpha1.CatalogSelection{}
+	cs.Namespace, cs.Name, cs.UID = key.Namespace, key.Name, seen.(types.UID)
+	served, _ := c.Claims.Ledger.ServedBy(cs.UID)
+	c.drop(cs.UID, key)
+	if len(served) > 0 {
+		c.Claims.EnqueueOthers(ctx, cs, served)
+	}
+	return cs.UID, true
+}
+
+// IsReplaced reports whether the state of a name is that of an earlier selection, which was deleted.
+func (c *Cluster) IsReplaced(cs *v1alpha1.CatalogSelection) bool {
+	seen, ok := c.seen.Load(client.ObjectKeyFromObject(cs))
+	return ok && seen != cs.UID
 }
 
 // drop deletes the state of a selection, besides the watches of its kinds.

@@ -77,7 +77,7 @@ func FromSpec(cs *v1alpha1.CatalogSelection) (Options, error) {
 		AnnotateSource:  spec.Provenance == v1alpha1.ProvenanceObject,
 		OmitDefinitions: spec.Definitions == v1alpha1.DefinitionsOmit,
 		Patches:         patching.Of(spec.Patches),
-		Prune:           spec.DeletionPolicy == v1alpha1.DeletionPolicyDelete,
+		Prune:           spec.GetDeletionPolicy() == v1alpha1.DeletionPolicyDelete,
 		Mentions:        mention.Of(spec),
 		AllowEmpty:      spec.Safeguards.OnEmpty == v1alpha1.SafeguardPublish,
 	}

@@ -12,6 +12,7 @@ const (
 	HelmController      = "helm-controller"
 	Catalogd            = "catalogd"
 	OperatorController  = "operator-controller"
+	Collector           = "collector"
 )
 
 // server describes the build of the binary of a server.

@@ -49,7 +49,7 @@ func accepted() []serverCase {
 		{name: "an interval of a second", document: with("interval: 1s")},
 		{name: "an interval of fractions", document: with("interval: 1.5h30m")},
 		{name: "an empty mapping", document: with("limit: {}\nsafeguards: {}\ncluster: {}\ncommonMetadata: {}")},
-		{name: "members with a default that are null", document: with("interval: null\nsafeguards: null\ndeletionPolicy: null")},
+		{name: "members with a default that are null", document: with("interval: null\nsafeguards: null")},
 		{name: "an empty list of fields to omit", document: with("omitFields: []")},
 		{name: "an empty list of excluded", document: with("exclude: []")},
 		{name: "as many names as there may be", document: with("limit: {nameSelector: " + many(5000) + "}")},

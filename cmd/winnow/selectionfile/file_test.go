@@ -137,7 +137,6 @@ spec:
     bypass: Honor
     serve: Compared
     unmanaged: Ignore
-  deletionPolicy: Orphan
   interval: 10m0s
   provenance: Artifact
   safeguards:

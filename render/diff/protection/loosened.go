@@ -45,7 +45,7 @@ func protections() []protection {
 			"the same version from another chart, repository or commit is published without approval"},
 		{"safeguards.onMajorUpgrade", hold, func(s *spec) string { return s.Safeguards.OnMajorUpgrade }, publish,
 			"major upgrades are published without approval"},
-		{"deletionPolicy", v1alpha1.DeletionPolicyOrphan, func(s *spec) string { return s.DeletionPolicy }, v1alpha1.DeletionPolicyOrphan,
+		{"deletionPolicy", v1alpha1.DeletionPolicyOrphan, (*spec).GetDeletionPolicy, v1alpha1.DeletionPolicyOrphan,
 			"Flux deletes the definitions that leave the selection"},
 		{"cluster.bypass", v1alpha1.BypassHonor, func(s *spec) string { return s.Cluster.Bypass }, v1alpha1.BypassHonor,
 			"Flux updates and deletes definitions that admins have bypassed"},

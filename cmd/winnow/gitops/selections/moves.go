@@ -36,7 +36,7 @@ func placementOf(p pair, out *diff.Selection, from, to *comparing.Side) placemen
 	for _, side := range []*comparing.Side{from, to} {
 		placed.pushed = placed.pushed || side != nil && side.Selection.Spec.Push != nil
 	}
-	placed.prune = from != nil && from.Selection.Spec.DeletionPolicy == v1alpha1.DeletionPolicyDelete
+	placed.prune = from != nil && from.Selection.Spec.GetDeletionPolicy() == v1alpha1.DeletionPolicyDelete
 	return placed
 }
 

@@ -26,5 +26,5 @@ func SameName(a, b Selection) bool { return a.Namespace == b.Namespace && a.Name
 // HasPruned reports whether the artifact may have objects that Flux deletes when they leave: all of them, or what belongs
 // to instances, such as their sources and default values.
 func (s *Selection) HasPruned() bool {
-	return s.Invalid != nil || s.Spec.DeletionPolicy == v1alpha1.DeletionPolicyDelete || len(s.Spec.Instances) > 0
+	return s.Invalid != nil || s.Spec.GetDeletionPolicy() == v1alpha1.DeletionPolicyDelete || len(s.Spec.Instances) > 0
 }
