@@ -251,6 +251,15 @@ RELEASE_FLAGS ?=
 release = GOOS= GOARCH= $(GO) run ./test/install/release -version $(call quoted,$(RELEASE_VERSION)) -registry $(call quoted,$(RELEASE_REGISTRY)) \
   -bin $(call quoted,$(BIN)) -key $(call quoted,$(COSIGN_KEY)) -public-key $(call quoted,$(COSIGN_PUBLIC_KEY)) $(RELEASE_FLAGS)
 
+.PHONY: release-notes
+release-notes: ## Check that RELEASE_VERSION has notes, and the tree no changes.
+	@$(release) notes
+
+# The password comes from REGISTRY_PASSWORD on standard input: arguments are seen by all processes.
+.PHONY: release-login
+release-login: $(KO) ## Log in to RELEASE_REGISTRY as REGISTRY_USER.
+	@printf '%s' "$$REGISTRY_PASSWORD" | $(KO) login $(call quoted,$(firstword $(subst /, ,$(RELEASE_REGISTRY)))) --username "$$REGISTRY_USER" --password-stdin
+
 .PHONY: release-binaries
 release-binaries: man completions ## Pack winnow for each platform into bin/release.
 	@$(release) binaries

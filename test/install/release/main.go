@@ -39,7 +39,7 @@ type step struct {
 }
 
 func steps() []step {
-	return []step{{"binaries", binaries}, {"oci", oci}, {"files", files}, {"verify", verify}}
+	return []step{{"notes", notes}, {"binaries", binaries}, {"oci", oci}, {"files", files}, {"verify", verify}}
 }
 
 func main() {

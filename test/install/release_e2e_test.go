@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package install_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	appsv1 "k8s.io/api/apps/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/test/stack"
+)
+
+// release is a release in a local registry, signed with a key of its own.
+type release struct {
+	t         *testing.T
+	s         *stack.Stack
+	dir       string   // of its files
+	variables []string // of make
+	env       []string
+	image     string // by digest
+	chart     string
+}
+
+// TestAReleaseIsInstalled makes a release for this machine by the targets of make that a tag starts, verifies it, and
+// installs from it as users do: the archive, the chart, the manifests and the image.
+func TestAReleaseIsInstalled(t *testing.T) {
+	s, err := stack.Start(t.Context(), stack.Options{Registry: true, Progress: t.Output()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	r := newRelease(t, s)
+	t.Run("the archive has a binary with the version", func(t *testing.T) { r.checkArchive(t) })
+	t.Run("the SBOMs name what is linked", func(t *testing.T) { r.checkSBOMs(t) })
+	t.Run("the chart installs the image, and leaves the definition", func(t *testing.T) { r.checkChart(t) })
+	t.Run("install.yaml installs the image, which runs", func(t *testing.T) { r.checkImage(t) })
+	t.Run("what was altered is refused", func(t *testing.T) { r.checkAltered(t) })
+}
+
+func newRelease(t *testing.T, s *stack.Stack) *release {
+	t.Helper()
+	cosign, err := stack.Cosign(t.Context(), t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &release{t: t, s: s, dir: filepath.Join(t.TempDir(), "release"), env: []string{"COSIGN_PASSWORD="}}
+	bin := filepath.Dir(r.dir)
+	command(t, bin, r.env, cosign, "generate-key-pair", "--output-key-prefix", "test")
+	r.variables = []string{
+		"BIN=" + bin, "RELEASE_VERSION=v9.8.7", "RELEASE_REGISTRY=" + s.RegistryHost() + "/winnow-dev",
+		"COSIGN_KEY=" + filepath.Join(bin, "test.key"), "COSIGN_PUBLIC_KEY=" + filepath.Join(bin, "test.pub"),
+		"RELEASE_FLAGS=-single -plain-http -platforms linux/" + runtime.GOARCH,
+	}
+	makeIn(t, root(t), r.env, append(r.variables, "release-binaries", "release-oci", "release-files", "release-verify")...)
+	content, err := os.ReadFile(filepath.Join(r.dir, "images.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	references := strings.Fields(string(content))
+	if len(references) != 2 {
+		t.Fatalf("images.txt is %q", content)
+	}
+	r.image, r.chart = references[0], references[1]
+	return r
+}
+
+// checkArchive verifies the checksum, unpacks, and runs the binary.
+func (r *release) checkArchive(t *testing.T) {
+	archive := fmt.Sprintf("winnow_9.8.7_%s_%s.tar.gz", runtime.GOOS, runtime.GOARCH)
+	content, err := os.ReadFile(filepath.Join(r.dir, archive))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums, err := os.ReadFile(filepath.Join(r.dir, "checksums.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("%x  %s\n", sha256.Sum256(content), archive); !strings.Contains(string(sums), want) {
+		t.Fatalf("checksums.txt has no %q:\n%s", want, sums)
+	}
+	dir := t.TempDir()
+	command(t, dir, nil, "tar", "-xzf", filepath.Join(r.dir, archive))
+	var version struct{ Version, Commit, Date, API string }
+	if err := json.Unmarshal([]byte(command(t, dir, nil, "./winnow", "version", "-o", "json")), &version); err != nil {
+		t.Fatal(err)
+	}
+	head := strings.TrimSpace(command(t, root(t), nil, "git", "rev-parse", "HEAD"))
+	if version.Version != "v9.8.7" || version.Commit != head || version.API != "catalog.winnow.dev/v1alpha1" {
+		t.Errorf("winnow version prints %+v, the commit is %s", version, head)
+	}
+	if date, err := time.Parse(time.RFC3339, version.Date); err != nil || !date.Equal(r.committed()) {
+		t.Errorf("the date is %q, want %s", version.Date, r.committed())
+	}
+	for _, file := range []string{"LICENSE", "THIRD_PARTY.md", "man/man1/winnow-diff.1", "completions/winnow.bash"} {
+		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(file))); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func (r *release) committed() time.Time {
+	r.t.Helper()
+	seconds, err := strconv.ParseInt(strings.TrimSpace(command(r.t, root(r.t), nil, "git", "log", "-1", "--format=%ct")), 10, 64)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return time.Unix(seconds, 0)
+}
+
+func (r *release) checkSBOMs(t *testing.T) {
+	for _, file := range []string{"winnow-controller.spdx.json", fmt.Sprintf("winnow_9.8.7_%s_%s.spdx.json", runtime.GOOS, runtime.GOARCH)} {
+		content, err := os.ReadFile(filepath.Join(r.dir, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{`"SPDX-2.3"`, `"k8s.io/client-go"`, `"pkg:golang/sigs.k8s.io/kustomize/api@`} {
+			if !bytes.Contains(content, []byte(want)) {
+				t.Errorf("%s has no %s", file, want)
+			}
+		}
+	}
+}
+
+// checkChart pulls the chart by its version, and installs, upgrades and uninstalls it.
+func (r *release) checkChart(t *testing.T) {
+	helm, err := stack.Helm(t.Context(), t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	chart := "oci://" + strings.Split(r.chart, "@")[0]
+	run := func(args ...string) string {
+		return command(t, t.TempDir(), []string{"KUBECONFIG=" + r.s.Kubeconfig(), "HOME=" + t.TempDir()}, append([]string{helm}, args...)...)
+	}
+	source := []string{chart, "--version", "9.8.7", "--plain-http", "--namespace", stack.WinnowNamespace}
+	run(append([]string{"install", "winnow", "--create-namespace"}, source...)...)
+	if got := r.deployed(t); got != strings.Replace(r.image, "@", ":v9.8.7@", 1) {
+		t.Errorf("the chart installs %s, want %s", got, r.image)
+	}
+	run(append([]string{"upgrade", "winnow", "--set", "extraArgs[0]=--log-level=debug"}, source...)...)
+	run("uninstall", "winnow", "--namespace", stack.WinnowNamespace)
+	if err := r.s.Client().Get(t.Context(), deploymentKey, &appsv1.Deployment{}); !apierrors.IsNotFound(err) {
+		t.Errorf("after uninstalling, the Deployment is there: %v", err)
+	}
+	definition := &apiextensionsv1.CustomResourceDefinition{}
+	if err := r.s.Client().Get(t.Context(), client.ObjectKey{Name: "catalogselections.catalog.winnow.dev"}, definition); err != nil {
+		t.Error(err)
+	}
+	run(append([]string{"install", "winnow"}, source...)...)
+}
+
+var deploymentKey = client.ObjectKey{Namespace: stack.WinnowNamespace, Name: "winnow-controller"}
+
+// deployed returns the image of the Deployment.
+func (r *release) deployed(t *testing.T) string {
+	t.Helper()
+	deployment := &appsv1.Deployment{}
+	if err := r.s.Client().Get(t.Context(), deploymentKey, deployment); err != nil {
+		t.Fatal(err)
+	}
+	return deployment.Spec.Template.Spec.Containers[0].Image
+}
+
+// checkImage applies the manifests, and runs what a node would pull with the rights that they grant.
+func (r *release) checkImage(t *testing.T) {
+	// The API server takes the name that is no image; nodes do not.
+	if err := r.s.ApplyKustomization(t.Context(), filepath.Join(root(t), "config", "default")); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.s.ApplyPath(t.Context(), filepath.Join(r.dir, "install.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	ref, err := name.ParseReference(r.deployed(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	index, err := remote.Index(ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := index.IndexManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := remote.Image(ref, remote.WithPlatform(v1.Platform{OS: "linux", Architecture: runtime.GOARCH}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(manifest.Manifests) != 1 {
+		t.Errorf("the image has %d platforms", len(manifest.Manifests))
+	}
+	checkConfig(t, image, r.committed())
+	dir := unpack(t, image)
+	checkCertificates(t, filepath.Join(dir, "etc/ssl/certs/ca-certificates.crt"))
+	if tagged, err := remote.Head(ref.Context().Tag("v9.8.7")); err != nil || tagged.Digest.String() != ref.Identifier() {
+		t.Errorf("the tag is %v: %v", tagged, err)
+	}
+	if runtime.GOOS != "linux" {
+		return
+	}
+	controller, err := r.s.StartController(t.Context(), stack.ControllerOptions{Binary: filepath.Join(dir, "ko-app/winnow-controller")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := controller.Stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// checkAltered alters each part of the release, which release-verify then refuses.
+func (r *release) checkAltered(t *testing.T) {
+	cosign, err := stack.Cosign(t.Context(), t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := func(what string, variables ...string) {
+		t.Helper()
+		args := append([]string{"make", "--no-print-directory", "-C", root(t), "release-verify"}, append(r.variables, variables...)...)
+		if out, err := failing(t, args...); err == nil {
+			t.Errorf("%s is verified: %s", what, out)
+		}
+	}
+	for _, file := range []string{"install.yaml", "checksums.txt"} {
+		path := filepath.Join(r.dir, file)
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, append(bytes.Clone(content), '\n'), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		refused("a line more in " + file)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := t.TempDir()
+	command(t, other, r.env, cosign, "generate-key-pair", "--output-key-prefix", "other")
+	refused("a release of another key", "COSIGN_PUBLIC_KEY="+filepath.Join(other, "other.pub"))
+}
