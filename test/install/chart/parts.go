@@ -144,7 +144,7 @@ func index(objects []object) map[string]object {
 
 // file joins documents to a template.
 func file(dir, when string, documents []string) string {
-	text := fmt.Sprintf("{{- /* Generated from config/%s by make generate. */ -}}\n", dir)
+	text := fmt.Sprintf("# SPDX-License-Identifier: Apache-2.0\n\n# Generated from config/%s by make generate.\n", dir)
 	joined := "---\n" + strings.Join(documents, "---\n")
 	if when == "" {
 		return text + joined
