@@ -112,7 +112,7 @@ release-manifests: ## Render bin/install.yaml, with the image IMAGE.
 .PHONY: completions
 completions: ## Build the completions of winnow into bin/completions.
 	@rm -rf $(BIN)/completions && mkdir -p $(BIN)/completions
-	@for shell in bash zsh fish powershell; do $(GO) run -tags docs ./cmd/winnow completion $$shell >$(BIN)/completions/winnow.$$shell || exit 1; done
+	@for shell in bash zsh fish powershell; do $(GO) run ./cmd/winnow completion $$shell >$(BIN)/completions/winnow.$$shell || exit 1; done
 
 .PHONY: tools
 tools: $(CONTROLLER_GEN) $(GOLANGCI_LINT) ## Build the pinned development tools.

@@ -82,7 +82,7 @@ func checkConfig(t *testing.T, image v1.Image, created time.Time) {
 	if !file.Created.Equal(created) {
 		t.Errorf("created at %s", file.Created)
 	}
-	if got := file.Config.Labels["org.opencontainers.image.version"]; got != "v9.8.7" {
+	if got := file.Config.Labels["org.opencontainers.image.version"]; got != releaseVersion {
 		t.Errorf("the version is %q", got)
 	}
 	if len(manifest.Annotations) > 0 {

@@ -6,8 +6,6 @@ package install_test
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -35,12 +33,15 @@ type release struct {
 	dir       string   // of its files
 	variables []string // of make
 	env       []string
+	publicKey string
 	image     string // by digest
-	chart     string
 }
 
+// releaseVersion is the version in the commands of the guide.
+const releaseVersion = "v0.1.0"
+
 // TestAReleaseIsInstalled makes a release for this machine by the targets of make that a tag starts, verifies it, and
-// installs from it as users do: the archive, the chart, the manifests and the image.
+// installs from it by the commands of the guide: the archive, the chart, the manifests and the image.
 func TestAReleaseIsInstalled(t *testing.T) {
 	s, err := stack.Start(t.Context(), stack.Options{Registry: true, Progress: t.Output()})
 	if err != nil {
@@ -52,10 +53,11 @@ func TestAReleaseIsInstalled(t *testing.T) {
 		}
 	})
 	r := newRelease(t, s)
-	t.Run("the archive has a binary with the version", func(t *testing.T) { r.checkArchive(t) })
+	u := newUser(t, r)
+	t.Run("the archive has a binary with the version", func(t *testing.T) { u.checkArchive(t, r) })
 	t.Run("the SBOMs name what is linked", func(t *testing.T) { r.checkSBOMs(t) })
-	t.Run("the chart installs the image, and leaves the definition", func(t *testing.T) { r.checkChart(t) })
-	t.Run("install.yaml installs the image, which runs", func(t *testing.T) { r.checkImage(t) })
+	t.Run("the chart installs the image, and leaves the definition", func(t *testing.T) { r.checkChart(t, u) })
+	t.Run("install.yaml installs the image, which runs", func(t *testing.T) { r.checkImage(t, u) })
 	t.Run("what was altered is refused", func(t *testing.T) { r.checkAltered(t) })
 }
 
@@ -67,10 +69,11 @@ func newRelease(t *testing.T, s *stack.Stack) *release {
 	}
 	r := &release{t: t, s: s, dir: filepath.Join(t.TempDir(), "release"), env: []string{"COSIGN_PASSWORD="}}
 	bin := filepath.Dir(r.dir)
+	r.publicKey = filepath.Join(bin, "test.pub")
 	command(t, bin, r.env, cosign, "generate-key-pair", "--output-key-prefix", "test")
 	r.variables = []string{
-		"BIN=" + bin, "RELEASE_VERSION=v9.8.7", "RELEASE_REGISTRY=" + s.RegistryHost() + "/winnow-dev",
-		"COSIGN_KEY=" + filepath.Join(bin, "test.key"), "COSIGN_PUBLIC_KEY=" + filepath.Join(bin, "test.pub"),
+		"BIN=" + bin, "RELEASE_VERSION=" + releaseVersion, "RELEASE_REGISTRY=" + s.RegistryHost() + "/winnow-dev",
+		"COSIGN_KEY=" + filepath.Join(bin, "test.key"), "COSIGN_PUBLIC_KEY=" + r.publicKey,
 		"RELEASE_FLAGS=-single -plain-http -platforms linux/" + runtime.GOARCH,
 	}
 	makeIn(t, root(t), r.env, append(r.variables, "release-binaries", "release-oci", "release-files", "release-verify")...)
@@ -82,42 +85,8 @@ func newRelease(t *testing.T, s *stack.Stack) *release {
 	if len(references) != 2 {
 		t.Fatalf("images.txt is %q", content)
 	}
-	r.image, r.chart = references[0], references[1]
+	r.image = references[0]
 	return r
-}
-
-// checkArchive verifies the checksum, unpacks, and runs the binary.
-func (r *release) checkArchive(t *testing.T) {
-	archive := fmt.Sprintf("winnow_9.8.7_%s_%s.tar.gz", runtime.GOOS, runtime.GOARCH)
-	content, err := os.ReadFile(filepath.Join(r.dir, archive))
-	if err != nil {
-		t.Fatal(err)
-	}
-	sums, err := os.ReadFile(filepath.Join(r.dir, "checksums.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := fmt.Sprintf("%x  %s\n", sha256.Sum256(content), archive); !strings.Contains(string(sums), want) {
-		t.Fatalf("checksums.txt has no %q:\n%s", want, sums)
-	}
-	dir := t.TempDir()
-	command(t, dir, nil, "tar", "-xzf", filepath.Join(r.dir, archive))
-	var version struct{ Version, Commit, Date, API string }
-	if err := json.Unmarshal([]byte(command(t, dir, nil, "./winnow", "version", "-o", "json")), &version); err != nil {
-		t.Fatal(err)
-	}
-	head := strings.TrimSpace(command(t, root(t), nil, "git", "rev-parse", "HEAD"))
-	if version.Version != "v9.8.7" || version.Commit != head || version.API != "catalog.winnow.dev/v1alpha1" {
-		t.Errorf("winnow version prints %+v, the commit is %s", version, head)
-	}
-	if date, err := time.Parse(time.RFC3339, version.Date); err != nil || !date.Equal(r.committed()) {
-		t.Errorf("the date is %q, want %s", version.Date, r.committed())
-	}
-	for _, file := range []string{"LICENSE", "THIRD_PARTY.md", "man/man1/winnow-diff.1", "completions/winnow.bash"} {
-		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(file))); err != nil {
-			t.Error(err)
-		}
-	}
 }
 
 func (r *release) committed() time.Time {
@@ -130,7 +99,7 @@ func (r *release) committed() time.Time {
 }
 
 func (r *release) checkSBOMs(t *testing.T) {
-	for _, file := range []string{"winnow-controller.spdx.json", fmt.Sprintf("winnow_9.8.7_%s_%s.spdx.json", runtime.GOOS, runtime.GOARCH)} {
+	for _, file := range []string{"winnow-controller.spdx.json", fmt.Sprintf("winnow_0.1.0_%s_%s.spdx.json", runtime.GOOS, runtime.GOARCH)} {
 		content, err := os.ReadFile(filepath.Join(r.dir, file))
 		if err != nil {
 			t.Fatal(err)
@@ -143,23 +112,16 @@ func (r *release) checkSBOMs(t *testing.T) {
 	}
 }
 
-// checkChart pulls the chart by its version, and installs, upgrades and uninstalls it.
-func (r *release) checkChart(t *testing.T) {
-	helm, err := stack.Helm(t.Context(), t.Output())
-	if err != nil {
-		t.Fatal(err)
+// checkChart installs the chart as the guide does, and upgrades and uninstalls it.
+func (r *release) checkChart(t *testing.T, u *user) {
+	u.run(t, "helm install winnow")
+	if got, want := r.deployed(t), strings.Replace(r.image, "@", ":"+releaseVersion+"@", 1); got != want {
+		t.Errorf("the chart installs %s, want %s", got, want)
 	}
-	chart := "oci://" + strings.Split(r.chart, "@")[0]
-	run := func(args ...string) string {
-		return command(t, t.TempDir(), []string{"KUBECONFIG=" + r.s.Kubeconfig(), "HOME=" + t.TempDir()}, append([]string{helm}, args...)...)
-	}
-	source := []string{chart, "--version", "9.8.7", "--plain-http", "--namespace", stack.WinnowNamespace}
-	run(append([]string{"install", "winnow", "--create-namespace"}, source...)...)
-	if got := r.deployed(t); got != strings.Replace(r.image, "@", ":v9.8.7@", 1) {
-		t.Errorf("the chart installs %s, want %s", got, r.image)
-	}
-	run(append([]string{"upgrade", "winnow", "--set", "extraArgs[0]=--log-level=debug"}, source...)...)
-	run("uninstall", "winnow", "--namespace", stack.WinnowNamespace)
+	helm := func(args string) { command(t, u.dir, u.env, "bash", "-euc", "helm "+args+" --namespace winnow-system") }
+	chart := "oci://" + r.s.RegistryHost() + "/winnow-dev/charts/winnow --version 0.1.0"
+	helm("upgrade winnow " + chart + " --reset-then-reuse-values --set multitenant.enabled=true")
+	helm("uninstall winnow")
 	if err := r.s.Client().Get(t.Context(), deploymentKey, &appsv1.Deployment{}); !apierrors.IsNotFound(err) {
 		t.Errorf("after uninstalling, the Deployment is there: %v", err)
 	}
@@ -167,7 +129,7 @@ func (r *release) checkChart(t *testing.T) {
 	if err := r.s.Client().Get(t.Context(), client.ObjectKey{Name: "catalogselections.catalog.winnow.dev"}, definition); err != nil {
 		t.Error(err)
 	}
-	run(append([]string{"install", "winnow"}, source...)...)
+	helm("install winnow " + chart)
 }
 
 var deploymentKey = client.ObjectKey{Namespace: stack.WinnowNamespace, Name: "winnow-controller"}
@@ -183,12 +145,13 @@ func (r *release) deployed(t *testing.T) string {
 }
 
 // checkImage applies the manifests, and runs what a node would pull with the rights that they grant.
-func (r *release) checkImage(t *testing.T) {
+func (r *release) checkImage(t *testing.T, u *user) {
 	// The API server takes the name that is no image; nodes do not.
 	if err := r.s.ApplyKustomization(t.Context(), filepath.Join(root(t), "config", "default")); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.s.ApplyPath(t.Context(), filepath.Join(r.dir, "install.yaml")); err != nil {
+	u.run(t, "kubectl apply -f install.yaml")
+	if err := r.s.ApplyPath(t.Context(), filepath.Join(u.dir, "install.yaml")); err != nil {
 		t.Fatal(err)
 	}
 	ref, err := name.ParseReference(r.deployed(t))
@@ -213,7 +176,7 @@ func (r *release) checkImage(t *testing.T) {
 	checkConfig(t, image, r.committed())
 	dir := unpack(t, image)
 	checkCertificates(t, filepath.Join(dir, "etc/ssl/certs/ca-certificates.crt"))
-	if tagged, err := remote.Head(ref.Context().Tag("v9.8.7")); err != nil || tagged.Digest.String() != ref.Identifier() {
+	if tagged, err := remote.Head(ref.Context().Tag(releaseVersion)); err != nil || tagged.Digest.String() != ref.Identifier() {
 		t.Errorf("the tag is %v: %v", tagged, err)
 	}
 	if runtime.GOOS != "linux" {
