@@ -67,12 +67,24 @@ func newRelease(t *testing.T, s *stack.Stack) *release {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &release{t: t, s: s, dir: filepath.Join(t.TempDir(), "release"), env: []string{"COSIGN_PASSWORD="}}
-	bin := filepath.Dir(r.dir)
+	// goreleaser packs files of the repository only.
+	if err := os.MkdirAll(filepath.Join(root(t), "bin"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	bin, err := os.MkdirTemp(filepath.Join(root(t), "bin"), "test-release-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(bin); err != nil {
+			t.Error(err)
+		}
+	})
+	r := &release{t: t, s: s, dir: filepath.Join(bin, "release"), env: []string{"COSIGN_PASSWORD="}}
 	r.publicKey = filepath.Join(bin, "test.pub")
 	command(t, bin, r.env, cosign, "generate-key-pair", "--output-key-prefix", "test")
 	r.variables = []string{
-		"BIN=" + bin, "RELEASE_VERSION=" + releaseVersion, "RELEASE_REGISTRY=" + s.RegistryHost() + "/winnow-dev",
+		"BIN=bin/" + filepath.Base(bin), "RELEASE_VERSION=" + releaseVersion, "RELEASE_REGISTRY=" + s.RegistryHost() + "/winnow-dev",
 		"COSIGN_KEY=" + filepath.Join(bin, "test.key"), "COSIGN_PUBLIC_KEY=" + r.publicKey,
 		"RELEASE_FLAGS=-single -plain-http -platforms linux/" + runtime.GOARCH,
 	}

@@ -65,8 +65,8 @@ func files(t *testing.T) []string {
 }
 
 // makeIn runs make, without what `make e2e` or the environment hands down.
-func makeIn(t *testing.T, dir string, env []string, args ...string) string {
+func makeIn(t *testing.T, dir string, env []string, args ...string) {
 	t.Helper()
-	return command(t, dir, append([]string{"MAKEFLAGS=", "MFLAGS=", "MAKELEVEL=", "MAKEOVERRIDES=", "IMAGE_REPO=", "IMAGE_BASE="}, env...),
+	command(t, dir, append([]string{"MAKEFLAGS=", "MFLAGS=", "MAKELEVEL=", "MAKEOVERRIDES=", "IMAGE_REPO=", "IMAGE_BASE="}, env...),
 		append([]string{"make", "--no-print-directory"}, args...)...)
 }

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -94,7 +95,7 @@ func parse(args []string) (*options, []string, error) {
 	flags := flag.NewFlagSet("release", flag.ContinueOnError)
 	flags.StringVar(&o.version, "version", "", "version of the release")
 	flags.StringVar(&o.registry, "registry", "", "registry, and a path in it, for the image and the chart")
-	flags.StringVar(&o.bin, "bin", "bin", "directory of what make builds")
+	flags.StringVar(&o.bin, "bin", "bin", "directory of what make builds, below the root of the repository")
 	flags.StringVar(&o.key, "key", "", "private key of cosign, instead of signing keyless")
 	flags.StringVar(&o.publicKey, "public-key", "", "the public key")
 	flags.StringVar(&o.platforms, "platforms", "", "platforms of the image, with commas")
@@ -109,6 +110,9 @@ func parse(args []string) (*options, []string, error) {
 	}
 	if !location.MatchString(o.registry) && slices.ContainsFunc(wanted, func(name string) bool { return name == "oci" || name == "verify" }) {
 		return nil, nil, fmt.Errorf("RELEASE_REGISTRY %q is no registry such as ghcr.io/winnow-dev", o.registry)
+	}
+	if !filepath.IsLocal(o.bin) {
+		return nil, nil, fmt.Errorf("BIN %q is not below the root of the repository, of which goreleaser packs files", o.bin)
 	}
 	if (o.key == "") != (o.publicKey == "") {
 		return nil, nil, errors.New("COSIGN_KEY and COSIGN_PUBLIC_KEY belong together: set both, or none to sign keyless")

@@ -40,7 +40,7 @@ func (o *options) verifyChecksums(ctx context.Context) error {
 }
 
 // cosign runs a verb of cosign with the flags that identify returns for a directory of temporary files.
-func (o *options) cosign(ctx context.Context, verb string, identify func(cosign, dir string) ([]string, error), args ...string) error {
+func (o *options) cosign(ctx context.Context, verb string, identify func(ctx context.Context, cosign, dir string) ([]string, error), args ...string) error {
 	cosign, err := stack.Cosign(ctx, os.Stderr)
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (o *options) cosign(ctx context.Context, verb string, identify func(cosign,
 		return err
 	}
 	defer os.RemoveAll(dir)
-	flags, err := identify(cosign, dir)
+	flags, err := identify(ctx, cosign, dir)
 	if err != nil {
 		return err
 	}
@@ -62,27 +62,27 @@ func (o *options) cosign(ctx context.Context, verb string, identify func(cosign,
 }
 
 // signer returns the flags that sign. With a key, cosign contacts the registry alone: the files name no services.
-func (o *options) signer(cosign, dir string) ([]string, error) {
+func (o *options) signer(ctx context.Context, cosign, dir string) ([]string, error) {
 	if o.key == "" {
 		return []string{"--yes"}, nil
 	}
 	config, root := filepath.Join(dir, "signing-config.json"), filepath.Join(dir, "trusted-root.json")
-	if err := create(cosign, "signing-config", config); err != nil {
+	if err := create(ctx, cosign, "signing-config", config); err != nil {
 		return nil, err
 	}
-	return []string{"--yes", "--key", o.key, "--signing-config", config, "--trusted-root", root}, create(cosign, "trusted-root", root)
+	return []string{"--yes", "--key", o.key, "--signing-config", config, "--trusted-root", root}, create(ctx, cosign, "trusted-root", root)
 }
 
 // verifier returns the flags that verify.
-func (o *options) verifier(cosign, dir string) ([]string, error) {
+func (o *options) verifier(ctx context.Context, cosign, dir string) ([]string, error) {
 	if o.key == "" {
 		return []string{"--certificate-oidc-issuer", issuer, "--certificate-identity", workflow + o.version}, nil
 	}
 	root := filepath.Join(dir, "trusted-root.json")
-	return []string{"--key", o.publicKey, "--insecure-ignore-tlog", "--trusted-root", root}, create(cosign, "trusted-root", root)
+	return []string{"--key", o.publicKey, "--insecure-ignore-tlog", "--trusted-root", root}, create(ctx, cosign, "trusted-root", root)
 }
 
-func create(cosign, kind, file string) error {
-	_, err := output(context.Background(), nil, cosign, kind, "create", "--out", file)
+func create(ctx context.Context, cosign, kind, file string) error {
+	_, err := output(ctx, nil, cosign, kind, "create", "--out", file)
 	return err
 }
