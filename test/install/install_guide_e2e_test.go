@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/winnow-dev/winnow/test/stack"
 )
@@ -102,9 +103,8 @@ func (u *user) checkArchive(t *testing.T, r *release) {
 	u.run(t, "cosign verify-blob")
 	u.run(t, "verify-attestation")
 	printed := u.run(t, "sudo install")
-	head := strings.TrimSpace(command(t, root(t), nil, "git", "rev-parse", "HEAD"))
 	want := fmt.Sprintf("winnow %s (%s, %s/%s, catalog.winnow.dev/v1alpha1, commit %s, %s)\n", releaseVersion, runtime.Version(),
-		runtime.GOOS, runtime.GOARCH, head, r.committed().UTC().Format("2006-01-02T15:04:05Z"))
+		runtime.GOOS, runtime.GOARCH, r.commit, r.created.Format(time.RFC3339))
 	if printed != want {
 		t.Errorf("winnow version prints %q, want %q", printed, want)
 	}
