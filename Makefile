@@ -49,7 +49,7 @@ help: ## Show this help.
 	  /^[a-zA-Z0-9_-]+:.*## / { printf "  %-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: generate
-generate: $(CONTROLLER_GEN) ## Generate deep copies, CRDs, the role, docs/reference, docs/schemas, THIRD_PARTY.md.
+generate: $(CONTROLLER_GEN) ## Generate deep copies, CRDs, the role, docs/reference, docs/schemas, THIRD_PARTY.md, charts.
 	@$(call generate-into,.)
 
 # verify generates into an empty directory and compares, so that it judges the generated files and
@@ -60,7 +60,8 @@ $(CONTROLLER_GEN) crd paths=./api/... output:crd:artifacts:config=$(1)/config/cr
 $(CONTROLLER_GEN) rbac:roleName=winnow-controller paths=./controllers/... output:rbac:artifacts:config=$(1)/config/rbac && \
 $(GO) run -tags docs ./cmd/winnow markdown $(1)/docs/reference && \
 $(GO) run -tags docs ./cmd/winnow schemas $(1)/docs/schemas && \
-$(GO) run ./test/licenses $(1)/THIRD_PARTY.md
+$(GO) run ./test/licenses $(1)/THIRD_PARTY.md && \
+$(GO) run ./test/install/chart $(1)/charts/winnow
 endef
 
 .PHONY: fmt
@@ -75,7 +76,10 @@ lint: $(GOLANGCI_LINT) ## Run golangci-lint.
 vulncheck: $(GOVULNCHECK) ## Check what is linked for known vulnerabilities (by vuln.go.dev).
 	@$(GOVULNCHECK) ./cmd/winnow ./cmd/winnow-controller
 
-LDFLAGS = -s -w -X main.version=$(VERSION) -X github.com/winnow-dev/winnow/cmd/winnow/verbs/version.linked=$(VERSION)
+VERSION_PACKAGE := github.com/winnow-dev/winnow/cmd/winnow/verbs/version
+COMMIT ?= $(shell git log -1 --format=%H 2>/dev/null)
+COMMIT_DATE ?= $(shell TZ=UTC0 git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ 2>/dev/null)
+LDFLAGS = -s -w -X main.version=$(VERSION) -X $(VERSION_PACKAGE).linked=$(VERSION) -X $(VERSION_PACKAGE).commit=$(COMMIT) -X $(VERSION_PACKAGE).date=$(COMMIT_DATE)
 GO_BUILD = $(GO) build -ldflags $(call quoted,$(LDFLAGS)) -o $(BIN)/
 
 .PHONY: build
@@ -94,7 +98,7 @@ SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 
 .PHONY: image
 image: $(KO) ## Build the image into bin/image, or push it to IMAGE_REPO.
-	@GOOS= GOARCH= SOURCE_DATE_EPOCH=$(call quoted,$(SOURCE_DATE_EPOCH)) $(GO) run ./test/install/image -ko $(KO) -o $(BIN)/image \
+	@GOOS= GOARCH= SOURCE_DATE_EPOCH=$(call quoted,$(SOURCE_DATE_EPOCH)) $(GO) run ./test/install/image -ko $(KO) -o $(BIN)/image -sbom $(BIN)/winnow-controller.spdx.json \
 	  -repo $(call quoted,$(IMAGE_REPO)) -tag $(call quoted,$(IMAGE_TAG)) \
 	  -platforms $(call quoted,$(IMAGE_PLATFORMS)) -base $(call quoted,$(IMAGE_BASE))
 
@@ -104,6 +108,11 @@ MANIFESTS ?= config/default
 .PHONY: release-manifests
 release-manifests: ## Render bin/install.yaml, with the image IMAGE.
 	@GOOS= GOARCH= $(GO) run ./test/install/manifests -image $(call quoted,$(IMAGE)) -o $(BIN)/install.yaml $(call quoted,$(MANIFESTS))
+
+.PHONY: completions
+completions: ## Build the completions of winnow into bin/completions.
+	@rm -rf $(BIN)/completions && mkdir -p $(BIN)/completions
+	@for shell in bash zsh fish powershell; do $(GO) run ./cmd/winnow completion $$shell >$(BIN)/completions/winnow.$$shell || exit 1; done
 
 .PHONY: tools
 tools: $(CONTROLLER_GEN) $(GOLANGCI_LINT) ## Build the pinned development tools.
@@ -127,6 +136,8 @@ verify-generated: $(CONTROLLER_GEN)
 	done && \
 	diff -ru --exclude=README.md docs/reference "$$out/docs/reference" || stale="$$stale docs/reference"; \
 	diff -ru docs/schemas "$$out/docs/schemas" || stale="$$stale docs/schemas"; \
+	diff -u charts/winnow/values.yaml "$$out/charts/winnow/values.yaml" && \
+	diff -ru --exclude=NOTES.txt --exclude='*.tpl' charts/winnow/templates "$$out/charts/winnow/templates" || stale="$$stale charts/winnow"; \
 	if [ -n "$$stale" ]; then echo "stale:$$stale; run make generate" >&2; exit 1; fi
 
 .PHONY: verify-format
@@ -187,7 +198,7 @@ export WINNOW_SOAK_SEED
 
 .PHONY: e2e
 e2e: $(KO) ## Run the end-to-end tests on the local real system.
-	@$(SERVERS) -cosign -helm
+	@$(SERVERS) -cosign -helm -release
 	@echo "soak: WINNOW_SOAK_SEED=$(WINNOW_SOAK_SEED)"
 	$(GO_TEST_RACE) -tags e2e -count=1 -timeout 40m ./test/...
 
@@ -229,6 +240,45 @@ raised: ## List what the servers of the demo are built with above those pins.
 cover: ## Measure the statement coverage of all tests but e2e.
 	$(GO) test -timeout 30m -coverpkg=./api/...,./render/...,./controllers/...,./cmd/... -coverprofile=cover.out ./...
 	@$(GO) tool cover -func=cover.out | tail -n 1
+
+##@ Release
+
+RELEASE_VERSION ?= $(VERSION)
+# Without a key, cosign signs as the workflow that runs it.
+COSIGN_KEY ?=
+COSIGN_PUBLIC_KEY ?=
+RELEASE_FLAGS ?=
+release = GOOS= GOARCH= $(GO) run ./test/install/release -version $(call quoted,$(RELEASE_VERSION)) -registry $(call quoted,$(RELEASE_REGISTRY)) \
+  -bin $(call quoted,$(BIN)) -key $(call quoted,$(COSIGN_KEY)) -public-key $(call quoted,$(COSIGN_PUBLIC_KEY)) $(RELEASE_FLAGS)
+
+.PHONY: release-notes
+release-notes: ## Check that RELEASE_VERSION has notes, and the tree no changes.
+	@$(release) notes
+
+# The password comes from REGISTRY_PASSWORD on standard input: arguments are seen by all processes.
+.PHONY: release-login
+release-login: $(KO) ## Log in to RELEASE_REGISTRY as REGISTRY_USER.
+	@printf '%s' "$$REGISTRY_PASSWORD" | $(KO) login $(call quoted,$(firstword $(subst /, ,$(RELEASE_REGISTRY)))) --username "$$REGISTRY_USER" --password-stdin
+
+.PHONY: release-binaries
+release-binaries: man completions ## Pack winnow for each platform into bin/release.
+	@$(release) binaries
+
+.PHONY: release-oci
+release-oci: $(KO) ## Push image and chart to RELEASE_REGISTRY, sign them, render the manifests.
+	@$(release) oci
+
+.PHONY: release-files
+release-files: ## Add the documentation, and sign the checksums of bin/release.
+	@$(release) files
+
+.PHONY: release-verify
+release-verify: ## Verify bin/release, the image and the chart.
+	@$(release) verify
+
+.PHONY: release-dry-run
+release-dry-run: $(KO) man completions ## Make a whole release, with a local registry and a key of its own.
+	@$(release) dry-run
 
 ##@ Try
 

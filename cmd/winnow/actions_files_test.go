@@ -28,7 +28,8 @@ func TestActionsUseWhatTheyDeclare(t *testing.T) {
 			}
 			text := readFileString(t, filepath.Join(actionsDir, name, "action.yml"))
 			scripts := readFileString(t, filepath.Join(actionsDir, name, name+".sh")) +
-				readFileString(t, filepath.Join(actionsDir, "workflow.sh")) + readFileString(t, filepath.Join(actionsDir, "comment.sh"))
+				readFileString(t, filepath.Join(actionsDir, "workflow.sh")) + readFileString(t, filepath.Join(actionsDir, "comment.sh")) +
+				readFileString(t, filepath.Join(actionsDir, "download.sh"))
 			for input, declared := range action.Inputs {
 				if declared.Description == "" || !strings.Contains(text, "${{ inputs."+input+" }}") {
 					t.Errorf("the input %s has no description, or is not used", input)

@@ -3,7 +3,9 @@
 package main
 
 import (
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -54,13 +56,8 @@ func TestGuideJobOfGitLab(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	var script string
-	for _, block := range yamlBlock.FindAllStringSubmatch(readFileString(t, "../../docs/guides/pull-requests.md"), -1) {
-		if file, ok := parse(t, block[1]).(map[string]any); ok && file["winnow"] != nil {
-			lines := file["winnow"].(map[string]any)["script"].([]any)
-			script = lines[len(lines)-1].(string)
-		}
-	}
+	lines := guideJob(t, "pull-requests", "winnow")
+	script := lines[len(lines)-1]
 	g := &gitLab{}
 	server := httptest.NewServer(g)
 	defer server.Close()
@@ -89,5 +86,67 @@ func TestGuideJobOfGitLab(t *testing.T) {
 	}
 	if want := "<!-- winnow diff -->\n### held\n\n**This fails the check:**\n\n    winnow: --fail-on held\n"; g.note != want {
 		t.Errorf("the note is %q", g.note)
+	}
+}
+
+// guideJob returns the script of a job of GitLab in a guide.
+func guideJob(t *testing.T, guide, job string) (script []string) {
+	t.Helper()
+	for _, block := range yamlBlock.FindAllStringSubmatch(readFileString(t, "../../docs/guides/"+guide+".md"), -1) {
+		if file, ok := parse(t, block[1]).(map[string]any); ok && file[job] != nil {
+			for _, line := range file[job].(map[string]any)["script"].([]any) {
+				script = append(script, line.(string))
+			}
+		}
+	}
+	if len(script) == 0 {
+		t.Fatalf("the guide %s has no job %s", guide, job)
+	}
+	return script
+}
+
+// The jobs of the guides run the archive of a release only if it has the digest that they name.
+func TestGuideJobsInstallAReleaseByItsDigest(t *testing.T) {
+	for _, program := range []string{"bash", "curl", "sha256sum", "tar"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(err)
+		}
+	}
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "winnow"), "#!/bin/sh\necho released\n")
+	if err := os.Chmod(filepath.Join(dir, "winnow"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	archive := filepath.Join(dir, "releases", "v0.1.0", "winnow_0.1.0_linux_amd64.tar.gz")
+	if err := os.MkdirAll(filepath.Dir(archive), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "tar", "-czf", archive, "-C", dir, "winnow").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(dir, "releases"))))
+	defer server.Close()
+	digest := fmt.Sprintf("%x", sha256.Sum256([]byte(readFileString(t, archive))))
+	for _, guide := range []struct{ name, job string }{{"pull-requests", "winnow"}, {"publishing", "publish"}} {
+		for _, test := range []struct {
+			what, version, sha256 string
+			good                  bool
+		}{
+			{"the archive of the digest", "v0.1.0", digest, true},
+			{"another archive", "v0.1.0", strings.Repeat("0", 64), false},
+			{"a release that is missing", "v0.2.0", digest, false},
+		} {
+			t.Run(guide.name+", "+test.what, func(t *testing.T) {
+				script := guideJob(t, guide.name, guide.job)
+				install := script[slices.IndexFunc(script, func(line string) bool { return strings.Contains(line, "WINNOW_SHA256") })]
+				shell := exec.CommandContext(t.Context(), "bash", "-c", install+"winnow")
+				shell.Dir = t.TempDir()
+				shell.Env = append(os.Environ(), "HOME="+t.TempDir(), "WINNOW_RELEASES="+server.URL, "WINNOW_VERSION="+test.version, "WINNOW_SHA256="+test.sha256)
+				out, err := shell.CombinedOutput()
+				if ran := strings.Contains(string(out), "released"); (err == nil) != test.good || ran != test.good {
+					t.Errorf("%v: %s", err, out)
+				}
+			})
+		}
 	}
 }

@@ -4,12 +4,17 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -36,11 +41,13 @@ func TestActions(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/actions",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"action": runAction, "workflow": runWorkflow, "github": askGitHub, "login": login, "manifest": manifest, "resolve": resolve,
+			"action": runAction, "workflow": runWorkflow, "github": askGitHub, "login": login, "manifest": manifest, "resolve": resolve, "digest": sha256Of,
 		},
 		Setup: func(env *testscript.Env) error {
 			server := startGitHub()
 			env.Defer(server.Close)
+			releases := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(env.WorkDir, "releases"))))
+			env.Defer(releases.Close)
 			env.Values[gitHubKey{}] = server
 			for name, value := range map[string]string{
 				"GORACE":              "atexit_sleep_ms=0",
@@ -50,6 +57,8 @@ func TestActions(t *testing.T) {
 				"HOME":                env.WorkDir,
 				"GITHUB_API_URL":      server.URL,
 				"GITHUB_REPOSITORY":   "org/fleet",
+				"GITHUB_ENV":          filepath.Join(env.WorkDir, "runner temp", "env"),
+				"RELEASES":            releases.URL,
 				"RUNNER_TEMP":         filepath.Join(env.WorkDir, "runner temp"),
 				"GITHUB_OUTPUT":       filepath.Join(env.WorkDir, "runner temp", "output"),
 				"GITHUB_STEP_SUMMARY": filepath.Join(env.WorkDir, "runner temp", "summary"),
@@ -73,11 +82,13 @@ type actionFile struct {
 	Outputs map[string]struct{ Description, Value string }
 	Runs    struct {
 		Using string
-		Steps []struct {
-			ID, If, Uses, Shell, Run string
-			Env, With                map[string]any
-		}
+		Steps []actionStep
 	}
+}
+
+type actionStep struct {
+	ID, If, Uses, Shell, Run string
+	Env, With                map[string]any
 }
 
 func readAction(name string) (actionFile, error) {
@@ -91,8 +102,8 @@ func readAction(name string) (actionFile, error) {
 
 var expression = regexp.MustCompile(`\$\{\{ ([\w.-]+) \}\}`)
 
-// runAction implements: action NAME CODE [INPUT=VALUE]... It runs the last step of the action with
-// the environment of action.yml. \n in a value is a line break. The event contains the values of the
+// runAction implements: action NAME CODE [INPUT=VALUE]... It runs the last step of the action, or that with the id in the
+// variable STEP, with the environment of action.yml. \n in a value is a line break. The event contains the values of the
 // variables PULL, PULL_BASE and PULL_HEAD.
 func runAction(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
@@ -131,6 +142,9 @@ func runAction(ts *testscript.TestScript, neg bool, args []string) {
 		context["inputs."+name] = evaluate(strings.ReplaceAll(value, `\n`, "\n"))
 	}
 	step := action.Runs.Steps[len(action.Runs.Steps)-1]
+	if id := ts.Getenv("STEP"); id != "" {
+		step = action.Runs.Steps[slices.IndexFunc(action.Runs.Steps, func(s actionStep) bool { return s.ID == id })]
+	}
 	for name, value := range step.Env {
 		ts.Setenv(name, evaluate(value.(string)))
 	}
@@ -183,4 +197,12 @@ func resolve(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Check(ts.Exec("git", "rev-parse", args[1]))
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
+}
+
+// digest VARIABLE FILE sets a variable to the SHA-256 digest of a file.
+func sha256Of(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: digest VARIABLE FILE")
+	}
+	ts.Setenv(args[0], fmt.Sprintf("%x", sha256.Sum256([]byte(ts.ReadFile(args[1])))))
 }

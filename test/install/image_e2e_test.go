@@ -16,68 +16,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
-	"github.com/google/go-containerregistry/pkg/v1/remote"
-	appsv1 "k8s.io/api/apps/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/winnow-dev/winnow/test/stack"
 )
 
 // The same for all runs here, in place of what git tells of the commit.
 var commit = []string{"IMAGE_TAG=v9.8.7", "SOURCE_DATE_EPOCH=1700000000", "IMAGE_PLATFORMS=linux/" + runtime.GOARCH}
-
-// TestImageIsInstalled pushes the image to a registry, renders the manifests for its digest, applies them to an API
-// server, and runs what a node would pull for the Deployment.
-func TestImageIsInstalled(t *testing.T) {
-	s, err := stack.Start(t.Context(), stack.Options{Registry: true, Progress: t.Output()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	// The API server takes the name that is no image; nodes do not.
-	if err := s.ApplyKustomization(t.Context(), filepath.Join(root(t), "config", "default")); err != nil {
-		t.Fatal(err)
-	}
-	repo, bin := s.RegistryHost()+"/winnow/winnow-controller", "BIN="+t.TempDir()
-	pushed := strings.TrimSpace(makeIn(t, root(t), nil, append(commit, "image", bin, "IMAGE_REPO="+repo)...))
-	if !strings.HasPrefix(pushed, repo+"@sha256:") {
-		t.Fatalf("make image prints %q", pushed)
-	}
-	manifests := strings.TrimSpace(makeIn(t, root(t), nil, "release-manifests", bin, "IMAGE="+pushed))
-	if err := s.ApplyPath(t.Context(), manifests); err != nil {
-		t.Fatal(err)
-	}
-	deployment := &appsv1.Deployment{}
-	key := client.ObjectKey{Namespace: stack.WinnowNamespace, Name: "winnow-controller"}
-	if err := s.Client().Get(t.Context(), key, deployment); err != nil {
-		t.Fatal(err)
-	}
-	ref, err := name.ParseReference(deployment.Spec.Template.Spec.Containers[0].Image)
-	if err != nil {
-		t.Fatal(err)
-	}
-	image, err := remote.Image(ref)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkConfig(t, image)
-	dir := unpack(t, image)
-	checkCertificates(t, filepath.Join(dir, "etc/ssl/certs/ca-certificates.crt"))
-	if runtime.GOOS == "linux" {
-		command(t, dir, nil, filepath.Join(dir, "ko-app/winnow-controller"), "--help")
-	}
-	if tagged, err := remote.Head(ref.Context().Tag("v9.8.7")); err != nil || tagged.Digest.String() != ref.Identifier() {
-		t.Errorf("the tag is %v: %v", tagged, err)
-	}
-}
 
 // TestTheSameCommitIsTheSameImage builds twice, in directories, time zones and with file modes that differ, and without
 // git the second time.
@@ -121,7 +66,7 @@ func layoutIndex(t *testing.T, bin string) string {
 	return string(content)
 }
 
-func checkConfig(t *testing.T, image v1.Image) {
+func checkConfig(t *testing.T, image v1.Image, created time.Time) {
 	t.Helper()
 	file, err := image.ConfigFile()
 	if err != nil {
@@ -134,10 +79,10 @@ func checkConfig(t *testing.T, image v1.Image) {
 	if file.Config.User != "65532:65532" {
 		t.Errorf("the user is %q", file.Config.User)
 	}
-	if !file.Created.Equal(time.Unix(1700000000, 0)) {
+	if !file.Created.Equal(created) {
 		t.Errorf("created at %s", file.Created)
 	}
-	if got := file.Config.Labels["org.opencontainers.image.version"]; got != "v9.8.7" {
+	if got := file.Config.Labels["org.opencontainers.image.version"]; got != releaseVersion {
 		t.Errorf("the version is %q", got)
 	}
 	if len(manifest.Annotations) > 0 {

@@ -18,6 +18,13 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
+// failing runs a program that may fail, and returns all that it prints.
+func failing(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), args[0], args[1:]...).CombinedOutput()
+	return string(out), err
+}
+
 // command runs a program in dir, and returns what it prints on standard output. Of a variable given twice, the last
 // one counts.
 func command(t *testing.T, dir string, env []string, args ...string) string {
@@ -58,8 +65,8 @@ func files(t *testing.T) []string {
 }
 
 // makeIn runs make, without what `make e2e` or the environment hands down.
-func makeIn(t *testing.T, dir string, env []string, args ...string) string {
+func makeIn(t *testing.T, dir string, env []string, args ...string) {
 	t.Helper()
-	return command(t, dir, append([]string{"MAKEFLAGS=", "MFLAGS=", "MAKELEVEL=", "MAKEOVERRIDES=", "IMAGE_REPO=", "IMAGE_BASE="}, env...),
+	command(t, dir, append([]string{"MAKEFLAGS=", "MFLAGS=", "MAKELEVEL=", "MAKEOVERRIDES=", "IMAGE_REPO=", "IMAGE_BASE="}, env...),
 		append([]string{"make", "--no-print-directory"}, args...)...)
 }

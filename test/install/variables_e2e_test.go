@@ -16,7 +16,8 @@ func TestVariablesOfMakeAreNotRun(t *testing.T) {
 	for target, variables := range map[string][]string{
 		"image":             {"IMAGE_REPO", "IMAGE_TAG", "IMAGE_PLATFORMS", "IMAGE_BASE", "SOURCE_DATE_EPOCH"},
 		"release-manifests": {"IMAGE", "MANIFESTS"},
-		"build":             {"VERSION"},
+		"release-oci":       {"RELEASE_VERSION", "RELEASE_REGISTRY", "COSIGN_KEY", "COSIGN_PUBLIC_KEY"},
+		"build":             {"VERSION", "COMMIT", "COMMIT_DATE"},
 	} {
 		for _, variable := range variables {
 			for _, quote := range []string{"", "'", `"`} {

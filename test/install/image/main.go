@@ -28,6 +28,7 @@ type options struct {
 	tag       string // tag and version
 	platforms []v1.Platform
 	out       string // directory of the OCI layout
+	sbom      string // file of the SPDX document; none if empty
 }
 
 func main() {
@@ -51,6 +52,7 @@ func parse(args []string) (o options, err error) {
 	flags.StringVar(&o.repo, "repo", "", "repository to push to, instead of writing an OCI layout")
 	flags.StringVar(&o.tag, "tag", "dev", "tag of the image, and version of the controller")
 	flags.StringVar(&o.out, "o", "", "directory of the OCI layout")
+	flags.StringVar(&o.sbom, "sbom", "", "file for the SPDX document of what the image contains")
 	platforms := flags.String("platforms", "linux/amd64", "platforms, with commas")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -99,6 +101,11 @@ func run(ctx context.Context, o options) error {
 	digest, err := image.Digest()
 	if err != nil {
 		return err
+	}
+	if o.sbom != "" {
+		if err := writeSBOM(image, o); err != nil {
+			return fmt.Errorf("writing %s: %w", o.sbom, err)
+		}
 	}
 	if o.repo != "" {
 		if err := push(ctx, image, o); err != nil {

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 )
@@ -19,21 +21,38 @@ import (
 type Info struct {
 	output.Document
 	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"` // hash; missing where it was not recorded
+	Date     string `json:"date,omitempty"`   // of the commit
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
+	API      string `json:"api"` // group and version of CatalogSelections
 }
 
-// linked is the version that the linker sets.
-var linked = "dev"
+// The linker sets these: the version, the hash of the commit, and its date.
+var (
+	linked = "dev"
+	commit string
+	date   string
+)
 
 // This describes the running program.
 func This() Info {
-	return Info{output.NewDocument("Version"), Number(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+	return Info{
+		Document: output.NewDocument("Version"), Version: Number(), Commit: commit, Date: date,
+		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, API: v1alpha1.GroupVersion.String(),
+	}
 }
 
 // Line returns the version in a line.
 func (v Info) Line() string {
-	return fmt.Sprintf("winnow %s (%s, %s)\n", v.Version, v.Go, v.Platform)
+	parts := []string{v.Go, v.Platform, v.API}
+	if v.Commit != "" {
+		parts = append(parts, "commit "+v.Commit)
+	}
+	if v.Date != "" {
+		parts = append(parts, v.Date)
+	}
+	return fmt.Sprintf("winnow %s (%s)\n", v.Version, strings.Join(parts, ", "))
 }
 
 // Documents returns an empty document of each kind that -o json prints.
@@ -47,8 +66,9 @@ func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Long: "Print the version of Winnow, the version of Go that it was built with, and the\n" +
-			"platform that it was built for.",
+		Long: "Print the version of Winnow, its commit and the date of that, the version of Go\n" +
+			"that it was built with, the platform that it was built for, and the version of\n" +
+			"the API that it reads and writes.",
 		Example:           "  winnow version\n  winnow version -o json",
 		Args:              flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,

@@ -9,14 +9,20 @@ import (
 )
 
 func TestVersionInfoFormat(t *testing.T) {
-	info := Info{output.NewDocument("Version"), "v1.2.3", "go1.26", "linux/amd64"}
-	tests := []struct{ output, want string }{
-		{"table", "winnow v1.2.3 (go1.26, linux/amd64)\n"},
-		{"json", "{\n  \"apiVersion\": \"cli.winnow.dev/v1alpha1\",\n  \"kind\": \"Version\",\n  \"version\": \"v1.2.3\",\n  \"go\": \"go1.26\",\n  \"platform\": \"linux/amd64\"\n}\n"},
-		{"yaml", "apiVersion: cli.winnow.dev/v1alpha1\ngo: go1.26\nkind: Version\nplatform: linux/amd64\nversion: v1.2.3\n"},
+	recorded := Info{output.NewDocument("Version"), "v1.2.3", "0123abc", "2026-01-02T03:04:05Z", "go1.26", "linux/amd64", "catalog.winnow.dev/v1"}
+	unknown := Info{output.NewDocument("Version"), "v1.2.3", "", "", "go1.26", "linux/amd64", "catalog.winnow.dev/v1"}
+	tests := []struct {
+		info         Info
+		output, want string
+	}{
+		{recorded, "table", "winnow v1.2.3 (go1.26, linux/amd64, catalog.winnow.dev/v1, commit 0123abc, 2026-01-02T03:04:05Z)\n"},
+		{unknown, "table", "winnow v1.2.3 (go1.26, linux/amd64, catalog.winnow.dev/v1)\n"},
+		{recorded, "json", "{\n  \"apiVersion\": \"cli.winnow.dev/v1alpha1\",\n  \"kind\": \"Version\",\n  \"version\": \"v1.2.3\",\n  \"commit\": \"0123abc\",\n" +
+			"  \"date\": \"2026-01-02T03:04:05Z\",\n  \"go\": \"go1.26\",\n  \"platform\": \"linux/amd64\",\n  \"api\": \"catalog.winnow.dev/v1\"\n}\n"},
+		{unknown, "yaml", "api: catalog.winnow.dev/v1\napiVersion: cli.winnow.dev/v1alpha1\ngo: go1.26\nkind: Version\nplatform: linux/amd64\nversion: v1.2.3\n"},
 	}
 	for _, test := range tests {
-		got, err := info.format(test.output)
+		got, err := test.info.format(test.output)
 		if got != test.want || err != nil {
 			t.Errorf("format(%q) = %q, %v, want %q", test.output, got, err, test.want)
 		}

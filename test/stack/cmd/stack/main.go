@@ -37,6 +37,7 @@ func run(ctx context.Context, args []string, out, narration io.Writer) error {
 	controlPlane := flags.Bool("control-plane", false, "with -build: only etcd, kube-apiserver and the registry, without Flux")
 	cosign := flags.Bool("cosign", false, "with -build: also cosign, for the end-to-end tests")
 	helm := flags.Bool("helm", false, "with -build: also helm-controller, for the end-to-end tests")
+	release := flags.Bool("release", false, "with -build: also goreleaser and Helm, for the end-to-end tests of releases")
 	opm := flags.Bool("opm", false, "only build opm, for the tests that compare file-based catalogs with it, and exit")
 	olm := flags.Bool("olm", false, "with -build: also opm, catalogd and operator-controller, for the end-to-end tests of OLM")
 	dir := flags.String("dir", "", "keep data, logs and kubeconfigs in this directory (default: a temporary one)")
@@ -53,7 +54,10 @@ func run(ctx context.Context, args []string, out, narration io.Writer) error {
 	}
 	if *buildOnly {
 		options.HelmController = *helm
-		return build(ctx, narration, options, *cosign, *olm)
+		if err := stack.Build(ctx, narration, options); err != nil {
+			return err
+		}
+		return buildTools(ctx, narration, *cosign, *release, *olm)
 	}
 	s, err := stack.Start(ctx, everything(*dir, narration))
 	if err != nil {
@@ -64,20 +68,26 @@ func run(ctx context.Context, args []string, out, narration io.Writer) error {
 	return errors.Join(err, s.Stop())
 }
 
-func build(ctx context.Context, narration io.Writer, options stack.Options, cosign, olm bool) error {
-	if err := stack.Build(ctx, narration, options); err != nil {
-		return err
-	}
+// buildTools builds what the end-to-end tests need besides the servers.
+func buildTools(ctx context.Context, narration io.Writer, cosign, release, olm bool) error {
+	type tool = func(context.Context, io.Writer) (string, error)
+	var tools []tool
 	if cosign {
-		if _, err := stack.Cosign(ctx, narration); err != nil {
+		tools = append(tools, stack.Cosign)
+	}
+	if release {
+		tools = append(tools, stack.Helm, stack.Goreleaser)
+	}
+	if olm {
+		tools = append(tools, stack.Opm)
+	}
+	for _, build := range tools {
+		if _, err := build(ctx, narration); err != nil {
 			return err
 		}
 	}
 	if !olm {
 		return nil
-	}
-	if _, err := stack.Opm(ctx, narration); err != nil {
-		return err
 	}
 	return stack.BuildOLM(ctx, narration)
 }

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// namespace is that of config, for which a chart has that of the release.
+const namespace = "winnow-system"
+
+// edit replaces a text that an object has exactly once.
+type edit struct{ kind, old, new string }
+
+// The indentation is that of kustomize.
+var edits = []edit{
+	// Helm never upgrades what is in the directory crds of a chart, so the definition is a template. What goes away with
+	// a definition is every CatalogSelection, so helm uninstall leaves it.
+	{"CustomResourceDefinition", "\nmetadata:\n  annotations:\n", "\nmetadata:\n  annotations:\n    helm.sh/resource-policy: keep\n"},
+	{"Deployment", "  replicas: 1\n", "  replicas: {{ .Values.replicas }}\n"},
+	{"Deployment", "        image: winnow-controller:{image-not-set}\n", "        image: {{ include \"winnow.image\" . | quote }}\n"},
+	{"Deployment", "      nodeSelector:\n", "      {{- with .Values.imagePullSecrets }}\n      imagePullSecrets:\n      {{- toYaml . | nindent 6 }}\n      {{- end }}\n      nodeSelector:\n"},
+	{"Deployment", "        env:\n", "        {{- range .Values.extraArgs }}\n        - {{ . | quote }}\n        {{- end }}\n        env:\n"},
+	// Only the leader is Ready: with fewer, it would never be evicted.
+	{"PodDisruptionBudget", "  maxUnavailable: 1\n", "  maxUnavailable: {{ .Values.replicas }}\n"},
+}
+
+// resources is that of the one container, with the lines below it.
+var resources = regexp.MustCompile(`(?m)^        resources:\n((?: {10}.*\n)+)`)
+
+// expressions returns the text of an object with expressions in place of what differs between installations.
+func expressions(o object) (string, error) {
+	text := strings.ReplaceAll(o.text, "{{", `{{ "{{" }}`)
+	if o.kind != "CustomResourceDefinition" {
+		text = strings.ReplaceAll(text, namespace, "{{ .Release.Namespace }}")
+	}
+	for _, edit := range edits {
+		if edit.kind != o.kind {
+			continue
+		}
+		if found := strings.Count(text, edit.old); found != 1 {
+			return "", fmt.Errorf("%s has %q %d times, want once: did config change?", o.id, edit.old, found)
+		}
+		text = strings.Replace(text, edit.old, edit.new, 1)
+	}
+	if o.kind == "Deployment" {
+		if _, err := resourcesOf(o); err != nil {
+			return "", err
+		}
+		text = resources.ReplaceAllLiteralString(text, "        resources:\n          {{- toYaml .Values.resources | nindent 10 }}\n")
+	}
+	return text, nil
+}
+
+// resourcesOf returns the resources of the container of a Deployment, as they stand in config.
+func resourcesOf(o object) (string, error) {
+	found := resources.FindAllStringSubmatch(o.text, -1)
+	if len(found) != 1 {
+		return "", fmt.Errorf("%s has the resources of %d containers, want one: did config change?", o.id, len(found))
+	}
+	return found[0][1], nil
+}

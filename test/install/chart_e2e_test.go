@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package install_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/test/stack"
+)
+
+// without lists the resources of config/default but for those that are named.
+func without(left ...string) string {
+	var lines strings.Builder
+	for _, resource := range []string{
+		"default/namespace.yaml", "default/resource_quota.yaml", "crd", "rbac", "marks", "registries", "manager", "network-policy",
+		"default/source_controller_network_policy.yaml",
+	} {
+		if !slices.Contains(left, resource) {
+			lines.WriteString("- " + resource + "\n")
+		}
+	}
+	return "resources:\n" + lines.String()
+}
+
+// optional adds a directory to the resources of config/default.
+func optional(dir string) string { return "resources:\n- default\n- " + dir + "\n" }
+
+// TestTheChartInstallsWhatConfigDoes renders the chart with Helm and config with kustomize, without options and with each.
+func TestTheChartInstallsWhatConfigDoes(t *testing.T) {
+	helm, err := stack.Helm(t.Context(), t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const plain = "resources:\n- default\n"
+	for name, test := range map[string]struct {
+		namespace     string // of the release; winnow-system if empty
+		flags         []string
+		kustomization string
+	}{
+		"no option":                {kustomization: plain},
+		"in the namespace of Flux": {namespace: "flux-system", kustomization: "resources:\n- overlays/flux-system\n"},
+		"for tenants":              {flags: []string{"multitenant.enabled=true"}, kustomization: "resources:\n- overlays/multitenant\n"},
+		"for tenants, in the namespace of Flux": {
+			namespace: "flux-system", flags: []string{"multitenant.enabled=true"}, kustomization: "resources:\n- overlays/multitenant-flux-system\n",
+		},
+		"without the definition":   {flags: []string{"crds.install=false"}, kustomization: without("crd")},
+		"without marks":            {flags: []string{"marks.enabled=false"}, kustomization: without("marks")},
+		"without registries":       {flags: []string{"registries.enabled=false"}, kustomization: without("registries")},
+		"without network policies": {flags: []string{"networkPolicy.enabled=false"}, kustomization: without("network-policy", "default/source_controller_network_policy.yaml")},
+		"for tenants, without marks": {
+			flags:         []string{"multitenant.enabled=true", "marks.enabled=false"},
+			kustomization: without("marks") + "components: [multitenant]\n",
+		},
+		"with monitoring":        {flags: []string{"monitoring.enabled=true"}, kustomization: optional("monitoring")},
+		"with workload identity": {flags: []string{"workloadIdentity.enabled=true"}, kustomization: optional("workload-identity")},
+		"with policies":          {flags: []string{"policies.enabled=true"}, kustomization: optional("policies")},
+		"with the bypass policy": {flags: []string{"policies.bypass=true"}, kustomization: optional("policies/bypass")},
+		"an image by digest": {
+			flags:         []string{"image.repository=registry.example.com/winnow", "image.tag=", "image.digest=" + digest},
+			kustomization: plain + "images:\n- name: winnow-controller\n  newName: registry.example.com/winnow\n  digest: " + digest + "\n",
+		},
+		"an image by tag": {
+			flags:         []string{"image.repository=registry.example.com/winnow", "image.tag=v1"},
+			kustomization: plain + "images:\n- name: winnow-controller\n  newName: registry.example.com/winnow\n  newTag: v1\n",
+		},
+		"the settings of the pod": {
+			flags: []string{"replicas=2", "resources.limits.memory=2Gi", "imagePullSecrets[0].name=pull", "extraArgs[0]=--concurrent=8", "extraArgs[1]=--log-level=debug"},
+			kustomization: plain + `patches:
+- target: {kind: Deployment}
+  patch: |
+    - {op: replace, path: /spec/replicas, value: 2}
+    - {op: replace, path: /spec/template/spec/containers/0/resources/limits/memory, value: 2Gi}
+    - {op: add, path: /spec/template/spec/imagePullSecrets, value: [{name: pull}]}
+    - {op: add, path: /spec/template/spec/containers/0/args/-, value: --concurrent=8}
+    - {op: add, path: /spec/template/spec/containers/0/args/-, value: --log-level=debug}
+- target: {kind: PodDisruptionBudget}
+  patch: |
+    - {op: replace, path: /spec/maxUnavailable, value: 2}
+`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			namespace := test.namespace
+			if namespace == "" {
+				namespace = stack.WinnowNamespace
+			}
+			args := []string{helm, "template", "winnow", filepath.Join(root(t), "charts", "winnow"), "--namespace", namespace}
+			for _, flag := range test.flags {
+				args = append(args, "--set", flag)
+			}
+			got := byIdentity(t, command(t, t.TempDir(), nil, args...))
+			want := byIdentity(t, build(t, test.kustomization))
+			// Helm creates the namespace of a release, or finds it.
+			delete(want, "v1 Namespace /winnow-system")
+			for id, object := range want {
+				if object.GetKind() == "CustomResourceDefinition" {
+					annotations := object.GetAnnotations()
+					annotations["helm.sh/resource-policy"] = "keep"
+					object.SetAnnotations(annotations)
+				}
+				if !reflect.DeepEqual(got[id], object) {
+					t.Errorf("%s is in the chart\n%s, and in config\n%s", id, text(t, got[id]), text(t, object))
+				}
+			}
+			if there, missing := slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)); !slices.Equal(there, missing) {
+				t.Errorf("the chart has\n%s\nand config\n%s", strings.Join(there, "\n"), strings.Join(missing, "\n"))
+			}
+		})
+	}
+	t.Run("a value that is misspelt is refused", func(t *testing.T) {
+		for _, flag := range []string{"replica=2", "marks.enable=false", "image.name=x", "replicas=two"} {
+			if out, err := failing(t, helm, "template", "winnow", filepath.Join(root(t), "charts", "winnow"), "--set", flag); err == nil {
+				t.Errorf("--set %s renders %s", flag, out)
+			}
+		}
+	})
+}
+
+const digest = "sha256:9fd0ca523bbda8903582bb4d64f2209a8be633bb0a59870739218d1ec6ad8ac8"
+
+// build builds a kustomization as if it stood in config.
+func build(t *testing.T, kustomization string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(root(t), "config"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(kustomization), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	options := krusty.MakeDefaultOptions()
+	built, err := krusty.MakeKustomizer(options).Run(filesys.MakeFsOnDisk(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifests, err := built.AsYaml()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(manifests)
+}
+
+// byIdentity returns the objects of a stream of documents by kind, namespace and name.
+func byIdentity(t *testing.T, manifests string) map[string]*unstructured.Unstructured {
+	t.Helper()
+	objects := map[string]*unstructured.Unstructured{}
+	for _, document := range strings.Split("\n"+manifests, "\n---\n") {
+		object := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(document), &object.Object); err != nil {
+			t.Fatalf("%v in\n%s", err, document)
+		}
+		if len(object.Object) == 0 {
+			continue
+		}
+		// kustomize knows no scope of this kind and gives it a namespace, which the API server drops.
+		if strings.HasPrefix(object.GetKind(), "ValidatingAdmissionPolicy") {
+			object.SetNamespace("")
+		}
+		id := object.GetAPIVersion() + " " + object.GetKind() + " " + object.GetNamespace() + "/" + object.GetName()
+		if objects[id] != nil {
+			t.Errorf("%s is there twice", id)
+		}
+		objects[id] = object
+	}
+	return objects
+}
+
+func text(t *testing.T, object *unstructured.Unstructured) string {
+	t.Helper()
+	if object == nil {
+		return "nothing"
+	}
+	content, err := yaml.Marshal(object.Object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}

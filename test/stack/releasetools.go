@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"io"
+)
+
+// helmCommand returns the build of the command line of Helm, which is built like a server.
+func helmCommand() server {
+	return server{
+		name: "helm", module: "helm-cli", pkg: "helm.sh/helm/v4/cmd/helm",
+		versionOf: "helm.sh/helm/v4", minutes: 2,
+	}
+}
+
+// Helm returns the path of Helm, with which releases pack and push the chart. Like Build, it builds a missing binary and
+// reports progress on out. No stack needs it.
+func Helm(ctx context.Context, out io.Writer) (string, error) {
+	return buildTool(ctx, out, helmCommand())
+}
+
+// goreleaser returns the build of goreleaser, which is built like a server.
+func goreleaser() server {
+	return server{
+		name: "goreleaser", module: "goreleaser", pkg: "github.com/goreleaser/goreleaser/v2",
+		versionOf: "github.com/goreleaser/goreleaser/v2", minutes: 5,
+	}
+}
+
+// Goreleaser returns the path of goreleaser, which makes the archives of releases, as Helm does.
+func Goreleaser(ctx context.Context, out io.Writer) (string, error) {
+	return buildTool(ctx, out, goreleaser())
+}
