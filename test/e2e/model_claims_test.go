@@ -152,6 +152,11 @@ func (m *model) contested(p *modelPart) bool {
 // yields reports whether a part serves nothing because of a conflict, or is about to.
 func (m *model) yields(p *modelPart) bool { return p.withheld || m.contested(p) }
 
+// fetched reports whether Flux can fetch what a part has published: nothing withholds it, and its archive is not lost.
+func (m *model) fetched(p *modelPart) bool {
+	return p.served() && p.baseline != baselineLost && !m.yields(p)
+}
+
 // gaveUp reports whether a part has published without a definition, and is not about to publish it.
 func (p *modelPart) gaveUp(name string) bool {
 	_, serves := p.published[name]

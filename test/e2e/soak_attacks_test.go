@@ -32,7 +32,7 @@ func (k *soak) attack(n int) string {
 // Flux reports that.
 func (k *soak) oddPath() string {
 	p, found := k.drawOf(func(p *modelPart) bool {
-		return !p.paused && p.served() && p.baseline != baselineLost && !k.model.yields(p)
+		return !p.paused && k.model.fetched(p)
 	})
 	if !found {
 		return k.release()

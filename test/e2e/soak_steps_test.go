@@ -19,7 +19,7 @@ func (k *soak) recover() string {
 	}
 	for _, p := range k.model.parts {
 		switch {
-		case p.paused && k.model.contested(p) && !p.withheld: // Flux might apply before the artifact is withheld
+		case p.paused && (k.model.contested(p) && !p.withheld || p.baseline == baselineLost): // Flux may apply before the artifact is withheld, or fails
 		case (p.suspended || p.paused) && k.rand.IntN(3) == 0:
 			again := p.paused // Flux then applies again, with or without a new revision
 			p.suspended, p.paused = false, false
@@ -196,7 +196,7 @@ func (k *soak) atOnce() string {
 // reapplyOne requests a reconciliation of a Kustomization without a change.
 func (k *soak) reapplyOne() string {
 	p := k.drawPart()
-	if p.paused || !p.served() || k.model.yields(p) {
+	if p.paused || !k.model.fetched(p) {
 		return k.release()
 	}
 	k.requests++
