@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/runtime/conditions"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -203,7 +204,9 @@ func (l *loss) converge() {
 		switch {
 		case !slices.Equal(names, published):
 			return fmt.Errorf("published are %v: %+v", names, cs.Status.Conditions)
-		case ea.Status.Artifact == nil || ks.Status.LastAppliedRevision != ea.Status.Artifact.Revision:
+		case ea.Status.Artifact == nil || ea.Status.Artifact.Revision != cs.Status.Artifact.Revision:
+			return errors.New("not announced")
+		case ks.Status.LastAppliedRevision != ea.Status.Artifact.Revision || !conditions.IsReady(ks):
 			return errors.New("not applied")
 		}
 		return nil

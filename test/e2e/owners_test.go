@@ -15,6 +15,7 @@ import (
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -257,6 +258,7 @@ func TestASelectionThatIsCreatedAgainHoldsWhatItsKustomizationWouldDelete(t *tes
 	e.commit([]string{e.selecting("apps"), e.applying("apps", "apps")})
 	before := e.awaitParts(part{"apps", "apps", []string{"again-a", "again-b", "again-c"}})
 	e.remove(e.selectionOf("apps"))
+	e.awaitGone(t.Context(), &sourcev1.ExternalArtifact{ObjectMeta: e.metaOf("apps")})
 	narrow := limitedTo("again-a")
 	e.commit([]string{e.selecting("apps", narrow)})
 	lines := e.awaitHeldFor("apps", "again-b", "again-c")

@@ -232,9 +232,12 @@ func TestDeletedSelectionLeavesNothingBehind(t *testing.T) {
 	s.remove(s.selection.DeepCopy())
 	s.awaitGone(t.Context(), ea)
 	dir := filepath.Dir(filepath.Join(system.controller.DataDir, ea.Status.Artifact.Path))
-	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%s is still there (%v)", dir, err)
-	}
+	s.await("the archives are gone", func(context.Context) error {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s is still there: %w", dir, err)
+		}
+		return nil
+	})
 	if applied, err := s.definitions(t.Context()); err != nil || len(applied) != 3 {
 		t.Errorf("the cluster has %d definitions (%v), want 3: applying is the Kustomization's", len(applied), err)
 	}

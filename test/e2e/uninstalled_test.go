@@ -7,6 +7,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,7 +41,7 @@ func TestTheManifestsAreDeletedBeforeTheSelections(t *testing.T) {
 		name, manifests string
 		prepare         func(*scenario)
 	}{
-		{"up", "config/default", func(*scenario) {}},
+		{"up", "config/default", (*scenario).deploy},
 		{"down", withoutNamespace, func(s *scenario) {
 			s.install()
 			s.deploy()
@@ -55,9 +56,6 @@ func TestTheManifestsAreDeletedBeforeTheSelections(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := &scenario{t: t, name: "removed-" + test.name}
-			if test.name == "up" {
-				s.deploy()
-			}
 			test.prepare(s)
 			before, err := s.definitions(t.Context())
 			if err != nil || len(before) != 3 {
@@ -155,7 +153,11 @@ func endsTheFinalizer(t *testing.T) {
 	if err := system.Client().Get(t.Context(), client.ObjectKey{Name: "catalogselections.catalog.winnow.dev"}, crd); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("the definition says %+v", crd.Status.Conditions)
+	if !slices.ContainsFunc(crd.Status.Conditions, func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
+		return c.Type == apiextensionsv1.Terminating && c.Reason == "InstanceDeletionInProgress"
+	}) {
+		t.Errorf("the conditions of the definition are %+v", crd.Status.Conditions)
+	}
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"finalizers": null}}`))
 	if err := system.Client().Patch(t.Context(), cs, patch); err != nil {
 		t.Fatal(err)
