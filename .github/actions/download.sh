@@ -10,7 +10,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=workflow.sh
 source "$here/workflow.sh"
 
-# The archives have about 25 MB.
+# The archives have about 15 MB.
 readonly max_bytes=200000000 max_seconds=300
 
 check_inputs() {

@@ -87,7 +87,8 @@ func newRelease(t *testing.T, s *stack.Stack) *release {
 	r.variables = []string{
 		"BIN=bin/" + filepath.Base(bin), "RELEASE_VERSION=" + releaseVersion, "RELEASE_REGISTRY=" + s.RegistryHost() + "/winnow-dev",
 		"COSIGN_KEY=" + filepath.Join(bin, "test.key"), "COSIGN_PUBLIC_KEY=" + r.publicKey,
-		"RELEASE_FLAGS=-single -plain-http -platforms linux/" + runtime.GOARCH,
+		// The same for all targets, whatever is committed meanwhile.
+		"RELEASE_FLAGS=-single -plain-http -platforms linux/" + runtime.GOARCH + " -commit " + r.commit,
 	}
 	makeIn(t, root(t), r.env, append(r.variables, "release-binaries", "release-oci", "release-files", "release-verify")...)
 	content, err := os.ReadFile(filepath.Join(r.dir, "images.txt"))

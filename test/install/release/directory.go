@@ -27,7 +27,7 @@ func (o *options) file(name string) string { return filepath.Join(o.dir(), name)
 
 // readCommit reads what the release is made of: archives and images have the time of the commit.
 func (o *options) readCommit(ctx context.Context) error {
-	out, err := output(ctx, nil, "git", "log", "-1", "--format=%H %ct")
+	out, err := output(ctx, nil, "git", "log", "-1", "--format=%H %ct", o.commit, "--")
 	if err != nil {
 		return err
 	}

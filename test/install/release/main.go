@@ -99,6 +99,7 @@ func parse(args []string) (*options, []string, error) {
 	flags.StringVar(&o.key, "key", "", "private key of cosign, instead of signing keyless")
 	flags.StringVar(&o.publicKey, "public-key", "", "the public key")
 	flags.StringVar(&o.platforms, "platforms", "", "platforms of the image, with commas")
+	flags.StringVar(&o.commit, "commit", "HEAD", "commit that the release is made of, which is checked out")
 	flags.BoolVar(&o.single, "single", false, "one archive, for this machine")
 	flags.BoolVar(&o.plainHTTP, "plain-http", false, "talk to the registry without TLS")
 	if err := flags.Parse(args); err != nil {
