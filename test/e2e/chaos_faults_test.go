@@ -131,10 +131,19 @@ type disturbance struct {
 func (c *chaos) disturbances() []disturbance {
 	var all []disturbance
 	for _, s := range spoilings() {
-		all = append(all, disturbance{"download: " + s.name, func(_ context.Context, draw *rand.Rand) func() {
+		all = append(all, disturbance{"download: " + s.name, func(ctx context.Context, draw *rand.Rand) func() {
 			g := []*gate{c.registry, c.source, c.archives}[draw.IntN(3)]
+			before := g.spoiled.Load()
 			g.fault.Store(s)
-			return func() { g.fault.Store(nil) }
+			return func() {
+				for range 30 { // it waits a while for the first download
+					if g.spoiled.Load() > before || ctx.Err() != nil {
+						break
+					}
+					pause(ctx, 100*time.Millisecond)
+				}
+				g.fault.Store(nil)
+			}
 		}})
 	}
 	all = append(all,

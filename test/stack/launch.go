@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // launch configures one start of a server, with its ports.
@@ -47,6 +48,9 @@ func (s *Stack) launch(ctx context.Context, c command, configure func() (launch,
 			return nil, err
 		}
 		p.ready = l.ready
+		s.mu.Lock()
+		s.processes = append(s.processes, p)
+		s.mu.Unlock()
 		if err = s.await(ctx, p); err == nil {
 			return p, nil
 		}
@@ -62,9 +66,6 @@ func (s *Stack) launch(ctx context.Context, c command, configure func() (launch,
 
 // await waits until a process is ready and starts watch for it.
 func (s *Stack) await(ctx context.Context, p *Process) error {
-	s.mu.Lock()
-	s.processes = append(s.processes, p)
-	s.mu.Unlock()
 	if err := p.awaitReady(ctx, p.ready); err != nil {
 		return err
 	}
@@ -91,6 +92,9 @@ func (s *Stack) Revive(ctx context.Context, name string) (*Process, error) {
 		return nil, err
 	}
 	p.ready = last.ready
+	s.mu.Lock()
+	s.processes[slices.Index(s.processes, last)] = p // Stop ends it after what needs it
+	s.mu.Unlock()
 	return p, s.await(ctx, p)
 }
 
