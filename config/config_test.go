@@ -32,7 +32,6 @@ const controller = "winnow-controller"
 var installations = map[string]string{
 	"default":                          "winnow-system",
 	"overlays/flux-system":             "flux-system",
-	"overlays/ha":                      "winnow-system",
 	"overlays/multitenant":             "winnow-system",
 	"overlays/multitenant-flux-system": "flux-system",
 }

@@ -13,7 +13,7 @@ import (
 // TestDisruptionBudgetsLetNodesDrain: a budget that keeps one available would hold the only pod of a controller on its
 // node.
 func TestDisruptionBudgetsLetNodesDrain(t *testing.T) {
-	cases := map[string][]string{"../examples/fleet/shards": {controller, controller + "-shard1"}}
+	cases := map[string][]string{"../examples/fleet/shards": {controller, controller + "-shard1"}, "overlays/ha": {controller}}
 	for dir := range installations {
 		cases[dir] = []string{controller}
 	}

@@ -13,9 +13,11 @@ import (
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
@@ -29,10 +31,14 @@ type victim struct {
 }
 
 func (v victim) String() string {
-	if v.wipes {
-		return "kill -9 of " + v.name + ", with its storage"
+	name := v.name
+	if name == system.controller.Name() { // which has the number of its start
+		name = stack.WinnowController
 	}
-	return "kill -9 of " + v.name
+	if v.wipes {
+		return "kill -9 of " + name + ", with its storage"
+	}
+	return "kill -9 of " + name
 }
 
 // victims are all that is killed.
@@ -257,8 +263,13 @@ func (c *chaos) patchStatus(ctx context.Context, object client.Object, merge str
 	return system.Client().Status().Patch(ctx, object, mergePatch(merge))
 }
 
-// fillDisk fills the disk with the archives.
-func (c *chaos) fillDisk(context.Context, *rand.Rand) func() {
+// fillDisk removes an archive and fills the disk, so that it cannot be stored again.
+func (c *chaos) fillDisk(ctx context.Context, draw *rand.Rand) func() {
+	cs := c.selectionOf(c.some(draw))
+	archives, _ := filepath.Glob(filepath.Join(c.disk.dir, "*/*", cs.Name, "*"))
+	for _, archive := range archives {
+		_ = os.Remove(archive)
+	}
 	filler := filepath.Join(c.disk.dir, "filler")
 	file, err := os.Create(filler)
 	for block := make([]byte, 4096); err == nil; {
@@ -267,5 +278,16 @@ func (c *chaos) fillDisk(context.Context, *rand.Rand) func() {
 	if file != nil {
 		_ = file.Close()
 	}
-	return func() { _ = os.Remove(filler) }
+	c.try(c.patch(ctx, cs, fmt.Sprintf(`{"metadata": {"annotations": {%q: "%d"}}}`, meta.ReconcileRequestAnnotation, draw.IntN(1e9))))
+	return func() {
+		for range 30 {
+			err := system.Client().Get(ctx, keyOf(cs), cs)
+			if err == nil && conditions.GetReason(cs, meta.ReadyCondition) == v1alpha1.StorageFailedReason {
+				c.count("full disk: a write that it refused")
+				break
+			}
+			pause(ctx, 100*time.Millisecond)
+		}
+		_ = os.Remove(filler)
+	}
 }

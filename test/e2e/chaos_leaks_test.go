@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
 )
 
 // usage is what the controller uses while nothing happens.
@@ -84,7 +86,10 @@ func (c *chaos) awaitCollected() {
 	c.t.Helper()
 	pause(c.t.Context(), storageRetention)
 	for _, name := range c.selections {
-		c.of(name).nudge("collect")
+		collect := fmt.Sprintf(`{"metadata": {"annotations": {%q: "collect"}}}`, meta.ReconcileRequestAnnotation)
+		if err := c.patch(c.t.Context(), c.selectionOf(name), collect); err != nil {
+			c.t.Error(err)
+		}
 	}
 	c.await("the storage is clean", func(context.Context) error {
 		var left []string

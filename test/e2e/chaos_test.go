@@ -25,7 +25,7 @@ const (
 	// convergence bounds how long the system takes after the last fault.
 	convergence = 4 * time.Minute
 	// storageRetention is short, so that the archives of a run are collected in it.
-	storageRetention = 10 * time.Second
+	storageRetention = 5 * time.Second
 )
 
 // chaos is a system with selections of a catalog that is released again and again, while processes are killed, downloads
