@@ -41,7 +41,7 @@ func (v victim) String() string {
 	return "kill -9 of " + name
 }
 
-// victims are all that is killed.
+// victims are all that is killed, the controller first.
 func (c *chaos) victims() []victim {
 	controller := system.controller.Name()
 	return []victim{
@@ -50,12 +50,12 @@ func (c *chaos) victims() []victim {
 	}
 }
 
-// kill kills processes at random, each as often as any other, and starts them again. In the last third of the time it
-// spares the controller, so that a leak has time to show.
+// kill kills processes at random, each as often as any other, and starts them again: the controller first, which it spares
+// in the last third of the time, so that a leak has time to show.
 func (c *chaos) kill(ctx context.Context) {
 	draw := c.draws("kill")
 	last := time.Now().Add(time.Until(c.end) * 2 / 3)
-	for bag := c.victims(); ctx.Err() == nil; {
+	for bag := c.victims()[:2]; ctx.Err() == nil; {
 		if len(bag) == 0 {
 			bag = c.victims()
 		}
@@ -142,7 +142,7 @@ func (c *chaos) disturbances() []disturbance {
 			before := g.spoiled.Load()
 			g.fault.Store(s)
 			return func() {
-				for range 30 { // it waits a while for the first download
+				for range 60 { // it waits a while for the first download
 					if g.spoiled.Load() > before || ctx.Err() != nil {
 						break
 					}
