@@ -53,7 +53,7 @@ func NewLock(o LockOptions) (*Lock, error) {
 	return &Lock{Interface: lease, own: o.Address, now: time.Now}, nil
 }
 
-// separator is between the parts of an identity. A host name has none.
+// separator is between the parts of an identity.
 const separator = "_"
 
 // Get reads the lease and remembers its holder. A process that does not lead calls it in each retry period.
@@ -77,13 +77,14 @@ func (l *Lock) Leader() string {
 		return ""
 	}
 	parts := strings.Split(l.record.HolderIdentity, separator)
-	if len(parts) != 3 || parts[1] == l.own { // an older version, or this pod before its container was restarted
+	address := parts[max(0, len(parts)-2)]
+	if address == l.own { // this pod, before its container was restarted
 		return ""
 	}
-	if _, err := netip.ParseAddrPort(parts[1]); err != nil {
+	if _, err := netip.ParseAddrPort(address); err != nil { // a version that does not set it
 		return ""
 	}
-	return parts[1]
+	return address
 }
 
 // PodAddress returns the IP:PORT at which other pods reach a server of this pod that listens on an address; empty if the

@@ -10,7 +10,6 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"os"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -147,14 +146,4 @@ func (c *chaos) count(kind string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.tally[kind]++
-}
-
-// counted returns how often something was done whose kind has a prefix.
-func (c *chaos) counted(prefix string) (total int) {
-	for kind, n := range c.tally {
-		if strings.HasPrefix(kind, prefix) {
-			total += n
-		}
-	}
-	return total
 }
