@@ -28,6 +28,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers"
 	"github.com/winnow-dev/winnow/controllers/serving"
+	"github.com/winnow-dev/winnow/controllers/source"
 )
 
 const controllerName = "winnow-controller"
@@ -71,6 +72,9 @@ func run(ctx context.Context, o *options) error {
 	}
 	if err := o.jitter.SetGlobalJitter(nil); err != nil {
 		return fmt.Errorf("reading --interval-jitter-percentage: %w", err)
+	}
+	if err := source.RemoveLeftovers(); err != nil {
+		return fmt.Errorf("removing what a process before has left: %w", err)
 	}
 	store, err := storage.New(&o.artifact)
 	if err != nil {

@@ -280,7 +280,7 @@ func (c *chaos) fillDisk(ctx context.Context, draw *rand.Rand) func() {
 	}
 	c.try(c.patch(ctx, cs, fmt.Sprintf(`{"metadata": {"annotations": {%q: "%d"}}}`, meta.ReconcileRequestAnnotation, draw.IntN(1e9))))
 	return func() {
-		for range 30 {
+		for range 60 {
 			err := system.Client().Get(ctx, keyOf(cs), cs)
 			if err == nil && conditions.GetReason(cs, meta.ReadyCondition) == v1alpha1.StorageFailedReason {
 				c.count("full disk: a write that it refused")

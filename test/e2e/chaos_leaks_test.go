@@ -109,6 +109,8 @@ func (c *chaos) awaitCollected() {
 				left = append(left, fmt.Sprintf("%d archives in %s", n, dir))
 			}
 		}
+		downloads, globErr := filepath.Glob(filepath.Join(system.Dir(), "tmp", "winnow-*"))
+		left, err = append(left, downloads...), errors.Join(err, globErr)
 		if len(left) > 0 {
 			slices.Sort(left)
 			err = errors.Join(err, fmt.Errorf("left are %s", strings.Join(left, ", ")))
