@@ -71,7 +71,7 @@ func (c *chaos) kill(ctx context.Context) {
 			c.wipe(v.name)
 		}
 		pause(ctx, time.Duration(draw.IntN(1500))*time.Millisecond)
-		c.revive(v.name)
+		c.revive(context.WithoutCancel(ctx), v.name)
 		pause(ctx, time.Duration(draw.IntN(1500))*time.Millisecond)
 	}
 }
@@ -85,9 +85,9 @@ func take[T any](draw *rand.Rand, bag []T) (T, []T) {
 }
 
 // revive starts a process until it is ready. It may end by itself when what it needs is gone.
-func (c *chaos) revive(name string) {
+func (c *chaos) revive(ctx context.Context, name string) {
 	for {
-		_, err := system.Revive(c.t.Context(), name)
+		_, err := system.Revive(ctx, name)
 		if err == nil {
 			c.count("restart")
 			return
@@ -98,7 +98,7 @@ func (c *chaos) revive(name string) {
 		}
 		c.t.Logf("starting %s once more: %v", name, err)
 		_ = system.Process(name).Kill()
-		pause(c.t.Context(), time.Second)
+		pause(ctx, time.Second)
 	}
 }
 
@@ -193,7 +193,7 @@ func (c *chaos) recover() {
 	for _, v := range c.victims() {
 		select {
 		case <-system.Process(v.name).Exited():
-			c.revive(v.name)
+			c.revive(c.t.Context(), v.name)
 		default:
 		}
 	}
@@ -230,8 +230,9 @@ func (c *chaos) forgeStatus(ctx context.Context, draw *rand.Rand) func() {
 
 // forgeArtifact names an archive that does not exist.
 func (c *chaos) forgeArtifact(ctx context.Context, draw *rand.Rand) func() {
+	sum := fmt.Sprintf("sha256:%064d", draw.IntN(10))
 	c.try(c.patchStatus(ctx, c.artifactOf(c.some(draw)), fmt.Sprintf(`{"status": {"artifact": {"url": "%sforged.tar.gz",
-		"revision": "v0@sha256:%064d", "digest": "sha256:%[2]064d"}}}`, forgedURL, draw.IntN(10))))
+		"revision": "v0@%s", "digest": %[2]q}}}`, forgedURL, sum)))
 	return nil
 }
 

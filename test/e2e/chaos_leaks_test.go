@@ -35,12 +35,12 @@ var (
 	heapSize       = regexp.MustCompile(`(?m)^# HeapAlloc = (\d+)`)
 )
 
-func (c *chaos) usage() usage {
+func (c *chaos) usage(ctx context.Context) usage {
 	c.t.Helper()
 	profiles := "http://" + system.controller.MetricsAddr + "/debug/pprof/"
 	u := usage{
-		heap:       c.profiled(profiles+"heap?debug=1&gc=1", heapSize) >> 20,
-		goroutines: c.profiled(profiles+"goroutine?debug=1", goroutineCount),
+		heap:       c.profiled(ctx, profiles+"heap?debug=1&gc=1", heapSize) >> 20,
+		goroutines: c.profiled(ctx, profiles+"goroutine?debug=1", goroutineCount),
 	}
 	if files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", system.Process(system.controller.Name()).PID())); err == nil { // Linux
 		u.openFiles = len(files)
@@ -48,9 +48,9 @@ func (c *chaos) usage() usage {
 	return u
 }
 
-func (c *chaos) profiled(url string, pattern *regexp.Regexp) int {
+func (c *chaos) profiled(ctx context.Context, url string, pattern *regexp.Regexp) int {
 	c.t.Helper()
-	profile, err := get(c.t.Context(), url)
+	profile, err := get(ctx, url)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -70,8 +70,8 @@ func (c *chaos) profiled(url string, pattern *regexp.Regexp) int {
 func (c *chaos) assertNothingLeaks(before usage) (after usage) {
 	c.t.Helper()
 	bound := usage{before.goroutines + 30, before.openFiles + 20, before.heap + 32}
-	c.await("as much in use as before", func(context.Context) error {
-		if after = c.usage(); after.goroutines > bound.goroutines || after.openFiles > bound.openFiles || after.heap > bound.heap {
+	c.await("as much in use as before", func(ctx context.Context) error {
+		if after = c.usage(ctx); after.goroutines > bound.goroutines || after.openFiles > bound.openFiles || after.heap > bound.heap {
 			return fmt.Errorf("%v, before the faults %v", after, before)
 		}
 		return nil

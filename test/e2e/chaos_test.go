@@ -54,7 +54,7 @@ func TestChaos(t *testing.T) {
 	c := newChaos(t, seed)
 	c.end = start.Add(time.Duration(seconds) * time.Second)
 	c.awaitConverged(convergence)
-	before := c.usage()
+	before := c.usage(t.Context())
 
 	reading, stopReading := context.WithCancel(t.Context())
 	var readers sync.WaitGroup
