@@ -195,11 +195,15 @@ run-fuzz = $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuz
 WINNOW_SOAK_SEED ?= $(if $(filter soak,$(MAKECMDGOALS)),$(shell awk 'BEGIN { srand(); print int(rand() * 1e9) }'),7)
 WINNOW_SOAK_SEED := $(WINNOW_SOAK_SEED)
 export WINNOW_SOAK_SEED
+WINNOW_CHAOS_SEED ?= $(if $(filter chaos,$(MAKECMDGOALS)),$(shell awk 'BEGIN { srand(); print int(rand() * 1e9) }'),7)
+WINNOW_CHAOS_SEED := $(WINNOW_CHAOS_SEED)
+export WINNOW_CHAOS_SEED
 
 .PHONY: e2e
 e2e: $(KO) ## Run the end-to-end tests on the local real system.
 	@$(SERVERS) -cosign -helm -release
 	@echo "soak: WINNOW_SOAK_SEED=$(WINNOW_SOAK_SEED)"
+	@echo "chaos: WINNOW_CHAOS_SEED=$(WINNOW_CHAOS_SEED)"
 	$(GO_TEST_RACE) -tags e2e -count=1 -timeout 40m ./test/...
 
 # The servers of OLM take minutes to build, so only this target builds them. `make e2e` runs these tests as well where
@@ -216,6 +220,13 @@ SOAK_STEPS := $(or $(WINNOW_SOAK_STEPS),1000)
 soak: ## Compare 1,000 random steps with a model (half an hour).
 	@$(SERVERS)
 	WINNOW_SOAK_STEPS=$(SOAK_STEPS) $(GO_TEST_RACE) -tags e2e -count=1 -run '^TestSoak' -timeout 60m -v ./test/e2e
+
+CHAOS_SECONDS := $(or $(WINNOW_CHAOS_SECONDS),600)
+
+.PHONY: chaos
+chaos: ## Inject faults for ten minutes, and verify what is published.
+	@$(SERVERS)
+	WINNOW_CHAOS_SECONDS=$(CHAOS_SECONDS) $(GO_TEST_RACE) -tags e2e -count=1 -run '^TestChaos$$' -timeout 60m -v ./test/e2e
 
 .PHONY: sweep
 sweep: ## Compare each pruning of operator catalogs with opm (ten minutes).

@@ -42,7 +42,7 @@ func TestKustomizationsBuild(t *testing.T) {
 	built := 0
 	for _, root := range []string{".", "../examples/gitops", "../examples/fleet", "../examples/plain-flux"} {
 		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
-			if err == nil && filepath.Base(path) == "kustomization.yaml" {
+			if err == nil && filepath.Base(path) == "kustomization.yaml" && path != "ha/kustomization.yaml" { // it patches alone
 				built++
 				t.Run(filepath.Dir(path), func(t *testing.T) { build(t, filepath.Dir(path)) })
 			}

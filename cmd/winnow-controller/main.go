@@ -8,11 +8,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"time"
 
 	"github.com/fluxcd/pkg/artifact/digest"
-	artifactserver "github.com/fluxcd/pkg/artifact/server"
 	"github.com/fluxcd/pkg/artifact/storage"
 	helper "github.com/fluxcd/pkg/runtime/controller"
 	"github.com/fluxcd/pkg/runtime/events"
@@ -26,9 +27,21 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers"
+	"github.com/winnow-dev/winnow/controllers/serving"
+	"github.com/winnow-dev/winnow/controllers/source"
 )
 
 const controllerName = "winnow-controller"
+
+// How long what runs may take to end after SIGTERM, and downloads as a part of it. The request that releases the lease
+// comes after that, and takes half of the renew deadline at most.
+const (
+	shutdownGrace = 15 * time.Second
+	downloadGrace = 5 * time.Second
+)
+
+// headerTimeout bounds how long a client may take to send its request.
+const headerTimeout = 10 * time.Second
 
 // version is set by the linker.
 var version = "dev"
@@ -60,11 +73,14 @@ func run(ctx context.Context, o *options) error {
 	if err := o.jitter.SetGlobalJitter(nil); err != nil {
 		return fmt.Errorf("reading --interval-jitter-percentage: %w", err)
 	}
+	if err := source.RemoveLeftovers(); err != nil {
+		return fmt.Errorf("removing what a process before has left: %w", err)
+	}
 	store, err := storage.New(&o.artifact)
 	if err != nil {
 		return fmt.Errorf("opening the storage: %w", err)
 	}
-	mgr, err := newManager(o)
+	mgr, lock, err := newManager(o)
 	if err != nil {
 		return fmt.Errorf("creating the manager: %w", err)
 	}
@@ -94,19 +110,25 @@ func run(ctx context.Context, o *options) error {
 			return fmt.Errorf("adding the health checks: %w", err)
 		}
 	}
-	return start(ctx, mgr, o)
+	return start(ctx, mgr, o, lock.Leader)
 }
 
-// start runs the manager and, once this process is the leader, the server of the artifacts, which the manager awaits when
-// it stops: the downloads that run get five seconds to end.
-func start(ctx context.Context, mgr ctrl.Manager, o *options) error {
+// start runs the manager and the server of the artifacts, which forwards to leader until this process leads. It stops
+// last: the downloads that run get five seconds to end.
+func start(ctx context.Context, mgr ctrl.Manager, o *options, leader func() string) error {
 	ctrl.Log.WithName("setup").Info("starting manager", "version", version)
-	if err := mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
-		if err := artifactserver.Start(ctx, &o.artifact); err != nil {
-			return fmt.Errorf("serving artifacts: %w", err)
-		}
-		return nil
-	})); err != nil {
+	listener, err := net.Listen("tcp", o.artifact.StorageAddress)
+	if err != nil {
+		return fmt.Errorf("serving artifacts: %w", err)
+	}
+	downloads := downloadGrace
+	if err := mgr.Add(&manager.Server{
+		Name: "artifacts", Listener: listener, ShutdownTimeout: &downloads,
+		Server: &http.Server{
+			Handler:           serving.NewHandler(o.artifact.StoragePath, mgr.Elected(), leader),
+			ReadHeaderTimeout: headerTimeout,
+		},
+	}); err != nil {
 		return fmt.Errorf("adding the server of artifacts: %w", err)
 	}
 	if err := mgr.Start(ctx); err != nil {

@@ -33,7 +33,7 @@ func TestADownloadEndsBeforeTheProcess(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	ended := make(chan error, 1)
-	go func() { ended <- start(ctx, mgr, o) }()
+	go func() { ended <- start(ctx, mgr, o, nobody) }()
 	download := get(t, "http://"+o.artifact.StorageAddress+"/artifact", ended)
 	defer download.Close()
 
@@ -50,6 +50,9 @@ func TestADownloadEndsBeforeTheProcess(t *testing.T) {
 		t.Errorf("start() = %v", err)
 	}
 }
+
+// nobody is the leader.
+func nobody() string { return "" }
 
 func freeAddress(t *testing.T) string {
 	t.Helper()
@@ -94,7 +97,7 @@ func TestAServerThatCannotListenEndsTheProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := start(t.Context(), mgr, o); err == nil {
+	if err := start(t.Context(), mgr, o, nobody); err == nil {
 		t.Error("start() = nil")
 	}
 }

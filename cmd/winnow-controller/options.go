@@ -23,13 +23,15 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/config"
+	controllerconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/serving"
 	"github.com/winnow-dev/winnow/registry/realm"
 )
 
@@ -111,24 +113,32 @@ func enableFeatures(gates *features.FeatureGates) error {
 	return nil
 }
 
-func newManager(o *options) (ctrl.Manager, error) {
+// podIP is the variable with the IP of the pod, at which its other replicas reach it.
+const podIP = "POD_IP"
+
+// newManager returns the manager, and the lock for which it competes if leader election is enabled.
+func newManager(o *options) (ctrl.Manager, *serving.Lock, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{authorizationv1.AddToScheme, corev1.AddToScheme, kustomizev1.AddToScheme, sourcev1.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
-			return nil, fmt.Errorf("building the scheme: %w", err)
+			return nil, nil, fmt.Errorf("building the scheme: %w", err)
 		}
 	}
 	caches, err := cacheOptions(o.watch)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	electionID := controllerName + "-leader-election"
 	if o.watch.LabelSelector != "" {
 		electionID = leaderelection.GenerateID(electionID, o.watch.LabelSelector)
 	}
-	recoverPanic := true
-	grace := 15 * time.Second
-	return ctrl.NewManager(fluxclient.GetConfigOrDie(o.client), ctrl.Options{
+	config := fluxclient.GetConfigOrDie(o.client)
+	lock, err := newLock(o, config, electionID)
+	if err != nil {
+		return nil, nil, err
+	}
+	recoverPanic, grace := true, shutdownGrace
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: scheme,
 		Cache:  caches,
 		// Secrets and ServiceAccounts are read by name, one at a time, and never listed.
@@ -139,15 +149,33 @@ func newManager(o *options) (ctrl.Manager, error) {
 		LeaderElection:                o.leaderElection.Enable,
 		LeaderElectionReleaseOnCancel: o.leaderElection.ReleaseOnCancel,
 		LeaderElectionID:              electionID,
-		LeaderElectionNamespace:       os.Getenv(helper.EnvRuntimeNamespace),
-		LeaseDuration:                 &o.leaderElection.LeaseDuration,
-		RenewDeadline:                 &o.leaderElection.RenewDeadline,
-		RetryPeriod:                   &o.leaderElection.RetryPeriod,
-		GracefulShutdownTimeout:       &grace,
-		Controller: config.Controller{
+		// It ignores the namespace and the ID, but for the label of metrics.
+		LeaderElectionResourceLockInterface: lock,
+		LeaseDuration:                       &o.leaderElection.LeaseDuration,
+		RenewDeadline:                       &o.leaderElection.RenewDeadline,
+		RetryPeriod:                         &o.leaderElection.RetryPeriod,
+		GracefulShutdownTimeout:             &grace,
+		Controller: controllerconfig.Controller{
 			MaxConcurrentReconciles: o.concurrent,
 			RecoverPanic:            &recoverPanic,
 		},
+	})
+	return mgr, lock, err
+}
+
+// newLock returns the lease of the leader.
+func newLock(o *options, config *rest.Config, id string) (*serving.Lock, error) {
+	address, err := serving.PodAddress(os.Getenv(podIP), o.artifact.StorageAddress)
+	if err != nil {
+		return nil, err
+	}
+	namespace := os.Getenv(helper.EnvRuntimeNamespace)
+	if namespace == "" && o.leaderElection.Enable {
+		return nil, fmt.Errorf("--enable-leader-election needs the namespace of the pod in %s", helper.EnvRuntimeNamespace)
+	}
+	return serving.NewLock(serving.LockOptions{
+		Namespace: namespace, Name: id, Config: config,
+		RenewDeadline: o.leaderElection.RenewDeadline, Address: address,
 	})
 }
 

@@ -93,7 +93,7 @@ func (f *fetcher) download(ctx context.Context, source Observed) (*catalog.Catal
 		return nil, failure.Because(v1alpha1.InvalidArchiveReason, fmt.Errorf(
 			"the artifact of source %s has %d bytes, more than %d", source.Name, *size, limit))
 	}
-	dir, err := os.MkdirTemp("", "winnow-fetch-")
+	dir, err := newFetchDir()
 	if err != nil {
 		return nil, failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("making a temporary directory: %w", err))
 	}

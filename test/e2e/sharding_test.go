@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -105,19 +104,12 @@ func newShards(t *testing.T) *shards {
 // start starts the controller of a shard.
 func (s *shards) start(shard string) {
 	s.t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		s.t.Fatal(err)
-	}
+	var err error
 	s.controllers[shard], err = system.StartController(s.t.Context(), stack.ControllerOptions{
 		Name:        "winnow-" + shard,
 		Args:        []string{"--watch-label-selector=" + shardLabel + "=" + shard, "--enable-leader-election"},
 		BuildFlags:  buildFlags,
-		StorageAddr: address,
+		StorageAddr: unusedAddress(s.t),
 	})
 	if err != nil {
 		s.t.Fatal(err)

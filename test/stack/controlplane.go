@@ -63,7 +63,7 @@ func (s *Stack) startAPIServer(ctx context.Context) error {
 			QPS:             -1, // no limit
 		}
 		// Most of its garbage is that of requests, and memory is cheaper than CPU here.
-		return launch{args: args, env: []string{"GOGC=400"}, ready: s.apiServerReady}, nil
+		return launch{args: args, env: []string{"GOGC=400"}, ready: s.apiServerReady(s.restConfig.CAFile)}, nil
 	})
 }
 
@@ -98,20 +98,22 @@ func (s *Stack) apiServerArgs(dir, address, token string) ([]string, error) {
 	}, nil
 }
 
-// apiServerReady checks that the server is ready. It reads the certificate each time, because the server
+// apiServerReady returns a check that the server is ready. It reads the certificate each time, because the server
 // writes it while it starts. The clients of client-go would cache the first one for minutes.
-func (s *Stack) apiServerReady(ctx context.Context) error {
-	chain, err := os.ReadFile(s.restConfig.CAFile)
-	if err != nil {
-		return err
+func (s *Stack) apiServerReady(certificate string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		chain, err := os.ReadFile(certificate)
+		if err != nil {
+			return err
+		}
+		roots := x509.NewCertPool()
+		if !roots.AppendCertsFromPEM(chain) {
+			return fmt.Errorf("%s has no certificate yet", certificate)
+		}
+		transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}
+		defer transport.CloseIdleConnections()
+		return answers(&http.Client{Transport: transport}, s.restConfig.Host+"/readyz")(ctx)
 	}
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(chain) {
-		return fmt.Errorf("%s has no certificate yet", s.restConfig.CAFile)
-	}
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}
-	defer transport.CloseIdleConnections()
-	return answers(&http.Client{Transport: transport}, s.restConfig.Host+"/readyz")(ctx)
 }
 
 // writeSigningKey writes a signing key unless an earlier attempt has written one.

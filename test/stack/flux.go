@@ -120,6 +120,7 @@ func (s *Stack) sourceController(dir string) (launch, error) {
 		return launch{}, err
 	}
 	health, storage := addresses[0], addresses[1]
+	s.sourceHost = storage
 	data := filepath.Join(dir, "data")
 	return launch{
 		env:   s.controllerEnvironment(s.kubeconfig, FluxNamespace),

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // launch configures one start of a server, with its ports.
@@ -46,12 +47,11 @@ func (s *Stack) launch(ctx context.Context, c command, configure func() (launch,
 		if err != nil {
 			return nil, err
 		}
+		p.ready = l.ready
 		s.mu.Lock()
 		s.processes = append(s.processes, p)
 		s.mu.Unlock()
-		err = p.awaitReady(ctx, l.ready)
-		if err == nil {
-			go s.watch(p)
+		if err = s.await(ctx, p); err == nil {
 			return p, nil
 		}
 		if log, logErr := p.Logs(); !retry || logErr != nil || !lostPort(log) {
@@ -62,6 +62,40 @@ func (s *Stack) launch(ctx context.Context, c command, configure func() (launch,
 			return nil, err
 		}
 	}
+}
+
+// await waits until a process is ready and starts watch for it.
+func (s *Stack) await(ctx context.Context, p *Process) error {
+	if err := p.awaitReady(ctx, p.ready); err != nil {
+		return err
+	}
+	go s.watch(p)
+	return nil
+}
+
+// Revive starts a server or a controller that has ended once more, with the same flags, ports and data, and returns when
+// it is ready.
+func (s *Stack) Revive(ctx context.Context, name string) (*Process, error) {
+	last := s.Process(name)
+	if last == nil {
+		return nil, fmt.Errorf("starting %s again: it was never started", name)
+	}
+	select {
+	case <-last.Exited():
+	default:
+		return nil, fmt.Errorf("starting %s again: it still runs", name)
+	}
+	c := last.command
+	c.again = true
+	p, err := startProcess(c)
+	if err != nil {
+		return nil, err
+	}
+	p.ready = last.ready
+	s.mu.Lock()
+	s.processes[slices.Index(s.processes, last)] = p // Stop ends it after what needs it
+	s.mu.Unlock()
+	return p, s.await(ctx, p)
 }
 
 // watch reports a process that ends without Stop or Kill.

@@ -29,6 +29,8 @@ type Process struct {
 	name    string
 	logPath string
 	cmd     *exec.Cmd
+	command command
+	ready   func(context.Context) error
 
 	ending atomic.Bool   // Stop or Kill was called
 	exited chan struct{} // closed when it has ended
@@ -43,15 +45,20 @@ type command struct {
 	env     []string
 	dir     string
 	logPath string
+	again   bool // the log goes on
 }
 
 // startProcess starts a command. The process ends at the latest when this process ends.
 func startProcess(c command) (*Process, error) {
-	log, err := os.Create(c.logPath)
+	flags := os.O_CREATE | os.O_WRONLY | os.O_TRUNC
+	if c.again {
+		flags = os.O_CREATE | os.O_WRONLY | os.O_APPEND
+	}
+	log, err := os.OpenFile(c.logPath, flags, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("creating log: %w", err)
 	}
-	p := &Process{name: c.name, logPath: c.logPath, exited: make(chan struct{})}
+	p := &Process{name: c.name, logPath: c.logPath, command: c, exited: make(chan struct{})}
 	p.cmd = exec.Command(c.path, c.args...)
 	p.cmd.Env, p.cmd.Dir = c.env, c.dir
 	p.cmd.Stdout, p.cmd.Stderr = log, log

@@ -28,6 +28,7 @@ type Stack struct {
 
 	etcdURL      string
 	registryHost string
+	sourceHost   string
 	kubeconfig   string
 	restConfig   *rest.Config
 	client       client.Client
@@ -152,6 +153,9 @@ func (s *Stack) Client() client.Client { return s.client }
 
 // RegistryHost returns the HOST:PORT of the registry, which serves plain HTTP.
 func (s *Stack) RegistryHost() string { return s.registryHost }
+
+// SourceHost returns the HOST:PORT at which source-controller serves its artifacts.
+func (s *Stack) SourceHost() string { return s.sourceHost }
 
 // Process returns the last process that was started with this name, or nil.
 func (s *Stack) Process(name string) *Process {
