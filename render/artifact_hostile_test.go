@@ -5,6 +5,7 @@ package render_test
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -76,4 +77,23 @@ func TestCostOfAKustomizationOfManyValues(t *testing.T) {
 		t.Errorf("ReadArtifact() = %v, and allocates %d MB, measured %d MB", err, took>>20, measured>>20)
 	}
 	t.Logf("%d MB, measured %d MB", took>>20, measured>>20)
+}
+
+// Whatever an artifact has, reading it ends, twice with the same result, and fetches nothing.
+func FuzzReadArtifact(f *testing.F) {
+	for _, kustomization := range []string{
+		"resources: [applicationdefinitions/argocd.yaml]\n", "patches: [{patch: '[{op: remove, path: /spec/versions/0}]', target: {name: argocd}}]\n",
+		"patches: [{patch: '{spec: {versions: null}}', target: {kind: App.*}}]\n", "patches: [{path: x}]\n", "a: &a [*a]\n", "",
+	} {
+		f.Add([]byte(kustomization), []byte(artifactDefinition), []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"))
+		f.Add([]byte(kustomization), []byte("a: ["), []byte("- a"))
+	}
+	f.Fuzz(func(t *testing.T, kustomization, definition, object []byte) {
+		data := packed(t, "kustomization.yaml", string(kustomization), "applicationdefinitions/argocd.yaml", string(definition), "instances/x.yaml", string(object)).Bytes()
+		first, errFirst := render.ReadArtifact(t.Context(), bytes.NewReader(data))
+		second, errSecond := render.ReadArtifact(t.Context(), bytes.NewReader(data))
+		if fmt.Sprint(errFirst) != fmt.Sprint(errSecond) || !reflect.DeepEqual(first, second) {
+			t.Errorf("ReadArtifact() = %v, %v, then %v, %v", first, errFirst, second, errSecond)
+		}
+	})
 }
