@@ -9,15 +9,21 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"time"
 )
 
-// fuzzer has the flags of go test for all targets.
+// fuzzer has what is the same for all targets.
 type fuzzer struct {
+	// time is the value of -fuzztime, and workers that of -parallel.
 	time    string
 	workers int
+	// nice is added to the niceness of the fuzzers.
+	nice int
+	// cache is the directory in which the fuzzer of Go keeps inputs.
+	cache string
 }
 
 // head is that of the table whose rows all prints.
@@ -25,13 +31,22 @@ const head = "| target | CPU | inputs run | new inputs | failures |\n| --- | ---
 
 // all fuzzes each target. It ends with the first failure.
 func (f fuzzer) all(ctx context.Context, out io.Writer, targets []target) error {
+	temporary, err := os.MkdirTemp("", "fuzzing-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temporary)
 	fmt.Fprint(out, head)
 	for _, t := range targets {
-		r, err := f.fuzz(ctx, t)
+		program := filepath.Join(temporary, "tests")
+		if err := t.build(ctx, program, "-fuzz", "^"+t.name+"$"); err != nil {
+			return err
+		}
+		r, err := f.fuzz(ctx, t, program)
 		// Go's fuzzer now and then takes its own deadline for a failure (golang/go#75804, mended in Go 1.27): no input is
 		// written then, and it is run again.
 		if err != nil && !r.failed {
-			r, err = f.fuzz(ctx, t)
+			r, err = f.fuzz(ctx, t, program)
 		}
 		fmt.Fprintf(out, "| `%s` | %s | %d | %d | %d |\n", t, r.cpu.Round(time.Second), r.inputs, r.interesting, count(r.failed))
 		if err != nil {
@@ -55,14 +70,19 @@ type result struct {
 	failed              bool // with an input that is kept
 }
 
-func (f fuzzer) fuzz(ctx context.Context, t target) (result, error) {
-	args := []string{"test", "-run", "^$", "-fuzz", "^" + t.name + "$", "-fuzztime", f.time, "-fuzzminimizetime", "10x"}
-	if f.workers > 0 {
-		args = append(args, "-parallel", strconv.Itoa(f.workers))
+func (f fuzzer) fuzz(ctx context.Context, t target, program string) (result, error) {
+	args := []string{
+		"-n", strconv.Itoa(f.nice), program, "-test.run", "^$", "-test.fuzz", "^" + t.name + "$", "-test.fuzztime", f.time, "-test.fuzzminimizetime", "10x",
+		"-test.fuzzcachedir", filepath.Join(f.cache, module, t.dir),
 	}
-	cmd := exec.CommandContext(ctx, "go", append(args, "./"+t.dir)...)
+	if f.workers > 0 {
+		args = append(args, "-test.parallel", strconv.Itoa(f.workers))
+	}
+	fmt.Fprintf(os.Stderr, "fuzz %s %s\n", t, f.time)
+	cmd := exec.CommandContext(ctx, "nice", args...)
 	var output bytes.Buffer
-	cmd.Stdout, cmd.Stderr = io.MultiWriter(&output, os.Stderr), os.Stderr
+	shown := io.MultiWriter(&output, os.Stderr)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = t.dir, shown, shown
 	err := cmd.Run()
 	r := parse(output.Bytes())
 	if cmd.ProcessState != nil {
@@ -73,7 +93,7 @@ func (f fuzzer) fuzz(ctx context.Context, t target) (result, error) {
 
 var progress = regexp.MustCompile(`execs: (\d+) .*new interesting: (\d+)`)
 
-// parse reads the output of go test.
+// parse reads the output of a fuzzer.
 func parse(output []byte) result {
 	r := result{failed: bytes.Contains(output, []byte("Failing input written to "))}
 	if all := progress.FindAllSubmatch(output, -1); len(all) > 0 {

@@ -19,27 +19,21 @@ import (
 
 // What is kept runs with each go test: it must stay cheap.
 const (
-	maxKept      = 32      // inputs of a target
-	maxSize      = 2 << 10 // bytes of an input
-	maxTried     = 400     // inputs of a target
-	module       = "github.com/winnow-dev/winnow"
-	coverModules = module + "/..."
+	maxKept  = 32      // inputs of a target
+	maxSize  = 2 << 10 // bytes of an input
+	maxTried = 400     // inputs of a target
 )
 
 // keepAll copies inputs out of the cache of the fuzzer into the directories of the targets.
-func keepAll(ctx context.Context, out io.Writer, targets []target) error {
+func keepAll(ctx context.Context, out io.Writer, targets []target, cache string) error {
 	temporary, err := os.MkdirTemp("", "fuzzing-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(temporary)
-	cache, err := exec.CommandContext(ctx, "go", "env", "GOCACHE").Output()
-	if err != nil {
-		return err
-	}
 	for _, t := range targets {
 		k := keeper{target: t, program: filepath.Join(temporary, "tests"), profile: filepath.Join(temporary, "profile"), covered: map[string]bool{}}
-		if err := k.keep(ctx, filepath.Join(strings.TrimSpace(string(cache)), "fuzz", module, t.dir, t.name)); err != nil {
+		if err := k.keep(ctx, filepath.Join(cache, module, t.dir, t.name)); err != nil {
 			return fmt.Errorf("%s: %w", t, err)
 		}
 		fmt.Fprintf(out, "%s: %d inputs tried, %d added, %d kept\n", t, k.tried, k.added, k.kept)
@@ -69,9 +63,7 @@ func (k *keeper) keep(ctx context.Context, found string) error {
 	if k.kept = len(before); len(inputs) == 0 || k.kept >= maxKept {
 		return nil
 	}
-	build := exec.CommandContext(ctx, "go", "test", "-c", "-cover", "-coverpkg", coverModules, "-o", k.program, "./"+k.target.dir)
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
+	if err := k.target.build(ctx, k.program, "-cover", "-coverpkg", module+"/..."); err != nil {
 		return err
 	}
 	if _, err := k.adds(ctx, "^"+k.target.name+"$"); err != nil {

@@ -12,6 +12,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -30,6 +31,7 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	var f fuzzer
 	flags.StringVar(&f.time, "time", "20s", "run each target for this `duration`, or this number of inputs, such as 1000x")
 	flags.IntVar(&f.workers, "workers", 0, "run this `number` of workers; 0 for one a core")
+	flags.IntVar(&f.nice, "nice", 0, "add this `number` to the niceness of the fuzzers")
 	only := flags.String("run", "", "run the targets whose directory and name, with a space between, match this `pattern`")
 	skip := flags.String("skip", "^$", "leave out the targets whose name matches this `pattern`")
 	keep := flags.Bool("keep", false, "copy what was found into testdata/fuzz instead")
@@ -40,8 +42,13 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
+	cache, err := exec.CommandContext(ctx, "go", "env", "GOCACHE").Output()
+	if err != nil {
+		return err
+	}
+	f.cache = filepath.Join(strings.TrimSpace(string(cache)), "fuzz")
 	if *keep {
-		return keepAll(ctx, out, targets)
+		return keepAll(ctx, out, targets, f.cache)
 	}
 	return f.all(ctx, out, targets)
 }
@@ -53,6 +60,16 @@ func (t target) String() string { return t.dir + " " + t.name }
 
 // corpus is where go test reads the inputs of the target that are kept.
 func (t target) corpus() string { return filepath.Join(t.dir, "testdata", "fuzz", t.name) }
+
+// build builds the tests of the package of the target.
+func (t target) build(ctx context.Context, program string, flags ...string) error {
+	args := append([]string{"test", "-c", "-o", program}, flags...)
+	cmd := exec.CommandContext(ctx, "go", append(args, "./"+t.dir)...)
+	cmd.Stderr = os.Stderr
+	return cmd.Run()
+}
+
+const module = "github.com/winnow-dev/winnow"
 
 var declaration = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(`)
 
