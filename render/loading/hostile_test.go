@@ -110,6 +110,22 @@ func TestCostOfHostileCatalogs(t *testing.T) {
 	}
 }
 
+// Files beside the documents have limits of their own.
+func TestLargeFilesBesideDefinitionsAreRefused(t *testing.T) {
+	carrier := carriers()[v1alpha1.FormatApplications]
+	for _, test := range []struct{ name, path, text, want string }{
+		{"10 million names in a list", "catalogs/all/metadata.yaml", "applications:\n" + strings.Repeat("- x\n", 10_000_000), "bytes of the file over the limit of 8388608"},
+		{"300,000 names in a list", "catalogs/all/metadata.yaml", "applications:\n" + strings.Repeat("- x\n", 300_000), "is larger than 1048576 bytes"},
+		{"a large metadata.yaml", "applications/x/metadata.yaml", "tier: gold # " + strings.Repeat("x", 64<<10), "is larger than 65536 bytes"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			packed := pack(t, map[string]string{carrier.path: carrier.document, test.path: test.text})
+			_, err := loading.Archive(t.Context(), "catalog", bytes.NewReader(packed), loading.CatalogLocation{})
+			checkRefused(t, err, test.path, test.want)
+		})
+	}
+}
+
 // checkRefused checks that a catalog is refused for good, with the file and what is wrong with it.
 func checkRefused(t *testing.T, err error, path, want string) {
 	t.Helper()
