@@ -20,7 +20,7 @@ import (
 // What is kept runs with each go test: it must stay cheap.
 const (
 	maxKept  = 32      // inputs of a target
-	maxSize  = 2 << 10 // bytes of an input
+	maxSize  = 6 << 10 // bytes of an input
 	maxTried = 400     // inputs of a target
 )
 
