@@ -111,7 +111,7 @@ func TestCostOfHostileCatalogs(t *testing.T) {
 }
 
 // Files beside the documents have limits of their own.
-func TestLargeFilesBesideDefinitionsAreRefused(t *testing.T) {
+func TestCostOfLargeFilesBesideDefinitions(t *testing.T) {
 	carrier := carriers()[v1alpha1.FormatApplications]
 	for _, test := range []struct{ name, path, text, want string }{
 		{"10 million names in a list", "catalogs/all/metadata.yaml", "applications:\n" + strings.Repeat("- x\n", 10_000_000), "bytes of the file over the limit of 8388608"},
