@@ -21,7 +21,7 @@ import (
 const (
 	maxKept  = 32      // inputs of a target
 	maxSize  = 6 << 10 // bytes of an input
-	maxTried = 400     // inputs of a target
+	maxTried = 120     // inputs of a target, of all sizes
 )
 
 // keepAll copies inputs out of the cache of the fuzzer into the directories of the targets.
@@ -80,7 +80,7 @@ func (k *keeper) keep(ctx context.Context, found string) error {
 	return nil
 }
 
-// smallest lists the inputs in a directory that are small enough, the smallest first.
+// smallest lists inputs in a directory that are small enough, the smallest first, and at most maxTried.
 func smallest(dir string) (names []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -97,7 +97,14 @@ func smallest(dir string) (names []string, err error) {
 		}
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(sizes[a], sizes[b]), strings.Compare(a, b)) })
-	return names[:min(len(names), maxTried)], nil
+	if len(names) <= maxTried {
+		return names, nil
+	}
+	tried := make([]string, maxTried)
+	for i := range tried {
+		tried[i] = names[i*len(names)/maxTried]
+	}
+	return tried, nil
 }
 
 // try keeps an input if it covers more.
