@@ -179,16 +179,12 @@ FUZZ_SKIP ?= ^Fuzz(Apply|Marshal|Render|Text)$$
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME.
-	@for dir in $(call dirs-of,func Fuzz); do \
-	  for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\)(.*/\1/p' "$$dir"/*_test.go | grep -Ev '$(FUZZ_SKIP)'); do \
-	    echo "fuzz $$dir $$target $(FUZZTIME)"; \
-	    $(call run-fuzz) || $(call run-fuzz) || exit 1; \
-	  done; \
-	done
+	@$(GO) run ./test/fuzzing -time $(FUZZTIME) -skip $(call quoted,$(FUZZ_SKIP))
 
-# Go's fuzzer now and then takes its own deadline for a failure (golang/go#75804, mended in Go 1.27): no input is
-# written then, and it is run again. A failure with an input fails again, since the input is kept.
-run-fuzz = $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$dir"
+# In testdata/fuzz of the packages. `make test` runs them.
+.PHONY: fuzz-corpus
+fuzz-corpus: ## Keep the inputs that the fuzzers have found and that cover more.
+	@$(GO) run ./test/fuzzing -keep
 
 # Chosen and printed here, because go test shows nothing of what passes.
 # Another run each time for `make soak`; the same one for `make e2e`, which must not fail by chance.

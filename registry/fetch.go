@@ -3,6 +3,7 @@
 package registry
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -14,6 +15,18 @@ import (
 
 // MaxManifest bounds a manifest, in bytes; registries allow 4 MiB.
 const MaxManifest = 4 << 20
+
+// maxElements bounds the elements of lists and mappings in a manifest, or in the config of an image: an empty layer of three
+// bytes takes a hundred times of that in memory. Large indexes have a few thousand.
+const maxElements = 100_000
+
+// checkElements returns an *ImageError for a document of JSON that takes too much memory once it is decoded.
+func checkElements(what string, raw []byte) error {
+	if bytes.Count(raw, []byte(",")) > maxElements {
+		return refuse("its %s has more than %d elements", what, maxElements)
+	}
+	return nil
+}
 
 // TooLargeError is returned for a manifest or a layer that is larger than the limit. It is not read.
 type TooLargeError struct {
@@ -29,7 +42,8 @@ func (e *TooLargeError) Error() string {
 }
 
 // FetchManifest returns the manifest with a tag or a digest, and its descriptor, which has the digest and the media
-// type that the registry reports. The bytes match the digest.
+// type that the registry reports. The bytes match the digest. It returns a *TooLargeError or an *ImageError for a manifest
+// that must not be decoded.
 func FetchManifest(ctx context.Context, from *remote.Repository, reference string) (v1.Descriptor, []byte, error) {
 	descriptor, body, err := from.Manifests().FetchReference(ctx, reference)
 	if err != nil {
@@ -40,7 +54,10 @@ func FetchManifest(ctx context.Context, from *remote.Repository, reference strin
 		return v1.Descriptor{}, nil, &TooLargeError{What: "manifest", Size: descriptor.Size, Limit: MaxManifest}
 	}
 	raw, err := content.ReadAll(body, descriptor)
-	return descriptor, raw, err
+	if err != nil {
+		return descriptor, nil, err
+	}
+	return descriptor, raw, checkElements("manifest", raw)
 }
 
 // FetchLayer returns the bytes of a layer, at most limit. They match its size and its digest.

@@ -165,6 +165,9 @@ func fetchLabels(ctx context.Context, from content.Fetcher, config v1.Descriptor
 	if err != nil {
 		return nil, fmt.Errorf("fetching the config: %w", err)
 	}
+	if err := checkElements("config", raw); err != nil {
+		return nil, err
+	}
 	var image v1.Image
 	var mistyped *json.UnmarshalTypeError
 	switch err := json.Unmarshal(raw, &image); {

@@ -95,16 +95,45 @@ func ReadArtifact(ctx context.Context, r io.Reader) ([]safeguard.Definition, err
 // for it, besides those of a build of its patches.
 func MeasureArtifact(ctx context.Context, r io.Reader) (int64, error) {
 	var cost catalog.Cost
-	var paths int64
+	var paths, largest int64
 	files, err := archive.ReadSome(ctx, r, loading.LimitsOf(v1alpha1.FormatFileBased), func(path string, size int64) bool {
 		cost.Add(path, size)
-		paths += int64(len(path))
+		if paths += int64(len(path)); isText(path) {
+			largest = max(largest, size)
+		}
 		return true
 	})
 	if err != nil {
 		return 0, fmt.Errorf("reading the artifact: %w", err)
 	}
-	return cost.Bytes() + paths + int64(files.Len())*loading.EntryBytes, nil
+	return cost.Bytes() + paths + int64(files.Len())*loading.EntryBytes + min(largest*parsedBytes, maxParsed), nil
+}
+
+const (
+	// maxText bounds the kustomization.yaml of an artifact, and the file of an object, in bytes.
+	maxText = 16 << 20
+	// maxTextValues bounds the values that such a file may have. While it is parsed, a value takes 300 bytes. An object has
+	// fewer: yamlnode bounds its nodes, and its texts, which may consist of what begins values.
+	maxTextValues = 2*yamlnode.MaxNodes + yamlnode.MaxBytes
+	// parsedBytes is what a byte of such a file takes at most while it is parsed, and maxParsed what the file takes.
+	parsedBytes, maxParsed = 128, 300 * maxTextValues
+)
+
+// checkText refuses a file that would take too much memory while it is parsed. Definitions and contents are bounded by
+// their formats.
+func checkText(path string, data []byte) error {
+	switch {
+	case len(data) > maxText:
+		return fmt.Errorf("reading the artifact: %s: is larger than %d bytes", path, maxText)
+	case yamlnode.MostValues(data) > maxTextValues:
+		return fmt.Errorf("reading the artifact: %s: may have more than %d values", path, maxTextValues)
+	}
+	return nil
+}
+
+// isText reports whether checkText is about a file.
+func isText(path string) bool {
+	return path == tree.KustomizationFile || strings.HasPrefix(path, installation.Dir+"/")
 }
 
 // readObjects reads the objects of instances. Their role is unknown.
@@ -115,6 +144,9 @@ func readObjects(files *tree.Tree) ([]backend.Object, error) {
 			continue
 		}
 		data, _ := files.Content(path)
+		if err := checkText(path, data); err != nil {
+			return nil, err
+		}
 		object, err := yamlnode.Mapping(data)
 		if err != nil {
 			return nil, fmt.Errorf("reading the artifact: %s: %w", path, err)
@@ -176,6 +208,9 @@ func patchesOf(files *tree.Tree) ([]tree.Patch, error) {
 	content, ok := files.Content(tree.KustomizationFile)
 	if !ok {
 		return nil, errors.New("the artifact has no " + tree.KustomizationFile)
+	}
+	if err := checkText(tree.KustomizationFile, content); err != nil {
+		return nil, err
 	}
 	var k types.Kustomization
 	if err := yaml.Unmarshal(content, &k); err != nil {

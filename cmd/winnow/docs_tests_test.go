@@ -48,6 +48,24 @@ func TestEveryRuleOfSafetyNamesATest(t *testing.T) {
 	}
 }
 
+// Each row of the table names an existing test, which shows the limit.
+func TestEveryHostileInputNamesATest(t *testing.T) {
+	const page = "../../docs/reliability.md"
+	_, section, _ := strings.Cut(readFileString(t, page), "\n## Hostile input\n")
+	_, rest, _ := strings.Cut(section, "\n| --- |")
+	table, _, _ := strings.Cut(rest, "\n\n")
+	rows := strings.Split(strings.TrimSpace(table), "\n")[1:]
+	for _, row := range rows {
+		cells := strings.Split(strings.Trim(row, "| "), " | ")
+		if tests := cells[len(cells)-1]; !namedTests.MatchString(tests) {
+			t.Errorf("%s: no test in %s", page, row)
+		}
+	}
+	if len(rows) < 35 {
+		t.Errorf("%s: only %d inputs", page, len(rows))
+	}
+}
+
 // namedScripts matches the scripts of the command line that a page names.
 var namedScripts = regexp.MustCompile("`(cmd/winnow/testdata/[\\w/]+\\.txtar)`")
 

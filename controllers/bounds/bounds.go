@@ -18,8 +18,10 @@ const (
 	EventMessage     = 1000
 )
 
-// Truncate cuts s to at most limit bytes, at a rune's boundary, and marks the cut.
+// Truncate replaces what is not printable in s by spaces, cuts s to at most limit bytes, at a rune's boundary, and marks
+// the cut. Catalogs, registries and other controllers have written parts of it, and terminals show it.
 func Truncate(s string, limit int) string {
+	s = excerpt.Printable(s)
 	if len(s) <= limit {
 		return s
 	}

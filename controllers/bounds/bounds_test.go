@@ -17,6 +17,7 @@ func TestTruncate(t *testing.T) {
 		{"a text within the limit is unchanged", "aé", 3, "aé"},
 		{"a longer text is cut and marked", "abcdef", 5, "ab..."},
 		{"no rune is cut in two", "ééé", 5, "é..."},
+		{"what controls a terminal is replaced", "a\x1b[2J\u202eb\xff", 20, "a [2J b\ufffd"},
 	} {
 		if got := Truncate(test.text, test.limit); got != test.want {
 			t.Errorf("%s: Truncate(%q, %d) = %q, not %q", test.name, test.text, test.limit, got, test.want)

@@ -55,14 +55,20 @@ func block(out *bytes.Buffer, e entry) {
 	header[156] = e.kind
 	copy(header[157:257], e.link)
 	copy(header[257:], "ustar\x0000")
-	sum := 0
-	for _, b := range header {
-		sum += int(b)
-	}
-	copy(header[148:], fmt.Sprintf("%06o\x00 ", sum))
-	out.Write(header[:])
+	out.Write(checksummed(header[:]))
 	out.WriteString(e.body)
 	out.Write(make([]byte, padded(int64(len(e.body)))-int64(len(e.body))))
+}
+
+// checksummed sets the checksum of the header at the start of an archive.
+func checksummed(plain []byte) []byte {
+	copy(plain[148:156], "        ")
+	sum := 0
+	for _, b := range plain[:blockSize] {
+		sum += int(b)
+	}
+	copy(plain[148:], fmt.Sprintf("%06o\x00 ", sum))
+	return plain
 }
 
 // record is a PAX record, whose length counts its own digits.

@@ -11,6 +11,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -176,6 +177,7 @@ func TestCostOfBombs(t *testing.T) {
 		{"a file that is allowed to be so large", slices.Concat(compress(t, header(1<<30)), zeros(t)), Limits{File: 1 << 40, Total: 4 << 20}, ""},
 		{"a file that claims an exabyte", slices.Concat(compress(t, header(1<<60)), zeros(t)), Limits{File: 1 << 62, Total: 4 << 20}, ""},
 		{"zeros behind the end of the archive", slices.Concat(compress(t, end()), zeros(t)), Limits{Total: 4 << 20}, ""},
+		{"10 million directories", bytes.Repeat(compress(t, raw(slices.Repeat([]entry{{name: "a/", kind: tar.TypeDir}}, 20_000)...)), 500), Limits{}, "a/"},
 		{"PAX headers without end", slices.Concat(compress(t, padding), zeros(t)), Limits{Total: 4 << 20}, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -188,8 +190,46 @@ func TestCostOfBombs(t *testing.T) {
 			if !errors.As(err, &over) || !over.Limit || over.Path != tc.path {
 				t.Fatalf("error is %v", err)
 			}
-			if read := len(tc.bomb) - r.Len(); read > 200_000 {
+			if read := len(tc.bomb) - r.Len(); read > 300_000 {
 				t.Errorf("read %d of %d compressed bytes", read, len(tc.bomb))
+			}
+			if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 64<<20 {
+				t.Errorf("allocated %d bytes", allocated)
+			}
+		})
+	}
+}
+
+// Names and records in headers of their own are bounded as well.
+func TestCostOfLargeHeaders(t *testing.T) {
+	var records strings.Builder
+	for records.Len() < 1<<20-100 {
+		records.WriteString(record("x"+strconv.Itoa(records.Len()), ""))
+	}
+	claim := func(kind byte) []byte {
+		plain := raw(entry{name: "x", kind: kind})
+		copy(plain[124:136], "10000000000\x00") // a gibibyte, in octal
+		return checksummed(plain)
+	}
+	for name, test := range map[string]struct {
+		plain []byte
+		want  string
+	}{
+		"a PAX header of a gibibyte":        {claim(tar.TypeXHeader), "archive/tar: header field too long"},
+		"a global PAX header of a gibibyte": {claim(tar.TypeXGlobalHeader), "archive/tar: header field too long"},
+		"a name of a gibibyte":              {claim(tar.TypeGNULongName), "archive/tar: header field too long"},
+		"a link to a name of a gibibyte":    {claim(tar.TypeGNULongLink), "archive/tar: header field too long"},
+		"a PAX header of 70,000 records":    {append(raw(entry{kind: tar.TypeXHeader, body: records.String()}, entry{name: "../a"}), end()...), `path has a ".." element`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			archive := slices.Concat(compress(t, test.plain), zeros(t))
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := Read(context.Background(), bytes.NewReader(archive), Limits{})
+			runtime.ReadMemStats(&after)
+			var own *Error
+			if !errors.As(err, &own) || !strings.Contains(own.Reason, test.want) {
+				t.Errorf("error is %v, want %s", err, test.want)
 			}
 			if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 64<<20 {
 				t.Errorf("allocated %d bytes", allocated)

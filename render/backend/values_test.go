@@ -4,6 +4,7 @@ package backend_test
 
 import (
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -165,19 +166,40 @@ func TestNumbersThatWouldBeRounded(t *testing.T) {
 	}
 }
 
+// Templates of a definition end, whatever they are, and make no more than they have as text.
 func TestCostOfHostileTemplates(t *testing.T) {
-	for name, text := range map[string]string{
-		"many conditions":  strings.Repeat("{{if 1}}", 50_000) + strings.Repeat("{{end}}", 50_000),
-		"deep conditions":  strings.Repeat("{{if 1}}", 4_900) + strings.Repeat("{{end}}", 4_900),
-		"many parentheses": "{{" + strings.Repeat("(", 400_000) + "1" + strings.Repeat(")", 400_000) + "}}",
-		"many pipes":       "{{ 1" + strings.Repeat("|print", 100_000) + "}}",
-		"many arguments":   "{{ print" + strings.Repeat(" 1e308", 100_000) + "}}",
-		"a large number":   "{{ 1e1000000000 }}",
+	const notAllowed, none = "not allowed here", "no valid template"
+	double := "{{ print" + strings.Repeat(` "x"`, 10) + "}}"
+	for _, test := range []struct{ name, text, want string }{
+		{"many conditions", strings.Repeat("{{if 1}}", 50_000) + strings.Repeat("{{end}}", 50_000), "more than 10000 template actions"},
+		{"deep conditions", strings.Repeat("{{if 1}}", 4_900) + strings.Repeat("{{end}}", 4_900), ""},
+		{"many parentheses", "{{" + strings.Repeat("(", 400_000) + "1" + strings.Repeat(")", 400_000) + "}}", none},
+		{"many pipes", "{{ 1" + strings.Repeat("|print", 100_000) + "}}", ""},
+		{"many arguments", "{{ print" + strings.Repeat(" 1e308", 100_000) + "}}", ""},
+		{"a large number", "{{ 1e1000000000 }}", none},
+		{"a loop", "{{ range 1000000000 }}x{{ end }}", notAllowed},
+		{"a template that uses itself", `{{ define "x" }}{{ template "x" }}{{ end }}{{ template "x" }}`, notAllowed},
+		{"a width of a billion", `{{ printf "%1000000000d" 1 }}`, `"printf"`},
+		{"a text that is repeated", `{{ repeat 1000000000 "x" }}`, `"repeat"`},
+		{"many templates", strings.Repeat(double, 10_000), ""},
+		{"a loop that is broken out of", "{{ break }}", none},
 	} {
-		instance := kkpInstance(t, nil, "  defaultValues: {a: "+yamlQuoted(text)+"}\n")
-		if _, err := backends.Named(backend.Helm).Build(instance); err != nil && len(err.Error()) > 1000 {
-			t.Errorf("%s: %d bytes of %.100s", name, len(err.Error()), err)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			instance := kkpInstance(t, nil, "  defaultValues: {a: "+yamlQuoted(test.text)+"}\n")
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := backends.Named(backend.Helm).Build(instance)
+			runtime.ReadMemStats(&after)
+			if test.want != "" {
+				checkProblems(t, err, problem{"spec.defaultValues.a", test.want})
+			}
+			if test.want == "" && err != nil || err != nil && len(err.Error()) > 1000 {
+				t.Errorf("the error has %d bytes: %.300v", len(err.Error()), err)
+			}
+			if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 128<<20 {
+				t.Errorf("allocated %d MB", allocated>>20)
+			}
+		})
 	}
 }
 

@@ -7,6 +7,7 @@ package excerpt
 import (
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -29,6 +30,17 @@ func To(text string, limit int) string {
 		cut--
 	}
 	return text[:cut] + "..."
+}
+
+// Printable replaces the characters of a text that are not printable by spaces, but for the ends of lines: those that control
+// a terminal, and those that reverse the order in which others are shown. Bytes that are no UTF-8 become U+FFFD.
+func Printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, text)
 }
 
 // List lists at most most of the values, and the number of the others.

@@ -22,6 +22,16 @@ func TestATextIsCutAtTheBoundaryOfARune(t *testing.T) {
 	}
 }
 
+func TestATextIsPrintable(t *testing.T) {
+	for text, want := range map[string]string{
+		"größe 日本 👍 a\nb": "größe 日本 👍 a\nb", "a\x1b[2J\x00\rb": "a [2J  b", "a\u202eb\u2066\u200b": "a b  ", "a\xffb": "a\ufffdb",
+	} {
+		if got := Printable(text); got != want {
+			t.Errorf("Printable(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestAListIsCut(t *testing.T) {
 	for _, test := range []struct{ name, got, want string }{
 		{"all fit", Names([]string{"a", "b"}, 2), "a, b"},

@@ -3,12 +3,12 @@
 package krmfunctions
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/pattern"
 	"github.com/winnow-dev/winnow/render/spelling"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -90,7 +90,10 @@ func (r *report) checkSchemaField(field yamlnode.Entry) {
 			r.warn(field.Line, "the schema has the type %s, which no value has; expected one of %s", quote(text), expected)
 		}
 	case "pattern":
-		if _, err := regexp.Compile(text); err != nil || !isText {
+		switch _, err := pattern.Compile(text); {
+		case pattern.Check(text) != nil:
+			r.warn(field.Line, "the schema has a pattern that is longer than %d bytes, which is not checked", pattern.MaxLength)
+		case err != nil || !isText:
 			r.warn(field.Line, "the schema has a pattern that is no regular expression of Go: no text conforms to it")
 		}
 	case "required":

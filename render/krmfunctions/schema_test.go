@@ -14,16 +14,17 @@ func TestWarningsAboutSchemas(t *testing.T) {
 	for schema, want := range map[string]string{
 		"{type: object, properties: {a: {type: string, pattern: '^a+$'}, b: {type: array, items: {}}, c: {additionalProperties: true}}, required: [a]}": "",
 		"{type: object, title: t, description: d, example: 1, x-kubernetes-list-type: map, patternProperties: {}, default: {type: 5}, properties: }":    "",
-		"{type: objekt}":                        `the schema has the type "objekt", which no value has; ` + types,
-		"{properties: {a: {type: [string]}}}":   `the schema cannot be read: type is a list; ` + types,
-		"{items: {pattern: '('}}":               `the schema has a pattern that is no regular expression of Go: no text conforms to it`,
-		"{additionalProperties: {required: a}}": `the schema cannot be read: required is a string; expected a list of names`,
-		"{anyOf: [{required: [1]}]}":            `the schema cannot be read: required is a list; expected a list of names`,
-		"{not: {$ref: '#/a'}}":                  `the schema has a $ref, which is not read: no config conforms to it; write the schema in its place`,
-		"{type: object, propertys: {}}":         `the schema has the field "propertys", which is not known; did you mean properties?`,
-		"{properties: [a]}":                     `the schema cannot be read: properties is a list; expected a mapping`,
-		"{oneOf: {}}":                           `the schema cannot be read: oneOf is a mapping; expected a list`,
-		"{properties: {a: string}}":             `the schema cannot be read: it has a string in the place of a schema`,
+		"{type: objekt}":                      `the schema has the type "objekt", which no value has; ` + types,
+		"{properties: {a: {type: [string]}}}": `the schema cannot be read: type is a list; ` + types,
+		"{items: {pattern: '('}}":             `the schema has a pattern that is no regular expression of Go: no text conforms to it`,
+		"{items: {pattern: '" + strings.Repeat("x{1000}", 3000) + "'}}": `the schema has a pattern that is longer than 1000 bytes, which is not checked`,
+		"{additionalProperties: {required: a}}":                         `the schema cannot be read: required is a string; expected a list of names`,
+		"{anyOf: [{required: [1]}]}":                                    `the schema cannot be read: required is a list; expected a list of names`,
+		"{not: {$ref: '#/a'}}":                                          `the schema has a $ref, which is not read: no config conforms to it; write the schema in its place`,
+		"{type: object, propertys: {}}":                                 `the schema has the field "propertys", which is not known; did you mean properties?`,
+		"{properties: [a]}":                                             `the schema cannot be read: properties is a list; expected a mapping`,
+		"{oneOf: {}}":                                                   `the schema cannot be read: oneOf is a mapping; expected a list`,
+		"{properties: {a: string}}":                                     `the schema cannot be read: it has a string in the place of a schema`,
 	} {
 		c, problems := load(t, map[string]string{"c.yaml": strings.Replace(complete(image), "{type: object}", schema, 1)})
 		got := lines(c.Warnings.Kept)

@@ -3,6 +3,7 @@
 package options
 
 import (
+	"errors"
 	"io/fs"
 	"maps"
 	"reflect"
@@ -81,8 +82,12 @@ func validateLimit(limit *v1alpha1.Limit, path *field.Path) field.ErrorList {
 func validatePatches(patches []tree.Patch, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, err := range patching.Check(patches) {
+		of := "patch"
+		if errors.Is(err, patching.ErrTarget) {
+			of = "target"
+		}
 		if err != nil {
-			errs = append(errs, field.Invalid(path.Index(i).Child("patch"), field.OmitValueType{}, err.Error()))
+			errs = append(errs, field.Invalid(path.Index(i).Child(of), field.OmitValueType{}, err.Error()))
 		}
 	}
 	return errs

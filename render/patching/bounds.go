@@ -32,7 +32,7 @@ func CheckWork(objects, patches int) error {
 		return nil
 	case objects > maxPatchedObjects:
 		return fmt.Errorf("at most %d objects may be patched, and the artifact has %d: select fewer, or publish them without patches", maxPatchedObjects, objects)
-	case objects*patches > maxApplied:
+	case max(objects, 1)*patches > maxApplied:
 		return fmt.Errorf("%d patches of %d objects are more than %d in all: join patches, or select fewer applications", patches, objects, maxApplied)
 	}
 	return nil
@@ -46,6 +46,9 @@ func Check(patches []tree.Patch) []error {
 	copies := 0
 	for i, p := range patches {
 		read, err := readOperations(p)
+		if err == nil {
+			err = checkTarget(p.Target)
+		}
 		if copies += read.copies; err == nil && read.copies > 0 && copies > maxCopies {
 			err = fmt.Errorf("more than %d operations of all patches copy", maxCopies)
 		}

@@ -53,7 +53,7 @@ func Prove(ctx context.Context, selected []safeguard.Key, before, after *tree.Tr
 	}
 	patched, err := kustomized.Build(after)
 	if err != nil {
-		return nil, &refusal.Error{Code: v1alpha1.InvalidSpecReason, Field: path.String(), Err: fmt.Errorf("kustomize refuses the patches: %w", err)}
+		return nil, &refusal.Error{Code: v1alpha1.InvalidSpecReason, Field: path.String(), Err: fmt.Errorf("kustomize refuses the patches: %s", excerpt.To(err.Error(), maxReported))}
 	}
 	err = errors.Join(CheckObjects(unpatched, patched), setsNoMetadata(patched), steersNothing(unpatched, patched, k))
 	if err != nil {
@@ -61,6 +61,9 @@ func Prove(ctx context.Context, selected []safeguard.Key, before, after *tree.Tr
 	}
 	return patched, nil
 }
+
+// maxReported bounds an error of kustomize, which quotes patches, in bytes.
+const maxReported = 1000
 
 // asSelected returns an error unless the objects are the selected ones.
 func asSelected(selected []safeguard.Key, built resmap.ResMap) error {

@@ -11,8 +11,25 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/resid"
 
+	"github.com/winnow-dev/winnow/render/pattern"
 	"github.com/winnow-dev/winnow/render/tree"
 )
+
+// ErrTarget is what is wrong with the target of a patch.
+var ErrTarget = errors.New("the target cannot be used")
+
+// checkTarget returns an error for a target that kustomize must not read: its fields are regular expressions.
+func checkTarget(target *tree.Target) error {
+	if target == nil {
+		return nil
+	}
+	for _, expression := range []string{target.Group, target.Version, target.Kind, target.Namespace, target.Name} {
+		if err := pattern.Check(expression); err != nil {
+			return fmt.Errorf("%w: %w", ErrTarget, err)
+		}
+	}
+	return nil
+}
 
 // matches returns an error if the target selects no object. A patch without a target names its object
 // itself, and kustomize refuses the patch if that object does not exist.

@@ -39,6 +39,15 @@ func Documents(data []byte) iter.Seq2[*yaml.Node, error] {
 	}
 }
 
+// MostValues returns a number that the values in data cannot exceed, without parsing it: each value begins behind one of
+// these characters. Keys do not count. A text may have them as well.
+func MostValues(data []byte) (most int) {
+	for _, c := range []byte(",[{:-?") {
+		most += bytes.Count(data, []byte{c})
+	}
+	return most + 1
+}
+
 // First returns the content of the first document of data that is not empty, nil without one. What comes
 // after it is not read.
 func First(data []byte) (*yaml.Node, error) {

@@ -47,6 +47,7 @@ func TestHostileKustomizationsAreNotBuilt(t *testing.T) {
 		{"copies that explode", []string{file, "resources: [selection.yaml]\npatches:\n- target: {kind: CatalogSelection}\n  patch: |\n" +
 			strings.Repeat("    - {op: copy, from: /spec, path: /spec/x}\n", 40)}, "patches copy"},
 		{"a file that is too large", []string{file, "resources: [large.yaml]", "apps/large.yaml", strings.Repeat("# large\n", repository.MaxFile/8+1)}, "too large"},
+		{"a file of too many values", []string{file, "resources: [wide.yaml]", "apps/wide.yaml", "a: [" + strings.Repeat("[],", repository.MaxFile/4) + "]\n"}, "too large: it may have more than 2500000 values"},
 		{"a component of the web", []string{file, "components: ['" + web + "']"}, "nothing is fetched"},
 		{"a patch of the web", []string{file, "resources: [selection.yaml]\npatches: [{path: '" + web + "'}]"}, "nothing is fetched"},
 		{"an old patch of the web", []string{file, "resources: [selection.yaml]\npatchesStrategicMerge: ['" + web + "']"}, "nothing is fetched"},

@@ -6,10 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
+
+	"github.com/winnow-dev/winnow/render/pattern"
 )
 
 // maxTags of a repository are compared.
@@ -26,7 +27,7 @@ func (r *Repository) Highest(ctx context.Context, constraint, filter string) (st
 	if err != nil {
 		return "", fmt.Errorf("parsing the range %q: %w", constraint, err)
 	}
-	matches, err := regexp.Compile(filter)
+	matches, err := pattern.Compile(filter)
 	if err != nil {
 		return "", fmt.Errorf("parsing the filter: %w", err)
 	}

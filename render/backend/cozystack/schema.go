@@ -16,6 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backend/draft"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/pattern"
 )
 
 const (
@@ -24,8 +25,8 @@ const (
 	// maxSchemaCost bounds the nodes of a schema times those of the values, which is the most that a check
 	// takes: a second or two.
 	maxSchemaCost = 5_000_000
-	// maxPattern bounds a regular expression: compiled, one may take a thousand times its length.
-	maxPattern = 1000
+	// maxCompiled bounds the patterns that are kept compiled: a schema may have thousands.
+	maxCompiled = 16
 )
 
 // CheckSchema refuses values that spec.application.openAPISchema of a definition of Cozystack does not allow.
@@ -122,16 +123,19 @@ func allowsAny(schema *spec.Schema) bool {
 	return preserves || additional != nil && additional.Allows || len(schema.AllOf)+len(schema.AnyOf)+len(schema.OneOf) > 0
 }
 
-func (f *fitting) match(path, pattern, text string) {
-	if pattern == "" || len(pattern) > maxPattern {
-		return // the API server checks it
+func (f *fitting) match(path, expression, text string) {
+	if expression == "" {
+		return
 	}
-	compiled, known := f.patterns[pattern]
+	compiled, known := f.patterns[expression]
 	if !known {
-		compiled, _ = regexp.Compile(pattern)
-		f.patterns[pattern] = compiled
+		if len(f.patterns) == maxCompiled {
+			clear(f.patterns)
+		}
+		compiled, _ = pattern.Compile(expression) // the API server checks those that cannot be compiled
+		f.patterns[expression] = compiled
 	}
 	if compiled != nil && !compiled.MatchString(text) {
-		f.found = append(f.found, mismatch{path, fmt.Sprintf("%s does not match the pattern %s in spec.application.openAPISchema", excerpt.Quoted(text), excerpt.Quoted(pattern))})
+		f.found = append(f.found, mismatch{path, fmt.Sprintf("%s does not match the pattern %s in spec.application.openAPISchema", excerpt.Quoted(text), excerpt.Quoted(expression))})
 	}
 }

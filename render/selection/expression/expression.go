@@ -57,6 +57,9 @@ func Compile(source string) (*Expression, error) {
 	if err := checkLoops(checked); err != nil {
 		return nil, err
 	}
+	if err := checkPatterns(checked); err != nil {
+		return nil, err
+	}
 	program, err := env.Program(checked,
 		cel.EvalOptions(cel.OptOptimize),
 		cel.CostTracking(costs{}),
@@ -79,6 +82,21 @@ func checkLoops(checked *cel.Ast) error {
 		if maps := ast.MatchSubset(append(ast.MatchDescendants(through, ast.AllMatcher()), through), ast.KindMatcher(ast.MapKind)); len(maps) > 0 {
 			failed := &Error{Message: "a loop cannot go through a map that the expression itself has: such a map has no order"}
 			failed.locate(native.SourceInfo().GetStartLocation(maps[0].ID()))
+			return failed
+		}
+	}
+	return nil
+}
+
+// checkPatterns refuses regular expressions that are no literals: those of a catalog could take all memory. The length of
+// the expression bounds a literal.
+func checkPatterns(checked *cel.Ast) error {
+	native := checked.NativeRep()
+	for _, call := range ast.MatchDescendants(ast.NavigateAST(native), ast.FunctionMatcher("matches")) {
+		arguments := call.AsCall().Args()
+		if pattern := arguments[len(arguments)-1]; pattern.Kind() != ast.LiteralKind {
+			failed := &Error{Message: "the regular expression of matches() must be written out, in quotes: what is computed is not bounded"}
+			failed.locate(native.SourceInfo().GetStartLocation(pattern.ID()))
 			return failed
 		}
 	}

@@ -39,6 +39,8 @@ func TestCompileRefusesWithThePosition(t *testing.T) {
 		{"lastIndexOf", `app.name.lastIndexOf("a") == 1`, 1, 21, "undeclared reference to 'lastIndexOf'"},
 		{"an application that the expression makes", `application{name: "x"} == app`, 1, 12, "undeclared reference to 'application'"},
 		{"a regular expression that is none", `app.name.matches("(")`, 0, 0, "missing closing )"},
+		{"a regular expression of the catalog", `app.name.matches(app.tier)`, 1, 21, "must be written out, in quotes"},
+		{"a computed one, as an argument", `matches(app.name, "a" + app.tier)`, 1, 23, "must be written out, in quotes"},
 		{"too many bytes", strings.Repeat(" ", 4093) + "true", 0, 0, "is longer than 4096 bytes"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

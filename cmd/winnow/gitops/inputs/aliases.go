@@ -15,9 +15,16 @@ import (
 // maxNodes bounds the nodes of a document after kustomize has expanded its aliases.
 const maxNodes = 1_000_000
 
-// CheckAliases returns an error if the expansion of aliases makes a document too large. It skips content
-// that is not YAML: kustomize refuses it, or does not read it as YAML.
+// maxValues bounds what may be values of the documents of a file, which takes 300 bytes for each of them while it is
+// parsed. Files of CustomResourceDefinitions with 5 MB have less than a million.
+const maxValues = 2_500_000
+
+// CheckAliases returns an error for a file with too many values, and for one in which aliases make a document too large. It
+// skips content that is not YAML: kustomize refuses it, or does not read it as YAML.
 func CheckAliases(content []byte) error {
+	if yamlnode.MostValues(content) > maxValues {
+		return fmt.Errorf("%w: it may have more than %d values", repository.ErrTooLarge, maxValues)
+	}
 	if !bytes.ContainsRune(content, '&') || !bytes.ContainsRune(content, '*') {
 		return nil
 	}

@@ -3,12 +3,13 @@
 package manifest
 
 import (
-	"regexp"
 	"strings"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/winnow-dev/winnow/render/pattern"
 )
 
 // SyncOf returns the source that flux-operator creates for a FluxInstance. It returns nil for other objects
@@ -47,10 +48,10 @@ func syncPatches(o *unstructured.Unstructured) []any {
 	for _, one := range MapsAt(o, "spec", "kustomize", "patches") {
 		kind := StringAt(&unstructured.Unstructured{Object: one}, "target", "kind")
 		patch, _ := one["patch"].(string)
-		pattern, err := regexp.Compile("^(?:" + kind + ")$")
+		kinds, err := pattern.Compile("^(?:" + kind + ")$")
 		others := kind != "" && err == nil || kind == "" && strings.Contains(patch, "kind:")
 		for _, synced := range []string{kustomizev1.KustomizationKind, sourcev1.GitRepositoryKind, sourcev1.OCIRepositoryKind, sourcev1.BucketKind} {
-			others = others && (kind == "" || !pattern.MatchString(synced)) && (kind != "" || !strings.Contains(patch, synced))
+			others = others && (kind == "" || !kinds.MatchString(synced)) && (kind != "" || !strings.Contains(patch, synced))
 		}
 		if !others {
 			all = append(all, one)

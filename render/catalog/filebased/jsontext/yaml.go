@@ -3,7 +3,6 @@
 package jsontext
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -13,6 +12,8 @@ import (
 	"strings"
 
 	yaml "go.yaml.in/yaml/v2"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // Errors of documents that are beyond bounds, or have no one reading in JSON.
@@ -31,7 +32,7 @@ var (
 // tools read the YAML 1.1 of go.yaml.in/yaml/v2, in which `on` is a boolean, and so does this function: with
 // another parser there were catalogs that pass here and fail there.
 func FromYAML(data []byte) ([]byte, error) {
-	if marks(data) > MaxValues {
+	if yamlnode.MostValues(data) > MaxValues {
 		return nil, ErrValues
 	}
 	var value any
@@ -58,14 +59,6 @@ func firstProblem(data []byte, value any) error {
 		return err
 	}
 	return ErrNotInJSON
-}
-
-// marks returns a number that the number of values cannot exceed: each begins behind one of these characters.
-func marks(data []byte) (sum int) {
-	for _, c := range []byte(",[{:-?") {
-		sum += bytes.Count(data, []byte{c})
-	}
-	return sum + 1
 }
 
 // unmarshalYAML turns a panic of the parser into an error: the input is untrusted.
