@@ -18,6 +18,8 @@ type Comparison struct {
 	// Notes are sentences on parts that are left out and equal in both commits, and Unknown on parts
 	// that differ and cannot be evaluated.
 	Notes, Unknown []string
+	// Clusters are the directories that were evaluated, with which sentences on them begin.
+	Clusters []string
 	// Missing are paths that neither commit contains.
 	Missing []string
 	// Outside are files of either commit that differ, are outside of the paths and are no input of an
@@ -31,6 +33,8 @@ type State struct {
 	Objects []manifest.Object
 	// Files that nothing builds, unchanged.
 	Files []File
+	// Inputs has the content of the files that objects are built of and Keep keeps.
+	Inputs map[string][]byte
 	// Notes on files that are left out.
 	Notes []string
 }
@@ -51,7 +55,7 @@ type Options struct {
 	Paths []string
 	// Repositories are NAME=DIR: sources that resolve to this repository, whatever their address.
 	Repositories []string
-	// Keep reports whether the result includes a file that nothing builds.
+	// Keep reports whether the result includes a file.
 	Keep func(content []byte) bool
 }
 

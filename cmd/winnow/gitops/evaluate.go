@@ -39,6 +39,7 @@ func (c *comparer) evaluate(ctx context.Context, dir string, alone *overlay) err
 	base.finish(done.files)
 	head.finish(done.files)
 	c.evaluated = append(c.evaluated, done)
+	c.out.Clusters = append(c.out.Clusters, dir)
 	for _, side := range []struct {
 		state *State
 		walk  *walk

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,7 +21,6 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/render/mention"
-	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // showOptions are the flags of winnow show.
@@ -173,25 +171,10 @@ func (o *showOptions) showCommit(ctx context.Context, show *reportBuilder, paths
 	if err != nil {
 		return err
 	}
-	paths = slices.Clone(paths)
-	if len(paths) == 0 {
-		paths = []string{"."}
+	if paths, err = input.RepositoryPaths(ctx, paths); err != nil {
+		return err
 	}
-	for i := range paths {
-		if paths[i], err = (repository.Git{}).Root(ctx, paths[i]); err != nil {
-			return err
-		}
-	}
-	found, err := selections.Find(ctx, commit, selections.Options{
-		Paths: paths, Repositories: o.repositories,
-		// As in winnow diff, a commit alone must not send credentials in the clear.
-		Open: func(ctx context.Context, address string, ref v1alpha1.SourceReference, insecure bool) (selection.Source, error) {
-			if !insecure {
-				return input.OpenSource(ctx, address, ref, o.Access.Encrypted(input.HostOf(address)))
-			}
-			return input.OpenSource(ctx, address, ref, &o.Access)
-		},
-	})
+	found, err := selections.Find(ctx, commit, selections.Options{Paths: paths, Repositories: o.repositories, Open: input.OpenOfCommit(&o.Access)})
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,8 @@ type Revision struct {
 	Containers []Container
 	Notes      []string
 	Skipped    []Skipped
+	// Inputs has the content of the files that selections are built of.
+	Inputs map[string][]byte
 }
 
 // Skipped is a document of a file that Flux does not apply, which is left out because it cannot be read.

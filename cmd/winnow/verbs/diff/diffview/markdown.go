@@ -17,22 +17,39 @@ import (
 // decision, a summary, and a fold for each application; with stat, one fold with a line for each application instead.
 // If the folds do not fit, a list of all applications precedes as many folds as fit.
 func Markdown(w io.Writer, report *diff.Report, stat bool) {
+	classes := report.Classified()
+	fmt.Fprint(w, fitting(report, func(d detail) string { return markdown(report, classes, stat, d) }))
+}
+
+func markdown(report *diff.Report, classes []diff.Class, stat bool, d detail) string {
 	var parts []part
 	add := func(r rank, texts ...string) { parts = append(parts, part{rank: r, texts: texts}) }
-	switch first := verdict(report); first {
+	switch first := verdict(report, classes); first {
 	case "":
 	case nothingChanges:
 		add(rankDecision, "No CatalogSelection changes.\n")
 	default:
 		add(rankDecision, "**"+first+"**\n")
 	}
-	for _, sentence := range report.Unknown {
-		add(rankSummary, "**Unknown:** "+code(sentence)+"\n")
+	for _, r := range report.Remarks(report.Unknown) {
+		add(rankSummary, "**Unknown:** "+remark(r, code)+"\n")
 	}
-	for _, s := range report.Selections {
-		add(rankDecision, decisionMarkdown(s))
+	for _, c := range classes {
+		if isPlain(c) {
+			add(rankDecision, plain(c)+"\n")
+			continue
+		}
+		s := c.Sample()
+		add(rankDecision, decisionMarkdown(c, s, d))
 		applications, instances := grouped(applicationChanges(s, applicationHeadline)), grouped(instanceChanges(s))
-		add(rankSummary, summaryMarkdown(s, instances))
+		add(rankSummary, summaryMarkdown(s, instances, c, len(classes) == 1, d))
+		switch d {
+		case brief:
+			add(rankFold, statList(s), briefList(s))
+			continue
+		case briefest:
+			continue
+		}
 		if stat {
 			add(rankFold, statList(s), briefList(s))
 			continue
@@ -47,18 +64,33 @@ func Markdown(w io.Writer, report *diff.Report, stat bool) {
 			}
 		}
 	}
-	for _, note := range report.Notes {
-		add(rankSummary, "Note: "+code(note)+"\n")
+	if len(classes) > 1 {
+		add(rankSummary, strings.Join(offline(classes...).comment(), "\n"))
 	}
-	fmt.Fprint(w, fit(parts, maxMarkdown))
+	if rest := d.lessThan(report, code); rest != "" {
+		add(rankSummary, rest+"\n")
+	}
+	switch all := notes(report, code); {
+	case len(all) > 0 && d != full:
+		add(rankSummary, "Notes:\n- "+strings.Join(all, "\n- ")+"\n")
+	default:
+		for _, note := range all {
+			add(rankSummary, "Note: "+note+"\n")
+		}
+	}
+	return fit(parts, maxMarkdown)
 }
 
 // decisionMarkdown returns the part that a reviewer decides on: the number of changes, and the approval.
-func decisionMarkdown(s *diff.Selection) string {
-	parts := []string{"### " + code(Name(s)) + "\n"}
+func decisionMarkdown(c diff.Class, s *diff.Selection, d detail) string {
+	head := "### " + nameOf(c, code) + "\n"
+	if places := placesOf(c, code); places != "" {
+		head += places + "\n"
+	}
+	parts := []string{head}
 	if s.Held != nil {
-		parts = append(parts, approval(s).comment()...)
-		if second := keeping(s.Held).comment(); len(second) > 0 {
+		parts = append(parts, approval(c, s).comment()...)
+		if second := keeping(s.Held).comment(); len(second) > 0 && d == full {
 			parts = append(parts, fold("Or keep what vanishes, without an approval", second...))
 		}
 	}
@@ -68,7 +100,7 @@ func decisionMarkdown(s *diff.Selection) string {
 	return strings.Join(append(parts, "**"+headline(s)+"**\n"), "\n")
 }
 
-func summaryMarkdown(s *diff.Selection, instances [][]change) string {
+func summaryMarkdown(s *diff.Selection, instances [][]change, c diff.Class, alone bool, d detail) string {
 	var b block
 	for _, sentence := range append(slices.Clone(s.Notes), s.Unknown...) {
 		b.sentences = append(b.sentences, wording{comment: code(sentence)})
@@ -92,8 +124,12 @@ func summaryMarkdown(s *diff.Selection, instances [][]change) string {
 		}
 		blocks = append(blocks, b)
 	}
+	if alone {
+		blocks = append(blocks, offline(c))
+	}
 	var parts []string
 	for _, b := range append(blocks, surroundings(s)...) {
+		b = d.cut(b)
 		parts = append(parts, b.comment()...)
 	}
 	return strings.Join(parts, "\n")

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package selections
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
+	"github.com/winnow-dev/winnow/render/diff"
+)
+
+// compares is a selection of the newer commit with its comparison.
+type compares struct {
+	*revision.Selection
+	out *diff.Selection
+}
+
+// approvals decides which file takes the approval of each selection that is held.
+type approvals struct {
+	head *revision.Revision
+	// needs maps selections to the entries that they need, and users the files to the selections that are built of them.
+	needs map[string][]string
+	users map[string][]revision.Selection
+	read  map[string][]mentioned
+}
+
+// mentioned is a CatalogSelection in a file, which may be a patch.
+type mentioned struct {
+	namespace, name string
+	// approve is spec.safeguards.approve; listed reports that the file has it.
+	approve []string
+	listed  bool
+}
+
+// placeApprovals sets the files that take approvals.
+func placeApprovals(head *revision.Revision, all []compares) {
+	a := approvals{head: head, needs: map[string][]string{}, users: map[string][]revision.Selection{}, read: map[string][]mentioned{}}
+	for _, one := range all {
+		if isHeld(one.out) {
+			a.needs[keyOf(*one.Selection)] = one.out.Held.Approve
+		}
+	}
+	if len(a.needs) == 0 {
+		return
+	}
+	for _, s := range head.Selections {
+		for _, file := range filesOf(s) {
+			a.users[file] = append(a.users[file], s)
+		}
+	}
+	for _, one := range all {
+		if isHeld(one.out) {
+			a.place(*one.Selection, one.out.Held)
+		}
+	}
+}
+
+func isHeld(s *diff.Selection) bool {
+	return s.Held != nil && !s.Held.Approved && len(s.Held.Approve) > 0
+}
+
+func keyOf(s revision.Selection) string {
+	return strings.Join([]string{s.Cluster, s.Kustomization, s.File, s.Namespace, s.Name}, "\x00")
+}
+
+// filesOf returns the files that a selection is built of.
+func filesOf(s revision.Selection) []string {
+	if slices.Contains(s.Inputs, s.File) {
+		return s.Inputs
+	}
+	return append(slices.Clone(s.Inputs), s.File)
+}
+
+// place sets the file that takes the approval of a selection: the one with its list; or, without a list, the one of which
+// most is built, if all of that needs the same; or, below a list that others use, a patch whose list replaces it.
+func (a *approvals) place(s revision.Selection, h *diff.Held) {
+	own := s.Spec.Safeguards.Approve
+	candidates := a.candidates(s)
+	var without, matching []string
+	listed := 0
+	for _, file := range candidates {
+		switch m := a.mention(file, s); {
+		case !m.listed:
+			without = append(without, file)
+		case slices.Equal(m.approve, own):
+			matching = append(matching, file)
+			fallthrough
+		default:
+			listed++
+		}
+	}
+	carries := func(file string) bool { return a.carries(file, s) }
+	first := func(files []string) string {
+		if i := slices.IndexFunc(files, carries); i >= 0 {
+			return files[i]
+		}
+		return ""
+	}
+	switch {
+	case listed == 0 && len(own) > 0, listed > 0 && len(matching) != 1:
+		h.Advice = "spec.safeguards.approve is not set by one file alone: add the entry by hand, in the place that " + placeOf(s) + " gets its list from"
+	case listed == 0:
+		if h.File = first(candidates); h.File == "" {
+			h.Advice = byPatch(s)
+		}
+	case carries(matching[0]):
+		h.File = matching[0]
+		if h.File != s.File && !a.mention(s.File, s).listed {
+			h.Advice = fmt.Sprintf("%s has a list of its own, which replaces one in %s", h.File, s.File)
+		} else if h.File != s.File {
+			h.Advice = fmt.Sprintf("the list in %s replaces that in %s, whose entries do not reach it", h.File, s.File)
+		}
+	default:
+		if h.File = first(slices.DeleteFunc(without, func(file string) bool { return file == s.File })); h.File == "" {
+			h.Advice = byPatch(s)
+			return
+		}
+		h.Repeat = own
+		h.Advice = fmt.Sprintf("the list in %s replaces that in %s, so it repeats its entries; further ones there do not reach it", h.File, matching[0])
+	}
+}
+
+func placeOf(s revision.Selection) string { return cmp.Or(s.Cluster, s.File) }
+
+func byPatch(s revision.Selection) string {
+	return fmt.Sprintf("%s is built for others as well, which do not need the same: add a patch of the CatalogSelection for those that do", s.File)
+}
+
+// candidates returns the files with the selection, or with one patch of it: its own file first, then those of which most is
+// built.
+func (a *approvals) candidates(s revision.Selection) []string {
+	var found []string
+	for _, file := range filesOf(s) {
+		if a.mention(file, s).name != "" {
+			found = append(found, file)
+		}
+	}
+	slices.SortStableFunc(found, func(x, y string) int {
+		if x == s.File || y == s.File {
+			return map[bool]int{true: -1, false: 1}[x == s.File]
+		}
+		return cmp.Compare(len(a.users[y]), len(a.users[x]))
+	})
+	return found
+}
+
+// carries reports whether all selections that are built of a file, and that it has, need the same entries.
+func (a *approvals) carries(file string, s revision.Selection) bool {
+	return !slices.ContainsFunc(a.users[file], func(other revision.Selection) bool {
+		return a.mention(file, other).name != "" && !slices.Equal(a.needs[keyOf(other)], a.needs[keyOf(s)])
+	})
+}
+
+// mention returns what a file has of a selection, without a name if it has nothing, or several of it.
+func (a *approvals) mention(file string, s revision.Selection) mentioned {
+	all, known := a.read[file]
+	if !known {
+		content := a.head.Inputs[file]
+		if content == nil && file == s.File {
+			return mentioned{name: s.Name, namespace: s.Namespace, approve: s.Spec.Safeguards.Approve, listed: len(s.Spec.Safeguards.Approve) > 0}
+		}
+		all = mentionedIn(content)
+		a.read[file] = all
+	}
+	var found mentioned
+	for _, m := range all {
+		if m.name != s.Name || m.namespace != "" && s.Namespace != "" && m.namespace != s.Namespace {
+			continue
+		}
+		if found.name != "" {
+			return mentioned{}
+		}
+		found = m
+	}
+	return found
+}
+
+func mentionedIn(content []byte) (all []mentioned) {
+	for _, o := range manifest.Documents(content) {
+		if o.GroupVersionKind().Group != v1alpha1.GroupVersion.Group || o.GetKind() != v1alpha1.CatalogSelectionKind {
+			continue
+		}
+		approve := manifest.StringsAt(o, "spec", "safeguards", "approve")
+		all = append(all, mentioned{o.GetNamespace(), o.GetName(), approve, len(approve) > 0})
+	}
+	return all
+}
