@@ -43,7 +43,7 @@ func Compare(ctx context.Context, base, head string, options Options) (*Comparis
 		return nil, err
 	}
 	c := &comparer{
-		base: older, head: newer, self: self, builds: building.NewBuilder(), out: &Comparison{}, syncs: clusters{},
+		base: older, head: newer.With(options.Edits), self: self, builds: building.NewBuilder(), out: &Comparison{}, syncs: clusters{},
 	}
 	out, err := c.compare(ctx, options)
 	if err != nil {

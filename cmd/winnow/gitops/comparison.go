@@ -35,6 +35,8 @@ type State struct {
 	Files []File
 	// Inputs has the content of the files that objects are built of and Keep keeps.
 	Inputs map[string][]byte
+	// Unbuilt are files of Kustomizations that cannot be built: what else is built of them is not known.
+	Unbuilt map[string]bool
 	// Notes on files that are left out.
 	Notes []string
 }
@@ -55,6 +57,8 @@ type Options struct {
 	Paths []string
 	// Repositories are NAME=DIR: sources that resolve to this repository, whatever their address.
 	Repositories []string
+	// Edits are other contents of files of the newer commit.
+	Edits map[string][]byte
 	// Keep reports whether the result includes a file.
 	Keep func(content []byte) bool
 }

@@ -37,12 +37,26 @@ func (o *Commits) Compare(ctx context.Context, paths []string, access *flags.Acc
 	if err != nil {
 		return nil, err
 	}
-	if paths, err = RepositoryPaths(ctx, paths); err != nil {
+	options, err := o.options(ctx, paths)
+	if err != nil {
 		return nil, err
 	}
-	return selections.Compare(ctx, base, head, selections.Options{
-		Paths: paths, Repositories: o.Repositories, Open: OpenOfCommit(access), Compare: compare,
-	})
+	options.Open, options.Compare = OpenOfCommit(access), compare
+	return selections.Compare(ctx, base, head, options)
+}
+
+// ProveApprovals proves edits of a commit, as selections.ProveApprovals does.
+func (o *Commits) ProveApprovals(ctx context.Context, commit string, paths []string, edits map[string][]byte, needs func(diff.Place) []string) error {
+	options, err := o.options(ctx, paths)
+	if err != nil {
+		return err
+	}
+	return selections.ProveApprovals(ctx, commit, options, edits, needs)
+}
+
+func (o *Commits) options(ctx context.Context, paths []string) (selections.Options, error) {
+	rooted, err := RepositoryPaths(ctx, paths)
+	return selections.Options{Paths: rooted, Repositories: o.Repositories}, err
 }
 
 // RepositoryPaths returns paths relative to the root of the repository; without any, that of the whole repository, whatever the

@@ -5,6 +5,7 @@ package repository
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"path"
@@ -119,6 +120,23 @@ func (t *Tree) Ignoring(ignore string) *Tree {
 	}
 	kept.list()
 	return kept
+}
+
+// With returns the tree with other contents of files that it has.
+func (t *Tree) With(contents map[string][]byte) *Tree {
+	if len(contents) == 0 {
+		return t
+	}
+	edited := *t
+	edited.Files = maps.Clone(t.Files)
+	for name, content := range contents {
+		if !t.IsFile(name) {
+			continue
+		}
+		file := Blob{ID: fmt.Sprintf("edited %x", sha256.Sum256(content)), Size: int64(len(content))}
+		t.objects.contents[file.ID], edited.Files[name] = content, file
+	}
+	return &edited
 }
 
 // WithoutModules returns the tree without submodules.

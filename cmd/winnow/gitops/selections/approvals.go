@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/render/diff"
 )
@@ -23,6 +24,8 @@ type compares struct {
 // approvals decides which file takes the approval of each selection that is held.
 type approvals struct {
 	head *revision.Revision
+	// paths are those that were evaluated: what others build of a file outside of them is not known.
+	paths []string
 	// needs maps selections to the entries that they need, and users the files to the selections that are built of them.
 	needs map[string][]string
 	users map[string][]revision.Selection
@@ -38,8 +41,8 @@ type mentioned struct {
 }
 
 // placeApprovals sets the files that take approvals.
-func placeApprovals(head *revision.Revision, all []compares) {
-	a := approvals{head: head, needs: map[string][]string{}, users: map[string][]revision.Selection{}, read: map[string][]mentioned{}}
+func placeApprovals(head *revision.Revision, paths []string, all []compares) {
+	a := approvals{head: head, paths: paths, needs: map[string][]string{}, users: map[string][]revision.Selection{}, read: map[string][]mentioned{}}
 	for _, one := range all {
 		if isHeld(one.out) {
 			a.needs[keyOf(*one.Selection)] = one.out.Held.Approve
@@ -128,7 +131,8 @@ func (a *approvals) place(s revision.Selection, h *diff.Held) {
 func placeOf(s revision.Selection) string { return cmp.Or(s.Cluster, s.File) }
 
 func byPatch(s revision.Selection) string {
-	return fmt.Sprintf("%s is built for others as well, which do not need the same: add a patch of the CatalogSelection for those that do", s.File)
+	return fmt.Sprintf("%s is built for others as well, of which not all need the same, or which are not known here: "+
+		"add a patch of the CatalogSelection for those that do", s.File)
 }
 
 // candidates returns the files with the selection, or with one patch of it: its own file first, then those of which most is
@@ -149,9 +153,11 @@ func (a *approvals) candidates(s revision.Selection) []string {
 	return found
 }
 
-// carries reports whether all selections that are built of a file, and that it has, need the same entries.
+// carries reports whether all selections that are built of a file, and that it has, need the same entries. What cannot be
+// built, or is outside of the paths, may need others.
 func (a *approvals) carries(file string, s revision.Selection) bool {
-	return !slices.ContainsFunc(a.users[file], func(other revision.Selection) bool {
+	inside := slices.ContainsFunc(a.paths, func(path string) bool { return repository.Contains(path, file) })
+	return inside && !a.head.Unbuilt[file] && !slices.ContainsFunc(a.users[file], func(other revision.Selection) bool {
 		return a.mention(file, other).name != "" && !slices.Equal(a.needs[keyOf(other)], a.needs[keyOf(s)])
 	})
 }

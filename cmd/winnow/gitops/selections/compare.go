@@ -89,7 +89,7 @@ func (c *comparison) compare(ctx context.Context, report *diff.Report) error {
 	if err := holdAdopted(ctx, c.placements); err != nil {
 		return err
 	}
-	placeApprovals(&c.head, newer)
+	placeApprovals(&c.head, c.options.Paths, newer)
 	return nil
 }
 

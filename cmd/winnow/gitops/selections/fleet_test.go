@@ -109,6 +109,8 @@ const approved = "  safeguards: {approve: ['sha256:04040404040404040404040404040
 
 func TestTheFileThatTakesAnApproval(t *testing.T) {
 	files := fleet().Files()
+	const shared = ": base/selection.yaml is built for others as well, of which not all need the same, or which are not known here: " +
+		"add a patch of the CatalogSelection for those that do"
 	ring := func(name string) string { return "rings/" + name + "/selection.yaml" }
 	withList := func(file string) map[string]string { return map[string]string{file: files[file] + approved} }
 	for _, test := range []struct {
@@ -116,39 +118,49 @@ func TestTheFileThatTakesAnApproval(t *testing.T) {
 		// base are files that differ in both commits, and second those of the newer one.
 		base, second map[string]string
 		// want maps rings to the file, and what is repeated, or the advice.
-		want map[string]string
+		want  map[string]string
+		paths []string
 	}{
-		{"all need it: the base", nil, fleet().Everywhere(farm.Third), map[string]string{
+		{name: "all need it: the base", second: fleet().Everywhere(farm.Third), want: map[string]string{
 			"canary": "base/selection.yaml", "early": "base/selection.yaml", "edge": "base/selection.yaml", "stable": "base/selection.yaml",
 		}},
-		{"one ring needs it: its patch", nil, fleet().Effects(), map[string]string{"canary": ring("canary")}},
+		{name: "one ring needs it: its patch", second: fleet().Effects(), want: map[string]string{"canary": ring("canary")}},
+		{name: "what is outside of the paths may need others", second: fleet().Everywhere(farm.Third), paths: []string{"clusters/c001"}, want: map[string]string{"canary": shared}},
+		{name: "a cluster that cannot be built may need others", base: map[string]string{
+			"clusters/c006/catalog.yaml":      strings.ReplaceAll(files["clusters/c006/catalog.yaml"], "rings/stable", "rings/broken"),
+			"rings/broken/kustomization.yaml": "resources: [../../base, missing.yaml]\n",
+		}, second: fleet().Everywhere(farm.Third), want: map[string]string{"canary": ring("canary"), "early": ring("early"), "edge": ring("edge"), "stable": ring("stable")}},
 		{
-			"one ring does not: the patches of the others", nil, farm.With(fleet().Everywhere(farm.Third), map[string]string{"rings/edge/source.yaml": files["rings/edge/source.yaml"]}),
-			map[string]string{"canary": ring("canary"), "early": ring("early"), "stable": ring("stable")},
+			name: "one ring does not: the patches of the others", second: farm.With(fleet().Everywhere(farm.Third), map[string]string{"rings/edge/source.yaml": files["rings/edge/source.yaml"]}),
+			want: map[string]string{"canary": ring("canary"), "early": ring("early"), "stable": ring("stable")},
 		},
 		{
-			"the base has a list that all have", withList("base/selection.yaml"), fleet().Everywhere(farm.Third),
-			map[string]string{"canary": "base/selection.yaml", "early": "base/selection.yaml", "edge": "base/selection.yaml", "stable": "base/selection.yaml"},
+			name: "the base has a list that all have", base: withList("base/selection.yaml"), second: fleet().Everywhere(farm.Third),
+			want: map[string]string{"canary": "base/selection.yaml", "early": "base/selection.yaml", "edge": "base/selection.yaml", "stable": "base/selection.yaml"},
 		},
 		{
-			"the base has a list, and one ring needs it", withList("base/selection.yaml"), fleet().Effects(),
-			map[string]string{"canary": ring("canary") + ", repeating 1: the list in rings/canary/selection.yaml replaces that in base/selection.yaml, so it repeats its entries; further ones there do not reach it"},
+			name: "the base has a list, and one ring needs it", base: withList("base/selection.yaml"), second: fleet().Effects(),
+			want: map[string]string{"canary": ring("canary") + ", repeating 1: the list in rings/canary/selection.yaml replaces that in base/selection.yaml, so it repeats its entries; further ones there do not reach it"},
 		},
 		{
-			"one ring has a list of its own", withList(ring("canary")), fleet().Everywhere(farm.Third), map[string]string{
+			name: "one ring has a list of its own", base: withList(ring("canary")), second: fleet().Everywhere(farm.Third), want: map[string]string{
 				"canary": ring("canary") + ": rings/canary/selection.yaml has a list of its own, which replaces one in base/selection.yaml",
 				"early":  "base/selection.yaml", "edge": "base/selection.yaml", "stable": "base/selection.yaml",
 			},
 		},
 		{
-			"one cluster of a ring needs it, and no file is its own", map[string]string{"clusters/c001/catalog.yaml": files["clusters/c001/catalog.yaml"]},
-			map[string]string{"clusters/c002/catalog.yaml": strings.ReplaceAll(files["clusters/c002/catalog.yaml"], "  postBuild:\n", inlinePatch)},
-			map[string]string{"early": ": base/selection.yaml is built for others as well, which do not need the same: add a patch of the CatalogSelection for those that do"},
+			name:   "one cluster of a ring needs it, and no file is its own",
+			second: map[string]string{"clusters/c002/catalog.yaml": strings.ReplaceAll(files["clusters/c002/catalog.yaml"], "  postBuild:\n", inlinePatch)},
+			want:   map[string]string{"early": shared},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			base, head := commits(t, farm.With(files, test.base), test.second)
-			report, err := Compare(t.Context(), base, head, new(counter).options())
+			options := new(counter).options()
+			if test.paths != nil {
+				options.Paths = test.paths
+			}
+			report, err := Compare(t.Context(), base, head, options)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,18 +12,18 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
-	"github.com/winnow-dev/winnow/cmd/winnow/verbs/approve/approvalfile"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/excerpt"
-	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // everyFile is the value of --write without one.
 const everyFile = "true"
+
+// maxPlaces bounds the selections that a line names.
+const maxPlaces = 10
 
 // switching is the value of --git. It lets --write go without a value.
 type switching struct {
@@ -38,14 +38,14 @@ func (s *switching) Set(value string) error {
 	return s.Value.Set(value)
 }
 
-// addition is what a file takes.
+// addition is what a file takes for a selection.
 type addition struct {
 	file string
 	key  types.NamespacedName
 	// entries are to be added, behind those of a base that the list in the file replaces.
 	repeat, entries []string
 	// places need the entries.
-	places []string
+	places []diff.Place
 }
 
 // runCommits approves what two commits hold.
@@ -66,18 +66,24 @@ func (o *approveOptions) runCommits(ctx context.Context, paths []string, out out
 	if len(added)+len(byHand) == 0 {
 		fmt.Fprintln(out.Stdout, "nothing is held that an approval would release")
 	}
+	for _, message := range report.Trips([]string{"held"}) {
+		fmt.Fprintln(out.Stdout, plaintext.Wrap(plaintext.Line(message), ""))
+	}
 	for _, one := range added {
-		if err := o.approveIn(ctx, one, out); err != nil {
+		one.print(out)
+	}
+	if o.file == everyFile && len(added) > 0 {
+		if err := o.write(ctx, report.To, paths, added, out); err != nil {
 			failures = append(failures, err)
 		}
 	}
-	if len(failures)+len(byHand) == 0 {
-		return nil
+	if failures = append(failures, byHand...); len(failures) > 0 {
+		return output.Finding(errors.Join(failures...))
 	}
-	return output.Finding(errors.Join(append(failures, byHand...)...))
+	return nil
 }
 
-// additionsOf returns what files take, in their order, and the approvals that no file takes.
+// additionsOf returns what files take, in the order of the report, and an error for the approvals that no file takes.
 func additionsOf(report *diff.Report) (added []*addition, byHand []error) {
 	var withoutFile []*addition
 	for _, s := range report.Selections {
@@ -85,62 +91,37 @@ func additionsOf(report *diff.Report) (added []*addition, byHand []error) {
 			continue
 		}
 		one := &addition{file: s.Held.File, key: types.NamespacedName{Namespace: s.Namespace, Name: s.Name}, repeat: s.Held.Repeat, entries: s.Held.Approve}
-		place := strings.TrimPrefix(s.Cluster+" "+s.Namespace+"/"+s.Name, " ")
 		all := &added
 		if one.file == "" {
 			all, one.file = &withoutFile, s.Held.Advice
 		}
-		i := slices.IndexFunc(*all, func(other *addition) bool {
-			return other.file == one.file && other.key == one.key && slices.Equal(other.entries, one.entries) && slices.Equal(other.repeat, one.repeat)
-		})
+		i := slices.IndexFunc(*all, one.isLike)
 		if i < 0 {
 			i, *all = len(*all), append(*all, one)
 		}
-		(*all)[i].places = append((*all)[i].places, place)
+		(*all)[i].places = append((*all)[i].places, s.Place())
 	}
 	for _, one := range withoutFile {
-		byHand = append(byHand, fmt.Errorf("%s: not approved: %s: %s", excerpt.Names(one.places, maxPlaces), strings.Join(one.entries, ", "), one.file))
+		byHand = append(byHand, fmt.Errorf("%s: not approved: %s: %s", one.shownPlaces(), strings.Join(one.entries, ", "), one.file))
 	}
 	return added, byHand
 }
 
-// maxPlaces bounds the selections that a line names.
-const maxPlaces = 10
+func (a *addition) isLike(other *addition) bool {
+	return other.file == a.file && other.key == a.key && slices.Equal(other.entries, a.entries) && slices.Equal(other.repeat, a.repeat)
+}
 
-// approveIn prints what a file takes, and adds it with --write.
-func (o *approveOptions) approveIn(ctx context.Context, one *addition, out output.Streams) error {
-	fmt.Fprintln(out.Stdout, plaintext.Wrap(fmt.Sprintf("%s: for %s", plaintext.Line(one.file), plaintext.Line(excerpt.Names(one.places, maxPlaces))), ""))
-	for _, entry := range one.repeat {
+func (a *addition) shownPlaces() string {
+	return excerpt.List(a.places, maxPlaces, func(p diff.Place) string { return strings.TrimPrefix(p.Cluster+" "+p.Namespace+"/"+p.Name, " ") })
+}
+
+// print prints what the file takes.
+func (a *addition) print(out output.Streams) {
+	fmt.Fprintln(out.Stdout, plaintext.Wrap(plaintext.Line(a.file+": for "+a.shownPlaces()), ""))
+	for _, entry := range a.repeat {
 		fmt.Fprintf(out.Stdout, "  - %s # of the base, whose list this one replaces\n", plaintext.Line(entry))
 	}
-	for _, entry := range one.entries {
+	for _, entry := range a.entries {
 		fmt.Fprintf(out.Stdout, "  - %s\n", plaintext.Line(entry))
 	}
-	if o.file != everyFile {
-		return nil
-	}
-	name, err := repository.Git{}.WorkingFile(ctx, one.file)
-	if err != nil {
-		return err
-	}
-	return one.write(ctx, name, out)
-}
-
-// write adds the entries to a file of the working directory, which has to be as in HEAD: what it takes was decided on that.
-func (a *addition) write(ctx context.Context, name string, out output.Streams) error {
-	return editFile(ctx, name, a.key, out, func(found *approvalfile.File) ([]string, error) {
-		missing := missingEntries(found.Approved(), slices.Concat(a.repeat, a.entries))
-		if len(missing) == 0 {
-			return nil, nil
-		}
-		return missing, repository.Git{}.SameAsHead(ctx, name)
-	})
-}
-
-// missingEntries returns the entries that a list does not give: one with the same checksum and another note does, where the
-// entry has none.
-func missingEntries(approved, entries []string) []string {
-	return slices.DeleteFunc(entries, func(entry string) bool {
-		return slices.Contains(approved, entry) || !strings.Contains(entry, "#") && guard.Approves(approved, entry)
-	})
 }

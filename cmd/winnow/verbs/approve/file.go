@@ -23,25 +23,15 @@ import (
 
 // approveInFile adds the entries that a selection of a cluster offers to the same selection in a file.
 func approveInFile(ctx context.Context, name string, cs *v1alpha1.CatalogSelection, out output.Streams) error {
-	return editFile(ctx, name, types.NamespacedName{Namespace: cs.Namespace, Name: cs.Name}, out, func(found *approvalfile.File) ([]string, error) {
-		return missingApprovals(cs, found.Approved()), nil
-	})
-}
-
-// editFile adds the entries that missing returns to a selection in a file.
-func editFile(ctx context.Context, name string, key types.NamespacedName, out output.Streams, missing func(*approvalfile.File) ([]string, error)) error {
 	content, mode, err := readForEdit(name)
 	if err != nil {
 		return err
 	}
-	found, err := approvalfile.Find(content, key)
+	found, err := approvalfile.Find(content, types.NamespacedName{Namespace: cs.Namespace, Name: cs.Name})
 	if err != nil {
 		return output.Finding(fmt.Errorf("%s: %w", name, err))
 	}
-	entries, err := missing(found)
-	if err != nil {
-		return output.Finding(err)
-	}
+	entries := missingApprovals(cs, found.Approved())
 	if len(entries) == 0 {
 		fmt.Fprintf(out.Stdout, "%s:%d: already approved, nothing is written\n", name, found.Line())
 		return nil

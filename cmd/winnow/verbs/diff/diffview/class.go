@@ -3,7 +3,9 @@
 package diffview
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
@@ -18,14 +20,18 @@ const maxPlaces = 10
 func numberOf(c diff.Class) string {
 	clusters := map[string]bool{}
 	for _, place := range c.Selections {
-		if place.Cluster != "" {
-			clusters[place.Cluster] = true
-		}
+		clusters[place.Cluster] = place.Cluster != ""
 	}
-	if len(clusters) == len(c.Selections) {
+	if len(clusters) == len(c.Selections) && !clusters[""] && c.Selections[0].Cluster != "" {
 		return plaintext.Count(len(clusters), "cluster")
 	}
 	return plaintext.Count(len(c.Selections), "CatalogSelection")
+}
+
+// isOneName reports whether all selections of a class have the same namespace and name.
+func isOneName(c diff.Class) bool {
+	first := c.Selections[0]
+	return !slices.ContainsFunc(c.Selections, func(p diff.Place) bool { return p.Namespace != first.Namespace || p.Name != first.Name })
 }
 
 // nameOf returns the name of the selections of a class, with their number. shown quotes names.
@@ -34,10 +40,11 @@ func nameOf(c diff.Class, shown func(string) string) string {
 	if len(c.Members()) == 1 {
 		return shown(Name(first))
 	}
-	for _, place := range c.Selections {
-		if place.Namespace != first.Namespace || place.Name != first.Name {
-			return numberOf(c)
-		}
+	switch {
+	case !isOneName(c):
+		return numberOf(c)
+	case first.Cluster == "":
+		return shown(first.Namespace+"/"+first.Name) + " in " + plaintext.Count(len(c.Members()), "file")
 	}
 	return shown(first.Namespace+"/"+first.Name) + " in " + numberOf(c)
 }
@@ -50,8 +57,8 @@ func placesOf(c diff.Class, shown func(string) string) string {
 	var names []string
 	files := map[string]bool{}
 	for _, s := range c.Members() {
-		name := s.Cluster
-		if name == "" || numberOf(c) != plaintext.Count(len(c.Selections), "cluster") {
+		name := cmp.Or(s.Cluster, s.File)
+		if !isOneName(c) {
 			name = Name(s)
 		}
 		names = append(names, shown(name))

@@ -30,7 +30,7 @@ func text(report *diff.Report, classes []diff.Class, stat bool, d detail) string
 			continue
 		}
 		s := c.Sample()
-		parts = append(parts, head(c, s))
+		parts = append(parts, head(c, s, d))
 		parts = append(parts, terminal(classBlocks(c, s, stat, len(classes) == 1, d))...)
 	}
 	if len(classes) > 1 {
@@ -60,7 +60,7 @@ func labelled(label string, sentences []string) []wording {
 }
 
 // head returns the headline of a class, its places, and the revisions and notes of the selections.
-func head(c diff.Class, s *diff.Selection) string {
+func head(c diff.Class, s *diff.Selection, d detail) string {
 	var w strings.Builder
 	fmt.Fprintln(&w, plaintext.Wrap(nameOf(c, plaintext.Line)+": "+headline(s), ""))
 	if places := placesOf(c, plaintext.Line); places != "" {
@@ -70,7 +70,7 @@ func head(c diff.Class, s *diff.Selection) string {
 		label string
 		state *diff.State
 	}{{"from", s.From}, {"to  ", s.To}} {
-		if side.state != nil && side.state.Revision != "" {
+		if d == full && side.state != nil && side.state.Revision != "" {
 			fmt.Fprintf(&w, "  %s %s\n", side.label, guard.Checksum(side.state.Revision))
 		}
 	}
