@@ -116,7 +116,7 @@ func (n *node) setObjects(objects []manifest.Object) {
 	}
 	for i := range n.objects {
 		if files != nil {
-			n.objects[i].Inputs = files
+			n.objects[i].Inputs, n.objects[i].Dir = files, n.dir
 		}
 		n.objects[i].Cluster, n.objects[i].Kustomization = n.applies(), n.name
 		n.objects[i].Appliers = append(slices.Clone(n.parents), n.name)

@@ -43,6 +43,8 @@ type Object struct {
 	// File that contains the object, before patches, and Inputs are the files that its Kustomization is built of, sorted.
 	File   string
 	Inputs []string
+	// Dir is the directory that the Kustomization builds.
+	Dir string
 	// Unknown are sentences on parts of the object that are unknown, and Hidden is a digest of these parts.
 	Unknown []string
 	Hidden  string

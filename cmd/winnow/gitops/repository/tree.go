@@ -122,7 +122,7 @@ func (t *Tree) Ignoring(ignore string) *Tree {
 	return kept
 }
 
-// With returns the tree with other contents of files that it has.
+// With returns the tree with other contents of files, which may be new.
 func (t *Tree) With(contents map[string][]byte) *Tree {
 	if len(contents) == 0 {
 		return t
@@ -130,12 +130,10 @@ func (t *Tree) With(contents map[string][]byte) *Tree {
 	edited := *t
 	edited.Files = maps.Clone(t.Files)
 	for name, content := range contents {
-		if !t.IsFile(name) {
-			continue
-		}
 		file := Blob{ID: fmt.Sprintf("edited %x", sha256.Sum256(content)), Size: int64(len(content))}
 		t.objects.contents[file.ID], edited.Files[name] = content, file
 	}
+	edited.list()
 	return &edited
 }
 

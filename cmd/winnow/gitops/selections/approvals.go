@@ -5,10 +5,12 @@ package selections
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
@@ -109,7 +111,7 @@ func (a *approvals) place(s revision.Selection, h *diff.Held) {
 		h.Advice = "spec.safeguards.approve is not set by one file alone: add the entry by hand, in the place that " + placeOf(s) + " gets its list from"
 	case listed == 0:
 		if h.File = first(candidates); h.File == "" {
-			h.Advice = byPatch(s)
+			a.addPatch(s, h)
 		}
 	case carries(matching[0]):
 		h.File = matching[0]
@@ -120,12 +122,41 @@ func (a *approvals) place(s revision.Selection, h *diff.Held) {
 		}
 	default:
 		if h.File = first(slices.DeleteFunc(without, func(file string) bool { return file == s.File })); h.File == "" {
-			h.Advice = byPatch(s)
-			return
+			if a.addPatch(s, h); h.File == "" {
+				return
+			}
 		}
 		h.Repeat = own
 		h.Advice = fmt.Sprintf("the list in %s replaces that in %s, so it repeats its entries; further ones there do not reach it", h.File, matching[0])
 	}
+}
+
+// addPatch sets a new file, a patch in the directory that is built, if all that this directory has of the selection needs the
+// same.
+func (a *approvals) addPatch(s revision.Selection, h *diff.Held) {
+	h.Advice = byPatch(s)
+	for _, name := range inputs.KustomizationNames() {
+		file, patch := path.Join(s.Dir, name), path.Join(s.Dir, s.Name+"-approvals.yaml")
+		if !slices.Contains(s.Inputs, file) || slices.Contains(s.Inputs, patch) || !a.isAlone(file, s) {
+			continue
+		}
+		h.File, h.Kustomization, h.Advice = patch, file, ""
+		h.PatchNamespace = a.mention(s.File, s).namespace
+		return
+	}
+}
+
+// isAlone reports whether all selections of the name that are built of a file need the same entries.
+func (a *approvals) isAlone(file string, s revision.Selection) bool {
+	return a.isKnown(file) && !slices.ContainsFunc(a.users[file], func(other revision.Selection) bool {
+		return other.Name == s.Name && !slices.Equal(a.needs[keyOf(other)], a.needs[keyOf(s)])
+	})
+}
+
+// isKnown reports whether all that is built of a file is known: it is at the paths, and everything can be built.
+func (a *approvals) isKnown(file string) bool {
+	inside := slices.ContainsFunc(a.paths, func(at string) bool { return repository.Contains(at, file) })
+	return inside && !a.head.Unbuilt[file]
 }
 
 func placeOf(s revision.Selection) string { return cmp.Or(s.Cluster, s.File) }
@@ -156,8 +187,7 @@ func (a *approvals) candidates(s revision.Selection) []string {
 // carries reports whether all selections that are built of a file, and that it has, need the same entries. What cannot be
 // built, or is outside of the paths, may need others.
 func (a *approvals) carries(file string, s revision.Selection) bool {
-	inside := slices.ContainsFunc(a.paths, func(path string) bool { return repository.Contains(path, file) })
-	return inside && !a.head.Unbuilt[file] && !slices.ContainsFunc(a.users[file], func(other revision.Selection) bool {
+	return a.isKnown(file) && !slices.ContainsFunc(a.users[file], func(other revision.Selection) bool {
 		return a.mention(file, other).name != "" && !slices.Equal(a.needs[keyOf(other)], a.needs[keyOf(s)])
 	})
 }

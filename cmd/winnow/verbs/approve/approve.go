@@ -14,7 +14,6 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
-	"github.com/winnow-dev/winnow/cmd/winnow/input"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
@@ -26,9 +25,8 @@ type approveOptions struct {
 	flags.Connection
 
 	file string
-	// commits and access are the flags of --git, with which write has no value.
-	commits input.Commits
-	access  flags.Access
+	// commits are the flags of --git, with which write has no value.
+	commits commitOptions
 }
 
 // New returns winnow approve.
@@ -45,7 +43,8 @@ func New() *cobra.Command {
 			"With --git BASE..HEAD [PATH...], what is held is what winnow diff --git finds, and\n" +
 			"--write, without FILE, adds the lines to each file of the working directory that\n" +
 			"needs them: once to a base, if all that is built of it needs the same, or else to\n" +
-			"a patch of the selection.\n\n" +
+			"a patch of the selection, which it creates if there is none. It builds the commit\n" +
+			"with the lines first, and writes nothing if these reach other selections.\n\n" +
 			"Exit codes: 0 done, or nothing is held, 1 it is not decided yet, it cannot be\n" +
 			"approved, not in FILE, or with --git something could not be compared, 2 usage or\n" +
 			"no access.",
@@ -61,7 +60,7 @@ func New() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.commits.Git != "" {
-				return o.runCommits(cmd.Context(), args, flags.StreamsOf(cmd))
+				return o.commits.run(cmd.Context(), args, o.file, flags.StreamsOf(cmd))
 			}
 			if len(o.commits.Repositories) > 0 {
 				return errors.New("--repository is for --git")
@@ -77,11 +76,7 @@ func New() *cobra.Command {
 	o.AddFlags(cmd)
 	cmd.Flags().StringVar(&o.file, "write", "", "add the lines to the selection in `FILE`")
 	flags.CompleteFiles(cmd, "write")
-	o.commits.AddFlags(cmd)
-	o.access.AddFlags(cmd)
-	// With --git, --write has no value. A flag cannot have one sometimes, so the flag that comes first decides.
-	git := cmd.Flags().Lookup("git")
-	git.Value = &switching{Value: git.Value, write: cmd.Flags().Lookup("write")}
+	o.commits.addFlags(cmd, cmd.Flags().Lookup("write"))
 	cmd.ValidArgsFunction = o.CompleteLive(1)
 	return cmd
 }

@@ -6,24 +6,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/input"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
-	"github.com/winnow-dev/winnow/render/diff"
-	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // everyFile is the value of --write without one.
 const everyFile = "true"
-
-// maxPlaces bounds the selections that a line names.
-const maxPlaces = 10
 
 // switching is the value of --git. It lets --write go without a value.
 type switching struct {
@@ -38,23 +33,28 @@ func (s *switching) Set(value string) error {
 	return s.Value.Set(value)
 }
 
-// addition is what a file takes for a selection.
-type addition struct {
-	file string
-	key  types.NamespacedName
-	// entries are to be added, behind those of a base that the list in the file replaces.
-	repeat, entries []string
-	// places need the entries.
-	places []diff.Place
+// commitOptions are the flags of --git.
+type commitOptions struct {
+	input.Commits
+
+	access flags.Access
 }
 
-// runCommits approves what two commits hold.
-func (o *approveOptions) runCommits(ctx context.Context, paths []string, out output.Streams) error {
-	if o.file != "" && o.file != everyFile {
-		return fmt.Errorf("with --git, which comes first, --write has no value: %s is none of a flag", plaintext.Line(o.file))
+// addFlags adds the flags. With --git, --write has no value. A flag cannot have one sometimes, so that --git comes first.
+func (o *commitOptions) addFlags(cmd *cobra.Command, write *pflag.Flag) {
+	o.AddFlags(cmd)
+	o.access.AddFlags(cmd)
+	git := cmd.Flags().Lookup("git")
+	git.Value = &switching{Value: git.Value, write: write}
+}
+
+// run approves what two commits hold. write is the value of --write.
+func (o *commitOptions) run(ctx context.Context, paths []string, write string, out output.Streams) error {
+	if write != "" && write != everyFile {
+		return fmt.Errorf("with --git, which comes first, --write has no value: %s is none of a flag", plaintext.Line(write))
 	}
 	var cluster *live.Cluster // none: a commit has no cluster
-	report, err := o.commits.Compare(ctx, paths, &o.access, cluster.Compare)
+	report, err := o.Compare(ctx, paths, &o.access, cluster.Compare)
 	if err != nil {
 		return output.Unusable(err)
 	}
@@ -72,8 +72,11 @@ func (o *approveOptions) runCommits(ctx context.Context, paths []string, out out
 	for _, one := range added {
 		one.print(out)
 	}
-	if o.file == everyFile && len(added) > 0 {
-		if err := o.write(ctx, report.To, paths, added, out); err != nil {
+	if write == everyFile && len(added) > 0 {
+		prove := func(contents map[string][]byte) error {
+			return o.ProveApprovals(ctx, report.To, paths, contents, neededBy(added))
+		}
+		if err := writeAt(ctx, report.To, added, prove, out); err != nil {
 			failures = append(failures, err)
 		}
 	}
@@ -81,47 +84,4 @@ func (o *approveOptions) runCommits(ctx context.Context, paths []string, out out
 		return output.Finding(errors.Join(failures...))
 	}
 	return nil
-}
-
-// additionsOf returns what files take, in the order of the report, and an error for the approvals that no file takes.
-func additionsOf(report *diff.Report) (added []*addition, byHand []error) {
-	var withoutFile []*addition
-	for _, s := range report.Selections {
-		if s.Held == nil || s.Held.Approved || len(s.Held.Approve) == 0 {
-			continue
-		}
-		one := &addition{file: s.Held.File, key: types.NamespacedName{Namespace: s.Namespace, Name: s.Name}, repeat: s.Held.Repeat, entries: s.Held.Approve}
-		all := &added
-		if one.file == "" {
-			all, one.file = &withoutFile, s.Held.Advice
-		}
-		i := slices.IndexFunc(*all, one.isLike)
-		if i < 0 {
-			i, *all = len(*all), append(*all, one)
-		}
-		(*all)[i].places = append((*all)[i].places, s.Place())
-	}
-	for _, one := range withoutFile {
-		byHand = append(byHand, fmt.Errorf("%s: not approved: %s: %s", one.shownPlaces(), strings.Join(one.entries, ", "), one.file))
-	}
-	return added, byHand
-}
-
-func (a *addition) isLike(other *addition) bool {
-	return other.file == a.file && other.key == a.key && slices.Equal(other.entries, a.entries) && slices.Equal(other.repeat, a.repeat)
-}
-
-func (a *addition) shownPlaces() string {
-	return excerpt.List(a.places, maxPlaces, func(p diff.Place) string { return strings.TrimPrefix(p.Cluster+" "+p.Namespace+"/"+p.Name, " ") })
-}
-
-// print prints what the file takes.
-func (a *addition) print(out output.Streams) {
-	fmt.Fprintln(out.Stdout, plaintext.Wrap(plaintext.Line(a.file+": for "+a.shownPlaces()), ""))
-	for _, entry := range a.repeat {
-		fmt.Fprintf(out.Stdout, "  - %s # of the base, whose list this one replaces\n", plaintext.Line(entry))
-	}
-	for _, entry := range a.entries {
-		fmt.Fprintf(out.Stdout, "  - %s\n", plaintext.Line(entry))
-	}
 }

@@ -47,6 +47,9 @@ func approveHeadline(c diff.Class) wording {
 			text += " of each"
 		case len(files) == 1 && missing == 0:
 			text += " in " + shown(files[0])
+			if member.Held.Kustomization != "" {
+				text += ", a new patch in " + shown(member.Held.Kustomization)
+			}
 		case missing == 0:
 			text += " in each of " + plaintext.Count(len(files), "file") + ", " + excerpt.List(files, maxPlaces, shown)
 		default:
