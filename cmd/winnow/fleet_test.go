@@ -5,20 +5,16 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/diff/diffview"
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/guard"
-	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/test/farm"
 )
 
@@ -36,20 +32,7 @@ func compareFarm(t *testing.T, f farm.Farm, second map[string]string) (*diff.Rep
 	}
 	renders := 0
 	report, err := selections.Compare(t.Context(), base, head, selections.Options{
-		Paths: []string{"."},
-		Open: func(ctx context.Context, address string, _ v1alpha1.SourceReference, _ bool) (selection.Source, error) {
-			tag := address[strings.LastIndexByte(address, ':')+1:]
-			sums := map[string]string{farm.First: "01", farm.Second: "02", farm.Third: "03"}
-			if sums[tag] == "" {
-				return selection.Source{}, errors.New("pulling " + address + ": not found")
-			}
-			files := fstest.MapFS{}
-			for name, content := range farm.Catalog(tag) {
-				files[name] = &fstest.MapFile{Data: []byte(content)}
-			}
-			loaded, err := render.LoadFS(ctx, address, files, render.CatalogLocation{})
-			return selection.Source{Digest: "sha256:" + strings.Repeat(sums[tag], 32), Catalog: loaded}, err
-		},
+		Paths: []string{"."}, Open: farm.Open,
 		Render: func(ctx context.Context, cs *v1alpha1.CatalogSelection, sources []guard.Source) (*comparing.Side, error) {
 			renders++
 			return comparing.Render(ctx, cs, sources)

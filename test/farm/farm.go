@@ -63,8 +63,8 @@ func (f Farm) Files() map[string]string {
 	}
 	files := map[string]string{
 		"base/kustomization.yaml": kustomization + "resources:\n- source.yaml\n- selection.yaml\n- applications.yaml\n",
-		"base/source.yaml":        fmt.Sprintf(source, f.Registry, insecure),
-		"base/selection.yaml":     selection,
+		"base/source.yaml":        fmt.Sprintf(ociRepository, f.Registry, insecure),
+		"base/selection.yaml":     catalogSelection,
 		"base/applications.yaml":  consumer,
 	}
 	for _, ring := range Rings() {
@@ -75,7 +75,7 @@ func (f Farm) Files() map[string]string {
 	for n := range f.Clusters {
 		dir := directory(n)
 		name := strings.TrimPrefix(dir, "clusters/")
-		files[dir+"/flux-system/gotk-sync.yaml"] = strings.ReplaceAll(sync, "DIR", dir)
+		files[dir+"/flux-system/gotk-sync.yaml"] = strings.ReplaceAll(bootstrapped, "DIR", dir)
 		files[dir+"/catalog.yaml"] = strings.ReplaceAll(applied, "RING", f.RingOf(n))
 		files[dir+"/settings.yaml"] = strings.ReplaceAll(settings, "NAME", name)
 	}

@@ -4,7 +4,7 @@ package farm
 
 const kustomization = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
 
-const source = `apiVersion: source.toolkit.fluxcd.io/v1
+const ociRepository = `apiVersion: source.toolkit.fluxcd.io/v1
 kind: OCIRepository
 metadata:
   name: catalog
@@ -16,7 +16,7 @@ spec:
     tag: none
 `
 
-const selection = `apiVersion: catalog.winnow.dev/v1alpha1
+const catalogSelection = `apiVersion: catalog.winnow.dev/v1alpha1
 kind: CatalogSelection
 metadata:
   name: applications
@@ -40,7 +40,7 @@ spec:
   prune: true
 `
 
-const sync = `apiVersion: source.toolkit.fluxcd.io/v1
+const bootstrapped = `apiVersion: source.toolkit.fluxcd.io/v1
 kind: GitRepository
 metadata:
   name: flux-system

@@ -85,50 +85,61 @@ func filesOf(s revision.Selection) []string {
 // most is built, if all of that needs the same; or, below a list that others use, a patch whose list replaces it.
 func (a *approvals) place(s revision.Selection, h *diff.Held) {
 	own := s.Spec.Safeguards.Approve
-	candidates := a.candidates(s)
-	var without, matching []string
-	listed := 0
-	for _, file := range candidates {
-		switch m := a.mention(file, s); {
-		case !m.listed:
+	var without, listing, effective []string
+	for _, file := range a.candidates(s) {
+		m := a.mention(file, s)
+		if !m.listed {
 			without = append(without, file)
-		case slices.Equal(m.approve, own):
-			matching = append(matching, file)
-			fallthrough
-		default:
-			listed++
+			continue
 		}
-	}
-	carries := func(file string) bool { return a.carries(file, s) }
-	first := func(files []string) string {
-		if i := slices.IndexFunc(files, carries); i >= 0 {
-			return files[i]
+		listing = append(listing, file)
+		if slices.Equal(m.approve, own) {
+			effective = append(effective, file)
 		}
-		return ""
 	}
 	switch {
-	case listed == 0 && len(own) > 0, listed > 0 && len(matching) != 1:
-		h.Advice = "spec.safeguards.approve is not set by one file alone: add the entry by hand, in the place that " + placeOf(s) + " gets its list from"
-	case listed == 0:
-		if h.File = first(candidates); h.File == "" {
+	case len(listing) == 0 && len(own) == 0:
+		if h.File = a.firstCarrying(without, s); h.File == "" {
 			a.addPatch(s, h)
 		}
-	case carries(matching[0]):
-		h.File = matching[0]
-		if h.File != s.File && !a.mention(s.File, s).listed {
-			h.Advice = fmt.Sprintf("%s has a list of its own, which replaces one in %s", h.File, s.File)
-		} else if h.File != s.File {
-			h.Advice = fmt.Sprintf("the list in %s replaces that in %s, whose entries do not reach it", h.File, s.File)
-		}
+	case len(effective) != 1:
+		h.Advice = "spec.safeguards.approve is not set by one file alone: add the entry by hand, in the place that " + placeOf(s) + " gets its list from"
+	case a.carries(effective[0], s):
+		h.File, h.Advice = effective[0], replacing(effective[0], s.File, listing)
 	default:
-		if h.File = first(slices.DeleteFunc(without, func(file string) bool { return file == s.File })); h.File == "" {
-			if a.addPatch(s, h); h.File == "" {
-				return
-			}
-		}
-		h.Repeat = own
-		h.Advice = fmt.Sprintf("the list in %s replaces that in %s, so it repeats its entries; further ones there do not reach it", h.File, matching[0])
+		a.replace(effective[0], slices.DeleteFunc(without, func(file string) bool { return file == s.File }), s, h)
 	}
+}
+
+// replacing returns a sentence on a list that replaces that of the base, empty for none.
+func replacing(file, base string, listing []string) string {
+	switch {
+	case file == base:
+		return ""
+	case slices.Contains(listing, base):
+		return fmt.Sprintf("the list in %s replaces that in %s, whose entries do not reach it", file, base)
+	}
+	return fmt.Sprintf("%s has a list of its own, which replaces one in %s", file, base)
+}
+
+// replace sets a patch whose list replaces that of a file which others use, and so repeats it.
+func (a *approvals) replace(file string, patches []string, s revision.Selection, h *diff.Held) {
+	if h.File = a.firstCarrying(patches, s); h.File == "" {
+		a.addPatch(s, h)
+	}
+	if h.File == "" {
+		return
+	}
+	h.Repeat = s.Spec.Safeguards.Approve
+	h.Advice = fmt.Sprintf("the list in %s replaces that in %s, so it repeats its entries; further ones there do not reach it", h.File, file)
+}
+
+// firstCarrying returns the first of the files that can take an approval, empty for none.
+func (a *approvals) firstCarrying(files []string, s revision.Selection) string {
+	if i := slices.IndexFunc(files, func(file string) bool { return a.carries(file, s) }); i >= 0 {
+		return files[i]
+	}
+	return ""
 }
 
 // addPatch sets a new file, a patch in the directory that is built, if all that this directory has of the selection needs the

@@ -4,16 +4,13 @@ package selections
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/guard"
@@ -27,19 +24,9 @@ type counter struct{ pulled, rendered, compared int }
 func (c *counter) options() Options {
 	return Options{
 		Paths: []string{"."},
-		Open: func(ctx context.Context, address string, _ v1alpha1.SourceReference, _ bool) (selection.Source, error) {
+		Open: func(ctx context.Context, address string, ref v1alpha1.SourceReference, plainHTTP bool) (selection.Source, error) {
 			c.pulled++
-			tag := address[strings.LastIndexByte(address, ':')+1:]
-			sums := map[string]string{farm.First: "01", farm.Second: "02", farm.Third: "03"}
-			if sums[tag] == "" {
-				return selection.Source{}, errors.New("no such tag")
-			}
-			files := fstest.MapFS{}
-			for name, content := range farm.Catalog(tag) {
-				files[name] = &fstest.MapFile{Data: []byte(content)}
-			}
-			loaded, err := render.LoadFS(ctx, address, files, render.CatalogLocation{})
-			return selection.Source{Digest: "sha256:" + strings.Repeat(sums[tag], 32), Catalog: loaded}, err
+			return farm.Open(ctx, address, ref, plainHTTP)
 		},
 		Render: func(ctx context.Context, cs *v1alpha1.CatalogSelection, sources []guard.Source) (*comparing.Side, error) {
 			c.rendered++

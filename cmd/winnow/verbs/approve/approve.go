@@ -40,11 +40,12 @@ func New() *cobra.Command {
 			"--write adds them to the CatalogSelection in FILE, for a pull request, and keeps\n" +
 			"all other bytes of it. It writes no file that has the selection several times or\n" +
 			"encrypted by SOPS, and no link. It never writes to the cluster.\n\n" +
-			"With --git BASE..HEAD [PATH...], what is held is what winnow diff --git finds, and\n" +
-			"--write, without FILE, adds the lines to each file of the working directory that\n" +
-			"needs them: once to a base, if all that is built of it needs the same, or else to\n" +
-			"a patch of the selection, which it creates if there is none. It builds the commit\n" +
-			"with the lines first, and writes nothing if these reach other selections.\n\n" +
+			"With --git BASE..HEAD [PATH...], what winnow diff --git finds is approved, and\n" +
+			"--write, without FILE, adds the lines to each file of the working directory\n" +
+			"that needs them: once to a base, if all that is built of it needs the same, or\n" +
+			"else to a patch of the selection, which it creates if there is none. It builds\n" +
+			"the commit with the lines first, and writes nothing if these reach other\n" +
+			"selections.\n\n" +
 			"Exit codes: 0 done, or nothing is held, 1 it is not decided yet, it cannot be\n" +
 			"approved, not in FILE, or with --git something could not be compared, 2 usage or\n" +
 			"no access.",

@@ -23,62 +23,66 @@ func Markdown(w io.Writer, report *diff.Report, stat bool) {
 
 func markdown(report *diff.Report, classes []diff.Class, stat bool, d detail) string {
 	var parts []part
-	add := func(r rank, texts ...string) { parts = append(parts, part{rank: r, texts: texts}) }
 	switch first := verdict(report, classes); first {
 	case "":
 	case nothingChanges:
-		add(rankDecision, "No CatalogSelection changes.\n")
+		parts = append(parts, partOf(rankDecision, "No CatalogSelection changes.\n"))
 	default:
-		add(rankDecision, "**"+first+"**\n")
+		parts = append(parts, partOf(rankDecision, "**"+first+"**\n"))
 	}
 	for _, r := range report.Remarks(report.Unknown) {
-		add(rankSummary, "**Unknown:** "+remark(r, code)+"\n")
+		parts = append(parts, partOf(rankSummary, "**Unknown:** "+remark(r, code)+"\n"))
 	}
 	for _, c := range classes {
 		if isPlain(c) {
-			add(rankDecision, plain(c)+"\n")
+			parts = append(parts, partOf(rankDecision, plain(c)+"\n"))
 			continue
 		}
-		s := c.Sample()
-		add(rankDecision, decisionMarkdown(c, s, d))
-		applications, instances := grouped(applicationChanges(s, applicationHeadline)), grouped(instanceChanges(s))
-		add(rankSummary, summaryMarkdown(s, instances, c, len(classes) == 1, d))
-		switch d {
-		case brief:
-			add(rankFold, statList(s), briefList(s))
-			continue
-		case briefest:
-			continue
-		}
-		if stat {
-			add(rankFold, statList(s), briefList(s))
-			continue
-		}
-		add(rankList, statList(s), briefList(s))
-		for _, group := range applications {
-			add(rankFold, groupFold(group))
-		}
-		for _, group := range instances {
-			if len(group[0].public.list) > 0 || group[0].public.values != nil {
-				add(rankFold, groupFold(group))
-			}
-		}
+		parts = append(parts, classParts(c, stat, len(classes) == 1, d)...)
 	}
 	if len(classes) > 1 {
-		add(rankSummary, strings.Join(offline(classes...).comment(), "\n"))
+		parts = append(parts, partOf(rankSummary, strings.Join(offline(classes...).comment(), "\n")))
 	}
-	if rest := d.lessThan(report, code); rest != "" {
-		add(rankSummary, rest+"\n")
+	return fit(append(parts, lastParts(report, d)...), maxMarkdown)
+}
+
+// classParts returns the parts on a class. alone reports that it is the only one.
+func classParts(c diff.Class, stat, alone bool, d detail) []part {
+	s := c.Sample()
+	applications, instances := grouped(applicationChanges(s, applicationHeadline)), grouped(instanceChanges(s))
+	parts := []part{partOf(rankDecision, decisionMarkdown(c, s, d)), partOf(rankSummary, summaryMarkdown(s, instances, c, alone, d))}
+	switch {
+	case d == briefest:
+		return parts
+	case stat || d == brief:
+		return append(parts, partOf(rankFold, statList(s), briefList(s)))
 	}
-	switch all := notes(report, code); {
-	case len(all) > 0 && d != full:
-		add(rankSummary, "Notes:\n- "+strings.Join(all, "\n- ")+"\n")
-	default:
-		for _, note := range all {
-			add(rankSummary, "Note: "+note+"\n")
+	parts = append(parts, partOf(rankList, statList(s), briefList(s)))
+	for _, group := range applications {
+		parts = append(parts, partOf(rankFold, groupFold(group)))
+	}
+	for _, group := range instances {
+		if len(group[0].public.list) > 0 || group[0].public.values != nil {
+			parts = append(parts, partOf(rankFold, groupFold(group)))
 		}
 	}
-	return fit(parts, maxMarkdown)
+	return parts
+}
+
+// lastParts returns what follows the classes.
+func lastParts(report *diff.Report, d detail) []part {
+	var parts []part
+	if rest := d.lessThan(report, code); rest != "" {
+		parts = append(parts, partOf(rankSummary, rest+"\n"))
+	}
+	all := notes(report, code)
+	if len(all) > 0 && d != full {
+		return append(parts, partOf(rankSummary, "Notes:\n- "+strings.Join(all, "\n- ")+"\n"))
+	}
+	for _, note := range all {
+		parts = append(parts, partOf(rankSummary, "Note: "+note+"\n"))
+	}
+	return parts
 }
 
 // decisionMarkdown returns the part that a reviewer decides on: the number of changes, and the approval.
