@@ -235,6 +235,10 @@ bench: ## Run the benchmarks that match BENCH.
 	@$(GO) run ./test/stack/cmd/stack -opm
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 30m ./...
 
+.PHONY: farm
+farm: ## Generate 400 clusters in bin/farm, and measure winnow diff on them.
+	$(GO) test -count=1 -v -run '^TestFarm$$' -timeout 30m ./cmd/winnow -farm $(CURDIR)/$(BIN)/farm
+
 .PHONY: upstream
 upstream: ## Build the servers with the dependencies that their projects pin (nightly).
 	@STACK_PINS=upstream $(SERVERS) -helm

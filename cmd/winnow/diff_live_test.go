@@ -78,7 +78,9 @@ To keep these, add to spec of the CatalogSelection (live values, which may be se
 `
 
 // firstAdoption is the start of the preview of a first publication, and firstStat its lines on applications.
-const firstAdoption = `flux-system/applications: a new selection; 2 applications updated, 2 added, 2
+const firstAdoption = `HELD: 1 CatalogSelection
+
+flux-system/applications: a new selection; 2 applications updated, 2 added, 2
 adopted (they live already); 2 versions removed, 5 added (6 of 10 applications
 selected)
   to   sha256:b09f35dbb038d7a6f6ecea60c589d58520c3b7ae4df3ef4cb2973cdb8e8ba136

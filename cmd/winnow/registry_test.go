@@ -97,8 +97,8 @@ func newRegistry(t *testing.T, packed []byte) *fakeRegistry {
 	})
 	r.push(t, "bundle", containerImage(t, r, "../../examples/operators/bundles/heron-0.2.0", "operators.operatorframework.io.bundle.package.v1", "heron"))
 	r.push(t, "stray", containerImage(t, r, "testdata/stray", contract.ConfigsLabel, "/configs"))
-	r.put("index", v1.MediaTypeImageIndex, []byte(`{"schemaVersion": 2, "manifests": []}`))
-	r.put("broken", v1.MediaTypeImageManifest, []byte(`{"layers": 3}`))
+	r.put("index", v1.MediaTypeImageIndex, []byte(`{"schemaVersion": 2, "manifests": []}`), "latest", "v1")
+	r.put("broken", v1.MediaTypeImageManifest, []byte(`{"layers": 3}`), "latest", "v1")
 	return r
 }
 
@@ -178,17 +178,23 @@ func (r *fakeRegistry) layer(content []byte, mediaType, title string) v1.Descrip
 // push adds a manifest under the tags latest and v1.
 func (r *fakeRegistry) push(t *testing.T, repository string, manifest v1.Manifest) {
 	t.Helper()
+	r.put(repository, v1.MediaTypeImageManifest, encoded(t, manifest), "latest", "v1")
+}
+
+// encoded returns a manifest as it is stored.
+func encoded(t *testing.T, manifest v1.Manifest) []byte {
+	t.Helper()
 	manifest.Versioned = specs.Versioned{SchemaVersion: 2}
 	manifest.MediaType = v1.MediaTypeImageManifest
 	content, err := json.Marshal(manifest)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.put(repository, v1.MediaTypeImageManifest, content)
+	return content
 }
 
-func (r *fakeRegistry) put(repository, mediaType string, content []byte) {
-	for _, reference := range []string{"latest", "v1", digest.FromBytes(content).String()} {
+func (r *fakeRegistry) put(repository, mediaType string, content []byte, tags ...string) {
+	for _, reference := range append(tags, digest.FromBytes(content).String()) {
 		r.manifests[repository+"/manifests/"+reference] = blob{mediaType, content}
 	}
 }

@@ -74,9 +74,20 @@ func (r *Report) Trips(names []string) []string {
 		if len(found) == 0 {
 			continue
 		}
+		found = distinct(found) // clusters share what they lose
 		messages = append(messages, condition.Name+": "+excerpt.Names(found, listed))
 	}
 	return messages
+}
+
+// distinct returns the texts, each once.
+func distinct(all []string) []string {
+	known := map[string]bool{}
+	return slices.DeleteFunc(all, func(text string) bool {
+		again := known[text]
+		known[text] = true
+		return again
+	})
 }
 
 // both returns what two conditions find.

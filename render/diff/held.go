@@ -24,6 +24,17 @@ type Held struct {
 	// SecondSources keep what is held without an approval, as far as the older revisions of sources can be
 	// pinned.
 	SecondSources []SecondSource `json:"secondSources,omitempty"`
+	// File is the file of Git that takes the approval: that of the selection, where all that is built of it needs the same,
+	// or else a patch of the selection. Empty where there is none, and Advice says why.
+	File string `json:"file,omitempty"`
+	// Kustomization is the kustomization.yaml that has to name File as a patch, where this file is new.
+	Kustomization string `json:"kustomization,omitempty"`
+	// PatchNamespace is the namespace of the selection in a new File; empty if its own file has none.
+	PatchNamespace string `json:"-"`
+	// Repeat are the approvals of the base that File has to repeat: its list replaces that of the base.
+	Repeat []string `json:"repeat,omitempty"`
+	// Advice is a sentence on the place of the approval.
+	Advice string `json:"advice,omitempty"`
 }
 
 // NamesRender reports whether an entry of spec.safeguards.approve names the render, and not a source.

@@ -15,6 +15,12 @@ type Report struct {
 	// From and To are the compared commits, or catalogs where there is no selection.
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
+	// Classes have the selections by the effect of the change on them, those with decisions first, as Classified returns them.
+	Classes []Class `json:"classes"`
+	// Same are the selections that are not compared: spec and sources are the same in both commits.
+	Same []Place `json:"-"`
+	// Places are the clusters and files with which sentences of Notes and Unknown begin.
+	Places map[string]bool `json:"-"`
 	// Selections in the order of their files, namespaces and names.
 	Selections []*Selection `json:"selections"`
 	// Notes on files that could not be read, or were left out.
@@ -26,5 +32,5 @@ type Report struct {
 
 // New returns a report on the selections.
 func New(selections ...*Selection) *Report {
-	return &Report{APIVersion: APIVersion, Kind: Kind, Selections: append([]*Selection{}, selections...), Notes: []string{}, Unknown: []string{}}
+	return &Report{APIVersion: APIVersion, Kind: Kind, Classes: []Class{}, Places: map[string]bool{}, Selections: append([]*Selection{}, selections...), Notes: []string{}, Unknown: []string{}}
 }

@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/building"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
@@ -42,7 +43,7 @@ func Compare(ctx context.Context, base, head string, options Options) (*Comparis
 		return nil, err
 	}
 	c := &comparer{
-		base: older, head: newer, self: self, builds: building.NewBuilder(), out: &Comparison{}, syncs: clusters{},
+		base: older, head: newer.With(options.Edits), self: self, builds: building.NewBuilder(), out: &Comparison{}, syncs: clusters{},
 	}
 	out, err := c.compare(ctx, options)
 	if err != nil {
@@ -71,6 +72,9 @@ func (c *comparer) compare(ctx context.Context, options Options) (*Comparison, e
 		state *State
 	}{{c.base, &c.out.Base}, {c.head, &c.out.Head}} {
 		if err := c.files(side.tree, side.state, options, paths); err != nil {
+			return nil, err
+		}
+		if err := side.state.readInputs(side.tree, options); err != nil {
 			return nil, err
 		}
 	}
@@ -137,6 +141,31 @@ func (c *comparer) files(t *repository.Tree, state *State, options Options, path
 		}
 	}
 	c.hideFiles(t, state.Files)
+	return nil
+}
+
+// readInputs reads the files that CatalogSelections are built of.
+func (s *State) readInputs(t *repository.Tree, options Options) error {
+	s.Inputs = map[string][]byte{}
+	read := map[string]bool{}
+	for _, o := range s.Objects {
+		if o.Group() != v1alpha1.GroupVersion.Group {
+			continue
+		}
+		for _, name := range o.Inputs {
+			if read[name] || !repository.IsYAML(name) || !t.IsFile(name) {
+				continue
+			}
+			read[name] = true
+			content, err := t.Read(name)
+			if err != nil {
+				return err
+			}
+			if options.Keep(content) {
+				s.Inputs[name] = content
+			}
+		}
+	}
 	return nil
 }
 

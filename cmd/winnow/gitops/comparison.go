@@ -18,6 +18,8 @@ type Comparison struct {
 	// Notes are sentences on parts that are left out and equal in both commits, and Unknown on parts
 	// that differ and cannot be evaluated.
 	Notes, Unknown []string
+	// Clusters are the directories that were evaluated, with which sentences on them begin.
+	Clusters []string
 	// Missing are paths that neither commit contains.
 	Missing []string
 	// Outside are files of either commit that differ, are outside of the paths and are no input of an
@@ -31,6 +33,10 @@ type State struct {
 	Objects []manifest.Object
 	// Files that nothing builds, unchanged.
 	Files []File
+	// Inputs has the content of the files that objects are built of and Keep keeps.
+	Inputs map[string][]byte
+	// Unbuilt are files of Kustomizations that cannot be built: what else is built of them is not known.
+	Unbuilt map[string]bool
 	// Notes on files that are left out.
 	Notes []string
 }
@@ -51,7 +57,9 @@ type Options struct {
 	Paths []string
 	// Repositories are NAME=DIR: sources that resolve to this repository, whatever their address.
 	Repositories []string
-	// Keep reports whether the result includes a file that nothing builds.
+	// Edits are other contents of files of the newer commit.
+	Edits map[string][]byte
+	// Keep reports whether the result includes a file.
 	Keep func(content []byte) bool
 }
 

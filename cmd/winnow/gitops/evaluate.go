@@ -39,6 +39,7 @@ func (c *comparer) evaluate(ctx context.Context, dir string, alone *overlay) err
 	base.finish(done.files)
 	head.finish(done.files)
 	c.evaluated = append(c.evaluated, done)
+	c.out.Clusters = append(c.out.Clusters, dir)
 	for _, side := range []struct {
 		state *State
 		walk  *walk
@@ -47,10 +48,26 @@ func (c *comparer) evaluate(ctx context.Context, dir string, alone *overlay) err
 			o.Alone = alone != nil
 			side.state.Objects = append(side.state.Objects, o)
 		}
+		side.state.addUnbuilt(side.walk.order)
 	}
 	r := reporter{base: base, head: head, alone: alone, out: c.out}
 	r.report()
 	return nil
+}
+
+// addUnbuilt adds the files of nodes that cannot be built.
+func (s *State) addUnbuilt(nodes []*node) {
+	for _, n := range nodes {
+		if n.outcome != failed || n.closure == nil {
+			continue
+		}
+		if s.Unbuilt == nil {
+			s.Unbuilt = map[string]bool{}
+		}
+		for name := range n.closure.Files {
+			s.Unbuilt[name] = true
+		}
+	}
 }
 
 // finish sets what is not known of the objects, and adds the files that they are built of.

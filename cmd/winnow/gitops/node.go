@@ -110,7 +110,14 @@ func (n *node) applies() string {
 // setObjects sets the objects of a node to copies with its cluster and name.
 func (n *node) setObjects(objects []manifest.Object) {
 	n.objects = manifest.Clone(objects)
+	var files []string
+	if n.outcome == evaluated && n.closure != nil {
+		files = slices.Sorted(maps.Keys(n.closure.Files))
+	}
 	for i := range n.objects {
+		if files != nil {
+			n.objects[i].Inputs, n.objects[i].Dir = files, n.dir
+		}
 		n.objects[i].Cluster, n.objects[i].Kustomization = n.applies(), n.name
 		n.objects[i].Appliers = append(slices.Clone(n.parents), n.name)
 		if common := n.Spec.CommonMetadata; common != nil {

@@ -40,8 +40,11 @@ type Object struct {
 	Appliers []string
 	// Alone reports that no Kustomization of the repository applies the directory Cluster, so that the cluster is unknown.
 	Alone bool
-	// File that contains the object, before patches.
-	File string
+	// File that contains the object, before patches, and Inputs are the files that its Kustomization is built of, sorted.
+	File   string
+	Inputs []string
+	// Dir is the directory that the Kustomization builds.
+	Dir string
 	// Unknown are sentences on parts of the object that are unknown, and Hidden is a digest of these parts.
 	Unknown []string
 	Hidden  string

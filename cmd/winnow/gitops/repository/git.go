@@ -58,6 +58,14 @@ func (g Git) Commits(ctx context.Context, revisions string) (base, head string, 
 	return strings.TrimSpace(string(out)), head, nil
 }
 
+// Commit resolves a revision, such as HEAD or the name of a branch.
+func (g Git) Commit(ctx context.Context, revision string) (string, error) {
+	if strings.Contains(revision, "..") {
+		return "", fmt.Errorf("--git %s: want one commit, such as HEAD", plaintext.Line(revision))
+	}
+	return g.commit(ctx, revision)
+}
+
 // commit resolves a revision, which is untrusted text.
 func (g Git) commit(ctx context.Context, revision string) (string, error) {
 	if revision == "" || strings.HasPrefix(revision, "-") || revision != plaintext.Line(revision) || strings.ContainsAny(revision, " :") {
@@ -88,6 +96,41 @@ func (g Git) Root(ctx context.Context, dir string) (string, error) {
 		full = "."
 	}
 	return full, nil
+}
+
+// WorkingFile converts a path relative to the root of the repository to one relative to the working directory. It refuses
+// one that leads through links.
+func (g Git) WorkingFile(ctx context.Context, name string) (string, error) {
+	out, err := g.run(ctx, "rev-parse", "--show-cdup")
+	if err != nil {
+		return "", fmt.Errorf("looking for the Git repository: %w", err)
+	}
+	if !fs.ValidPath(name) {
+		return "", fmt.Errorf("%s is not a path inside of the repository", name)
+	}
+	top := strings.TrimSuffix(string(out), "\n")
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		info, err := os.Lstat(path.Join(top, dir))
+		if err == nil && !info.IsDir() {
+			err = fmt.Errorf("%s is a link or no directory", dir)
+		}
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return path.Join(top, name), nil
+}
+
+// SameAsHead returns an error if a file, relative to the working directory, differs from that of HEAD.
+func (g Git) SameAsHead(ctx context.Context, name string) error {
+	out, err := g.run(ctx, "status", "--porcelain", "--untracked-files=all", "--ignored", "--", name)
+	if err != nil {
+		return fmt.Errorf("%s: comparing it with HEAD: %w", name, err)
+	}
+	if len(out) > 0 {
+		return fmt.Errorf("%s: it is not as in HEAD: commit or restore it first", name)
+	}
+	return nil
 }
 
 // run runs git and returns its output.

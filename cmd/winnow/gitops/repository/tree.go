@@ -5,6 +5,7 @@ package repository
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"path"
@@ -119,6 +120,21 @@ func (t *Tree) Ignoring(ignore string) *Tree {
 	}
 	kept.list()
 	return kept
+}
+
+// With returns the tree with other contents of files, which may be new.
+func (t *Tree) With(contents map[string][]byte) *Tree {
+	if len(contents) == 0 {
+		return t
+	}
+	edited := *t
+	edited.Files = maps.Clone(t.Files)
+	for name, content := range contents {
+		file := Blob{ID: fmt.Sprintf("edited %x", sha256.Sum256(content)), Size: int64(len(content))}
+		t.objects.contents[file.ID], edited.Files[name] = content, file
+	}
+	edited.list()
+	return &edited
 }
 
 // WithoutModules returns the tree without submodules.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
-	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
@@ -31,12 +30,15 @@ func Compare(ctx context.Context, base, head string, options Options) (*diff.Rep
 		return nil, fmt.Errorf("neither commit has anything at %s", strings.Join(compared.Missing, ", "))
 	}
 	c := &comparison{
-		options: options, pulled: map[string]pulledCatalog{},
+		options: options, pulled: map[string]pulledCatalog{}, work: newWork(options),
 		base: revision.New(ctx, compared.Base), head: revision.New(ctx, compared.Head),
 		outside: compared.Outside,
 	}
 	report := diff.New()
 	report.From, report.To = base, head
+	for _, cluster := range compared.Clusters {
+		report.Places[cluster] = true
+	}
 	report.Unknown = append(report.Unknown, compared.Unknown...)
 	report.Notes = append(append(report.Notes, compared.Notes...), c.head.Notes...)
 	for _, note := range c.base.Notes {
@@ -52,7 +54,7 @@ func Compare(ctx context.Context, base, head string, options Options) (*diff.Rep
 }
 
 func (c *comparison) compare(ctx context.Context, report *diff.Report) error {
-	same := 0
+	var newer []compares
 	c.pairs = pairs(c.base, c.head)
 	for _, p := range c.pairs {
 		consumed := c.compareConsumers(p)
@@ -67,23 +69,27 @@ func (c *comparison) compare(ctx context.Context, report *diff.Report) error {
 				report.Unknown = append(report.Unknown, sentence)
 			}
 		}
+		for _, place := range []string{p.any().Cluster, p.any().File} {
+			report.Places[place] = place != ""
+		}
 		if compared == nil {
-			same++
+			report.Same = append(report.Same, diff.Place{Cluster: p.any().Cluster, File: p.any().File, Namespace: p.any().Namespace, Name: p.any().Name})
 			continue
 		}
 		compared.Cluster, compared.File = p.any().Cluster, p.any().File
 		compared.Notes = append(compared.Notes, consumed.notes...)
 		compared.Loosened = append(compared.Loosened, c.unverified(p)...)
 		report.Selections = append(report.Selections, compared)
+		if p.to != nil {
+			newer = append(newer, compares{p.to, compared})
+		}
 	}
 	report.Unknown = append(report.Unknown, c.unknown...)
 	findMoves(c.placements)
 	if err := holdAdopted(ctx, c.placements); err != nil {
 		return err
 	}
-	if same > 0 {
-		report.Notes = append(report.Notes, plaintext.Count(same, "CatalogSelection")+" with the same spec and sources in both commits")
-	}
+	placeApprovals(&c.head, c.options.Paths, newer)
 	return nil
 }
 
@@ -132,7 +138,7 @@ func (c *comparison) compareRendered(ctx context.Context, p pair, before, after 
 		return out, ctx.Err()
 	}
 	c.noteEmpty(p, from, to)
-	compared, err := c.compareSides(ctx, p, from, to, after)
+	compared, to, err := c.compareSides(ctx, p, from, to, after)
 	if err != nil {
 		return nil, err
 	}
@@ -166,20 +172,18 @@ func addError(out *diff.Selection, when string, err error) bool {
 	return true
 }
 
-func (c *comparison) compareSides(ctx context.Context, p pair, from, to *comparing.Side, after []revision.Reference) (*diff.Selection, error) {
-	if from != nil && to != nil {
-		to.Reviewed = from.Selection.Spec.Safeguards.Approve
-	}
-	out, err := c.options.Compare(ctx, from, to)
+// compareSides compares two states, and returns the newer one as it was compared.
+func (c *comparison) compareSides(ctx context.Context, p pair, from, to *comparing.Side, after []revision.Reference) (*diff.Selection, *comparing.Side, error) {
+	out, to, err := c.work.difference(ctx, from, to)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	out.Notes = append(out.Notes, p.placeNotes()...)
 	if p.to == nil {
 		if len(c.base.ConsumersOf(p.from)) == 0 || len(c.head.ConsumersOf(p.from)) > 0 {
 			out.Notes = append(out.Notes, "its ExternalArtifact is deleted with it; its Kustomization keeps the applied objects")
 		}
-		return out, nil
+		return out, to, nil
 	}
 	if p.to.Namespace == "" {
 		out.AssumeNamespace()
@@ -193,5 +197,5 @@ func (c *comparison) compareSides(ctx context.Context, p pair, from, to *compari
 	if slices.ContainsFunc(after, func(r revision.Reference) bool { return r.Ignore }) {
 		out.Notes = append(out.Notes, "spec.ignore of its OCIRepository is not evaluated here")
 	}
-	return out, nil
+	return out, to, nil
 }

@@ -107,6 +107,9 @@ func compareSides(ctx context.Context, from, to *comparing.Side) (*diff.Selectio
 // said returns the changes, unknown parts and errors of a report in words.
 func said(report *diff.Report) []string {
 	all := slices.Concat(report.Notes, report.Unknown)
+	for _, place := range report.Same {
+		all = append(all, place.File+": the same")
+	}
 	for _, s := range report.Selections {
 		for _, a := range s.Applications {
 			all = append(all, s.File+": "+a.Name+" "+string(a.Change))
@@ -123,7 +126,6 @@ func said(report *diff.Report) []string {
 func TestCommitsAreCompared(t *testing.T) {
 	tagged := func(tag string) string { return pulling("  ref: {tag: " + tag + "}\n") }
 	const built = "built as Flux builds the path of a Kustomization, which none of this repository applies: "
-	const unchanged = "1 CatalogSelection with the same spec and sources in both commits"
 	for _, test := range []struct {
 		name         string
 		base, head   map[string]string
@@ -145,7 +147,7 @@ func TestCommitsAreCompared(t *testing.T) {
 		{
 			name: "nothing that matters",
 			base: map[string]string{"a.yaml": selecting(""), "b.yaml": tagged("x")}, head: map[string]string{"README.md": "text"},
-			want: []string{unchanged},
+			want: []string{"a.yaml: the same"},
 		},
 		{
 			name:   "a selection that is new, without TLS",

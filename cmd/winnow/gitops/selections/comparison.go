@@ -27,6 +27,8 @@ type Options struct {
 	Open func(ctx context.Context, address string, ref v1alpha1.SourceReference, plainHTTP bool) (selection.Source, error)
 	// Compare compares two states of a selection. A state is nil if the commit does not contain the selection.
 	Compare func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error)
+	// Render renders a selection; comparing.Render if it is nil.
+	Render func(ctx context.Context, cs *v1alpha1.CatalogSelection, sources []guard.Source) (*comparing.Side, error)
 }
 
 // AfterPrefix is the prefix of the error of a selection that is invalid in the newer commit.
@@ -45,6 +47,8 @@ type comparison struct {
 	outside []gitops.File
 	// pulled caches catalogs by address, format and path.
 	pulled map[string]pulledCatalog
+	// work caches what selections of several clusters have in common.
+	work work
 	// unknown are sentences on what is compared and may differ from the cluster.
 	unknown []string
 	// placements are the placements of the rendered selections.
@@ -73,7 +77,7 @@ func (c *comparison) side(ctx context.Context, cs *revision.Selection, reference
 		sources[i] = guard.SourceOf(placed, ref, pulled)
 		sources[i].Filter = r.Filter
 	}
-	return comparing.Render(ctx, placed, sources)
+	return c.work.side(ctx, placed, references, sources)
 }
 
 // pulledCatalog is the result of pulling a catalog.

@@ -79,7 +79,7 @@ func TestSelectionsThatMoveAreCompared(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			report.Notes = nil
+			report.Notes, report.Same = nil, nil
 			if got := said(report); !slices.Equal(got, test.want) {
 				t.Errorf("got  %q\nwant %q", got, test.want)
 			}

@@ -25,25 +25,47 @@ type approveOptions struct {
 	flags.Connection
 
 	file string
+	// commits are the flags of --git, with which write has no value.
+	commits commitOptions
 }
 
 // New returns winnow approve.
 func New() *cobra.Command {
 	var o approveOptions
 	cmd := &cobra.Command{
-		Use:   "approve NAME",
+		Use:   "approve NAME | --git BASE..HEAD [PATH...]",
 		Short: "Show what a safeguard holds, and add its approval to a file of Git",
 		Long: "Show what a safeguard holds of a CatalogSelection in a cluster, and the lines\n" +
 			"that approve it: spec.safeguards.approve with the entries of status.held.\n\n" +
 			"--write adds them to the CatalogSelection in FILE, for a pull request, and keeps\n" +
 			"all other bytes of it. It writes no file that has the selection several times or\n" +
 			"encrypted by SOPS, and no link. It never writes to the cluster.\n\n" +
+			"With --git BASE..HEAD [PATH...], what winnow diff --git finds is approved, and\n" +
+			"--write, without FILE, adds the lines to each file of the working directory\n" +
+			"that needs them: once to a base, if all that is built of it needs the same, or\n" +
+			"else to a patch of the selection, which it creates if there is none. It builds\n" +
+			"the commit with the lines first, and writes nothing if these reach other\n" +
+			"selections.\n\n" +
 			"Exit codes: 0 done, or nothing is held, 1 it is not decided yet, it cannot be\n" +
-			"approved, or not in FILE, 2 usage or no access.",
+			"approved, not in FILE, or with --git something could not be compared, 2 usage or\n" +
+			"no access.",
 		Example: "  winnow approve applications -n flux-system\n" +
-			"  winnow approve applications -n flux-system --write clusters/a/selection.yaml",
-		Args: flags.Arguments(1, 1, "one NAME of a CatalogSelection"),
+			"  winnow approve applications -n flux-system --write clusters/a/selection.yaml\n\n" +
+			"  # what a pull request holds, in all clusters\n" +
+			"  winnow approve --git origin/main...HEAD --write",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.commits.Git != "" {
+				return nil
+			}
+			return flags.Arguments(1, 1, "one NAME of a CatalogSelection")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.commits.Git != "" {
+				return o.commits.run(cmd.Context(), args, o.file, flags.StreamsOf(cmd))
+			}
+			if len(o.commits.Repositories) > 0 {
+				return errors.New("--repository is for --git")
+			}
 			if cmd.Flags().Changed("write") && o.file == "" { // a variable of a script that is not set
 				return errors.New("--write takes a FILE, and got none")
 			}
@@ -55,6 +77,7 @@ func New() *cobra.Command {
 	o.AddFlags(cmd)
 	cmd.Flags().StringVar(&o.file, "write", "", "add the lines to the selection in `FILE`")
 	flags.CompleteFiles(cmd, "write")
+	o.commits.addFlags(cmd, cmd.Flags().Lookup("write"))
 	cmd.ValidArgsFunction = o.CompleteLive(1)
 	return cmd
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
+	"github.com/winnow-dev/winnow/cmd/winnow/input"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/diff/diffview"
@@ -23,7 +24,7 @@ import (
 // diffOptions are the flags of winnow diff.
 type diffOptions struct {
 	catalogs catalogOptions
-	commits  commitOptions
+	commits  input.Commits
 
 	kubeconfig, kubeContext string
 
@@ -82,7 +83,7 @@ func New() *cobra.Command {
 			"invalid selection or catalog in HEAD, 2 usage, I/O or another invalid input.",
 		Example: diffExamples,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 && o.commits.git == "" {
+			if len(args) > 0 && o.commits.Git == "" {
 				return fmt.Errorf("unexpected %s: a PATH is for --git", args[0])
 			}
 			return nil
@@ -92,7 +93,10 @@ func New() *cobra.Command {
 		},
 	}
 	o.catalogs.addFlags(cmd)
-	o.commits.addFlags(cmd)
+	o.commits.AddFlags(cmd)
+	for _, flag := range []string{"file", "from-selection", "name", "from", "to"} {
+		cmd.MarkFlagsMutuallyExclusive("git", flag)
+	}
 	f := cmd.Flags()
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "`FILE` for --live, instead of kubectl's")
 	f.StringVar(&o.kubeContext, "context", "", "`NAME` of the context in it")
@@ -110,8 +114,11 @@ func (o *diffOptions) run(ctx context.Context, paths []string, stdin io.Reader, 
 	if err != nil {
 		return output.Unusable(err)
 	}
-	if o.stat && (o.output.Value == output.FormatJSON || o.output.Value == output.FormatYAML) {
-		report.Shorten()
+	if o.output.Value == output.FormatJSON || o.output.Value == output.FormatYAML {
+		report.Classes = report.Classified()
+		if o.stat {
+			report.Shorten()
+		}
 	}
 	if err := output.Write(stdout, o.output.Value, diffView{report, o.stat}); err != nil {
 		return err
@@ -120,11 +127,7 @@ func (o *diffOptions) run(ctx context.Context, paths []string, stdin io.Reader, 
 	if len(found) > 0 {
 		found[0] = "--fail-on " + found[0]
 	}
-	for _, s := range report.Selections {
-		if strings.HasPrefix(s.Error, selections.AfterPrefix) {
-			found = append(found, diffview.Name(s)+": "+strings.TrimPrefix(s.Error, selections.AfterPrefix))
-		}
-	}
+	found = append(found, diffview.Invalid(report, selections.AfterPrefix)...)
 	if len(found) > 0 {
 		return output.Finding(errors.New(strings.Join(found, "; ")))
 	}
@@ -144,9 +147,13 @@ func (v diffView) Markdown(w io.Writer) { diffview.Markdown(w, v.Report, v.stat)
 
 func (o *diffOptions) compare(ctx context.Context, paths []string, stdin io.Reader) (*diff.Report, error) {
 	switch {
-	case o.commits.git != "":
-		return o.commits.compare(ctx, paths, &o.catalogs.access, o.cluster)
-	case len(o.commits.repositories) > 0:
+	case o.commits.Git != "":
+		cluster, err := o.cluster()
+		if err != nil {
+			return nil, err
+		}
+		return o.commits.Compare(ctx, paths, &o.catalogs.access, cluster.Compare)
+	case len(o.commits.Repositories) > 0:
 		return nil, errors.New("--repository is for --git")
 	}
 	return o.catalogs.compare(ctx, stdin, o.cluster)

@@ -14,6 +14,9 @@ type Origin struct {
 	// Cluster is the directory of the cluster, and Kustomization the name of the one that applies the
 	// object; both are empty for an object that is read from its file without a build.
 	Cluster, Kustomization, File string
+	// Inputs are the files that the object is built of, sorted, and Dir is the directory that is built.
+	Inputs []string
+	Dir    string
 	// Appliers are the names of the Kustomizations that lead to the object, from the directory on.
 	Appliers []string
 	// alone reports that no Kustomization of the repository applies the directory, so that the cluster is unknown.

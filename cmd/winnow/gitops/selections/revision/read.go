@@ -28,9 +28,9 @@ import (
 
 // New reads the objects that a commit applies, and the files that Flux does not apply.
 func New(ctx context.Context, state gitops.State) Revision {
-	r := Revision{Notes: state.Notes}
+	r := Revision{Notes: state.Notes, Inputs: state.Inputs, Unbuilt: state.Unbuilt}
 	for _, o := range state.Objects {
-		where := Origin{Cluster: o.Cluster, alone: o.Alone, Kustomization: o.Kustomization, Appliers: o.Appliers, File: o.File, Unknown: o.Unknown, Hidden: o.Hidden}
+		where := Origin{Cluster: o.Cluster, alone: o.Alone, Kustomization: o.Kustomization, Appliers: o.Appliers, File: o.File, Inputs: o.Inputs, Dir: o.Dir, Unknown: o.Unknown, Hidden: o.Hidden}
 		document, err := yaml.Marshal(o.Object)
 		if err == nil {
 			err = r.document(ctx, where, document)

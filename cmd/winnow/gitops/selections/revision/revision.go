@@ -19,6 +19,10 @@ type Revision struct {
 	Containers []Container
 	Notes      []string
 	Skipped    []Skipped
+	// Inputs has the content of the files that selections are built of.
+	Inputs map[string][]byte
+	// Unbuilt are files of what cannot be built.
+	Unbuilt map[string]bool
 }
 
 // Skipped is a document of a file that Flux does not apply, which is left out because it cannot be read.

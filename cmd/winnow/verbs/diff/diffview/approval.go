@@ -4,9 +4,12 @@ package diffview
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 func heldHeadline(s *diff.Selection) string {
@@ -19,16 +22,73 @@ func heldHeadline(s *diff.Selection) string {
 	return "HELD: nothing of this is published"
 }
 
-// approval returns what is held, and how to approve it.
-func approval(s *diff.Selection) block {
+// approval returns what is held of a class, and how to approve it.
+func approval(c diff.Class, s *diff.Selection) block {
 	b := block{title: bold(heldHeadline(s))}
-	if !s.Held.Approved && len(s.Held.Approve) > 0 {
-		b.snippets = []snippet{{same(approveHeadline), approveYAML(s.Held)}}
+	if s.Held.Approved || len(s.Held.Approve) == 0 {
+		return b
+	}
+	b.snippets = []snippet{{approveHeadline(c), approveYAML(c)}}
+	for _, text := range approvalAdvice(c) {
+		b.sentences = append(b.sentences, same(text))
 	}
 	return b
 }
 
-const approveHeadline = "To publish it all the same, add to the CatalogSelection:"
+// approveHeadline says where the approval of a class goes.
+func approveHeadline(c diff.Class) wording {
+	files, missing := approvalFiles(c)
+	member := c.Members()[0]
+	to := func(shown func(string) string) string {
+		text := "To publish it all the same, add to the CatalogSelection"
+		switch {
+		case len(c.Members()) == 1 && (len(files) == 0 || files[0] == member.File):
+		case len(files) == 0:
+			text += " of each"
+		case len(files) == 1 && missing == 0:
+			text += " in " + shown(files[0])
+			if member.Held.Kustomization != "" {
+				text += ", a new patch in " + shown(member.Held.Kustomization)
+			}
+		case missing == 0:
+			text += " in each of " + plaintext.Count(len(files), "file") + ", " + excerpt.List(files, maxPlaces, shown)
+		default:
+			text += " of each, of which " + excerpt.List(files, maxPlaces, shown) + " can be edited by winnow approve --git"
+		}
+		return text + ":"
+	}
+	if len(files) == 0 || len(files) == 1 && files[0] == member.File && len(c.Members()) == 1 {
+		return same(to(plaintext.Line))
+	}
+	return wording{plaintext.Wrap(to(plaintext.Line), ""), to(code)}
+}
+
+// approvalFiles returns the files that take the approval of a class, and the number of selections without one.
+func approvalFiles(c diff.Class) (files []string, missing int) {
+	for _, s := range c.Members() {
+		switch {
+		case s.Held.File == "":
+			missing++
+		case !slices.Contains(files, s.Held.File):
+			files = append(files, s.Held.File)
+		}
+	}
+	return files, missing
+}
+
+// approvalAdvice returns the sentences on where the approval goes, each once.
+func approvalAdvice(c diff.Class) []string {
+	var all []string
+	for _, s := range c.Members() {
+		if s.Held.Advice != "" && !slices.Contains(all, s.Held.Advice) {
+			all = append(all, s.Held.Advice)
+		}
+	}
+	if more := len(all) - maxPlaces; more > 0 {
+		all = append(all[:maxPlaces], fmt.Sprintf("and %d more", more))
+	}
+	return all
+}
 
 // baseApproval returns a sentence on why an entry approves nothing.
 func baseApproval(entry string) string {
@@ -36,13 +96,26 @@ func baseApproval(entry string) string {
 		"it is used up, or was reviewed with another change.", entry)
 }
 
-func approveYAML(h *diff.Held) string {
+// approveYAML returns the entries of a class. The checksums of renders may differ, and approve one of them each.
+func approveYAML(c diff.Class) string {
 	lines := []string{"spec:", "  safeguards:", "    approve:"}
-	for _, entry := range h.Approve {
-		if h.NamesRender(entry) {
-			entry += " # (this render)"
+	var entries []string
+	for _, s := range c.Members() {
+		for _, entry := range slices.Concat(s.Held.Repeat, s.Held.Approve) {
+			line := "    - " + entry
+			switch {
+			case slices.Contains(s.Held.Repeat, entry):
+				line += " # of the base"
+			case s.Held.NamesRender(entry):
+				line += " # (this render)"
+			}
+			if !slices.Contains(entries, line) {
+				entries = append(entries, line)
+			}
 		}
-		lines = append(lines, "    - "+entry)
 	}
-	return strings.Join(lines, "\n") + "\n"
+	if more := len(entries) - maxPlaces; more > 0 {
+		entries = append(entries[:maxPlaces], fmt.Sprintf("    # and %d more, one for each render", more))
+	}
+	return strings.Join(append(lines, entries...), "\n") + "\n"
 }

@@ -91,14 +91,18 @@ func writeTerminal(w *strings.Builder, list []entry, indent string) {
 // comment returns the parts of the block for a comment.
 func (b block) comment() []string {
 	var parts []string
-	if b.title.comment != "" {
-		parts = append(parts, b.title.comment+"\n")
+	head := b.title.comment
+	if head != "" {
+		head += "\n"
 	}
 	if list := b.list; len(list) > 0 {
 		if !b.whole {
 			list = firstEntries(list, "")
 		}
-		parts = append(parts, commentList(list, ""))
+		head += commentList(list, "") // no blank line: a list ends a paragraph
+	}
+	if head != "" {
+		parts = append(parts, head)
 	}
 	if b.values != nil {
 		shown := *b.values
@@ -110,7 +114,7 @@ func (b block) comment() []string {
 	}
 	for _, s := range b.snippets {
 		if s.intro.comment != "" {
-			parts = append(parts, s.intro.comment+"\n", fence("yaml", s.text))
+			parts = append(parts, s.intro.comment+"\n"+fence("yaml", s.text))
 		}
 	}
 	for _, s := range b.sentences {

@@ -38,6 +38,8 @@ type part struct {
 	texts []string
 }
 
+func partOf(r rank, texts ...string) part { return part{rank: r, texts: texts} }
+
 // sizeOf returns the length of a text in a comment, with the line between two parts.
 func sizeOf(text string) int {
 	if strings.TrimSpace(text) == "" {

@@ -35,5 +35,8 @@ func headline(s *diff.Selection) string {
 	if s.Everything {
 		return fmt.Sprintf("%s (%s)", strings.Join(parts, "; "), plaintext.Count(s.To.Available, "application"))
 	}
+	if s.To == nil {
+		return strings.Join(parts, "; ")
+	}
 	return fmt.Sprintf("%s (%d of %s selected)", strings.Join(parts, "; "), s.To.Selected, plaintext.Count(s.To.Available, "application"))
 }

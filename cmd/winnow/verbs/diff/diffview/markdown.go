@@ -17,48 +17,84 @@ import (
 // decision, a summary, and a fold for each application; with stat, one fold with a line for each application instead.
 // If the folds do not fit, a list of all applications precedes as many folds as fit.
 func Markdown(w io.Writer, report *diff.Report, stat bool) {
+	classes := report.Classified()
+	fmt.Fprint(w, fitting(report, func(d detail) string { return markdown(report, classes, stat, d) }))
+}
+
+func markdown(report *diff.Report, classes []diff.Class, stat bool, d detail) string {
 	var parts []part
-	add := func(r rank, texts ...string) { parts = append(parts, part{rank: r, texts: texts}) }
-	switch first := verdict(report); first {
+	switch first := verdict(report, classes); first {
 	case "":
 	case nothingChanges:
-		add(rankDecision, "No CatalogSelection changes.\n")
+		parts = append(parts, partOf(rankDecision, "No CatalogSelection changes.\n"))
 	default:
-		add(rankDecision, "**"+first+"**\n")
+		parts = append(parts, partOf(rankDecision, "**"+first+"**\n"))
 	}
-	for _, sentence := range report.Unknown {
-		add(rankSummary, "**Unknown:** "+code(sentence)+"\n")
+	for _, r := range report.Remarks(report.Unknown) {
+		parts = append(parts, partOf(rankSummary, "**Unknown:** "+remark(r, code)+"\n"))
 	}
-	for _, s := range report.Selections {
-		add(rankDecision, decisionMarkdown(s))
-		applications, instances := grouped(applicationChanges(s, applicationHeadline)), grouped(instanceChanges(s))
-		add(rankSummary, summaryMarkdown(s, instances))
-		if stat {
-			add(rankFold, statList(s), briefList(s))
+	for _, c := range classes {
+		if isPlain(c) {
+			parts = append(parts, partOf(rankDecision, plain(c)+"\n"))
 			continue
 		}
-		add(rankList, statList(s), briefList(s))
-		for _, group := range applications {
-			add(rankFold, groupFold(group))
-		}
-		for _, group := range instances {
-			if len(group[0].public.list) > 0 || group[0].public.values != nil {
-				add(rankFold, groupFold(group))
-			}
+		parts = append(parts, classParts(c, stat, len(classes) == 1, d)...)
+	}
+	if len(classes) > 1 {
+		parts = append(parts, partOf(rankSummary, strings.Join(offline(classes...).comment(), "\n")))
+	}
+	return fit(append(parts, lastParts(report, d)...), maxMarkdown)
+}
+
+// classParts returns the parts on a class. alone reports that it is the only one.
+func classParts(c diff.Class, stat, alone bool, d detail) []part {
+	s := c.Sample()
+	applications, instances := grouped(applicationChanges(s, applicationHeadline)), grouped(instanceChanges(s))
+	parts := []part{partOf(rankDecision, decisionMarkdown(c, s, d)), partOf(rankSummary, summaryMarkdown(s, instances, c, alone, d))}
+	switch {
+	case d == briefest:
+		return parts
+	case stat || d == brief:
+		return append(parts, partOf(rankFold, statList(s), briefList(s)))
+	}
+	parts = append(parts, partOf(rankList, statList(s), briefList(s)))
+	for _, group := range applications {
+		parts = append(parts, partOf(rankFold, groupFold(group)))
+	}
+	for _, group := range instances {
+		if len(group[0].public.list) > 0 || group[0].public.values != nil {
+			parts = append(parts, partOf(rankFold, groupFold(group)))
 		}
 	}
-	for _, note := range report.Notes {
-		add(rankSummary, "Note: "+code(note)+"\n")
+	return parts
+}
+
+// lastParts returns what follows the classes.
+func lastParts(report *diff.Report, d detail) []part {
+	var parts []part
+	if rest := d.lessThan(report, code); rest != "" {
+		parts = append(parts, partOf(rankSummary, rest+"\n"))
 	}
-	fmt.Fprint(w, fit(parts, maxMarkdown))
+	all := notes(report, code)
+	if len(all) > 0 && d != full {
+		return append(parts, partOf(rankSummary, "Notes:\n- "+strings.Join(all, "\n- ")+"\n"))
+	}
+	for _, note := range all {
+		parts = append(parts, partOf(rankSummary, "Note: "+note+"\n"))
+	}
+	return parts
 }
 
 // decisionMarkdown returns the part that a reviewer decides on: the number of changes, and the approval.
-func decisionMarkdown(s *diff.Selection) string {
-	parts := []string{"### " + code(Name(s)) + "\n"}
+func decisionMarkdown(c diff.Class, s *diff.Selection, d detail) string {
+	head := "### " + nameOf(c, code) + "\n"
+	if places := placesOf(c, code); places != "" {
+		head += places + "\n"
+	}
+	parts := []string{head}
 	if s.Held != nil {
-		parts = append(parts, approval(s).comment()...)
-		if second := keeping(s.Held).comment(); len(second) > 0 {
+		parts = append(parts, approval(c, s).comment()...)
+		if second := keeping(s.Held).comment(); len(second) > 0 && d == full {
 			parts = append(parts, fold("Or keep what vanishes, without an approval", second...))
 		}
 	}
@@ -68,7 +104,7 @@ func decisionMarkdown(s *diff.Selection) string {
 	return strings.Join(append(parts, "**"+headline(s)+"**\n"), "\n")
 }
 
-func summaryMarkdown(s *diff.Selection, instances [][]change) string {
+func summaryMarkdown(s *diff.Selection, instances [][]change, c diff.Class, alone bool, d detail) string {
 	var b block
 	for _, sentence := range append(slices.Clone(s.Notes), s.Unknown...) {
 		b.sentences = append(b.sentences, wording{comment: code(sentence)})
@@ -92,8 +128,12 @@ func summaryMarkdown(s *diff.Selection, instances [][]change) string {
 		}
 		blocks = append(blocks, b)
 	}
+	if alone {
+		blocks = append(blocks, offline(c))
+	}
 	var parts []string
 	for _, b := range append(blocks, surroundings(s)...) {
+		b = d.cut(b)
 		parts = append(parts, b.comment()...)
 	}
 	return strings.Join(parts, "\n")

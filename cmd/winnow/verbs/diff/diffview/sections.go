@@ -3,6 +3,7 @@
 package diffview
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -50,12 +51,17 @@ func lists(s *diff.Selection) block {
 	return block{title: wording{comment: "Lists that change:"}, list: fieldEntries(wording{terminal: "list "}, s.Lists, 0)}
 }
 
+// offline returns what is not known of classes without --live.
+func offline(classes ...diff.Class) block {
+	if !slices.ContainsFunc(classes, func(c diff.Class) bool { return slices.ContainsFunc(c.Members(), withoutCluster) }) {
+		return block{}
+	}
+	return block{title: wording{offlineNote, strings.Replace(offlineNote, "--live", "`--live`", 1)}}
+}
+
 // surroundings returns what follows the applications.
 func surroundings(s *diff.Selection) []block {
 	var blocks []block
-	if withoutCluster(s) {
-		blocks = append(blocks, block{title: wording{offlineNote, strings.Replace(offlineNote, "--live", "`--live`", 1)}})
-	}
 	if len(s.Replaced) > 0 {
 		blocks = append(blocks, settings(s.Replaced, s.Keep))
 	}

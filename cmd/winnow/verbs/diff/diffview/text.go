@@ -14,13 +14,30 @@ import (
 
 // Text writes a report for a terminal. With stat, it writes a line for each application and no details.
 func Text(w io.Writer, report *diff.Report, stat bool) {
-	parts := terminal([]block{{title: same(verdict(report)), sentences: labelled("unknown: ", report.Unknown)}})
-	for _, s := range report.Selections {
-		parts = append(parts, head(s))
-		parts = append(parts, terminal(selectionBlocks(s, stat))...)
+	classes := report.Classified()
+	fmt.Fprint(w, fitting(report, func(d detail) string { return text(report, classes, stat, d) }))
+}
+
+func text(report *diff.Report, classes []diff.Class, stat bool, d detail) string {
+	var unknown []string
+	for _, r := range report.Remarks(report.Unknown) {
+		unknown = append(unknown, remark(r, plaintext.Line))
 	}
-	parts = append(parts, terminal([]block{{sentences: labelled("note: ", report.Notes)}})...)
-	fmt.Fprint(w, strings.Join(parts, "\n"))
+	parts := terminal([]block{{title: same(verdict(report, classes)), sentences: labelled("unknown: ", unknown)}})
+	for _, c := range classes {
+		if isPlain(c) {
+			parts = append(parts, plain(c)+"\n")
+			continue
+		}
+		s := c.Sample()
+		parts = append(parts, head(c, s, d))
+		parts = append(parts, terminal(classBlocks(c, s, stat, len(classes) == 1, d))...)
+	}
+	if len(classes) > 1 {
+		parts = append(parts, terminal([]block{offline(classes...)})...)
+	}
+	last := block{title: wording{terminal: d.lessThan(report, plaintext.Line)}, sentences: labelled("note: ", notes(report, plaintext.Line))}
+	return strings.Join(append(parts, terminal([]block{last})...), "\n")
 }
 
 // terminal returns the blocks that have a content.
@@ -42,15 +59,18 @@ func labelled(label string, sentences []string) []wording {
 	return all
 }
 
-// head returns the headline of a selection, its revisions and its notes.
-func head(s *diff.Selection) string {
+// head returns the headline of a class, its places, and the revisions and notes of the selections.
+func head(c diff.Class, s *diff.Selection, d detail) string {
 	var w strings.Builder
-	fmt.Fprintln(&w, plaintext.Wrap(Name(s)+": "+headline(s), ""))
+	fmt.Fprintln(&w, plaintext.Wrap(nameOf(c, plaintext.Line)+": "+headline(s), ""))
+	if places := placesOf(c, plaintext.Line); places != "" {
+		fmt.Fprintln(&w, plaintext.Wrap(places, "  "))
+	}
 	for _, side := range []struct {
 		label string
 		state *diff.State
 	}{{"from", s.From}, {"to  ", s.To}} {
-		if side.state != nil && side.state.Revision != "" {
+		if d == full && side.state != nil && side.state.Revision != "" {
 			fmt.Fprintf(&w, "  %s %s\n", side.label, guard.Checksum(side.state.Revision))
 		}
 	}
@@ -63,15 +83,22 @@ func head(s *diff.Selection) string {
 	return w.String()
 }
 
-// selectionBlocks returns a selection below its head, in the order of a terminal.
-func selectionBlocks(s *diff.Selection, stat bool) []block {
+// classBlocks returns a class below its head, in the order of a terminal. alone reports that it is the only one.
+func classBlocks(c diff.Class, s *diff.Selection, stat, alone bool, d detail) []block {
 	var blocks []block
 	if s.Held != nil { // precedes the details: a reviewer decides on it
-		b := approval(s)
-		b.snippets = append(b.snippets, keeping(s.Held).snippets...)
+		b := approval(c, s)
+		if d == full {
+			b.snippets = append(b.snippets, keeping(s.Held).snippets...)
+		}
 		blocks = append(blocks, b)
 	}
-	blocks = append(append(blocks, decided(s)...), lists(s))
+	for _, b := range append(decided(s), lists(s)) {
+		blocks = append(blocks, d.cut(b))
+	}
+	if d != full {
+		return append(append(blocks, d.cut(briefChanges(s))), surroundings(s)...)
+	}
 	headline := applicationHeadline
 	if stat {
 		headline = statOf
@@ -85,6 +112,9 @@ func selectionBlocks(s *diff.Selection, stat bool) []block {
 		blocks = append(blocks, b)
 	}
 	blocks = append(blocks, changeBlocks(instanceChanges(s), stat)...)
+	if alone {
+		blocks = append(blocks, offline(c))
+	}
 	return append(blocks, surroundings(s)...)
 }
 

@@ -13,46 +13,50 @@ import (
 // nothingChanges is the verdict on a report without selections in which nothing is unknown.
 const nothingChanges = "no CatalogSelection changes"
 
-// verdict returns the first line of a report: what could not be compared, and the number of the selections. It is empty
-// for one selection alone, whose headline is the verdict.
-func verdict(report *diff.Report) string {
-	counted := selectionCounts(report.Selections)
-	switch n := len(report.Unknown); {
-	case n > 0:
-		parts := []string{"UNKNOWN: " + plaintext.Count(n, "difference") + " could not be compared"}
-		if counted != "" {
-			parts = append(parts, counted)
-		}
-		return strings.Join(parts, "; ")
-	case counted == "":
+// verdict returns the first line of a report: what is held, what could not be compared, and what changes. It is empty for
+// one selection alone of which nothing is held or unknown: its headline is the verdict.
+func verdict(report *diff.Report, classes []diff.Class) string {
+	n := map[diff.Effect]int{}
+	compared := 0
+	for _, c := range classes {
+		n[c.Effect] += len(c.Selections)
+		compared += len(c.Members())
+	}
+	others := len(report.Remarks(report.Unknown))
+	decided := n[diff.EffectHeld] + n[diff.EffectUnknown] + others
+	switch {
+	case compared == 0 && others == 0:
 		return nothingChanges
-	case len(report.Selections) > 1:
-		return counted
-	}
-	return ""
-}
-
-// selectionCounts returns the number of the selections in a report, of those that are held, and of those that were not compared;
-// empty without a selection.
-func selectionCounts(all []*diff.Selection) string {
-	if len(all) == 0 {
+	case compared == 1 && (decided == 0 || others == 0 && report.Selections[0].Everything):
 		return ""
+	case compared == 0:
+		return "UNKNOWN: " + plaintext.Count(others, "difference") + " could not be compared"
 	}
-	held, lost := 0, 0
-	for _, s := range all {
-		if s.Held != nil && !s.Held.Approved {
-			held++
+	var parts []string
+	named := false
+	noun := func(count int) string { // the first number has it
+		if named {
+			return fmt.Sprint(count)
 		}
-		if s.Error != "" || len(s.Unknown) > 0 {
-			lost++
+		named = true
+		return plaintext.Count(count, "CatalogSelection")
+	}
+	add := func(label string, effect diff.Effect) {
+		if n[effect] > 0 {
+			parts = append(parts, label+": "+noun(n[effect]))
 		}
 	}
-	text := fmt.Sprintf("CatalogSelections that differ: %d", len(all))
-	if held > 0 {
-		text += fmt.Sprintf(", HELD: %d", held)
+	add("HELD", diff.EffectHeld)
+	switch lost := n[diff.EffectUnknown]; {
+	case lost > 0 && others > 0:
+		parts = append(parts, "UNKNOWN: "+noun(lost)+", and "+plaintext.Count(others, "other difference"))
+	case others > 0:
+		parts = append(parts, "UNKNOWN: "+plaintext.Count(others, "difference"))
+	default:
+		add("UNKNOWN", diff.EffectUnknown)
 	}
-	if lost > 0 {
-		text += fmt.Sprintf(", not compared: %d", lost)
-	}
-	return text
+	add("LOOSENED", diff.EffectLoosened)
+	add("changed", diff.EffectChanged)
+	add("unchanged", diff.EffectUnchanged)
+	return strings.Join(parts, "; ")
 }

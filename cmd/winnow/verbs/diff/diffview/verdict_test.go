@@ -22,6 +22,10 @@ func TestTheVerdictIsTheFirstLine(t *testing.T) {
 		report.Notes = append(report.Notes, "a note")
 		return report
 	}
+	unchanged := func(report *diff.Report) *diff.Report {
+		report.Same = append(report.Same, diff.Place{Cluster: "other", Name: "apps"})
+		return report
+	}
 	for _, test := range []struct {
 		name           string
 		report         *diff.Report
@@ -29,11 +33,13 @@ func TestTheVerdictIsTheFirstLine(t *testing.T) {
 	}{
 		{"nothing", diff.New(), "no CatalogSelection changes", "No CatalogSelection changes."},
 		{"something unknown alone", unknown(diff.New()), "UNKNOWN: 1 difference could not be compared", "**UNKNOWN: 1 difference could not be compared**"},
-		{"something unknown, and a selection", unknown(diff.New(held)), "UNKNOWN: 1 difference could not be compared; CatalogSelections that differ: 1,",
-			"**UNKNOWN: 1 difference could not be compared; CatalogSelections that differ: 1, HELD: 1**"},
+		{"something unknown, and a selection", unknown(diff.New(held)), "HELD: 1 CatalogSelection; UNKNOWN: 1 difference",
+			"**HELD: 1 CatalogSelection; UNKNOWN: 1 difference**"},
 		{"one selection, which has its own", diff.New(changed()), "fleet/apps: nothing changes (1 of 1 application selected)", "### `fleet/apps`"},
-		{"several selections", diff.New(changed(), held, lost), "CatalogSelections that differ: 3, HELD: 1, not compared: 1",
-			"**CatalogSelections that differ: 3, HELD: 1, not compared: 1**"},
+		{"one selection that is held", diff.New(held), "HELD: 1 CatalogSelection", "**HELD: 1 CatalogSelection**"},
+		{"several selections", unknown(diff.New(changed(), held, lost)), "HELD: 1 CatalogSelection; UNKNOWN: 1, and 1 other difference; changed: 1",
+			"**HELD: 1 CatalogSelection; UNKNOWN: 1, and 1 other difference; changed: 1**"},
+		{"one that changes, of several", unchanged(diff.New(changed())), "fleet/apps: nothing changes (1 of 1 application selected)", "### `fleet/apps`"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var text, markdown strings.Builder

@@ -92,7 +92,8 @@ func TestAThousandChangedApplicationsFitAComment(t *testing.T) {
 			if len(text) > maxMarkdown {
 				t.Errorf("%d bytes", len(text))
 			}
-			first := "### `flux-system/apps`\n\n**HELD: nothing of this is published**\n\n" + approveHeadline + "\n\n```yaml\n" +
+			first := "**HELD: 1 CatalogSelection**\n\n### `flux-system/apps`\n\n**HELD: nothing of this is published**\n\n" +
+				"To publish it all the same, add to the CatalogSelection:\n```yaml\n" +
 				"spec:\n  safeguards:\n    approve:\n    - sha256:"
 			if !strings.HasPrefix(text, first) {
 				t.Errorf("it begins with\n%s\nwant\n%s", text[:300], first)
@@ -112,6 +113,7 @@ func TestACommentHasTheDecisionOfEverySelection(t *testing.T) {
 	for i := range 40 {
 		one := reportOf(500, 1).Selections[0]
 		one.Name = fmt.Sprintf("apps-%02d", i)
+		one.Held.Reasons[0].Message += one.Name // another effect
 		report.Selections = append(report.Selections, one)
 	}
 	var w strings.Builder
@@ -185,7 +187,7 @@ note: a note
 + argo [2Jcd: added
 ` + wantEnd
 	wantMarkdown = "### `flux-system/apps (apps.yaml)`\n\n**1 application removed, 1 added (1 of 2 applications selected)**\n\n" +
-		"What changes:\n\n- removed: `loki`\n- added: `argo [2Jcd`\n\n" +
+		"What changes:\n- removed: `loki`\n- added: `argo [2Jcd`\n\n" +
 		"Unknown without `--live`: which definitions live in the cluster already (adoption), and which of them are bypassed.\n\n" +
 		"<details>\n<summary><code>- loki: removed by the edit of the selection, because spec.exclude has it</code></summary>\n\n\n</details>\n\n" +
 		"<details>\n<summary><code>+ argo [2Jcd: added</code></summary>\n\n\n</details>\n\nNote: `a note`\n"

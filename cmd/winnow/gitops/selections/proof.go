@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package selections
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
+	"github.com/winnow-dev/winnow/render/diff"
+)
+
+// ProveApprovals builds a commit with edits of its files. It returns an error unless these add to each selection the
+// entries of spec.safeguards.approve that it needs, none to the others, and change nothing else.
+func ProveApprovals(ctx context.Context, commit string, options Options, edits map[string][]byte, needs func(diff.Place) []string) error {
+	compared, err := gitops.Compare(ctx, commit, commit, gitops.Options{
+		Paths: options.Paths, Repositories: options.Repositories, Keep: revision.MayBeRelevant, Edits: edits,
+	})
+	if err != nil {
+		return err
+	}
+	before, after := revision.New(ctx, compared.Base), revision.New(ctx, compared.Head)
+	if len(before.Selections) != len(after.Selections) {
+		return fmt.Errorf("with the approvals there are %d CatalogSelections, and %d without", len(after.Selections), len(before.Selections))
+	}
+	edited := map[string]revision.Selection{}
+	for _, s := range after.Selections {
+		edited[keyOf(s)] = s
+	}
+	for _, s := range before.Selections {
+		place := diff.Place{Cluster: s.Cluster, File: s.File, Namespace: s.Namespace, Name: s.Name}
+		if err := provesApproval(s, edited[keyOf(s)], needs(place)); err != nil {
+			return fmt.Errorf("CatalogSelection %s/%s of %s: %w", s.Namespace, s.Name, placeOf(s), err)
+		}
+	}
+	return nil
+}
+
+// provesApproval returns an error unless a selection differs by the entries alone.
+func provesApproval(before, after revision.Selection, entries []string) error {
+	if after.CatalogSelection == nil || before.Invalid == nil && after.Invalid != nil {
+		return fmt.Errorf("it cannot be read any more: %w", after.Reason())
+	}
+	was, is := before.Spec.DeepCopy(), after.Spec.DeepCopy()
+	for _, entry := range entries {
+		if !slices.Contains(is.Safeguards.Approve, entry) {
+			return fmt.Errorf("%s does not reach it", entry)
+		}
+	}
+	added := slices.DeleteFunc(slices.Clone(is.Safeguards.Approve), func(entry string) bool {
+		return slices.Contains(was.Safeguards.Approve, entry) || slices.Contains(entries, entry)
+	})
+	if len(added) > 0 {
+		return fmt.Errorf("%s would reach it, which it does not need", added[0])
+	}
+	for _, entry := range was.Safeguards.Approve {
+		if !slices.Contains(is.Safeguards.Approve, entry) {
+			return fmt.Errorf("it would lose %s", entry)
+		}
+	}
+	was.Safeguards.Approve, is.Safeguards.Approve = nil, nil
+	if !equality.Semantic.DeepEqual(was, is) {
+		return fmt.Errorf("its spec would change in more than approvals")
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package input
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
+	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/comparing"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// Commits are the flags of the verbs that compare two commits.
+type Commits struct {
+	Git          string
+	Repositories []string
+}
+
+// AddFlags adds the flags.
+func (o *Commits) AddFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.Git, "git", "", "`BASE..HEAD` of the Git repository to compare")
+	f.StringArrayVar(&o.Repositories, "repository", nil, "`NAME=DIR` of a source that is this repository")
+	flags.CompleteNothing(cmd, "git", "repository")
+}
+
+// Compare compares the commits of --git at the paths, which are relative to the working directory.
+func (o *Commits) Compare(ctx context.Context, paths []string, access *flags.Access,
+	compare func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error)) (*diff.Report, error) {
+	base, head, err := repository.Git{}.Commits(ctx, o.Git)
+	if err != nil {
+		return nil, err
+	}
+	options, err := o.options(ctx, paths)
+	if err != nil {
+		return nil, err
+	}
+	options.Open, options.Compare = OpenOfCommit(access), compare
+	return selections.Compare(ctx, base, head, options)
+}
+
+// ProveApprovals proves edits of a commit, as selections.ProveApprovals does.
+func (o *Commits) ProveApprovals(ctx context.Context, commit string, paths []string, edits map[string][]byte, needs func(diff.Place) []string) error {
+	options, err := o.options(ctx, paths)
+	if err != nil {
+		return err
+	}
+	return selections.ProveApprovals(ctx, commit, options, edits, needs)
+}
+
+func (o *Commits) options(ctx context.Context, paths []string) (selections.Options, error) {
+	rooted, err := RepositoryPaths(ctx, paths)
+	return selections.Options{Paths: rooted, Repositories: o.Repositories}, err
+}
+
+// RepositoryPaths returns paths relative to the root of the repository; without any, that of the whole repository, whatever the
+// working directory is.
+func RepositoryPaths(ctx context.Context, paths []string) ([]string, error) {
+	if len(paths) == 0 {
+		return []string{"."}, nil
+	}
+	rooted := make([]string, len(paths))
+	for i, path := range paths {
+		var err error
+		if rooted[i], err = (repository.Git{}).Root(ctx, path); err != nil {
+			return nil, err
+		}
+	}
+	return rooted, nil
+}
+
+// OpenOfCommit returns a function that opens the catalogs that a commit names. insecure comes from the commit. It needs
+// --plain-http as well: a pull request alone must not make winnow send credentials in the clear.
+func OpenOfCommit(access *flags.Access) func(ctx context.Context, address string, ref v1alpha1.SourceReference, insecure bool) (selection.Source, error) {
+	return func(ctx context.Context, address string, ref v1alpha1.SourceReference, insecure bool) (selection.Source, error) {
+		if !insecure {
+			return OpenSource(ctx, address, ref, access.Encrypted(HostOf(address)))
+		}
+		return OpenSource(ctx, address, ref, access)
+	}
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package approve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
+
+// maxPlaces bounds the selections that a line names.
+const maxPlaces = 10
+
+// addition is what a file takes for a selection.
+type addition struct {
+	file string
+	key  types.NamespacedName
+	// entries are to be added, behind those of a base that the list in the file replaces.
+	repeat, entries []string
+	// kustomization has to name the file, which is new, as a patch; namespace is that of the selection in it.
+	kustomization, namespace string
+	// places need the entries.
+	places []diff.Place
+}
+
+// additionsOf returns what files take, in the order of the report, and an error for the approvals that no file takes.
+func additionsOf(report *diff.Report) (added []*addition, byHand []error) {
+	var withoutFile []*addition
+	for _, s := range report.Selections {
+		if s.Held == nil || s.Held.Approved || len(s.Held.Approve) == 0 {
+			continue
+		}
+		one := &addition{file: s.Held.File, key: types.NamespacedName{Namespace: s.Namespace, Name: s.Name},
+			repeat: s.Held.Repeat, entries: s.Held.Approve, kustomization: s.Held.Kustomization, namespace: s.Held.PatchNamespace}
+		all := &added
+		if one.file == "" {
+			all, one.file = &withoutFile, s.Held.Advice
+		}
+		i := slices.IndexFunc(*all, one.isLike)
+		if i < 0 {
+			i, *all = len(*all), append(*all, one)
+		}
+		(*all)[i].places = append((*all)[i].places, s.Place())
+	}
+	for _, one := range withoutFile {
+		byHand = append(byHand, fmt.Errorf("%s: not approved: %s: %s", one.shownPlaces(), strings.Join(one.entries, ", "), one.file))
+	}
+	return added, byHand
+}
+
+func (a *addition) isLike(other *addition) bool {
+	return other.file == a.file && other.key == a.key && slices.Equal(other.entries, a.entries) && slices.Equal(other.repeat, a.repeat)
+}
+
+func (a *addition) shownPlaces() string {
+	return excerpt.List(a.places, maxPlaces, func(p diff.Place) string { return strings.TrimPrefix(p.Cluster+" "+p.Namespace+"/"+p.Name, " ") })
+}
+
+// print prints what the file takes.
+func (a *addition) print(out output.Streams) {
+	fmt.Fprintln(out.Stdout, plaintext.Wrap(plaintext.Line(a.file+": for "+a.shownPlaces()), ""))
+	if a.kustomization != "" {
+		fmt.Fprintf(out.Stdout, "  a new patch in %s\n", plaintext.Line(a.kustomization))
+	}
+	for _, entry := range a.repeat {
+		fmt.Fprintf(out.Stdout, "  - %s # of the base, whose list this one replaces\n", plaintext.Line(entry))
+	}
+	for _, entry := range a.entries {
+		fmt.Fprintf(out.Stdout, "  - %s\n", plaintext.Line(entry))
+	}
+}
+
+// neededBy returns a function that returns the entries that a selection needs.
+func neededBy(added []*addition) func(diff.Place) []string {
+	needs := map[diff.Place][]string{}
+	for _, one := range added {
+		for _, place := range one.places {
+			needs[place] = append(needs[place], one.entries...)
+		}
+	}
+	return func(place diff.Place) []string { return needs[place] }
+}

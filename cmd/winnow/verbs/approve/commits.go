@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package approve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/input"
+	"github.com/winnow-dev/winnow/cmd/winnow/live"
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+)
+
+// everyFile is the value of --write without one.
+const everyFile = "true"
+
+// switching is the value of --git. It lets --write go without a value.
+type switching struct {
+	pflag.Value
+
+	write *pflag.Flag
+}
+
+// Set is part of pflag.Value.
+func (s *switching) Set(value string) error {
+	s.write.NoOptDefVal = everyFile
+	return s.Value.Set(value)
+}
+
+// commitOptions are the flags of --git.
+type commitOptions struct {
+	input.Commits
+
+	access flags.Access
+}
+
+// addFlags adds the flags. With --git, --write has no value. A flag cannot have one sometimes, so that --git comes first.
+func (o *commitOptions) addFlags(cmd *cobra.Command, write *pflag.Flag) {
+	o.AddFlags(cmd)
+	o.access.AddFlags(cmd)
+	git := cmd.Flags().Lookup("git")
+	git.Value = &switching{Value: git.Value, write: write}
+}
+
+// run approves what two commits hold. write is the value of --write.
+func (o *commitOptions) run(ctx context.Context, paths []string, write string, out output.Streams) error {
+	if write != "" && write != everyFile {
+		return fmt.Errorf("with --git, which comes first, --write has no value: %s is none of a flag", plaintext.Line(write))
+	}
+	var cluster *live.Cluster // none: a commit has no cluster
+	report, err := o.Compare(ctx, paths, &o.access, cluster.Compare)
+	if err != nil {
+		return output.Unusable(err)
+	}
+	var failures []error
+	for _, message := range report.Trips([]string{"unknown"}) {
+		failures = append(failures, fmt.Errorf("%s: what cannot be compared is not approved", message))
+	}
+	added, byHand := additionsOf(report)
+	if len(added)+len(byHand) == 0 {
+		fmt.Fprintln(out.Stdout, "nothing is held that an approval would release")
+	}
+	for _, message := range report.Trips([]string{"held"}) {
+		fmt.Fprintln(out.Stdout, plaintext.Wrap(plaintext.Line(message), ""))
+	}
+	for _, one := range added {
+		one.print(out)
+	}
+	if write == everyFile && len(added) > 0 {
+		prove := func(contents map[string][]byte) error {
+			return o.ProveApprovals(ctx, report.To, paths, contents, neededBy(added))
+		}
+		if err := writeAt(ctx, report.To, added, prove, out); err != nil {
+			failures = append(failures, err)
+		}
+	}
+	if failures = append(failures, byHand...); len(failures) > 0 {
+		return output.Finding(errors.Join(failures...))
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package diffview
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
+
+// maxPlaces bounds the places that are named.
+const maxPlaces = 10
+
+// numberOf returns the number of the clusters of a class, or of its selections where a cluster has several, or is not known.
+func numberOf(c diff.Class) string {
+	clusters := map[string]bool{}
+	for _, place := range c.Selections {
+		clusters[place.Cluster] = place.Cluster != ""
+	}
+	if len(clusters) == len(c.Selections) && !clusters[""] && c.Selections[0].Cluster != "" {
+		return plaintext.Count(len(clusters), "cluster")
+	}
+	return plaintext.Count(len(c.Selections), "CatalogSelection")
+}
+
+// isOneName reports whether all selections of a class have the same namespace and name.
+func isOneName(c diff.Class) bool {
+	first := c.Selections[0]
+	return !slices.ContainsFunc(c.Selections, func(p diff.Place) bool { return p.Namespace != first.Namespace || p.Name != first.Name })
+}
+
+// nameOf returns the name of the selections of a class, with their number. shown quotes names.
+func nameOf(c diff.Class, shown func(string) string) string {
+	first := c.Members()[0]
+	if len(c.Members()) == 1 {
+		return shown(Name(first))
+	}
+	switch {
+	case !isOneName(c):
+		return numberOf(c)
+	case first.Cluster == "":
+		return shown(first.Namespace+"/"+first.Name) + " in " + plaintext.Count(len(c.Members()), "file")
+	}
+	return shown(first.Namespace+"/"+first.Name) + " in " + numberOf(c)
+}
+
+// placesOf names the first places of a class of several selections, empty for one.
+func placesOf(c diff.Class, shown func(string) string) string {
+	if len(c.Members()) == 1 {
+		return ""
+	}
+	var names []string
+	files := map[string]bool{}
+	for _, s := range c.Members() {
+		name := cmp.Or(s.Cluster, s.File)
+		if !isOneName(c) {
+			name = Name(s)
+		}
+		names = append(names, shown(name))
+		files[s.File] = true
+	}
+	text := excerpt.Names(names, maxPlaces)
+	if file := c.Members()[0].File; len(files) == 1 && file != "" && c.Members()[0].Cluster != "" {
+		text += " (" + shown(file) + ")"
+	}
+	return text
+}
+
+// isPlain reports whether a line says all about a class.
+func isPlain(c diff.Class) bool {
+	return c.Effect == diff.EffectUnchanged && (len(c.Selections) > 1 || len(c.Members()) == 0)
+}
+
+// plain returns that line.
+func plain(c diff.Class) string { return numberOf(c) + ": nothing changes" }
+
+// remark returns a sentence with its places.
+func remark(r diff.Remark, shown func(string) string) string {
+	text := shown(r.Text)
+	if r.Alike {
+		text += fmt.Sprintf(" (in %s, and alike in the others)", shown(r.Places[0]))
+	}
+	switch len(r.Places) {
+	case 0:
+		return text
+	case 1:
+		return shown(r.Places[0] + ": " + r.Text)
+	}
+	return excerpt.List(r.Places, maxPlaces, shown) + ": " + text
+}
+
+// maxNotes bounds the notes that are shown.
+const maxNotes = 10
+
+// notes returns the first notes, and their number of the others.
+func notes(report *diff.Report, shown func(string) string) []string {
+	all := report.Remarks(report.Notes)
+	var texts []string
+	for _, r := range all[:min(len(all), maxNotes)] {
+		if n := len(r.Places); n > maxPlaces {
+			texts = append(texts, plaintext.Count(n, "cluster")+": "+shown(r.Text))
+			continue
+		}
+		texts = append(texts, remark(r, shown))
+	}
+	if more := len(all) - maxNotes; more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more, which -o json has", more))
+	}
+	return texts
+}
+
+// Invalid returns a message for each error with a prefix, with the first of the selections that have it.
+func Invalid(report *diff.Report, prefix string) []string {
+	var messages []string
+	for _, c := range report.Classified() {
+		if len(c.Members()) == 0 {
+			continue
+		}
+		text, invalid := strings.CutPrefix(c.Members()[0].Error, prefix)
+		if !invalid {
+			continue
+		}
+		name := Name(c.Members()[0])
+		if more := len(c.Members()) - 1; more > 0 {
+			name += fmt.Sprintf(" and %d more", more)
+		}
+		messages = append(messages, name+": "+text)
+	}
+	return messages
+}
