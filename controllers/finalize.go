@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fluxcd/pkg/runtime/logger"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -49,6 +50,7 @@ func (r *CatalogSelectionReconciler) finalize(ctx context.Context, cs *v1alpha1.
 	if err := r.Patch(ctx, cs, patch, client.FieldOwner(r.fieldManager)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("removing the finalizer: %w", err)
 	}
+	logOutcome(ctx, "deleted")
 	return nil
 }
 
@@ -92,7 +94,7 @@ func (r *CatalogSelectionReconciler) departed(ctx context.Context, key types.Nam
 	if err := r.artifacts.RemoveAll(cs); err != nil {
 		return ctrl.Result{}, fmt.Errorf("removing the archives of a selection of another shard: %w", err)
 	}
-	ctrl.LoggerFrom(ctx).Info("removed the archives of a selection that is not of this controller any more")
+	logOutcome(ctx, "departed") // its archives are removed, now that another shard serves it
 	return ctrl.Result{}, nil
 }
 
@@ -106,6 +108,6 @@ func (r *CatalogSelectionReconciler) collectGarbage(ctx context.Context, cs *v1a
 	}
 	if len(deleted) > 0 {
 		r.Eventf(cs, corev1.EventTypeNormal, v1alpha1.GarbageCollectedReason, "deleted %d stored archives", len(deleted))
-		ctrl.LoggerFrom(ctx).Info("deleted stored archives", "files", strings.Join(deleted, ", "))
+		ctrl.LoggerFrom(ctx).V(logger.DebugLevel).Info("deleted stored archives", "files", strings.Join(deleted, ", "))
 	}
 }
