@@ -104,6 +104,3 @@ func (s *Selections) Collect(metrics chan<- prometheus.Metric) {
 		}
 	}
 }
-
-// timestamp returns a time in seconds since 1970.
-func timestamp(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
