@@ -51,7 +51,7 @@ func (r *CatalogSelectionReconciler) rebuild(ctx context.Context, a *attempt) er
 	bounded, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
 	defer a.timing.End()
-	result, err := render.RenderInPhases(bounded, guard.Selections(source.Guarded(loaded)), opts, a.enter)
+	result, err := render.InPhases(bounded, guard.Selections(source.Guarded(loaded)), opts, a.enter)
 	if err != nil {
 		return err
 	}

@@ -135,7 +135,7 @@ func (r *CatalogSelectionReconciler) load(ctx context.Context, a *attempt) (err 
 // render renders the loaded sources. An empty result is an error and a hold, and claims no objects.
 func (r *CatalogSelectionReconciler) render(ctx context.Context, a *attempt) (err error) {
 	sources := guard.Selections(a.guarded)
-	a.result, err = render.RenderInPhases(ctx, sources, a.options, a.enter)
+	a.result, err = render.InPhases(ctx, sources, a.options, a.enter)
 	switch {
 	case err == nil:
 		a.names = &unmatchedNames{a.result.Unmatched}

@@ -60,7 +60,7 @@ func FromSpec(cs *v1alpha1.CatalogSelection) (Options, error) { return options.F
 // documents, and assembles the artifact. If it selects none, and the options do not allow that, the
 // error is an *Error with the reason EmptyResult.
 func Render(ctx context.Context, sources []selection.Source, opts Options) (*Result, error) {
-	return RenderInPhases(ctx, sources, opts, func(Phase) {})
+	return InPhases(ctx, sources, opts, func(Phase) {})
 }
 
 // Phase is a part of a render.
@@ -73,8 +73,8 @@ const (
 	Assemble  Phase = "assemble"
 )
 
-// RenderInPhases is Render for callers that time it: it calls begin before each phase. Nothing comes back from begin.
-func RenderInPhases(ctx context.Context, sources []selection.Source, opts Options, begin func(Phase)) (_ *Result, err error) {
+// InPhases is Render for callers that time it: it calls begin before each phase. Nothing comes back from begin.
+func InPhases(ctx context.Context, sources []selection.Source, opts Options, begin func(Phase)) (_ *Result, err error) {
 	defer refusal.Recover("", "rendering", &err)
 	begin(Select)
 	selected, err := selectFrom(ctx, sources, opts)
