@@ -3,6 +3,7 @@
 package config_test
 
 import (
+	"os"
 	"path"
 	"reflect"
 	"slices"
@@ -125,5 +126,18 @@ func TestShardsShareNothingButRights(t *testing.T) {
 	sources := one[networkingv1.NetworkPolicy](t, resources, "NetworkPolicy", "allow-winnow-shards")
 	if got := sources.Spec.Ingress[0].From[0].PodSelector.MatchExpressions[0].Values; !slices.Equal(got, []string{controller + "-shard1"}) {
 		t.Errorf("allow-winnow-shards admits %v", got)
+	}
+}
+
+// TestTheDashboardIsLoadedAsItIs: the sidecar of Grafana finds it by the label, and Flux must not replace its variables.
+func TestTheDashboardIsLoadedAsItIs(t *testing.T) {
+	dashboard := one[corev1.ConfigMap](t, build(t, "monitoring"), "ConfigMap", "winnow-dashboard")
+	if dashboard.Labels["grafana_dashboard"] != "1" || dashboard.Annotations["kustomize.toolkit.fluxcd.io/substitute"] != "disabled" ||
+		dashboard.Namespace != "winnow-system" {
+		t.Errorf("the ConfigMap has %+v", dashboard.ObjectMeta)
+	}
+	want, err := os.ReadFile("monitoring/dashboards/winnow.json")
+	if err != nil || dashboard.Data["winnow.json"] != string(want) {
+		t.Errorf("it has not the file as it is (%v)", err)
 	}
 }

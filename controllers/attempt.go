@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/controllers/failure"
 	"github.com/winnow-dev/winnow/controllers/listing"
+	"github.com/winnow-dev/winnow/controllers/metrics"
 	"github.com/winnow-dev/winnow/controllers/record"
 	"github.com/winnow-dev/winnow/controllers/source"
 	"github.com/winnow-dev/winnow/render"
@@ -26,7 +27,8 @@ import (
 
 // attempt is the state of one reconciliation of a selection. Each step adds the results that later steps need.
 type attempt struct {
-	start time.Time
+	start  time.Time
+	timing *metrics.Timing
 	// selection gets the new status, found is the selection as it was read, and written as it was written last.
 	selection, found, written *v1alpha1.CatalogSelection
 	// served reports whether the storage has the archive that the status names.
@@ -48,6 +50,8 @@ type attempt struct {
 	live   *live.State
 	next   publication
 
+	// notes are keys and values for the line in the log.
+	notes []any
 	// waitsSince is when the attempt began to wait for its sources, or for a slot; zero unless it waits.
 	waitsSince time.Time
 	// names is nil until the sources are rendered.
@@ -56,11 +60,17 @@ type attempt struct {
 	sourceChanges []safeguard.Change
 }
 
-func newAttempt(cs *v1alpha1.CatalogSelection, start time.Time) *attempt {
-	a := &attempt{start: start, selection: cs, found: cs.DeepCopy(), written: cs.DeepCopy()}
+func newAttempt(cs *v1alpha1.CatalogSelection, start time.Time, timing *metrics.Timing) *attempt {
+	a := &attempt{start: start, timing: timing, selection: cs, found: cs.DeepCopy(), written: cs.DeepCopy()}
 	a.record, a.unread = record.Read(cs)
 	return a
 }
+
+// enter begins a phase of a render.
+func (a *attempt) enter(phase render.Phase) { a.timing.Enter(metrics.Phase(phase)) }
+
+// note adds a key and its value to the line in the log.
+func (a *attempt) note(key, value string) { a.notes = append(a.notes, key, value) }
 
 // isNew reports whether the render differs from the served artifact. A withheld artifact is not served.
 func (a *attempt) isNew() bool {

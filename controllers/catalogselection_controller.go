@@ -10,6 +10,7 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
 	"github.com/fluxcd/pkg/runtime/jitter"
+	"github.com/fluxcd/pkg/runtime/logger"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,7 +22,6 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/controllers/holds"
-	"github.com/winnow-dev/winnow/render/parallel"
 )
 
 // Reconcile publishes the artifact of one CatalogSelection from its spec and its sources.
@@ -51,9 +51,10 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	if cs.Spec.Suspend {
 		return r.suspended(ctx, cs)
 	}
-	a := newAttempt(cs, start)
+	a := newAttempt(cs, start, r.measured.Phases.Begin())
 	err = r.reconcile(ctx, a)
 	if left := r.patience(a); left > 0 {
+		ctrl.LoggerFrom(ctx).V(logger.DebugLevel).Info("waits", "reason", err.Error())
 		return ctrl.Result{RequeueAfter: left}, nil
 	}
 	defer r.cluster.Claims.Evaluated(ctx, cs)
@@ -66,7 +67,8 @@ func (r *CatalogSelectionReconciler) suspended(ctx context.Context, cs *v1alpha1
 	r.pushes.Forget(client.ObjectKeyFromObject(cs))
 	r.loader.Forget(client.ObjectKeyFromObject(cs))
 	r.cluster.Claims.Withdraw(ctx, cs)
-	ctrl.LoggerFrom(ctx).Info("reconciliation is suspended for this object")
+	r.measureSuspended(cs)
+	logOutcome(ctx, "suspended", "revision", consumers.RevisionOf(cs))
 	live, err := r.cluster.Observe(ctx, cs)
 	if err != nil {
 		return ctrl.Result{}, err
@@ -172,7 +174,7 @@ func (r *CatalogSelectionReconciler) reconcile(ctx context.Context, a *attempt) 
 	}
 	if err != nil && !a.served && a.newer == nil && a.selection.Status.Artifact != nil && ctx.Err() == nil {
 		if lost := r.rebuild(ctx, a); lost != nil && !isWaiting(lost) {
-			ctrl.LoggerFrom(ctx).Info("the lost archive cannot be rendered again", "reason", lost.Error())
+			a.note("lostArchive", "cannot be rendered again: "+lost.Error())
 		}
 	}
 	return err
@@ -212,23 +214,13 @@ func (r *CatalogSelectionReconciler) finish(ctx context.Context, a *attempt, o o
 	news.sources()
 	news.pushed()
 	news.sourceChanges(a.sourceChanges)
+	r.measure(a, o)
+	a.log(ctx, o)
 	if o.err == nil { // or the ExternalArtifact may still name an archive of before
 		r.collectGarbage(ctx, cs)
 	}
 	if o.retry == backoff {
 		return ctrl.Result{}, o.err
 	}
-	if o.err != nil {
-		ctrl.LoggerFrom(ctx).Info("not published", append([]any{"reason", o.reason, "message", o.message}, stackOf(o.err)...)...)
-	}
 	return jitter.JitteredRequeueInterval(ctrl.Result{RequeueAfter: o.requeueAfter(cs.Spec.Interval)}), nil
-}
-
-// stackOf returns the stack of a panic as a key and a value for the log: nothing else may have it.
-func stackOf(err error) []any {
-	var panicked *parallel.PanicError
-	if !errors.As(err, &panicked) {
-		return nil
-	}
-	return []any{"stack", string(panicked.Stack)}
 }

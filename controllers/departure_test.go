@@ -9,10 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	helper "github.com/fluxcd/pkg/runtime/controller"
-	"github.com/fluxcd/pkg/runtime/metrics"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
-	"github.com/prometheus/client_golang/prometheus"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -50,20 +47,16 @@ func (e *environment) depart() {
 // What this controller has noted of a selection of another shard would stay for as long as it runs, and its metrics would
 // contradict those of that shard.
 func TestASelectionOfAnotherShardLeavesNothingBehind(t *testing.T) {
-	e := newEnvironment(t)
-	recorder := metrics.NewRecorder()
-	e.reconciler.Metrics = helper.Metrics{Scheme: apiServer.Scheme(), MetricsRecorder: recorder}
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(recorder.Collectors()...)
+	e := newMeasured(t)
 	e.source(applications(t, "argocd"))
 	e.selection("kkp")
-	e.publish("kkp")
+	cs, _ := e.publish("kkp")
 	e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].Path = "none" })
 	e.reconcile("kkp") // an edit that is not published
 	if _, ok := e.reconciler.published.Load(e.key("kkp")); !ok || len(e.reconciler.edits.seen) == 0 {
 		t.Fatal("nothing is noted")
 	}
-	if before := series(t, registry); before == 0 {
+	if len(e.named("gotk_")) == 0 || len(e.named("winnow_")) == 0 {
 		t.Fatal("there are no metrics")
 	}
 
@@ -75,20 +68,9 @@ func TestASelectionOfAnotherShardLeavesNothingBehind(t *testing.T) {
 		t.Error("the publication is still noted")
 	}
 	e.equal("edits", len(e.reconciler.edits.seen), 0)
-	e.equal("series", series(t, registry), 0)
-}
-
-// series counts the series of metrics.
-func series(t *testing.T, registry *prometheus.Registry) (n int) {
-	t.Helper()
-	gathered, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, family := range gathered {
-		n += len(family.GetMetric())
-	}
-	return n
+	e.equal("series", e.named(""), map[string]float64{})
+	e.reconciler.recordInstances(e.Context(), cs)
+	e.equal("series after the states of instances, which were read before", e.named(""), map[string]float64{})
 }
 
 func TestTheArchivesOfASelectionMoveToItsShard(t *testing.T) {

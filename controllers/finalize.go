@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fluxcd/pkg/runtime/logger"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -41,7 +42,11 @@ func (r *CatalogSelectionReconciler) finalize(ctx context.Context, cs *v1alpha1.
 		return fmt.Errorf("removing stored archives: %w", err)
 	}
 	r.forget(ctx, cs)
-	return r.removeFinalizer(ctx, cs)
+	if err := r.removeFinalizer(ctx, cs); err != nil {
+		return err
+	}
+	logOutcome(ctx, "deleted")
+	return nil
 }
 
 // forget drops the state in memory of a deleted selection.
@@ -82,7 +87,7 @@ func (r *CatalogSelectionReconciler) departed(ctx context.Context, key types.Nam
 	if err := r.artifacts.RemoveAll(cs); err != nil {
 		return ctrl.Result{}, fmt.Errorf("removing the archives of a selection that was deleted, or is of another shard: %w", err)
 	}
-	ctrl.LoggerFrom(ctx).Info("removed the archives of a selection that is not of this controller any more")
+	logOutcome(ctx, "departed") // its archives are removed, now that another shard serves it
 	return ctrl.Result{}, nil
 }
 
@@ -106,6 +111,6 @@ func (r *CatalogSelectionReconciler) collectGarbage(ctx context.Context, cs *v1a
 	}
 	if len(deleted) > 0 {
 		r.Eventf(cs, corev1.EventTypeNormal, v1alpha1.GarbageCollectedReason, "deleted %d stored archives", len(deleted))
-		ctrl.LoggerFrom(ctx).Info("deleted stored archives", "files", strings.Join(deleted, ", "))
+		ctrl.LoggerFrom(ctx).V(logger.DebugLevel).Info("deleted stored archives", "files", strings.Join(deleted, ", "))
 	}
 }

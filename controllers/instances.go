@@ -66,6 +66,6 @@ func (r *CatalogSelectionReconciler) reportInstancesOf(ctx context.Context, key 
 		return client.IgnoreNotFound(err)
 	}
 	events{r.EventRecorder, before, cs}.instances(r.instances.reported(before))
-	r.RecordCondition(ctx, cs, v1alpha1.InstancesReadyCondition)
+	r.recordInstances(ctx, cs)
 	return nil
 }

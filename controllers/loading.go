@@ -26,7 +26,7 @@ func (r *CatalogSelectionReconciler) loadSources(ctx context.Context, a *attempt
 	err := r.slots.take(key)
 	var loaded []source.Loaded
 	if err == nil {
-		loaded, err = r.loader.Load(ctx, key, purpose, observed)
+		loaded, err = r.loader.Load(ctx, key, purpose, observed, a.timing)
 	}
 	if isWaiting(err) {
 		a.waitsSince = waitsSince(err)

@@ -6,35 +6,141 @@ import (
 	"context"
 	"time"
 
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/metrics"
 )
 
 // recordMetrics records the conditions of a selection, or deletes the series of one that is deleted.
 func (r *CatalogSelectionReconciler) recordMetrics(ctx context.Context, cs *v1alpha1.CatalogSelection, start time.Time) {
+	if r.IsDelete(cs) {
+		r.deleteMetrics(ctx, client.ObjectKeyFromObject(cs))
+		return
+	}
 	r.RecordSuspend(ctx, cs, cs.Spec.Suspend)
-	r.RecordReadiness(ctx, cs)
-	r.RecordReconciling(ctx, cs)
-	r.RecordStalled(ctx, cs)
-	for _, condition := range []string{
-		v1alpha1.HeldCondition, v1alpha1.SourceReadyCondition, v1alpha1.UnmatchedCondition,
-		v1alpha1.AppliedCondition, v1alpha1.PushedCondition, v1alpha1.KeptCondition,
-		v1alpha1.InstancesReadyCondition,
-	} {
-		if r.IsDelete(cs) {
-			r.DeleteCondition(ctx, cs, condition)
-			continue
-		}
+	for _, condition := range conditionTypes() {
 		r.RecordCondition(ctx, cs, condition)
 	}
 	r.RecordDuration(ctx, cs, start)
 }
 
-// deleteMetrics deletes the series of a selection that is not in the cache.
+// deleteMetrics deletes all series of a selection that is deleted, or that is not in the cache. No other place does.
 func (r *CatalogSelectionReconciler) deleteMetrics(ctx context.Context, key types.NamespacedName) {
 	deleted := &v1alpha1.CatalogSelection{}
 	deleted.Name, deleted.Namespace, deleted.DeletionTimestamp = key.Name, key.Namespace, &metav1.Time{Time: time.Unix(0, 0)}
-	r.recordMetrics(ctx, deleted, time.Time{})
+	r.RecordSuspend(ctx, deleted, false) // which deletes for such an object, as RecordDuration does
+	r.RecordDuration(ctx, deleted, time.Time{})
+	for _, condition := range conditionTypes() {
+		r.DeleteCondition(ctx, deleted, condition)
+	}
+	r.measured.Selections.Forget(key)
+}
+
+// recordInstances records the condition InstancesReady outside of a reconciliation. A selection that is gone meanwhile gets no
+// series again: whoever reconciles it has deleted them.
+func (r *CatalogSelectionReconciler) recordInstances(ctx context.Context, cs *v1alpha1.CatalogSelection) {
+	r.RecordCondition(ctx, cs, v1alpha1.InstancesReadyCondition)
+	key := client.ObjectKeyFromObject(cs)
+	if err := r.Get(ctx, key, &v1alpha1.CatalogSelection{}); apierrors.IsNotFound(err) {
+		r.deleteMetrics(ctx, key)
+	}
+}
+
+// conditionTypes are those of CatalogSelections.
+func conditionTypes() []string {
+	return []string{
+		meta.ReadyCondition, meta.ReconcilingCondition, meta.StalledCondition,
+		v1alpha1.HeldCondition, v1alpha1.SourceReadyCondition, v1alpha1.UnmatchedCondition, v1alpha1.AppliedCondition,
+		v1alpha1.PushedCondition, v1alpha1.KeptCondition, v1alpha1.InstancesReadyCondition,
+	}
+}
+
+// measure records what a reconciliation has found out about the artifact of its selection.
+func (r *CatalogSelectionReconciler) measure(a *attempt, o outcome) {
+	cs, key := a.selection, client.ObjectKeyFromObject(a.selection)
+	last := r.measured.Selections.Of(key)
+	next := metrics.Selection{
+		Held: heldChanges(cs), Unmatched: last.Unmatched, Published: publishedAt(cs), BehindSince: r.behindSince(a, o, last.BehindSince),
+	}
+	if o.names != nil {
+		next.Unmatched = new(len(o.names.unmatched))
+	}
+	r.measured.Selections.Set(key, next)
+}
+
+// measureSuspended is measure for a selection that is suspended.
+func (r *CatalogSelectionReconciler) measureSuspended(cs *v1alpha1.CatalogSelection) {
+	key := client.ObjectKeyFromObject(cs)
+	next := r.measured.Selections.Of(key)
+	next.Held, next.Published = heldChanges(cs), publishedAt(cs)
+	r.measured.Selections.Set(key, next)
+}
+
+func heldChanges(cs *v1alpha1.CatalogSelection) map[string]int {
+	changes := map[string]int{}
+	if cs.Status.Held != nil {
+		for _, held := range cs.Status.Held.Reasons {
+			changes[held.Reason]++
+		}
+	}
+	return changes
+}
+
+// publishedAt returns when the served artifact was published; zero if none is served.
+func publishedAt(cs *v1alpha1.CatalogSelection) time.Time {
+	if cs.Status.Artifact == nil || cs.Status.Withheld != "" {
+		return time.Time{}
+	}
+	return cs.Status.Artifact.LastUpdateTime.Time
+}
+
+// behindSince returns since when the newest sources and spec of a selection are not published; zero if they are. last is the
+// result of the reconciliation before: of several revisions that were not published, the first one counts.
+func (r *CatalogSelectionReconciler) behindSince(a *attempt, o outcome, last time.Time) time.Time {
+	if o.err == nil {
+		return time.Time{}
+	}
+	since := r.unpublishedSince(a)
+	if since.IsZero() {
+		if a.observed == nil {
+			return last // the sources could not be read
+		}
+		return time.Time{}
+	}
+	if held := conditions.Get(a.selection, v1alpha1.HeldCondition); held != nil && held.Status == metav1.ConditionTrue {
+		since = earlier(since, held.LastTransitionTime.Time) // which a restart does not forget
+	}
+	return earlier(since, last)
+}
+
+// unpublishedSince returns since when what an attempt was to publish exists; zero if it is published already, as far as that is
+// known.
+func (r *CatalogSelectionReconciler) unpublishedSince(a *attempt) (since time.Time) {
+	cs := a.selection
+	if cs.Status.Artifact == nil {
+		return cs.CreationTimestamp.Time
+	}
+	if a.record != nil && !a.record.IsOf(cs) {
+		since = r.edits.since(cs, r.now())
+	}
+	for i, observed := range a.observed {
+		if i >= len(cs.Status.Sources) || cs.Status.Sources[i] != observed.Status() {
+			since = earlier(since, observed.Artifact.LastUpdateTime.Time)
+		}
+	}
+	return since
+}
+
+// earlier returns the earlier one of two times, of which zero is none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }

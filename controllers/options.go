@@ -3,6 +3,7 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster/access"
 	"github.com/winnow-dev/winnow/controllers/kinds"
 	"github.com/winnow-dev/winnow/controllers/memory"
+	"github.com/winnow-dev/winnow/controllers/metrics"
 	"github.com/winnow-dev/winnow/controllers/pushes"
 	"github.com/winnow-dev/winnow/controllers/record"
 	"github.com/winnow-dev/winnow/controllers/registries"
@@ -42,7 +44,9 @@ type Options struct {
 	// Config connects to the API server, for the watches of kinds and for impersonation.
 	Config   *rest.Config
 	Recorder kuberecord.EventRecorder
-	Metrics  helper.Metrics
+	// Metrics are those of Flux, and DomainMetrics those of Winnow; nil measures nothing.
+	Metrics       helper.Metrics
+	DomainMetrics *metrics.Metrics
 	// Storage holds the archives that are served.
 	Storage *storage.Storage
 	// KindCaches are the options of the watches of definitions and Kustomizations.
@@ -69,22 +73,28 @@ type Options struct {
 
 // New returns a reconciler. The watches of kinds, which it starts, end with ctx.
 func New(ctx context.Context, o Options) *CatalogSelectionReconciler {
+	measured := cmp.Or(o.DomainMetrics, &metrics.Metrics{})
 	connections := registries.New(o.Secrets, o.HTTPRetry)
 	failures, loads := transfers.NewFailures(o.Now), memory.New(memory.LoadBytes)
-	connections.TokenHosts = o.TokenHosts
+	connections.TokenHosts, connections.Traffic = o.TokenHosts, measured.Traffic
+	downloads := transfers.New(transfers.DefaultLimits())
+	downloads.Metrics = measured.Downloads
 	r := &CatalogSelectionReconciler{
-		Client: o.Client, EventRecorder: o.Recorder, Metrics: o.Metrics,
+		Client: o.Client, EventRecorder: o.Recorder, Metrics: o.Metrics, measured: measured,
 		apiReader: o.APIReader, fieldManager: o.Name, settleDelay: o.SettleDelay, now: o.Now,
 		sources: &source.Sources{
 			Reader: o.Client, APIReader: o.APIReader, NoCrossNamespaceRefs: o.NoCrossNamespaceRefs,
 			Catalogs: source.NewCatalogs(source.CatalogOptions{
 				CacheBytes: o.CatalogCacheBytes, HTTPRetry: o.HTTPRetry, Host: o.SourceHost,
-				Registries: connections, Failures: failures, Memory: loads,
+				Registries: connections, Failures: failures, Memory: loads, Metrics: measured.Cache, Traffic: measured.Traffic,
 			}),
 		},
-		artifacts: &artifacts.Artifacts{Client: o.Client, APIReader: o.APIReader, Storage: o.Storage, FieldManager: o.Name},
+		artifacts: &artifacts.Artifacts{
+			Client: o.Client, APIReader: o.APIReader, Storage: o.Storage, FieldManager: o.Name, Traffic: measured.Traffic,
+		},
 		pushes: pushes.New(pushes.Options{
 			Registries: connections, Failures: failures, Memory: loads, Storage: o.Storage, Queue: o.PushQueue,
+			Metrics: measured.Pushes,
 		}),
 		enqueued:  make(chan event.GenericEvent),
 		instances: newInstanceUpdates(),
@@ -98,9 +108,9 @@ func New(ctx context.Context, o Options) *CatalogSelectionReconciler {
 		Selections: o.Client, Published: record.Live, Outdated: r.outdated, Rendered: record.Rendered, Enqueue: r.enqueue,
 		Reported: r.instances.enqueue, Now: o.Now,
 	})
-	r.slots.limit, r.slots.enqueue, r.slots.now = 1, r.enqueue, o.Now
+	r.slots.limit, r.slots.enqueue, r.slots.now, r.slots.metrics = 1, r.enqueue, o.Now, measured.Renders
 	r.loader = &source.Loader{
-		Sources: r.sources, Queue: transfers.New(transfers.DefaultLimits()), Enqueue: r.enqueue, Now: o.Now,
+		Sources: r.sources, Queue: downloads, Enqueue: r.enqueue, Now: o.Now,
 		Timeout: source.DefaultLoadTimeout,
 	}
 	r.cluster.Kinds.Enqueue, r.pushes.Enqueue = r.enqueue, r.enqueue

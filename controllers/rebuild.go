@@ -50,7 +50,8 @@ func (r *CatalogSelectionReconciler) rebuild(ctx context.Context, a *attempt) er
 	}
 	bounded, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
-	result, err := render.Render(bounded, guard.Selections(source.Guarded(loaded)), opts)
+	defer a.timing.End()
+	result, err := render.InPhases(bounded, guard.Selections(source.Guarded(loaded)), opts, a.enter)
 	if err != nil {
 		return err
 	}
@@ -60,7 +61,7 @@ func (r *CatalogSelectionReconciler) rebuild(ctx context.Context, a *attempt) er
 	if result.Revision != a.selection.Status.Artifact.Revision {
 		return fmt.Errorf("rendering it once more gives %s", bounds.ShortChecksum(result.Revision))
 	}
-	artifact, err := r.artifacts.Store(a.selection, result, artifacts.Origin(observed))
+	artifact, err := r.artifacts.Store(a.selection, result, artifacts.Origin(observed), a.timing)
 	if err != nil {
 		return err
 	}

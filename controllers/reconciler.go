@@ -13,6 +13,7 @@ import (
 
 	"github.com/winnow-dev/winnow/controllers/artifacts"
 	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/metrics"
 	"github.com/winnow-dev/winnow/controllers/pushes"
 	"github.com/winnow-dev/winnow/controllers/source"
 )
@@ -23,6 +24,8 @@ type CatalogSelectionReconciler struct {
 	record.EventRecorder
 	helper.Metrics
 
+	// measured are the metrics of Winnow itself.
+	measured *metrics.Metrics
 	// apiReader reads past the cache.
 	apiReader    client.Reader
 	fieldManager string

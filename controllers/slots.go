@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/controllers/failure"
+	"github.com/winnow-dev/winnow/controllers/metrics"
 )
 
 // slots bounds the workers that render selections of one namespace, so that expensive renders of a tenant leave workers
@@ -23,6 +24,8 @@ type slots struct {
 	// enqueue adds a selection to the queue of the controller.
 	enqueue func(context.Context, ...types.NamespacedName)
 	now     func() time.Time
+	// metrics measures those that wait; may be nil.
+	metrics *metrics.Queue
 
 	mu sync.Mutex
 	// lines maps a namespace to its selections, oldest first: those before limit have a slot, and the others wait.
@@ -33,6 +36,7 @@ type slots struct {
 type waiting struct {
 	selection types.NamespacedName
 	since     time.Time
+	wait      *metrics.Wait
 	// refused is true while the reconciliation runs that got no slot: its end does not end the wait.
 	refused bool
 }
@@ -55,6 +59,9 @@ func (s *slots) take(selection types.NamespacedName) error {
 	}
 	waiting := s.lines[selection.Namespace][i]
 	waiting.refused = true
+	if waiting.wait == nil {
+		waiting.wait = s.metrics.Enter()
+	}
 	return &failure.WaitingError{Since: waiting.since, Message: fmt.Sprintf("waits for one of %d renders at a time in namespace %s", s.limit, selection.Namespace)}
 }
 
@@ -79,14 +86,17 @@ func (s *slots) remove(selection types.NamespacedName) *waiting {
 		line[i].refused = false
 		return nil
 	}
+	line[i].wait.Leave()
 	line = slices.Delete(line, i, i+1)
 	if s.lines[selection.Namespace] = line; len(line) == 0 {
 		delete(s.lines, selection.Namespace)
 	}
-	if i < s.limit && s.limit <= len(line) {
-		return line[s.limit-1]
+	if i >= s.limit || s.limit > len(line) {
+		return nil
 	}
-	return nil
+	next := line[s.limit-1]
+	next.wait.Serve()
+	return next
 }
 
 // waits reports whether the selection is in the line of its namespace.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"time"
 
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -17,6 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/controllers/failure"
+	"github.com/winnow-dev/winnow/controllers/metrics"
 	"github.com/winnow-dev/winnow/controllers/record"
 	"github.com/winnow-dev/winnow/controllers/source"
 	"github.com/winnow-dev/winnow/render"
@@ -32,8 +32,11 @@ const publishTimeout = 5 * time.Minute
 // errUnchanged ends the steps because their result is published already.
 var errUnchanged = errors.New("unchanged")
 
-// step is one part of a publication. The first step that fails ends the publication.
-type step func(context.Context, *attempt) error
+// step is one part of a publication, and the phase that it belongs to. The first step that fails ends the publication.
+type step struct {
+	phase metrics.Phase
+	run   func(context.Context, *attempt) error
+}
 
 // steps returns the steps from a spec to a published artifact, in order. The first error is what users see, so
 // the checks that cost least and explain most come first: the spec and the status of its sources, then the
@@ -41,16 +44,16 @@ type step func(context.Context, *attempt) error
 // only protect objects.
 func (r *CatalogSelectionReconciler) steps() []step {
 	return []step{
-		r.readSpec,
-		r.observe,
-		r.endUnchanged,
-		r.load,
-		r.render,
-		r.inspect,
-		r.admit,
-		r.endKept,
-		r.store,
-		r.commit,
+		{metrics.Untimed, r.readSpec},
+		{metrics.Untimed, r.observe},
+		{metrics.Untimed, r.endUnchanged},
+		{metrics.Untimed, r.load}, // the loader times it
+		{metrics.Select, r.render},
+		{metrics.Guard, r.inspect},
+		{metrics.Guard, r.admit},
+		{metrics.Guard, r.endKept},
+		{metrics.Untimed, r.store}, // Store times it
+		{metrics.Commit, r.commit},
 	}
 }
 
@@ -69,8 +72,10 @@ func (r *CatalogSelectionReconciler) publish(ctx context.Context, a *attempt) er
 }
 
 func run(ctx context.Context, a *attempt, steps []step) error {
+	defer a.timing.End()
 	for _, step := range steps {
-		err := step(ctx, a)
+		a.timing.Enter(step.phase)
+		err := step.run(ctx, a)
 		if errors.Is(err, errUnchanged) {
 			return nil
 		}
@@ -130,7 +135,7 @@ func (r *CatalogSelectionReconciler) load(ctx context.Context, a *attempt) (err 
 // render renders the loaded sources. An empty result is an error and a hold, and claims no objects.
 func (r *CatalogSelectionReconciler) render(ctx context.Context, a *attempt) (err error) {
 	sources := guard.Selections(a.guarded)
-	a.result, err = render.Render(ctx, sources, a.options)
+	a.result, err = render.InPhases(ctx, sources, a.options, a.enter)
 	switch {
 	case err == nil:
 		a.names = &unmatchedNames{a.result.Unmatched}
@@ -194,7 +199,7 @@ func (r *CatalogSelectionReconciler) endKept(ctx context.Context, a *attempt) er
 }
 
 func (r *CatalogSelectionReconciler) store(_ context.Context, a *attempt) error {
-	artifact, err := r.artifacts.Store(a.selection, a.stored, artifacts.Origin(a.observed))
+	artifact, err := r.artifacts.Store(a.selection, a.stored, artifacts.Origin(a.observed), a.timing)
 	if err != nil {
 		return err
 	}
@@ -216,7 +221,7 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 		return err
 	}
 	if packed == nil {
-		ctrl.LoggerFrom(ctx).Info("the record of the artifact is too large for the status: new revisions are compared with the artifact itself")
+		a.note("record", "too large for the status: new revisions are compared with the artifact itself")
 	}
 	if cs.Status.Withheld, err = r.withholdReason(ctx, a); err != nil {
 		return err

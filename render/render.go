@@ -59,15 +59,33 @@ func FromSpec(cs *v1alpha1.CatalogSelection) (Options, error) { return options.F
 // Render selects applications from the sources, which are in order of precedence, transforms their
 // documents, and assembles the artifact. If it selects none, and the options do not allow that, the
 // error is an *Error with the reason EmptyResult.
-func Render(ctx context.Context, sources []selection.Source, opts Options) (_ *Result, err error) {
+func Render(ctx context.Context, sources []selection.Source, opts Options) (*Result, error) {
+	return InPhases(ctx, sources, opts, func(Phase) {})
+}
+
+// Phase is a part of a render.
+type Phase string
+
+// The phases, in order.
+const (
+	Select    Phase = "select"
+	Transform Phase = "transform"
+	Assemble  Phase = "assemble"
+)
+
+// InPhases is Render for callers that time it: it calls begin before each phase. Nothing comes back from begin.
+func InPhases(ctx context.Context, sources []selection.Source, opts Options, begin func(Phase)) (_ *Result, err error) {
 	defer refusal.Recover("", "rendering", &err)
+	begin(Select)
 	selected, err := selectFrom(ctx, sources, opts)
 	if err != nil {
 		return nil, err
 	}
+	begin(Transform)
 	transformed, err := transformSelected(ctx, selected)
 	if err != nil {
 		return nil, err
 	}
+	begin(Assemble)
 	return assemble(ctx, transformed)
 }

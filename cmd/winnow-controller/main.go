@@ -24,9 +24,11 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers"
+	winnowmetrics "github.com/winnow-dev/winnow/controllers/metrics"
 	"github.com/winnow-dev/winnow/controllers/serving"
 	"github.com/winnow-dev/winnow/controllers/source"
 )
@@ -94,10 +96,14 @@ func run(ctx context.Context, o *options) error {
 	}
 	pushQueue := workqueue.NewTypedRateLimitingQueueWithConfig(helper.GetRateLimiter(o.rateLimiter),
 		workqueue.TypedRateLimitingQueueConfig[ctrl.Request]{Name: "push"})
+	measured, err := winnowmetrics.New(ctrlmetrics.Registry, time.Now)
+	if err != nil {
+		return err
+	}
 	reconciler := controllers.New(ctx, controllers.Options{
 		Name: controllerName, Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Secrets: mgr.GetClient(), Config: mgr.GetConfig(),
 		Recorder: recorder, Metrics: helper.NewMetrics(mgr, metrics.MustMakeRecorder(), v1alpha1.CatalogSelectionFinalizer),
-		Storage: store, KindCaches: caches, DefaultServiceAccount: o.defaultServiceAccount,
+		DomainMetrics: measured, Storage: store, KindCaches: caches, DefaultServiceAccount: o.defaultServiceAccount,
 		NoCrossNamespaceRefs: o.acl.NoCrossNamespaceRefs, SourceHost: os.Getenv(helper.EnvSourceLocalhost),
 		CatalogCacheBytes: o.catalogCache, HTTPRetry: o.httpRetry, TokenHosts: o.tokenHosts, SettleDelay: o.settleDelay,
 		PushQueue: pushQueue, Now: time.Now,

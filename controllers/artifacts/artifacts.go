@@ -24,9 +24,10 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/failure"
+	"github.com/winnow-dev/winnow/controllers/metrics"
 )
 
-// Artifacts writes archives and ExternalArtifacts. All fields are required.
+// Artifacts writes archives and ExternalArtifacts. All fields but Traffic are required.
 type Artifacts struct {
 	Client client.Client
 	// APIReader reads from the API server, not from the cache.
@@ -35,6 +36,8 @@ type Artifacts struct {
 	Storage *storage.Storage
 	// FieldManager is the field manager of all writes.
 	FieldManager string
+	// Traffic counts the bytes of archives; may be nil.
+	Traffic *metrics.Traffic
 }
 
 // Announce creates or updates the ExternalArtifact with the selection's name: with the artifact in the status,

@@ -21,6 +21,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/failure"
+	"github.com/winnow-dev/winnow/controllers/metrics"
 	"github.com/winnow-dev/winnow/controllers/source"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -33,18 +34,21 @@ const garbageTimeout = 10 * time.Second
 const staged = ".staged"
 
 // Store writes the archive of a render and returns the artifact that describes it, which Unstage makes servable. It keeps
-// an intact archive of the same revision. origin is the result of Origin.
-func (a *Artifacts) Store(cs *v1alpha1.CatalogSelection, result *render.Result, origin string) (*meta.Artifact, error) {
+// an intact archive of the same revision. origin is the result of Origin; timing may be nil.
+func (a *Artifacts) Store(cs *v1alpha1.CatalogSelection, result *render.Result, origin string, timing *metrics.Timing) (*meta.Artifact, error) {
 	if last := cs.Status.Artifact; last != nil && last.Revision == result.Revision && a.Intact(cs) {
 		kept := last.DeepCopy()
 		kept.Metadata = map[string]string{v1.AnnotationRevision: origin}
 		a.Storage.SetArtifactURL(kept)
 		return kept, nil
 	}
+	timing.Enter(metrics.Archive)
 	var content bytes.Buffer
 	if err := result.WriteArchive(&content); err != nil {
 		return nil, fmt.Errorf("writing the archive: %w", err)
 	}
+	timing.Enter(metrics.Store)
+	size := content.Len()
 	artifact := a.Storage.NewArtifactFor(sourcev1.ExternalArtifactKind, cs, result.Revision, archiveName(result.Revision))
 	if err := a.Storage.MkdirAll(artifact); err != nil {
 		return nil, fmt.Errorf("making the directory of the archive: %w", err)
@@ -54,6 +58,7 @@ func (a *Artifacts) Store(cs *v1alpha1.CatalogSelection, result *render.Result, 
 	if err := a.Storage.Copy(&artifact, &content); err != nil {
 		return nil, fmt.Errorf("storing the archive: %w", err)
 	}
+	a.Traffic.Stored(int64(size))
 	artifact.Path = name
 	// The API stores whole seconds.
 	artifact.LastUpdateTime = artifact.LastUpdateTime.Rfc3339Copy()

@@ -43,7 +43,7 @@ func TestAnArchiveIsStoredOnce(t *testing.T) {
 	if a.HasAny(cs) {
 		t.Error("there are archives before the first one")
 	}
-	first, err := a.Store(cs, rendered(t, "argocd"), "v1@sha256:0")
+	first, err := a.Store(cs, rendered(t, "argocd"), "v1@sha256:0", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestAnArchiveIsStoredOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := a.Store(cs, rendered(t, "argocd"), "v2@sha256:1")
+	again, err := a.Store(cs, rendered(t, "argocd"), "v2@sha256:1", nil)
 	if err != nil || again.Digest != first.Digest || again.Metadata["org.opencontainers.image.revision"] != "v2@sha256:1" {
 		t.Errorf("Store() = %+v, %v", again, err)
 	}
@@ -86,7 +86,7 @@ func TestAnArchiveIsStoredOnce(t *testing.T) {
 	if _, err := a.Definitions(t.Context(), cs, first); err == nil {
 		t.Error("a damaged archive is read")
 	}
-	_, err = a.Store(cs, rendered(t, "argocd"), "v2@sha256:1")
+	_, err = a.Store(cs, rendered(t, "argocd"), "v2@sha256:1", nil)
 	if err = errors.Join(err, a.Unstage(cs)); err != nil || !a.Intact(cs) {
 		t.Errorf("the archive is not stored again: %v", err)
 	}

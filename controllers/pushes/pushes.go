@@ -18,6 +18,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/winnow-dev/winnow/controllers/memory"
+	"github.com/winnow-dev/winnow/controllers/metrics"
 	"github.com/winnow-dev/winnow/controllers/registries"
 	"github.com/winnow-dev/winnow/controllers/transfers"
 	"github.com/winnow-dev/winnow/render"
@@ -42,7 +43,7 @@ type Pushes struct {
 	queued map[types.NamespacedName]*transfers.Transfer
 }
 
-// Options configures Pushes. All fields are required.
+// Options configures Pushes. All fields but Metrics are required.
 type Options struct {
 	Registries *registries.Registries
 	// Failures has the connections that do not answer.
@@ -53,16 +54,20 @@ type Options struct {
 	Storage *storage.Storage
 	// Queue has the selections to push, with the backoff of failures.
 	Queue workqueue.TypedRateLimitingInterface[ctrl.Request]
+	// Metrics measures the pushes that wait; may be nil.
+	Metrics *metrics.Queue
 }
 
 // New returns Pushes without jobs.
 func New(o Options) *Pushes {
+	turns := transfers.New(transfers.DefaultLimits())
+	turns.Metrics = o.Metrics
 	return &Pushes{
 		sender: sender{
 			comparer:   comparer{o.Memory, semaphore.NewWeighted(1), render.ReadArtifact},
 			registries: o.Registries, failures: o.Failures, sending: memory.New(memory.SendBytes), packing: semaphore.NewWeighted(1),
 		},
-		storage: o.Storage, queue: o.Queue, turns: transfers.New(transfers.DefaultLimits()),
+		storage: o.Storage, queue: o.Queue, turns: turns,
 		jobs:    map[types.NamespacedName]pushJob{},
 		results: map[types.NamespacedName]pushResult{},
 		queued:  map[types.NamespacedName]*transfers.Transfer{},

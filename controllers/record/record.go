@@ -273,7 +273,12 @@ func (r *Record) Published() guard.Published {
 // Rendered reports whether the artifact of a selection was rendered from its present spec.
 func Rendered(cs *v1alpha1.CatalogSelection) bool {
 	r, err := Read(cs)
-	return err == nil && equality.Semantic.DeepEqual(r.Spec, guard.RenderedSpec(cs))
+	return err == nil && r.IsOf(cs)
+}
+
+// IsOf reports whether the spec that was rendered is that of the selection.
+func (r *Record) IsOf(cs *v1alpha1.CatalogSelection) bool {
+	return equality.Semantic.DeepEqual(r.Spec, guard.RenderedSpec(cs))
 }
 
 // Live returns what a cluster has of the artifact of the selection; nil if that is not known.

@@ -30,6 +30,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/metrics"
 	"github.com/winnow-dev/winnow/registry/realm"
 )
 
@@ -38,6 +39,8 @@ import (
 type Registries struct {
 	// TokenHosts issue tokens wherever they are. Set it before the first connection.
 	TokenHosts realm.Hosts
+	// Traffic counts what is sent and received; may be nil.
+	Traffic *metrics.Traffic
 
 	client  client.Client
 	retries int
@@ -149,7 +152,7 @@ func (r *Registries) Connect(ctx context.Context, a Access) (*Connection, error)
 	}
 	plainHTTP := a.insecureHTTP(ctx, transport, repository)
 	authenticated := realm.NewClient(transport, r.TokenHosts, func(base http.RoundTripper) http.RoundTripper {
-		return &ociretry.Transport{Base: base, Policy: r.policy}
+		return &ociretry.Transport{Base: r.Traffic.OfRegistry(base), Policy: r.policy}
 	})
 	authenticated.Header = http.Header{"User-Agent": {"winnow-controller"}}
 	authenticated.Credential = credential

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/winnow-dev/winnow/controllers/memory"
+	"github.com/winnow-dev/winnow/controllers/metrics"
 	"github.com/winnow-dev/winnow/controllers/registries"
 	"github.com/winnow-dev/winnow/controllers/transfers"
 	"github.com/winnow-dev/winnow/render/archive"
@@ -28,6 +29,9 @@ type Catalogs struct {
 	mu    sync.Mutex
 	size  int64
 	cache *simplelru.LRU[string, *catalog.Catalog]
+	// dropped are the keys of catalogs for which the cache had no room.
+	dropped *simplelru.LRU[string, struct{}]
+	metrics *metrics.Cache
 }
 
 // CatalogOptions configures NewCatalogs.
@@ -44,21 +48,32 @@ type CatalogOptions struct {
 	Failures *transfers.Failures
 	// Memory bounds the catalogs that are parsed at a time. Required.
 	Memory *memory.Budget
+	// Metrics measures the cache, and Traffic what is downloaded; both may be nil.
+	Metrics *metrics.Cache
+	Traffic *metrics.Traffic
 }
+
+// maxCatalogs bounds the number of cached catalogs, because an empty catalog has no bytes.
+const maxCatalogs = 1024
 
 // NewCatalogs returns an empty cache of catalogs.
 func NewCatalogs(o CatalogOptions) *Catalogs {
-	c := &Catalogs{budget: o.CacheBytes, fetcher: fetcher{parser{o.Memory}, fetch.New(
+	c := &Catalogs{budget: o.CacheBytes, metrics: o.Metrics, fetcher: fetcher{parser{o.Memory}, fetch.New(
 		fetch.WithRetries(o.HTTPRetry),
 		fetch.WithMaxDownloadSize(int(archive.DefaultLimits().Compressed)),
 		fetch.WithHostnameOverwrite(o.Host),
 		fetch.WithFileName(archiveFile),
-	), o.Registries, o.Failures}}
+	), o.Registries, o.Failures, o.Traffic}}
 	c.lookups.fetcher = &c.fetcher
-	evicted := func(_ string, old *catalog.Catalog) { c.size -= old.Size() }
+	evicted := func(key string, old *catalog.Catalog) {
+		c.size -= old.Size()
+		c.dropped.Add(key, struct{}{})
+		c.metrics.Evict()
+	}
 	c.lookups.cache, _ = lru.New[string, lookup](maxLookups)
-	// The number of entries has a bound because an empty catalog has no bytes.
-	c.cache, _ = simplelru.NewLRU(1024, evicted)
+	c.cache, _ = simplelru.NewLRU(maxCatalogs, evicted)
+	c.dropped, _ = simplelru.NewLRU[string, struct{}](maxCatalogs, nil)
+	c.metrics.Limit(o.CacheBytes)
 	return c
 }
 
@@ -66,12 +81,14 @@ func NewCatalogs(o CatalogOptions) *Catalogs {
 func (c *Catalogs) load(ctx context.Context, source Observed) (*catalog.Catalog, error) {
 	key := source.catalogKey()
 	if cached, ok := c.get(key); ok {
+		c.metrics.Hit(1)
 		return cached, nil
 	}
 	return c.loading.do(ctx, key+" "+source.settings(), "the artifact of source "+source.Name.String(), func(ctx context.Context) (*catalog.Catalog, error) {
 		if cached, ok := c.get(key); ok {
 			return cached, nil
 		}
+		c.metrics.Miss(c.wasDropped(key))
 		fresh, err := c.fetch(ctx, source)
 		if err != nil {
 			return nil, err
@@ -102,15 +119,28 @@ func (c *Catalogs) get(key string) (*catalog.Catalog, bool) {
 }
 
 func (c *Catalogs) put(key string, fresh *catalog.Catalog) {
-	size := fresh.Size()
-	if size > c.budget {
-		return
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	size := fresh.Size()
+	if size > c.budget {
+		c.dropped.Add(key, struct{}{})
+		return
+	}
+	if c.cache.Contains(key) {
+		return // two loads with different settings of the source have the same catalog
+	}
 	for c.size+size > c.budget {
 		c.cache.RemoveOldest()
 	}
 	c.cache.Add(key, fresh)
 	c.size += size
+	c.dropped.Remove(key)
+	c.metrics.Size(c.size)
+}
+
+// wasDropped reports whether the cache had no room for a catalog that was loaded before.
+func (c *Catalogs) wasDropped(key string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.dropped.Contains(key)
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"sync"
 	"testing"
@@ -13,11 +14,13 @@ import (
 
 	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/failure"
 	"github.com/winnow-dev/winnow/controllers/memory"
+	"github.com/winnow-dev/winnow/controllers/metrics"
 	"github.com/winnow-dev/winnow/controllers/transfers"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
@@ -79,13 +82,23 @@ func TestTheCacheOfCatalogsIsBounded(t *testing.T) {
 		name  string
 		bytes int64
 		want  int
+		// counted are the hits, the misses, those that were in the cache before, and the evictions.
+		counted string
 	}{
-		{"all fit", 2 * room, 2},
-		{"one fits", room, 4},
-		{"none fits", room - 1, 4},
+		{"all fit", 2 * room, 2, "2 2 0 0"},
+		{"one fits", room, 4, "0 2 2 3"},
+		{"none fits", room - 1, 4, "0 2 2 0"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			catalogs := newCatalogs(test.bytes)
+			registry := prometheus.NewRegistry()
+			measured, err := metrics.New(registry, time.Now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			catalogs := NewCatalogs(CatalogOptions{
+				CacheBytes: test.bytes, Failures: transfers.NewFailures(time.Now), Memory: memory.New(memory.LoadBytes),
+				Metrics: measured.Cache, Traffic: measured.Traffic,
+			})
 			for range 2 {
 				for _, source := range []Observed{sourceAt(server, "/1", one), sourceAt(server, "/2", two)} {
 					if _, err := catalogs.load(t.Context(), source); err != nil {
@@ -99,7 +112,54 @@ func TestTheCacheOfCatalogsIsBounded(t *testing.T) {
 			if catalogs.size > test.bytes {
 				t.Errorf("%d bytes in a cache of %d", catalogs.size, test.bytes)
 			}
+			const requests = "winnow_catalog_cache_requests_total "
+			values := valuesOf(t, registry)
+			if got := fmt.Sprint(values[requests+"hit"], values[requests+"miss"], values[requests+"evicted"], values["winnow_catalog_cache_evictions_total"]); got != test.counted {
+				t.Errorf("counted %s, want %s", got, test.counted)
+			}
+			if got := values["winnow_catalog_cache_bytes"]; got != float64(catalogs.size) {
+				t.Errorf("the cache is measured with %v bytes, and has %d", got, catalogs.size)
+			}
+			if got, least := values["winnow_downloaded_bytes_total artifact"], len(one)+len(two); got < float64(least) {
+				t.Errorf("%v bytes were downloaded, want at least %d", got, least)
+			}
 		})
+	}
+}
+
+// valuesOf returns the counters and gauges of a registry by their names and the values of their labels.
+func valuesOf(t *testing.T, registry *prometheus.Registry) map[string]float64 {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]float64{}
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			name := family.GetName()
+			for _, label := range metric.GetLabel() {
+				name += " " + label.GetValue()
+			}
+			values[name] = metric.GetCounter().GetValue() + metric.GetGauge().GetValue()
+		}
+	}
+	return values
+}
+
+// Two loads of one catalog run at a time if the settings of its source differ. Counted twice, its bytes would never be free
+// again.
+func TestACatalogThatIsLoadedTwiceIsCachedOnce(t *testing.T) {
+	loaded, err := render.LoadArchive(t.Context(), "catalog", bytes.NewReader(sourcetest.Applications(t, "argocd")), render.CatalogLocation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalogs := newCatalogs(3 * loaded.Size())
+	for range 3 {
+		catalogs.put("key", loaded)
+	}
+	if catalogs.size != loaded.Size() {
+		t.Errorf("the cache counts %d bytes for one catalog of %d", catalogs.size, loaded.Size())
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/failure"
 	"github.com/winnow-dev/winnow/controllers/memory"
+	"github.com/winnow-dev/winnow/controllers/metrics"
 	"github.com/winnow-dev/winnow/controllers/registries"
 	"github.com/winnow-dev/winnow/controllers/transfers"
 	"github.com/winnow-dev/winnow/registry"
@@ -34,6 +35,7 @@ type fetcher struct {
 	archives   *fetch.ArchiveFetcher
 	registries *registries.Registries
 	failures   *transfers.Failures
+	traffic    *metrics.Traffic
 }
 
 // withRegistry calls do with a connection to the repository of the source, unless it has just failed. A connection belongs
@@ -112,6 +114,9 @@ func (f *fetcher) download(ctx context.Context, source Observed) (*catalog.Catal
 		return nil, failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("opening the artifact of source %s: %w", name, err))
 	}
 	defer file.Close()
+	if info, err := file.Stat(); err == nil {
+		f.traffic.Downloaded(info.Size())
+	}
 	return f.parse(ctx, source, file)
 }
 

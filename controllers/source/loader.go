@@ -16,6 +16,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/failure"
+	"github.com/winnow-dev/winnow/controllers/metrics"
 	"github.com/winnow-dev/winnow/controllers/transfers"
 )
 
@@ -59,14 +60,16 @@ type pendingLoad struct {
 	done   bool
 	loaded []Loaded
 	err    error
+	took   time.Duration
 	// doing is what the load does now.
 	doing string
 }
 
 // Load returns the sources with their catalogs, from the cache or from a load that has ended, and sets the locations in
-// observed. It starts a load otherwise, in place of one for other inputs, and returns a *failure.WaitingError.
-func (l *Loader) Load(ctx context.Context, selection types.NamespacedName, purpose Purpose, observed []Observed) ([]Loaded, error) {
-	loaded, ok, err := l.take(selection, purpose, observed)
+// observed. It starts a load otherwise, in place of one for other inputs, and returns a *failure.WaitingError. It adds to timing how
+// long the load took that has ended.
+func (l *Loader) Load(ctx context.Context, selection types.NamespacedName, purpose Purpose, observed []Observed, timing *metrics.Timing) ([]Loaded, error) {
+	loaded, ok, err := l.take(selection, purpose, observed, timing)
 	if !ok {
 		if loaded, ok, err = l.Sources.Cached(observed); ok || err != nil {
 			l.end(selection, purpose)
@@ -110,7 +113,7 @@ func (l *Loader) Forget(selection types.NamespacedName) {
 }
 
 // take removes a load that has ended and returns its result, if it is one of these inputs.
-func (l *Loader) take(selection types.NamespacedName, purpose Purpose, observed []Observed) ([]Loaded, bool, error) {
+func (l *Loader) take(selection types.NamespacedName, purpose Purpose, observed []Observed, timing *metrics.Timing) ([]Loaded, bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	load := l.loads[selection][purpose]
@@ -118,6 +121,7 @@ func (l *Loader) take(selection types.NamespacedName, purpose Purpose, observed 
 		return nil, false, nil
 	}
 	l.drop(selection, purpose)
+	timing.Add(metrics.Load, load.took)
 	return load.loaded, true, load.err
 }
 
@@ -178,6 +182,7 @@ func (l *Loader) start(ctx context.Context, selection types.NamespacedName, obse
 func (l *Loader) run(ctx context.Context, load *pendingLoad, inputs []Observed) {
 	bounded, cancel := context.WithTimeout(ctx, l.Timeout)
 	defer cancel()
+	start := l.Now()
 	var loaded []Loaded
 	err := transfers.Recover(ctx, "loading the sources", func() (err error) {
 		loaded, err = l.Sources.load(bounded, inputs, func(o Observed) {
@@ -193,5 +198,5 @@ func (l *Loader) run(ctx context.Context, load *pendingLoad, inputs []Observed) 
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	load.done, load.loaded, load.err = true, loaded, err
+	load.done, load.loaded, load.err, load.took = true, loaded, err, l.Now().Sub(start)
 }

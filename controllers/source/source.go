@@ -90,6 +90,7 @@ func (s *Sources) Cached(observed []Observed) ([]Loaded, bool, error) {
 		}
 		loaded[i] = Loaded{Observed: o, Catalog: catalog}
 	}
+	s.Catalogs.metrics.Hit(len(loaded))
 	return loaded, true, nil
 }
 

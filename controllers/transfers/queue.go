@@ -13,6 +13,8 @@ import (
 	"sync"
 
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/winnow-dev/winnow/controllers/metrics"
 )
 
 // Limits bounds the transfers that a Queue runs at a time.
@@ -28,6 +30,9 @@ func DefaultLimits() Limits { return Limits{Namespace: 2, Total: 32} }
 // Queue runs transfers within its limits. Namespaces with waiting transfers take turns, and the transfers of a
 // namespace run in the order in which they were added. Call New: the zero value is not usable.
 type Queue struct {
+	// Metrics measures what waits; may be nil. Set it before the first transfer.
+	Metrics *metrics.Queue
+
 	limits  Limits
 	working sync.WaitGroup
 
@@ -52,6 +57,7 @@ type Transfer struct {
 
 	// The mutex of the queue guards the fields below.
 	state  state
+	wait   *metrics.Wait
 	closed bool
 	cancel context.CancelFunc
 }
@@ -87,6 +93,7 @@ func (q *Queue) add(t *Transfer) *Transfer {
 		q.turns = append(q.turns, t.namespace)
 	}
 	q.waiting[t.namespace] = append(q.waiting[t.namespace], t)
+	t.wait = q.Metrics.Enter()
 	q.dispatch()
 	return t
 }
@@ -157,6 +164,7 @@ func (q *Queue) next() *Transfer {
 func (q *Queue) begin(parent context.Context, t *Transfer) (ctx context.Context) {
 	ctx, t.cancel = context.WithCancel(parent)
 	t.state = running
+	t.wait.Serve()
 	q.taken[t.namespace]++
 	q.total++
 	return ctx
@@ -198,6 +206,7 @@ func (t *Transfer) Close() {
 	switch t.state {
 	case waiting:
 		q.remove(t)
+		t.wait.Leave()
 	case running:
 		t.cancel()
 	case ended:

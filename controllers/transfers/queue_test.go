@@ -12,6 +12,10 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/winnow-dev/winnow/controllers/metrics"
 )
 
 // started runs a test with a Queue that was started. The test of goroutines that are left is that of synctest.
@@ -146,5 +150,51 @@ func TestAPanicFreesTheSlot(t *testing.T) {
 		done := make(chan struct{})
 		q.Add("ns", func(context.Context) { close(done) })
 		<-done
+	})
+}
+
+func TestTransfersThatWaitAreMeasured(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		registry := prometheus.NewRegistry()
+		measured, err := metrics.New(registry, time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := New(Limits{Namespace: 1, Total: 1})
+		q.Metrics = measured.Downloads
+		for range 2 {
+			q.Add("ns", func(context.Context) {})
+		}
+		closed := q.Add("ns", func(context.Context) {})
+		for _, step := range []struct {
+			name string
+			run  func()
+			want string
+		}{
+			{"three wait", func() {}, "3 0 0"},
+			{"one runs", func() { q.RunNext(t.Context()) }, "2 1 120"},
+			{"one is closed", closed.Close, "1 1 120"},
+			{"all have run", func() { q.RunNext(t.Context()) }, "0 2 360"},
+		} {
+			time.Sleep(time.Minute)
+			step.run()
+			families, err := registry.Gather()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			for _, family := range families {
+				metric := family.GetMetric()[0] // of downloads
+				switch family.GetName() {
+				case "winnow_queue_depth":
+					got = fmt.Sprint(metric.GetGauge().GetValue(), " ")
+				case "winnow_queue_wait_seconds":
+					got += fmt.Sprint(metric.GetHistogram().GetSampleCount(), " ", metric.GetHistogram().GetSampleSum())
+				}
+			}
+			if got != step.want {
+				t.Errorf("%s: depth, count and seconds are %s, want %s", step.name, got, step.want)
+			}
+		}
 	})
 }

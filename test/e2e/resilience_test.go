@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -300,6 +301,14 @@ func TestCrossNamespaceReferenceIsRefused(t *testing.T) {
 func TestMetricsAndHealthAreServed(t *testing.T) {
 	s := newScenario(t, "metrics", catalogOf("metrics"), nil)
 	s.awaitApplied("metrics-a", "metrics-b", "metrics-c")
+	page, err := os.ReadFile("../../docs/controller.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| (gauge|counter|histogram) \\|.*$").FindAllStringSubmatch(string(page), -1)
+	if len(documented) < 20 {
+		t.Fatalf("docs/controller.md has %d metrics", len(documented))
+	}
 	s.await("metrics", func(ctx context.Context) error {
 		metrics, err := get(ctx, "http://"+system.controller.MetricsAddr+"/metrics")
 		if err != nil {
@@ -314,6 +323,12 @@ func TestMetricsAndHealthAreServed(t *testing.T) {
 		} {
 			if !strings.Contains(metrics, want) {
 				return fmt.Errorf("no %s", want)
+			}
+		}
+		for _, row := range documented {
+			occasional := strings.Contains(row[0], "; absent while")
+			if !occasional && !strings.Contains(metrics, "# TYPE "+row[1]+" "+row[2]+"\n") {
+				return fmt.Errorf("no metric %s of the type %s", row[1], row[2])
 			}
 		}
 		return nil

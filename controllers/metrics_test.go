@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	helper "github.com/fluxcd/pkg/runtime/controller"
+	fluxmetrics "github.com/fluxcd/pkg/runtime/metrics"
+	"github.com/prometheus/client_golang/prometheus"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/metrics"
+)
+
+var update = flag.Bool("update", false, "write testdata/metrics.txt")
+
+// measured is an environment with the metrics of a controller, all of which registry has.
+type measured struct {
+	*environment
+	registry *prometheus.Registry
+}
+
+func newMeasured(t *testing.T) *measured {
+	t.Helper()
+	m := &measured{newEnvironment(t), prometheus.NewRegistry()}
+	flux := fluxmetrics.NewRecorder()
+	m.registry.MustRegister(flux.Collectors()...)
+	own, err := metrics.New(m.registry, m.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.restartWith(func(o *Options) {
+		o.Metrics = helper.Metrics{Scheme: apiServer.Scheme(), MetricsRecorder: flux}
+		o.DomainMetrics = own
+	})
+	return m
+}
+
+// series maps those that name the namespace of the test, or no namespace, to their values. A histogram has the number of its
+// observations. The namespace is written as flux-system.
+func (m *measured) series(types ...*[]string) map[string]float64 {
+	m.Helper()
+	found := map[string]float64{}
+	for _, gatherer := range []prometheus.Gatherer{m.registry, ctrlmetrics.Registry} {
+		families, err := gatherer.Gather()
+		if err != nil {
+			m.Fatal(err)
+		}
+		for _, family := range families {
+			for _, all := range types {
+				*all = append(*all, "# TYPE "+family.GetName()+" "+strings.ToLower(family.GetType().String()))
+			}
+			for _, metric := range family.GetMetric() {
+				var labels []string
+				for _, label := range metric.GetLabel() {
+					labels = append(labels, fmt.Sprintf("%s=%q", label.GetName(), strings.ReplaceAll(label.GetValue(), m.namespace, "flux-system")))
+				}
+				found[family.GetName()+"{"+strings.Join(labels, ",")+"}"] = metric.GetGauge().GetValue() + metric.GetCounter().GetValue() +
+					float64(metric.GetHistogram().GetSampleCount())
+			}
+		}
+	}
+	return found
+}
+
+// named returns the series that name a selection of the test, without its name, and their values.
+func (m *measured) named(metric string) map[string]float64 {
+	m.Helper()
+	found := map[string]float64{}
+	for series, value := range m.series() {
+		if rest, ok := strings.CutPrefix(series, metric); ok && strings.Contains(series, `namespace="flux-system"`) {
+			found[strings.NewReplacer(`name="kkp"`, "", `,namespace="flux-system"`, "", "{", " ", "}", "").Replace(rest)] = value
+		}
+	}
+	return found
+}
+
+// What the tests of alerts and dashboards know of the metrics is what a reconciler has.
+func TestTheMetricsOfASelection(t *testing.T) {
+	m := newMeasured(t)
+	own := func() map[string]float64 { return m.named("winnow_selection_") }
+	now, none := float64(m.now().Unix()), map[string]float64{}
+	m.selection("kkp", guarded, func(cs *v1alpha1.CatalogSelection) { cs.Spec.Exclude = []string{"velero"} })
+	created := float64(m.reconcile("kkp").CreationTimestamp.Unix())
+	m.equal("before there is a source", own(), map[string]float64{"behind_since_timestamp_seconds ": created})
+
+	m.source(applications(t, "argocd nginx"))
+	good := m.good()
+	published := float64(good.cs.Status.Artifact.LastUpdateTime.Unix())
+	m.equal("published", own(), map[string]float64{"published_timestamp_seconds ": published, "unmatched_names ": 1})
+
+	later := m.source(applications(t, "argocd"))
+	m.hold(good, "Removal")
+	held := map[string]float64{
+		"published_timestamp_seconds ": published, "unmatched_names ": 1, "held_changes ,reason=\"Removal\"": 1, "behind_since_timestamp_seconds ": now,
+	}
+	m.equal("held", own(), held)
+	later.Revision, later.LastUpdateTime = "v2@"+later.Digest, metav1.NewTime(m.now().Add(time.Hour))
+	m.setArtifact("OCIRepository", m.key("catalog"), later)
+	m.hold(good, "Removal")
+	m.equal("behind since the first revision that is not published", own(), held)
+	m.compareWithFile()
+
+	m.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Suspend = true })
+	m.reconcile("kkp")
+	m.equal("suspended", own(), held)
+	m.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Suspend = false })
+	m.approve(m.get("kkp").Status.Held.Approve...)
+	m.good()
+	m.equal("approved", slices.Sorted(maps.Keys(own())), []string{"published_timestamp_seconds ", "unmatched_names "})
+
+	m.remove(m.get("kkp"))
+	if _, err := m.tryReconcile("kkp"); err != nil {
+		t.Fatal(err)
+	}
+	m.equal("all metrics of a deleted selection", m.named(""), none)
+}
+
+// compareWithFile compares the names, types and labels of all series with testdata/metrics.txt, while something waits in a
+// queue.
+func (m *measured) compareWithFile() {
+	m.Helper()
+	second := types.NamespacedName{Namespace: m.namespace, Name: "second"}
+	if m.reconciler.slots.take(m.key("kkp")) != nil || m.reconciler.slots.take(second) == nil {
+		m.Fatal("nothing waits for a slot")
+	}
+	var lines []string
+	for series := range m.series(&lines) {
+		lines = append(lines, series)
+	}
+	for _, key := range []types.NamespacedName{second, m.key("kkp"), second} {
+		m.reconciler.slots.leave(m.Context(), key)
+	}
+
+	own := func(line string) bool {
+		name := strings.TrimPrefix(line, "# TYPE ")
+		return !strings.HasPrefix(name, "winnow_") && !strings.HasPrefix(name, "gotk_")
+	}
+	lines = slices.Compact(slices.Sorted(slices.Values(slices.DeleteFunc(lines, own))))
+	const file = "testdata/metrics.txt"
+	if *update {
+		if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+			m.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		m.Fatal(err)
+	}
+	m.equal("the metrics, of which go test ./controllers -run "+m.Name()+" -update writes the file", lines, strings.Split(strings.TrimSpace(string(want)), "\n"))
+}
