@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fluxcd/pkg/apis/meta"
 	helper "github.com/fluxcd/pkg/runtime/controller"
 	fluxmetrics "github.com/fluxcd/pkg/runtime/metrics"
 	"github.com/prometheus/client_golang/prometheus"
@@ -120,11 +121,36 @@ func TestTheMetricsOfASelection(t *testing.T) {
 	m.good()
 	m.equal("approved", slices.Sorted(maps.Keys(own())), []string{"published_timestamp_seconds ", "unmatched_names "})
 
+	m.passed += time.Hour
+	m.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Limit = &v1alpha1.Limit{Expression: "(("} })
+	m.reconcile("kkp")
+	m.passed += time.Hour
+	m.reconcile("kkp")
+	m.equal("behind since an edit that cannot be published", own()["behind_since_timestamp_seconds "], now+3600)
+	m.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Limit = nil })
+	m.good()
+	m.equal("corrected", slices.Sorted(maps.Keys(own())), []string{"published_timestamp_seconds ", "unmatched_names "})
+
 	m.remove(m.get("kkp"))
 	if _, err := m.tryReconcile("kkp"); err != nil {
 		t.Fatal(err)
 	}
 	m.equal("all metrics of a deleted selection", m.named(""), none)
+}
+
+func TestAnArtifactThatIsWithheldHasNoAge(t *testing.T) {
+	cs := &v1alpha1.CatalogSelection{}
+	if !publishedAt(cs).IsZero() {
+		t.Error("there is an age before the first publication")
+	}
+	cs.Status.Artifact = &meta.Artifact{LastUpdateTime: metav1.Now()}
+	if publishedAt(cs).IsZero() {
+		t.Error("a served artifact has no age")
+	}
+	cs.Status.Withheld = v1alpha1.ConflictReason
+	if !publishedAt(cs).IsZero() {
+		t.Error("a withheld artifact has an age")
+	}
 }
 
 // compareWithFile compares the names, types and labels of all series with testdata/metrics.txt, while something waits in a
