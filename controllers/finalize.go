@@ -87,7 +87,7 @@ func (r *CatalogSelectionReconciler) departed(ctx context.Context, key types.Nam
 	if err := r.artifacts.RemoveAll(cs); err != nil {
 		return ctrl.Result{}, fmt.Errorf("removing the archives of a selection that was deleted, or is of another shard: %w", err)
 	}
-	logOutcome(ctx, "departed") // its archives are removed, now that another shard serves it
+	logOutcome(ctx, "departed")
 	return ctrl.Result{}, nil
 }
 

@@ -60,5 +60,5 @@ func TestEachReconciliationHasOneLineInTheLog(t *testing.T) {
 	e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Limit, cs.Spec.Suspend = nil, true })
 	e.equal("a suspended selection", reconcile(), `"outcome"="suspended" "revision"=`+revision)
 	e.remove(e.get("kkp"))
-	e.equal("a deleted selection", reconcile(), `"outcome"="deleted"`)
+	e.equal("a deleted selection", reconcile(), `"outcome"="departed"`)
 }
