@@ -82,13 +82,11 @@ func TestTheChartInstallsWhatConfigDoes(t *testing.T) {
 - target: {kind: Deployment}
   patch: |
     - {op: replace, path: /spec/replicas, value: 2}
+    - {op: replace, path: /spec/strategy, value: {type: RollingUpdate, rollingUpdate: {maxSurge: 1, maxUnavailable: 0}}}
     - {op: replace, path: /spec/template/spec/containers/0/resources/limits/memory, value: 2Gi}
     - {op: add, path: /spec/template/spec/imagePullSecrets, value: [{name: pull}]}
     - {op: add, path: /spec/template/spec/containers/0/args/-, value: --concurrent=8}
     - {op: add, path: /spec/template/spec/containers/0/args/-, value: --log-level=debug}
-- target: {kind: PodDisruptionBudget}
-  patch: |
-    - {op: replace, path: /spec/maxUnavailable, value: 2}
 `,
 		},
 	} {
