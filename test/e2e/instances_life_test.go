@@ -14,6 +14,7 @@ import (
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
@@ -243,6 +244,8 @@ func (i *installing) refuseSecondOwner() {
 			i.t.Errorf("the message is %q", message)
 		}
 		i.remove(i.kustomizationOf("twin"), i.selectionOf("twin"))
+		// It goes after the selection; the next one of the name would be compared with what is left.
+		i.awaitGone(i.t.Context(), &sourcev1.ExternalArtifact{ObjectMeta: i.selectionOf("twin").ObjectMeta})
 	}
 	if got := differing(state, i.state(results)); len(got) > 0 {
 		i.t.Errorf("these objects have changed: %v", got)

@@ -11,6 +11,8 @@ import (
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/runtime/conditions"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
@@ -50,9 +52,15 @@ func TestOrphansAreLabelledAndTakenBack(t *testing.T) {
 
 	s.edit(func(spec *v1alpha1.CatalogSelectionSpec) { spec.Exclude = []string{"orphan-a"} })
 	s.awaitMarks("orphan-a", orphan)
-	s.awaitSelection("counts two", func(cs *v1alpha1.CatalogSelection) error {
-		if cs.Status.Summary.Unmanaged != 2 {
-			return fmt.Errorf("summary %+v", cs.Status.Summary)
+	s.await("counts those with the label", func(ctx context.Context) error {
+		labelled := &unstructured.UnstructuredList{}
+		labelled.SetGroupVersionKind(custom.GroupVersionKind())
+		if err := system.Client().List(ctx, labelled, client.MatchingLabels{v1alpha1.UnmanagedLabel: "true"}); err != nil {
+			return err
+		}
+		cs, _, _, err := s.live(ctx)
+		if err != nil || len(labelled.Items) < 2 || int(cs.Status.Summary.Unmanaged) != len(labelled.Items) {
+			return fmt.Errorf("%d have the label, summary %+v: %w", len(labelled.Items), cs.Status.Summary, err)
 		}
 		return nil
 	})
