@@ -41,6 +41,7 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	if r.cluster.IsReplaced(cs) {
 		r.leave(ctx, req.NamespacedName)
 	}
+	r.cluster.See(cs)
 	if !cs.DeletionTimestamp.IsZero() {
 		return retryConflict(r.finalize(ctx, cs))
 	}

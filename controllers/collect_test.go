@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -221,4 +222,21 @@ func TestTheArchiveThatIsAnnouncedIsNotCollected(t *testing.T) {
 	}
 	e.traffic.before = nil
 	e.publish("kkp")
+}
+
+// A selection was deleted while this process did not lead, so nothing tells it of that.
+func TestTheArchivesOfSelectionsThatAreGoneAreRemoved(t *testing.T) {
+	e := newEnvironment(t)
+	e.source(applications(t, "argocd"))
+	gone := e.selection("kkp")
+	e.publish("kkp")
+	e.remove(gone)
+	e.remove(e.announced("kkp"))
+	e.selection("stays")
+	e.publish("stays")
+	runManager(e)
+	e.until("the archives are removed", 20*time.Second, func() bool { return len(e.archiveFiles()) == 0 })
+	if e.download(e.announced("stays")) == nil {
+		t.Error("the archive of a selection that is there is gone")
+	}
 }

@@ -27,3 +27,20 @@ func TestAnEditThatComesBackWaitsAgain(t *testing.T) {
 	e.equal("Ready", conditions.GetReason(e.reconcile("kkp"), meta.ReadyCondition), "SourcesUnsettled")
 	e.untouchedArtifact(good)
 }
+
+// A selection that is deleted while its first download hangs leaves nothing in memory.
+func TestNoEditOfADeletedSelectionIsKept(t *testing.T) {
+	e := newEnvironment(t)
+	runManager(e)
+	host, arrived := hangingRegistry(t)
+	e.hangingSelection(host, "hanging")
+	<-arrived
+	noted := func() int {
+		e.reconciler.edits.mu.Lock()
+		defer e.reconciler.edits.mu.Unlock()
+		return len(e.reconciler.edits.seen)
+	}
+	e.until("the edit is noted", time.Minute, func() bool { return noted() == 1 })
+	e.remove(e.get("hanging"))
+	e.until("the edit is forgotten", 20*time.Second, func() bool { return noted() == 0 })
+}

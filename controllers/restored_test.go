@@ -201,6 +201,43 @@ func TestTheArchiveOfARevisionThatCameBack(t *testing.T) {
 	}
 }
 
+// A storage may have archives that the record has forgotten: those of a pod that leads again. They are no newer publication.
+func TestAnArchiveThatIsOlderThanTheStatus(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		age  time.Duration // before the published artifact
+		want []string
+	}{
+		{"long before", time.Hour, nil},
+		{"within the difference of two clocks", 30 * time.Second, []string{"Removal nginx 1.0.0"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e, _ := publishGuarded(t, "argocd nginx")
+			old := e.archiveFiles()[0]
+			second := applications(t, "argocd")
+			e.approve(digestOf(second))
+			e.source(second)
+			good := e.good()
+			forgotten := filepath.Join(e.archiveDir("kkp"), strings.Repeat("0", 64)+".tar.gz")
+			written := good.cs.Status.Artifact.LastUpdateTime.Add(-test.age)
+			for _, err := range []error{
+				os.Rename(old, forgotten), os.Chtimes(forgotten, written, written),
+				os.Remove(filepath.Join(e.archiveDir("kkp"), filepath.Base(good.announced.Status.Artifact.Path))),
+			} {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			e.remove(e.announced("kkp"))
+			e.restart()
+			e.equal("lost", lost(e.reconcile("kkp")), test.want)
+			if announced := e.announced("kkp"); (announced != nil && announced.Status.Artifact != nil) != (test.want == nil) {
+				t.Errorf("announced is %v", announced)
+			}
+		})
+	}
+}
+
 func TestANewerArtifactThatCannotBeRead(t *testing.T) {
 	e, first := publishGuarded(t, "argocd")
 	e.source(applications(t, "argocd nginx"))

@@ -47,6 +47,9 @@ func (r *CatalogSelectionReconciler) SetupWithManager(ctx context.Context, mgr c
 	if err := mgr.Add(manager.RunnableFunc(r.reportInstances)); err != nil {
 		return fmt.Errorf("adding the states of instances: %w", err)
 	}
+	if err := mgr.Add(manager.RunnableFunc(r.enqueueStored)); err != nil {
+		return fmt.Errorf("adding the look at the storage: %w", err)
+	}
 	r.slots.limit = max(1, mgr.GetControllerOptions().MaxConcurrentReconciles/2) // the others are for other namespaces
 	b := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.CatalogSelection{}, builder.WithPredicates(
@@ -59,6 +62,13 @@ func (r *CatalogSelectionReconciler) SetupWithManager(ctx context.Context, mgr c
 			builder.WithPredicates(source.Changed()))
 	}
 	return b.Complete(r)
+}
+
+// enqueueStored enqueues the names that the storage has archives of, once this process leads: one whose selection was deleted
+// before is told by nothing else.
+func (r *CatalogSelectionReconciler) enqueueStored(ctx context.Context) error {
+	r.enqueue(ctx, r.artifacts.Stored()...)
+	return nil
 }
 
 func indexSources(object client.Object) []string {

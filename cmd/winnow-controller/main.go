@@ -42,8 +42,11 @@ const (
 	downloadGrace = 5 * time.Second
 )
 
-// headerTimeout bounds how long a client may take to send its request.
-const headerTimeout = 10 * time.Second
+// How long a client may take to send its request, and how long its connection may be idle.
+const (
+	headerTimeout = 10 * time.Second
+	idleTimeout   = time.Minute
+)
 
 // version is set by the linker.
 var version = "dev"
@@ -76,7 +79,7 @@ func run(ctx context.Context, o *options) error {
 		return fmt.Errorf("reading --interval-jitter-percentage: %w", err)
 	}
 	if err := source.RemoveLeftovers(); err != nil {
-		return fmt.Errorf("removing what a process before has left: %w", err)
+		ctrl.Log.WithName("setup").Error(err, "removing the downloads that a killed process has left; they only take space")
 	}
 	store, err := storage.New(&o.artifact)
 	if err != nil {
@@ -133,6 +136,7 @@ func start(ctx context.Context, mgr ctrl.Manager, o *options, leader func() stri
 		Server: &http.Server{
 			Handler:           serving.NewHandler(o.artifact.StoragePath, mgr.Elected(), leader),
 			ReadHeaderTimeout: headerTimeout,
+			IdleTimeout:       idleTimeout,
 		},
 	}); err != nil {
 		return fmt.Errorf("adding the server of artifacts: %w", err)

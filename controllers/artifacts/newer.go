@@ -121,12 +121,19 @@ func (a *Artifacts) newestArchive(cs *v1alpha1.CatalogSelection, known []string)
 	return newest, nil
 }
 
-// knowsArchive is knows for an archive that was written at a time. The API stores whole seconds.
+// clockSkew is by how much the clocks of two processes that write archives may differ.
+const clockSkew = time.Minute
+
+// knowsArchive is knows for an archive that was written at a time. The API stores whole seconds. One that is older than the
+// published one may be of a revision that the record has forgotten: a storage has it whose process did not lead for long.
 func knowsArchive(cs *v1alpha1.CatalogSelection, known []string, n *Newer, written time.Time) bool {
 	named := func(revision string) bool { return archiveName(revision) == filepath.Base(n.file) }
 	last := cs.Status.Artifact
-	return last != nil && (named(last.Revision) ||
-		slices.ContainsFunc(known, named) && !written.Truncate(time.Second).After(last.LastUpdateTime.Time))
+	if last == nil {
+		return false
+	}
+	age := last.LastUpdateTime.Sub(written.Truncate(time.Second))
+	return named(last.Revision) || age > clockSkew || age >= 0 && slices.ContainsFunc(known, named)
 }
 
 // DefinitionsOf reads the definitions of a newer publication from the storage.

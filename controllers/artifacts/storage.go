@@ -18,6 +18,7 @@ import (
 	"github.com/fluxcd/pkg/artifact/storage"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/failure"
@@ -122,6 +123,16 @@ func (a *Artifacts) CollectGarbage(ctx context.Context, cs *v1alpha1.CatalogSele
 func (a *Artifacts) RemoveAll(cs *v1alpha1.CatalogSelection) error {
 	_, err := a.Storage.RemoveAll(a.archives(cs))
 	return err
+}
+
+// Stored returns the names of the selections that the storage has a directory of.
+func (a *Artifacts) Stored() []types.NamespacedName {
+	dirs, _ := filepath.Glob(a.Storage.LocalPath(meta.Artifact{Path: storage.ArtifactDir(sourcev1.ExternalArtifactKind, "*", "*")}))
+	var names []types.NamespacedName
+	for _, dir := range dirs {
+		names = append(names, types.NamespacedName{Namespace: filepath.Base(filepath.Dir(dir)), Name: filepath.Base(dir)})
+	}
+	return names
 }
 
 // HasAny reports whether the storage has a directory of the selection.

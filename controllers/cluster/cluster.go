@@ -119,6 +119,11 @@ func (c *Cluster) IsReplaced(cs *v1alpha1.CatalogSelection) bool {
 	return ok && seen != cs.UID
 }
 
+// See notes a selection, before anything else does, so that Gone finds what is noted of it.
+func (c *Cluster) See(cs *v1alpha1.CatalogSelection) {
+	c.seen.Store(client.ObjectKeyFromObject(cs), cs.UID)
+}
+
 // drop deletes the state of a selection, besides the watches of its kinds.
 func (c *Cluster) drop(uid types.UID, key types.NamespacedName) {
 	c.Claims.Ledger.Forget(uid, key)

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
@@ -20,7 +18,6 @@ import (
 
 // Observe reads the live state after an attempt to publish a selection.
 func (c *Cluster) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) (*live.State, error) {
-	c.seen.Store(client.ObjectKeyFromObject(cs), cs.UID) // first of all: an attempt that fails has noted something as well
 	consumed, err := c.Kustomizations.Of(ctx, cs)
 	if err != nil {
 		return nil, fmt.Errorf("finding the Kustomizations of the artifact: %w", err)

@@ -81,10 +81,17 @@ func (l *Lock) Leader() string {
 	if address == l.own { // this pod, before its container was restarted
 		return ""
 	}
-	if _, err := netip.ParseAddrPort(address); err != nil { // a version that does not set it
+	if parsed, err := netip.ParseAddrPort(address); err != nil || !l.mayBePod(parsed.Addr()) { // a version that does not set it
 		return ""
 	}
 	return address
+}
+
+// mayBePod reports whether a pod may have an address. Who may write the lease could lead requests to services of the node, or of
+// its cloud, that only listen where no pod is. Processes on one machine, as in tests, have addresses of its loopback.
+func (l *Lock) mayBePod(address netip.Addr) bool {
+	own, _ := netip.ParseAddrPort(l.own)
+	return address.IsGlobalUnicast() || own.Addr().IsLoopback() && address.IsLoopback()
 }
 
 // PodAddress returns the IP:PORT at which other pods reach a server of this pod that listens on an address; empty if the

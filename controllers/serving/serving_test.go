@@ -126,6 +126,11 @@ func TestTheLeaderIsTheHolderOfAValidLease(t *testing.T) {
 		{name: "an older version", holder: "pod_1234"},
 		{name: "a pod that does not know its IP", holder: "pod__1234"},
 		{name: "a name", holder: "pod_example.com:80_1234"},
+		{name: "the loopback of this node", holder: "pod_127.0.0.1:9090_1234"},
+		{name: "its loopback as IPv6", holder: "pod_[::ffff:127.0.0.1]:9090_1234"},
+		{name: "the metadata of its cloud", holder: "pod_169.254.169.254:80_1234"},
+		{name: "no address", holder: "pod_0.0.0.0:80_1234"},
+		{name: "a group", holder: "pod_224.0.0.1:80_1234"},
 		{name: "not read", holder: "pod_10.0.0.7:9090_1234", err: errors.New("no answer")},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -81,9 +81,7 @@ func (c *Claims) Served(ctx context.Context, cs *v1alpha1.CatalogSelection) inve
 	if err != nil {
 		return consumers.Consumers{}.LiveKeys(definitions)
 	}
-	keys := consumed.LiveKeys(definitions)
-	c.Ledger.Serve(cs.UID, keys)
-	return keys
+	return c.Ledger.Learn(cs.UID, consumed.LiveKeys(definitions))
 }
 
 // EnqueueOthers enqueues the selections that serve or render one of the keys.

@@ -28,6 +28,8 @@ type Consumer struct {
 	v1alpha1.ConsumerStatus
 	// Reason is the reason of the condition Applied if the artifact is not applied; empty if it is.
 	Reason string
+	// attempted is the revision that it tried to apply last; a part of it may be applied.
+	attempted string
 	// refused is the object that the API server refused, which is why it failed.
 	refused refusal
 	// Failed reports whether it could not apply the revision. Until it has fetched one, nothing is known: each Kustomization
@@ -78,7 +80,7 @@ func consumerOf(ks *kustomizev1.Kustomization, revision string) Consumer {
 	c := Consumer{ConsumerStatus: v1alpha1.ConsumerStatus{
 		Namespace: ks.Namespace, Name: ks.Name, Remote: ks.Spec.KubeConfig != nil,
 		Revision: ks.Status.LastAppliedRevision,
-	}, Prune: ks.Spec.Prune, Suspended: ks.Spec.Suspend, prefix: ks.Spec.NamePrefix, suffix: ks.Spec.NameSuffix, namespace: ks.Spec.TargetNamespace,
+	}, attempted: ks.Status.LastAttemptedRevision, Prune: ks.Spec.Prune, Suspended: ks.Spec.Suspend, prefix: ks.Spec.NamePrefix, suffix: ks.Spec.NameSuffix, namespace: ks.Spec.TargetNamespace,
 		interferences: interferences(ks.Spec), patches: ks.Spec.Patches}
 	failed, pathless := conditions.IsFalse(ks, meta.ReadyCondition), lacksPath(ks)
 	readyMessage := strings.TrimSpace(conditions.GetMessage(ks, meta.ReadyCondition))

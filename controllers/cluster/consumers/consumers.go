@@ -59,9 +59,12 @@ func (c Consumers) AppliedHere() bool {
 	return c.ActHere() && !slices.ContainsFunc(c.Local(), unapplied)
 }
 
-// AppliedOnly reports whether each consumer has applied one of the revisions, or none.
+// AppliedOnly reports whether each consumer has applied, and attempted to apply, one of the revisions, or none.
 func (c Consumers) AppliedOnly(revisions []string) bool {
-	unknown := func(item Consumer) bool { return item.Revision != "" && !slices.Contains(revisions, item.Revision) }
+	known := append([]string{""}, revisions...)
+	unknown := func(item Consumer) bool {
+		return !slices.Contains(known, item.Revision) || !slices.Contains(known, item.attempted)
+	}
 	return !slices.ContainsFunc(c.Items, unknown)
 }
 

@@ -252,3 +252,20 @@ func TestAKustomizationConcernsTheSelectionOfItsArtifact(t *testing.T) {
 		}
 	}
 }
+
+// What was attempted may be applied in part.
+func TestAppliedOnlyKnowsWhatWasAttempted(t *testing.T) {
+	for _, test := range []struct {
+		applied, attempted string
+		want               bool
+	}{
+		{"", "", true}, {"one", "one", true}, {"", "one", true}, {"one", "two", false}, {"two", "one", false}, {"", "two", false},
+	} {
+		ks := &kustomizev1.Kustomization{}
+		ks.Status.LastAppliedRevision, ks.Status.LastAttemptedRevision = test.applied, test.attempted
+		c := Consumers{Items: []Consumer{consumerOf(ks, "one")}}
+		if got := c.AppliedOnly([]string{"one"}); got != test.want {
+			t.Errorf("applied %q, attempted %q: AppliedOnly() = %v", test.applied, test.attempted, got)
+		}
+	}
+}

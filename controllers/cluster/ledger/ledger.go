@@ -143,6 +143,18 @@ func (l *Ledger) Serve(uid types.UID, keys inventory.Keys) {
 	})
 }
 
+// Learn stores what a status says of the live keys of a selection's artifact, unless they are known, and returns what is known
+// then: the selection may have published since that status was read.
+func (l *Ledger) Learn(uid types.UID, keys inventory.Keys) inventory.Keys {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if known, ok := l.served[uid]; ok {
+		return known
+	}
+	put(&l.served, uid, keys)
+	return keys
+}
+
 // Resume notes that a selection is published: it does not yield to a conflict any more, whatever its cached status says.
 func (l *Ledger) Resume(uid types.UID) {
 	l.mu.Lock()

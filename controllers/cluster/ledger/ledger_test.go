@@ -4,6 +4,7 @@ package ledger
 
 import (
 	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
@@ -131,5 +132,18 @@ func TestWhatWasGivenUpIsReleasedDuringAnotherConflict(t *testing.T) {
 		if contested := err != nil; contested != test.contested {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A status that was read before a publication says nothing new.
+func TestAStatusTeachesOnlyWhatIsNotKnown(t *testing.T) {
+	older, newer := inventory.Keys{{Name: "a"}: true}, inventory.Keys{{Name: "b"}: true}
+	l := &Ledger{}
+	if got := l.Learn("one", older); !reflect.DeepEqual(got, older) {
+		t.Errorf("Learn() = %v, want %v", got, older)
+	}
+	l.Serve("one", newer)
+	if got := l.Learn("one", older); !reflect.DeepEqual(got, newer) {
+		t.Errorf("Learn() = %v, want %v", got, newer)
 	}
 }
