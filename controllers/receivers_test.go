@@ -3,6 +3,7 @@
 package controllers
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // A bypassed definition moves, and its bypass ends before the Kustomization of the giver has applied the new
@@ -80,6 +82,33 @@ func TestObjectsAreMarkedWhileTheRenderOfAReceiverIsNotKnown(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Beta renders argocd, and whether a safeguard holds it is not decided yet: argocd stays in the artifact of alpha until then.
+func TestNoObjectLeavesForARenderThatIsNotDecidedUpon(t *testing.T) {
+	c := moving(t)
+	c.change("beta", without("falco"))
+	c.change("alpha", without("argocd", "nginx"))
+	c.reconcile("alpha")
+	beta := c.get("beta")
+	consumed, err := c.reconciler.cluster.Kustomizations.Of(t.Context(), beta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var next []safeguard.Definition
+	for _, name := range []string{"argocd", "nginx"} {
+		next = append(next, safeguard.Definition{APIVersion: gvkOf(c.group).GroupVersion().String(), Kind: "ApplicationDefinition", Name: name})
+	}
+	c.reconciler.cluster.Claims.NoteRender(beta, consumed, next, false)
+	c.passed += 30 * time.Second // alpha waits no longer for the evaluation of beta
+	c.reconcile("alpha")
+	for _, want := range [][]string{{"argocd"}, nil} {
+		if _, placeholders := c.contents(); !slices.Equal(placeholders, want) {
+			t.Errorf("the placeholders of alpha are %v, want %v", placeholders, want)
+		}
+		c.rounds("beta", "alpha")
+	}
+	c.ready("alpha", "beta")
 }
 
 // The empty result of beta is held, but objects that leave alpha are not kept for it.

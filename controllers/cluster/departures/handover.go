@@ -34,8 +34,9 @@ import (
 //	  receiver that may select it is able
 //	none, or the time is over                   leaves the artifact, without a mark: Flux may delete it
 //
-// A selection is able to apply an object if it is neither suspended nor held, and a live object of its kind and namespace
-// names one of its Kustomizations in the owner labels. Flux forgets an object with a mark once it left the artifact, so an object that is
+// A selection that renders an object may select it, and selects it once its safeguards have let that render pass. It is able to
+// apply an object if it is neither suspended nor held, and a live object of its kind and namespace names one of its
+// Kustomizations in the owner labels. Flux forgets an object with a mark once it left the artifact, so an object that is
 // not decided upon stays in the artifact, where a mark can be taken back. A selection that renders a release of Helm of the
 // object, in whatever HelmRelease, selects the object: helm-controller uninstalls the release with any of its HelmReleases.
 //

@@ -37,9 +37,10 @@ type Departures struct {
 // receiver is another selection to which objects may move.
 type receiver struct {
 	name types.NamespacedName
-	// keys are those of its latest render; known is true if that is the render of its present spec.
-	keys  inventory.Keys
-	known bool
+	// keys are those of its latest render, and passed those of the latest one that no safeguard holds; known is true if keys are
+	// of its present spec.
+	keys, passed inventory.Keys
+	known        bool
 	// open is true while it may select any object: its present spec has no render, or may not select as intended. stale is
 	// true if that has been so for too long for a selection that is not able to apply an object.
 	open, stale bool
@@ -61,16 +62,20 @@ func (r receiver) able(l leaver) bool {
 }
 
 // inherits reports whether the latest render has a release of the object.
-func (r receiver) inherits(l leaver) bool {
-	return slices.ContainsFunc(l.releases, func(release safeguard.Key) bool { return r.keys[release] })
+func (r receiver) inherits(l leaver) bool { return l.releasedIn(r.keys) }
+
+func (l leaver) releasedIn(keys inventory.Keys) bool {
+	return slices.ContainsFunc(l.releases, func(release safeguard.Key) bool { return keys[release] })
 }
 
-func (r receiver) rendered(l leaver) bool { return r.keys[l.key] || r.inherits(l) }
+func (l leaver) in(keys inventory.Keys) bool { return keys[l.key] || l.releasedIn(keys) }
 
-func (r receiver) selects(l leaver) bool { return r.known && r.rendered(l) }
+// selects reports whether the receiver is about to publish the object, or has done so. Before its safeguards have decided on a
+// render, it may be held.
+func (r receiver) selects(l leaver) bool { return r.known && l.in(r.keys) && l.in(r.passed) }
 
 func (r receiver) maySelect(l leaver) bool {
-	return r.rendered(l) || r.open && (!r.stale || r.able(l))
+	return l.in(r.keys) || r.open && (!r.stale || r.able(l))
 }
 
 // chooseReceiver returns the receiver of an object, nil if the object may leave without one; decided is false while the
@@ -119,7 +124,7 @@ func (ds *Departures) fresh(cs *v1alpha1.CatalogSelection) bool {
 func (ds *Departures) receiverOf(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed consumers.Consumers, live []*guard.Live, tick uint64) (receiver, error) {
 	r := receiver{name: client.ObjectKeyFromObject(cs)}
 	r.keys, r.known = ds.Claims.Ledger.Latest(cs.UID, cs.Generation)
-	r.known = r.known || ds.Rendered(cs)
+	r.known, r.passed = r.known || ds.Rendered(cs), ds.Claims.Ledger.Passed(cs.UID)
 	pending := !cs.Spec.Suspend && !ds.Claims.Ledger.EvaluatedSince(cs.UID, tick)
 	r.open = !r.known || pending || ds.Claims.Ledger.Doubts(cs.UID, cs.Generation)
 	r.stale = !pending && !ds.fresh(cs)

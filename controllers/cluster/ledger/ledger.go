@@ -191,6 +191,16 @@ func (l *Ledger) Latest(uid types.UID, generation int64) (inventory.Keys, bool) 
 	return l.served[uid], false
 }
 
+// Passed returns the keys of the latest render of a selection that its safeguards have let pass.
+func (l *Ledger) Passed(uid types.UID) inventory.Keys {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p, ok := l.proposed[uid]; ok {
+		return p.keys
+	}
+	return l.served[uid]
+}
+
 // Age returns how long this process has known a generation of a selection.
 func (l *Ledger) Age(uid types.UID, generation int64, now time.Time) time.Duration {
 	l.mu.Lock()
