@@ -111,7 +111,7 @@ func TestTheStateOfAConsumer(t *testing.T) {
 				}
 				got := consumerOf(ks, published2)
 				failed := strings.HasPrefix(test.name, "it failed at the revision")
-				want := Consumer{Reason: test.reason, Failed: failed, Suspended: ks.Spec.Suspend, ConsumerStatus: v1alpha1.ConsumerStatus{
+				want := Consumer{Reason: test.reason, Failed: failed, Suspended: ks.Spec.Suspend, attempted: ks.Status.LastAttemptedRevision, ConsumerStatus: v1alpha1.ConsumerStatus{
 					Namespace: "flux-system", Name: "apps", Remote: remote, Revision: ks.Status.LastAppliedRevision, Message: test.message,
 				}}
 				if !reflect.DeepEqual(got, want) {
