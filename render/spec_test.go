@@ -19,7 +19,6 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/selection"
-	"github.com/winnow-dev/winnow/render/tree"
 )
 
 func selectionOf(edit func(*v1alpha1.CatalogSelection)) *v1alpha1.CatalogSelection {
@@ -54,7 +53,7 @@ func TestFromSpecMapsEveryField(t *testing.T) {
 			Names: []string{"argocd"}, Tiers: []string{"gold"}, Lists: []string{"default"}, Exclude: []string{"falco"},
 		},
 		Labels: map[string]string{"a": "b"}, Annotations: map[string]string{"c": "d"},
-		Patches: []tree.Patch{{Patch: "p", Target: &tree.Target{
+		Patches: []kustomize.Patch{{Patch: "p", Target: &kustomize.Selector{
 			Group: "g", Version: "v", Kind: "k", Namespace: "s", Name: "n", LabelSelector: "l", AnnotationSelector: "a",
 		}}},
 	}

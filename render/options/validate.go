@@ -55,7 +55,7 @@ func validate(cs *v1alpha1.CatalogSelection) field.ErrorList {
 		errs = append(errs, validateLimit(limit, spec.Child("limit"))...)
 	}
 	errs = append(errs, validateVersions(cs.Spec.Versions, spec.Child("versions"))...)
-	errs = append(errs, validatePatches(patching.Of(cs.Spec.Patches), spec.Child("patches"))...)
+	errs = append(errs, validatePatches(cs.Spec, spec.Child("patches"))...)
 	errs = append(errs, validateSafeguards(cs.Spec, spec)...)
 	if common := cs.Spec.CommonMetadata; common != nil {
 		errs = append(errs, validateCommonMetadata(common, spec.Child("commonMetadata"))...)
@@ -79,9 +79,9 @@ func validateLimit(limit *v1alpha1.Limit, path *field.Path) field.ErrorList {
 	return errs
 }
 
-func validatePatches(patches []tree.Patch, path *field.Path) field.ErrorList {
+func validatePatches(spec v1alpha1.CatalogSelectionSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i, err := range patching.Check(patches) {
+	for i, err := range patching.Check(spec.Patches) {
 		of := "patch"
 		if errors.Is(err, patching.ErrTarget) {
 			of = "target"
