@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backend/cozystack"
 	"github.com/winnow-dev/winnow/render/backend/definition"
@@ -53,16 +54,16 @@ func releaseOfCozystack(d *draft.Draft) {
 
 // cozystackValues returns the references to values: those that the definition lists, or else the Secret of the platform,
 // and those of the instance. An instance that names that Secret decides on its place, and whether it may be missing.
-func cozystackValues(d *draft.Draft, helm definition.Field) []backend.ValuesReference {
+func cozystackValues(d *draft.Draft, helm definition.Field) []v1alpha1.ValuesReference {
 	listed := helm.Get("valuesFrom")
 	if listed.IsSet() {
 		return append(references(listed), d.ValuesFrom...)
 	}
-	platform := backend.ValuesReference{Kind: "Secret", Name: cozystackSecret}
-	if slices.ContainsFunc(d.ValuesFrom, func(r backend.ValuesReference) bool { return r.Kind == platform.Kind && r.Name == platform.Name }) {
+	platform := v1alpha1.ValuesReference{Kind: "Secret", Name: cozystackSecret}
+	if slices.ContainsFunc(d.ValuesFrom, func(r v1alpha1.ValuesReference) bool { return r.Kind == platform.Kind && r.Name == platform.Name }) {
 		return d.ValuesFrom
 	}
-	return append([]backend.ValuesReference{platform}, d.ValuesFrom...)
+	return append([]v1alpha1.ValuesReference{platform}, d.ValuesFrom...)
 }
 
 // setHealth sets how a release is waited for. Expressions are evaluated by the poller alone.
@@ -85,10 +86,10 @@ func setHealth(f definition.Field, release map[string]any) {
 }
 
 // references returns the references to values of a definition.
-func references(f definition.Field) []backend.ValuesReference {
-	var all []backend.ValuesReference
+func references(f definition.Field) []v1alpha1.ValuesReference {
+	var all []v1alpha1.ValuesReference
 	for _, item := range f.Items() {
-		from := backend.ValuesReference{
+		from := v1alpha1.ValuesReference{
 			Kind: item.Get("kind").Text(), Name: item.Get("name").Text(), ValuesKey: item.Get("valuesKey").Text(),
 			TargetPath: item.Get("targetPath").Text(), Literal: item.Get("literal").IsTrue(), Optional: item.Get("optional").IsTrue(),
 		}
