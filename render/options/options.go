@@ -107,25 +107,13 @@ func FromSpec(cs *v1alpha1.CatalogSelection) (Options, error) {
 }
 
 func pipeline(spec v1alpha1.CatalogSelectionSpec) (*transform.Pipeline, field.ErrorList) {
-	config := transform.Config{
+	compiled, err := transform.New(transform.Config{
 		OmitFields:     spec.OmitFields,
 		AnnotateSource: spec.Provenance == v1alpha1.ProvenanceObject,
 		CollectHosts:   spec.RequireMirrors,
-	}
-	for _, m := range spec.Mirrors {
-		config.Mirrors = append(config.Mirrors, transform.Mirror{From: m.From, To: m.To, Helm: m.Helm})
-	}
-	for _, v := range spec.Values {
-		rule := transform.ValuesRule{Names: v.Names}
-		if v.Defaults != nil {
-			rule.Defaults = v.Defaults.Raw
-		}
-		if v.Overrides != nil {
-			rule.Overrides = v.Overrides.Raw
-		}
-		config.Values = append(config.Values, rule)
-	}
-	compiled, err := transform.New(config)
+		Mirrors:        spec.Mirrors,
+		Values:         spec.Values,
+	})
 	return compiled, transformErrors(err)
 }
 
