@@ -40,12 +40,9 @@ func New() *cobra.Command {
 		Long: "Print all that a catalog has about an application: its metadata and facts, the\n" +
 			"versions with their charts, and the default values. winnow explain shows what a\n" +
 			"selection decides on it.\n\n" +
-			"JSON and YAML have name, catalog, digest, lists, definition (path, apiVersion,\n" +
-			"kind, tier, deprecated, labels, annotations, metadata: other keys of the\n" +
-			"metadata.yaml, objectLabels, objectAnnotations, method, defaultVersion, versions\n" +
-			"with version, chart and facts, defaultValues, and fields: the rest of spec, with\n" +
-			"the length of a text of more than 300 bytes), and charts, images and urls as in\n" +
-			"winnow list. A user and a password in an address are replaced by ***.\n\n" +
+			"docs/schemas has the members of JSON and YAML. In their fields, and below spec,\n" +
+			"a text of more than 300 bytes is its length. A user and a password in an address\n" +
+			"are replaced by ***.\n\n" +
 			"Exit codes: 0 shown, 1 the catalog does not have it, 2 usage, I/O or an invalid\n" +
 			"input.",
 		Example: "  winnow show argocd --source ./catalog\n\n" +

@@ -15,15 +15,6 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 )
 
-// facts prints lines of a label and a text, without those that are empty.
-func facts(w io.Writer, all ...[2]string) {
-	for _, fact := range all {
-		if plaintext.Line(fact[1]) != "" {
-			fmt.Fprintln(w, plaintext.Wrap(fact[0]+": "+fact[1], "  "))
-		}
-	}
-}
-
 // Table is part of output.Table.
 func (s *shownApplication) Table(w io.Writer) {
 	fmt.Fprintf(w, "%s\n\n%s\n", plaintext.Line(s.Name), plaintext.Wrap(s.Catalog, ""))
@@ -31,21 +22,21 @@ func (s *shownApplication) Table(w io.Writer) {
 		fmt.Fprintf(w, "  digest: %s\n", plaintext.Line(s.Digest)) // in one line, for copying
 	}
 	d := s.Definition
-	facts(w, [2]string{"path", d.Path}, [2]string{"object", strings.TrimSuffix(d.Kind+" of "+d.APIVersion, " of ")},
-		[2]string{"tier", d.Tier}, [2]string{"deprecated", d.Deprecated}, [2]string{"labels", pairsOf(d.Labels)},
-		[2]string{"annotations", pairsOf(d.Annotations)}, [2]string{"lists", strings.Join(s.Lists, ", ")},
-		[2]string{"object labels", pairsOf(d.ObjectLabels)}, [2]string{"object annotations", pairsOf(d.ObjectAnnotations)},
-		[2]string{"method", d.Method}, [2]string{"default version", d.DefaultVersion})
-	facts(w, d.Package.facts()...)
+	output.PrintFacts(w, "  ", "path", d.Path, "object", strings.TrimSuffix(d.Kind+" of "+d.APIVersion, " of "),
+		"tier", d.Tier, "deprecated", d.Deprecated, "labels", pairsOf(d.Labels),
+		"annotations", pairsOf(d.Annotations), "lists", strings.Join(s.Lists, ", "),
+		"object labels", pairsOf(d.ObjectLabels), "object annotations", pairsOf(d.ObjectAnnotations),
+		"method", d.Method, "default version", d.DefaultVersion)
+	output.PrintFacts(w, "  ", d.Package.facts()...)
 	for _, others := range []struct {
 		label string
 		all   map[string]any
 	}{{"metadata", d.Metadata}, {"spec", d.Fields}} {
 		for _, key := range slices.Sorted(maps.Keys(others.all)) {
-			facts(w, [2]string{others.label + "." + key, textOf(others.all[key])})
+			output.PrintFacts(w, "  ", others.label+"."+key, textOf(others.all[key]))
 		}
 	}
-	facts(w, [2]string{"images", strings.Join(imagesOf(s.References), ", ")}, [2]string{"values", s.Unsearched})
+	output.PrintFacts(w, "  ", "images", strings.Join(imagesOf(s.References), ", "), "values", s.Unsearched)
 	if len(d.Versions) > 0 {
 		g := output.Grid{Header: []string{"VERSION", "CHART", "FACTS"}}
 		for _, v := range d.Versions {
