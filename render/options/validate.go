@@ -4,11 +4,15 @@ package options
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -181,5 +185,71 @@ func checkPairKeys(set map[string]string, path *field.Path) field.ErrorList {
 			errs = append(errs, field.Forbidden(path.Key(key), "the key is reserved: "+owner.Reason()))
 		}
 	}
+	return errs
+}
+
+// Bounds of channels in a rule for versions, as the API has them.
+const (
+	maxRuleChannels = 64
+	maxChannel      = 63
+)
+
+// validateVersions checks the members of spec.versions that NewVersionRule does not.
+func validateVersions(rules []v1alpha1.VersionRule, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, rule := range rules {
+		channels, deprecated := path.Index(i).Child("channels"), path.Index(i).Child("deprecated")
+		switch rule.Deprecated {
+		case "", v1alpha1.DeprecatedKeep, v1alpha1.DeprecatedDrop:
+		default:
+			errs = append(errs, field.NotSupported(deprecated, rule.Deprecated, []string{v1alpha1.DeprecatedKeep, v1alpha1.DeprecatedDrop}))
+		}
+		if rule.Channels != nil && len(rule.Channels) == 0 {
+			errs = append(errs, field.Required(channels, "leave it out, or list at least one"))
+		}
+		if n := len(rule.Channels); n > maxRuleChannels {
+			errs = append(errs, field.TooMany(channels, n, maxRuleChannels))
+			continue
+		}
+		for j, channel := range rule.Channels {
+			if n := utf8.RuneCountInString(channel); n == 0 || n > maxChannel {
+				errs = append(errs, field.Invalid(channels.Index(j), channel, fmt.Sprintf("must have 1 to %d characters", maxChannel)))
+			}
+		}
+	}
+	return errs
+}
+
+// approvalPattern matches a checksum as in a revision, with an optional note that distinguishes entries.
+var approvalPattern = regexp.MustCompile(`^[a-z0-9]+:[a-f0-9]{32,128}(#[A-Za-z0-9][A-Za-z0-9._-]{0,62})?$`)
+
+func validateSafeguards(spec v1alpha1.CatalogSelectionSpec, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	oneOf := func(path *field.Path, value string, known ...string) {
+		if value != "" && !slices.Contains(known, value) {
+			errs = append(errs, field.NotSupported(path, value, known))
+		}
+	}
+	guards, cluster := path.Child("safeguards"), path.Child("cluster")
+	for name, value := range map[string]string{
+		"onEmpty": spec.Safeguards.OnEmpty, "onRemoval": spec.Safeguards.OnRemoval,
+		"onVersionRemoval": spec.Safeguards.OnVersionRemoval, "onMajorUpgrade": spec.Safeguards.OnMajorUpgrade,
+		"onIdentityChange": spec.Safeguards.OnIdentityChange, "onSourceChange": spec.Safeguards.OnSourceChange,
+	} {
+		oneOf(guards.Child(name), value, v1alpha1.SafeguardHold, v1alpha1.SafeguardPublish)
+	}
+	oneOf(guards.Child("onInstanceUpgrade"), spec.Safeguards.OnInstanceUpgrade,
+		v1alpha1.SafeguardHoldMajor, v1alpha1.SafeguardHold, v1alpha1.SafeguardPublish)
+	oneOf(path.Child("definitions"), spec.Definitions, v1alpha1.DefinitionsPublish, v1alpha1.DefinitionsOmit)
+	for i, sum := range spec.Safeguards.Approve {
+		if !approvalPattern.MatchString(sum) {
+			errs = append(errs, field.Invalid(guards.Child("approve").Index(i), sum,
+				"must be a checksum, such as sha256:<64 hexadecimal digits>, or <checksum>#<note> with a note of letters, digits, ., _ and -"))
+		}
+	}
+	oneOf(cluster.Child("bypass"), spec.Cluster.Bypass, v1alpha1.BypassHonor, v1alpha1.BypassIgnore)
+	oneOf(cluster.Child("serve"), spec.Cluster.Serve, v1alpha1.ServeCompared, v1alpha1.ServeAlways)
+	oneOf(cluster.Child("unmanaged"), spec.Cluster.Unmanaged, v1alpha1.UnmanagedIgnore, v1alpha1.UnmanagedLabelled)
+	slices.SortFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Field, b.Field) })
 	return errs
 }
