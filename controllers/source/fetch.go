@@ -58,35 +58,13 @@ func (f *fetcher) withRegistry(ctx context.Context, source Observed, do func(con
 	})
 }
 
-// loadLayer loads the catalog from a layer in the registry that source-controller has not selected. A registry that
-// sends slowly must not take memory that others need: the layer is written to a file.
-func (f *fetcher) loadLayer(ctx context.Context, source Observed) (*catalog.Catalog, error) {
-	file, err := memory.NewFile("winnow-layer-")
-	if err != nil {
-		return nil, failure.Because(v1alpha1.StorageFailedReason, err)
-	}
-	defer file.Close()
-	layer := *source.Location.Layer
-	err = f.withRegistry(ctx, source, func(ctx context.Context, from *registries.Connection) error {
-		return registry.CopyLayer(ctx, from.Repository, layer, archive.DefaultLimits().Compressed, file)
-	})
-	var large *registry.TooLargeError
-	switch {
-	case errors.As(err, &large):
-		return nil, failure.Because(v1alpha1.InvalidArchiveReason, fmt.Errorf("source %s: %w", source.Name, err))
-	case err != nil:
-		return nil, failure.Because(v1alpha1.FetchFailedReason, fmt.Errorf("fetching the layer %s of source %s: %w", layer.Digest, source.Name, err))
-	}
-	return f.parse(ctx, source, file)
-}
-
 func (f *fetcher) fetch(ctx context.Context, source Observed) (*catalog.Catalog, error) {
-	switch {
-	case source.Location == nil:
-	case source.Location.Image != nil:
-		return f.loadImage(ctx, source)
-	case source.Location.Layer != nil:
-		return f.loadLayer(ctx, source)
+	switch at := source.Location; {
+	case at == nil:
+	case at.Image != nil:
+		return f.pull(ctx, source, "image "+at.Image.Digest.String(), unpackImage)
+	case at.Layer != nil:
+		return f.pull(ctx, source, "layer "+at.Layer.Digest.String(), copyLayer)
 	}
 	return f.download(ctx, source)
 }
@@ -122,24 +100,31 @@ func (f *fetcher) download(ctx context.Context, source Observed) (*catalog.Catal
 	return f.parse(ctx, source, file)
 }
 
-// loadImage loads the catalog from the layers of an image. source-controller extracts one layer of it at most.
-func (f *fetcher) loadImage(ctx context.Context, source Observed) (*catalog.Catalog, error) {
-	// The layers are of any size, and most of what they have is no part of the catalog: only a file has room for that.
-	file, err := memory.NewFile("winnow-image-")
+// pull loads the catalog from content of the registry that source-controller has not selected or extracted, which write
+// copies to a file: the content is of any size, most of an image is no part of the catalog, and a registry that sends
+// slowly must not take memory that others need.
+func (f *fetcher) pull(
+	ctx context.Context, source Observed, content string, write func(context.Context, *registries.Connection, Observed, io.Writer) error,
+) (*catalog.Catalog, error) {
+	file, err := memory.NewFile("winnow-source-")
 	if err != nil {
 		return nil, failure.Because(v1alpha1.StorageFailedReason, err)
 	}
 	defer file.Close()
 	err = f.withRegistry(ctx, source, func(ctx context.Context, from *registries.Connection) error {
-		return unpackImage(ctx, from, source, file)
+		return write(ctx, from, source, file)
 	})
 	switch {
 	case isInvalid(err):
-		return nil, failure.Because(v1alpha1.InvalidArchiveReason, fmt.Errorf("source %s: the image of the catalog: %w", source.Name, err))
+		return nil, failure.Because(v1alpha1.InvalidArchiveReason, fmt.Errorf("source %s: the %s: %w", source.Name, content, err))
 	case err != nil:
-		return nil, failure.Because(v1alpha1.FetchFailedReason, fmt.Errorf("fetching the image %s of source %s: %w", source.Location.Image.Digest, source.Name, err))
+		return nil, failure.Because(v1alpha1.FetchFailedReason, fmt.Errorf("fetching the %s of source %s: %w", content, source.Name, err))
 	}
 	return f.parse(ctx, source, file)
+}
+
+func copyLayer(ctx context.Context, from *registries.Connection, source Observed, to io.Writer) error {
+	return registry.CopyLayer(ctx, from.Repository, *source.Location.Layer, archive.DefaultLimits().Compressed, to)
 }
 
 // unpackImage writes the catalog of an image as an archive. The manifest is that of the lookup, by its digest.
