@@ -58,8 +58,8 @@ define generate-into
 $(CONTROLLER_GEN) object paths=./api/v1alpha1 output:object:dir=$(1)/api/v1alpha1 && \
 $(CONTROLLER_GEN) crd paths=./api/... output:crd:artifacts:config=$(1)/config/crd/bases && \
 $(CONTROLLER_GEN) rbac:roleName=winnow-controller paths=./controllers/... output:rbac:artifacts:config=$(1)/config/rbac && \
-$(GO) run -tags docs ./cmd/winnow markdown $(1)/docs/reference && \
-$(GO) run -tags docs ./cmd/winnow schemas $(1)/docs/schemas && \
+$(GO) run ./test/reference markdown $(1)/docs/reference && \
+$(GO) run ./test/reference schemas $(1)/docs/schemas && \
 $(GO) run ./test/licenses $(1)/THIRD_PARTY.md && \
 $(GO) run ./test/install/chart $(1)/charts/winnow
 endef
@@ -89,7 +89,7 @@ build: ## Build bin/winnow and bin/winnow-controller.
 
 .PHONY: man
 man: ## Build the man pages of winnow into bin/man/man1.
-	@rm -rf $(BIN)/man && $(GO) run -tags docs ./cmd/winnow man $(BIN)/man/man1
+	@rm -rf $(BIN)/man && $(GO) run ./test/reference man $(BIN)/man/man1
 
 # The same commit gives the same digest: the image has the time of the commit.
 IMAGE_TAG ?= $(VERSION)

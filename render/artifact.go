@@ -13,8 +13,9 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/yaml"
+
+	"github.com/fluxcd/pkg/apis/kustomize"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/archive"
@@ -173,7 +174,7 @@ func mains(objects []backend.Object, patched map[safeguard.Key]kustomized.Object
 	return all
 }
 
-func patchedDefinitions(documents []document, objects []backend.Object, patches []tree.Patch) ([]safeguard.Definition, error) {
+func patchedDefinitions(documents []document, objects []backend.Object, patches []kustomize.Patch) ([]safeguard.Definition, error) {
 	if err := patching.CheckWork(len(documents)+len(objects), len(patches)); err != nil {
 		return nil, fmt.Errorf("building the artifact: %w", err)
 	}
@@ -204,7 +205,7 @@ func patchedDefinitions(documents []document, objects []backend.Object, patches 
 }
 
 // patchesOf returns the inline patches in the kustomization.yaml. Winnow writes no other patches.
-func patchesOf(files *tree.Tree) ([]tree.Patch, error) {
+func patchesOf(files *tree.Tree) ([]kustomize.Patch, error) {
 	content, ok := files.Content(tree.KustomizationFile)
 	if !ok {
 		return nil, errors.New("the artifact has no " + tree.KustomizationFile)
@@ -212,23 +213,21 @@ func patchesOf(files *tree.Tree) ([]tree.Patch, error) {
 	if err := checkText(tree.KustomizationFile, content); err != nil {
 		return nil, err
 	}
-	var k types.Kustomization
+	var k struct {
+		Patches []struct {
+			kustomize.Patch
+			Path string `json:"path"`
+		} `json:"patches"`
+	}
 	if err := yaml.Unmarshal(content, &k); err != nil {
 		return nil, errors.New("the " + tree.KustomizationFile + " of the artifact cannot be read")
 	}
-	var patches []tree.Patch
+	var patches []kustomize.Patch
 	for _, p := range k.Patches {
 		if p.Path != "" {
 			return nil, errors.New("the " + tree.KustomizationFile + " of the artifact has a patch that is not inline")
 		}
-		converted := tree.Patch{Patch: p.Patch}
-		if t := p.Target; t != nil {
-			converted.Target = &tree.Target{
-				Group: t.Group, Version: t.Version, Kind: t.Kind, Namespace: t.Namespace, Name: t.Name,
-				LabelSelector: t.LabelSelector, AnnotationSelector: t.AnnotationSelector,
-			}
-		}
-		patches = append(patches, converted)
+		patches = append(patches, p.Patch)
 	}
 	if err := errors.Join(patching.Check(patches)...); err != nil {
 		return nil, fmt.Errorf("a patch of the artifact cannot be read: %w", err)

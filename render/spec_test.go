@@ -19,7 +19,6 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/selection"
-	"github.com/winnow-dev/winnow/render/tree"
 )
 
 func selectionOf(edit func(*v1alpha1.CatalogSelection)) *v1alpha1.CatalogSelection {
@@ -54,7 +53,7 @@ func TestFromSpecMapsEveryField(t *testing.T) {
 			Names: []string{"argocd"}, Tiers: []string{"gold"}, Lists: []string{"default"}, Exclude: []string{"falco"},
 		},
 		Labels: map[string]string{"a": "b"}, Annotations: map[string]string{"c": "d"},
-		Patches: []tree.Patch{{Patch: "p", Target: &tree.Target{
+		Patches: []kustomize.Patch{{Patch: "p", Target: &kustomize.Selector{
 			Group: "g", Version: "v", Kind: "k", Namespace: "s", Name: "n", LabelSelector: "l", AnnotationSelector: "a",
 		}}},
 	}
@@ -169,13 +168,6 @@ func TestFromSpecRefuses(t *testing.T) {
 		{"fields that a definition cannot do without", func(cs *v1alpha1.CatalogSelection) {
 			cs.Spec.OmitFields = []string{"versions"}
 		}, []string{"spec.omitFields"}},
-		{"safeguards that are none, and approvals that are no checksums", func(cs *v1alpha1.CatalogSelection) {
-			cs.Spec.Safeguards = v1alpha1.Safeguards{OnEmpty: "hold", OnRemoval: "Never", Approve: []string{"v2.0.0"}}
-			cs.Spec.Cluster = v1alpha1.Cluster{Bypass: "Yes", Unmanaged: "Delete"}
-		}, []string{
-			`spec.safeguards.onEmpty: Unsupported value: "hold"`, "spec.safeguards.onRemoval", "spec.safeguards.approve[0]: Invalid",
-			"spec.cluster.bypass", "spec.cluster.unmanaged",
-		}},
 		{"characters that kustomize cannot carry", func(cs *v1alpha1.CatalogSelection) {
 			cs.Spec.CommonMetadata = &v1alpha1.CommonMetadata{Annotations: map[string]string{"a": "\x01"}}
 			cs.Spec.Patches = []kustomize.Patch{{Patch: "\x01"}}

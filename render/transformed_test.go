@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -107,7 +109,7 @@ func TestCostOfAliases(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pipeline, err := transform.New(transform.Config{CollectHosts: true, Values: []transform.ValuesRule{{Names: names, Overrides: []byte(`{"c": 1}`)}}})
+		pipeline, err := transform.New(transform.Config{CollectHosts: true, Values: []v1alpha1.ValuesRule{{Names: names, Overrides: &apiextensionsv1.JSON{Raw: []byte(`{"c": 1}`)}}}})
 		if err != nil {
 			t.Fatal(err)
 		}

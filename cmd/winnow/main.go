@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build !docs
-
 // Command winnow works with catalogs of applications and with CatalogSelections on the command line, using the renderer
 // of the controller, and with the CatalogSelections of a cluster.
 package main

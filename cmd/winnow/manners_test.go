@@ -118,7 +118,7 @@ func TestJSONIsAllOfStdout(t *testing.T) {
 		"lint":      {catalog},
 		"list":      {catalog, "-f", file},
 		"explain":   {"-f", file, "--source", catalog, "argocd"},
-		"show":      {"-f", file, "--source", catalog, "argocd"},
+		"show":      {"--source", catalog, "argocd"},
 		"diff":      {"-f", file, "--from", catalog, "--to", catalog},
 		"version":   {},
 		"get":       nil, // testGet has a cluster

@@ -65,25 +65,25 @@ func (c *comparer) compare(ctx context.Context, job pushJob, to *registries.Conn
 	if err := registry.CopyLayer(ctx, to.Repository, m.Layers[0], archive.DefaultLimits().Compressed, tagged); err != nil {
 		return fmt.Errorf("reading the tagged artifact: %w", err)
 	}
-	before, err := c.read(ctx, tagged)
-	var busy *busyError
-	switch {
-	case errors.As(err, &busy):
-		return err
-	case err != nil:
-		return &pushHeld{v1alpha1.BaselineLostReason, "the tagged artifact cannot be compared: " + err.Error() + job.release()}
-	}
 	archived, err := os.Open(job.file)
 	if err != nil {
 		return fmt.Errorf("opening the archive: %w", err)
 	}
 	defer archived.Close()
-	next, err := c.read(ctx, archived)
-	switch {
-	case errors.As(err, &busy):
+	read := func(file io.ReadSeeker, complaint string) ([]safeguard.Definition, error) {
+		definitions, err := c.read(ctx, file)
+		if busy := new(busyError); err == nil || errors.As(err, &busy) {
+			return definitions, err
+		}
+		return nil, &pushHeld{v1alpha1.BaselineLostReason, complaint + ": " + err.Error() + job.release()}
+	}
+	before, err := read(tagged, "the tagged artifact cannot be compared")
+	if err != nil {
 		return err
-	case err != nil:
-		return &pushHeld{v1alpha1.BaselineLostReason, "the artifact cannot be compared with the tagged one: " + err.Error() + job.release()}
+	}
+	next, err := read(archived, "the artifact cannot be compared with the tagged one")
+	if err != nil {
+		return err
 	}
 	held := slices.DeleteFunc(safeguard.Compare(before, next), func(change safeguard.Change) bool {
 		return !guard.Holds(job.safeguards, change)

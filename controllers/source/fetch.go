@@ -19,9 +19,11 @@ import (
 	"github.com/winnow-dev/winnow/controllers/registries"
 	"github.com/winnow-dev/winnow/controllers/transfers"
 	"github.com/winnow-dev/winnow/registry"
+	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/contract"
+	"github.com/winnow-dev/winnow/render/loading"
 )
 
 const archiveFile = "source.tar.gz"
@@ -56,35 +58,13 @@ func (f *fetcher) withRegistry(ctx context.Context, source Observed, do func(con
 	})
 }
 
-// loadLayer loads the catalog from a layer in the registry that source-controller has not selected. A registry that
-// sends slowly must not take memory that others need: the layer is written to a file.
-func (f *fetcher) loadLayer(ctx context.Context, source Observed) (*catalog.Catalog, error) {
-	file, err := memory.NewFile("winnow-layer-")
-	if err != nil {
-		return nil, failure.Because(v1alpha1.StorageFailedReason, err)
-	}
-	defer file.Close()
-	layer := *source.Location.Layer
-	err = f.withRegistry(ctx, source, func(ctx context.Context, from *registries.Connection) error {
-		return registry.CopyLayer(ctx, from.Repository, layer, archive.DefaultLimits().Compressed, file)
-	})
-	var large *registry.TooLargeError
-	switch {
-	case errors.As(err, &large):
-		return nil, failure.Because(v1alpha1.InvalidArchiveReason, fmt.Errorf("source %s: %w", source.Name, err))
-	case err != nil:
-		return nil, failure.Because(v1alpha1.FetchFailedReason, fmt.Errorf("fetching the layer %s of source %s: %w", layer.Digest, source.Name, err))
-	}
-	return f.parse(ctx, source, file)
-}
-
 func (f *fetcher) fetch(ctx context.Context, source Observed) (*catalog.Catalog, error) {
-	switch {
-	case source.Location == nil:
-	case source.Location.Image != nil:
-		return f.loadImage(ctx, source)
-	case source.Location.Layer != nil:
-		return f.loadLayer(ctx, source)
+	switch at := source.Location; {
+	case at == nil:
+	case at.Image != nil:
+		return f.pull(ctx, source, "image "+at.Image.Digest.String(), unpackImage)
+	case at.Layer != nil:
+		return f.pull(ctx, source, "layer "+at.Layer.Digest.String(), copyLayer)
 	}
 	return f.download(ctx, source)
 }
@@ -120,24 +100,31 @@ func (f *fetcher) download(ctx context.Context, source Observed) (*catalog.Catal
 	return f.parse(ctx, source, file)
 }
 
-// loadImage loads the catalog from the layers of an image. source-controller extracts one layer of it at most.
-func (f *fetcher) loadImage(ctx context.Context, source Observed) (*catalog.Catalog, error) {
-	// The layers are of any size, and most of what they have is no part of the catalog: only a file has room for that.
-	file, err := memory.NewFile("winnow-image-")
+// pull loads the catalog from content of the registry that source-controller has not selected or extracted, which write
+// copies to a file: the content is of any size, most of an image is no part of the catalog, and a registry that sends
+// slowly must not take memory that others need.
+func (f *fetcher) pull(
+	ctx context.Context, source Observed, content string, write func(context.Context, *registries.Connection, Observed, io.Writer) error,
+) (*catalog.Catalog, error) {
+	file, err := memory.NewFile("winnow-source-")
 	if err != nil {
 		return nil, failure.Because(v1alpha1.StorageFailedReason, err)
 	}
 	defer file.Close()
 	err = f.withRegistry(ctx, source, func(ctx context.Context, from *registries.Connection) error {
-		return unpackImage(ctx, from, source, file)
+		return write(ctx, from, source, file)
 	})
 	switch {
 	case isInvalid(err):
-		return nil, failure.Because(v1alpha1.InvalidArchiveReason, fmt.Errorf("source %s: the image of the catalog: %w", source.Name, err))
+		return nil, failure.Because(v1alpha1.InvalidArchiveReason, fmt.Errorf("source %s: the %s: %w", source.Name, content, err))
 	case err != nil:
-		return nil, failure.Because(v1alpha1.FetchFailedReason, fmt.Errorf("fetching the image %s of source %s: %w", source.Location.Image.Digest, source.Name, err))
+		return nil, failure.Because(v1alpha1.FetchFailedReason, fmt.Errorf("fetching the %s of source %s: %w", content, source.Name, err))
 	}
 	return f.parse(ctx, source, file)
+}
+
+func copyLayer(ctx context.Context, from *registries.Connection, source Observed, to io.Writer) error {
+	return registry.CopyLayer(ctx, from.Repository, *source.Location.Layer, archive.DefaultLimits().Compressed, to)
 }
 
 // unpackImage writes the catalog of an image as an archive. The manifest is that of the lookup, by its digest.
@@ -162,4 +149,42 @@ func isInvalid(err error) bool {
 	var large *registry.TooLargeError
 	var image *registry.ImageError
 	return errors.As(err, &large) || errors.As(err, &image)
+}
+
+// measureBytes is for measuring an archive: the paths of its files, at most 16 MiB, and the buffers of the
+// decompressor.
+const measureBytes = 64 << 20
+
+// parser parses catalogs within the memory that all of them share.
+type parser struct{ memory *memory.Budget }
+
+// parse loads the catalog of a source from an archive, once the memory is available. It reads content from its start.
+func (p parser) parse(ctx context.Context, source Observed, content io.ReadSeeker) (*catalog.Catalog, error) {
+	var needed int64
+	measure := func() (err error) {
+		needed, err = loading.Measure(ctx, source.Name.String(), content, source.place())
+		return failure.Because(v1alpha1.FetchFailedReason, err)
+	}
+	var loaded *catalog.Catalog
+	load := func() (err error) {
+		loaded, err = render.LoadArchive(ctx, source.Name.String(), content, source.place())
+		return failure.Because(v1alpha1.FetchFailedReason, err)
+	}
+	if err := p.within(ctx, measureBytes, source, content, measure); err != nil {
+		return nil, err
+	}
+	return loaded, p.within(ctx, needed, source, content, load)
+}
+
+// within calls read with the content at its start, once this much memory is available.
+func (p parser) within(ctx context.Context, bytes int64, source Observed, content io.Seeker, read func() error) error {
+	release, err := p.memory.Acquire(ctx, bytes)
+	if err != nil {
+		return failure.Because(v1alpha1.FetchFailedReason, fmt.Errorf("waiting until other catalogs are loaded: %w", err))
+	}
+	defer release()
+	if _, err := content.Seek(0, io.SeekStart); err != nil {
+		return failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("reading the artifact of source %s: %w", source.Name, err))
+	}
+	return read()
 }

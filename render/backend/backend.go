@@ -37,7 +37,7 @@ const (
 // Note is something about a valid instance that does not work everywhere, or will not for long.
 type Note struct {
 	// Field of the instance that it is about.
-	Field string
+	Field string `json:"field"`
 	// Message describes what does not work, and what to do.
-	Message string
+	Message string `json:"message"`
 }

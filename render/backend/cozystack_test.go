@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
 )
 
@@ -58,10 +59,10 @@ func TestReleasesAreThoseOfCozystacksAPIServer(t *testing.T) {
 		{"health checks with a strategy", nil, ", waitStrategy: legacy, healthCheckExprs: [{apiVersion: v1, kind: Info, current: 'true'}]", nil,
 			"waitStrategy: {name: legacy}\nhealthCheckExprs: [{apiVersion: v1, kind: Info, current: 'true'}]\n"},
 		{"values of the instance over those of the platform", nil, "", func(i *backend.Instance) {
-			i.ValuesFrom = []backend.ValuesReference{{Kind: "Secret", Name: "own"}}
+			i.ValuesFrom = []v1alpha1.ValuesReference{{Kind: "Secret", Name: "own"}}
 		}, "valuesFrom: [{kind: Secret, name: cozystack-values}, {kind: Secret, name: own}]\n"},
 		{"an instance that names the values of the platform itself", nil, "", func(i *backend.Instance) {
-			i.ValuesFrom = []backend.ValuesReference{{Kind: "Secret", Name: "own"}, {Kind: "Secret", Name: "cozystack-values", Optional: true}}
+			i.ValuesFrom = []v1alpha1.ValuesReference{{Kind: "Secret", Name: "own"}, {Kind: "Secret", Name: "cozystack-values", Optional: true}}
 		}, "valuesFrom: [{kind: Secret, name: own}, {kind: Secret, name: cozystack-values, optional: true}]\n"},
 		{"a definition that lists its values", nil, ", valuesFrom: [{kind: ConfigMap, name: all}]", nil, "valuesFrom: [{kind: ConfigMap, name: all}]\n"},
 	} {

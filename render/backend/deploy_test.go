@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backends"
 )
@@ -127,9 +128,9 @@ func TestHowAnInstanceIsDeployed(t *testing.T) {
 }
 
 // deploy reads how an instance is deployed.
-func deploy(t *testing.T, text string) backend.Deploy {
+func deploy(t *testing.T, text string) v1alpha1.Deploy {
 	t.Helper()
-	var d backend.Deploy
+	var d v1alpha1.Deploy
 	for name, value := range parse(t, "{"+text+"}") {
 		switch name {
 		case "wait":

@@ -13,10 +13,11 @@ import (
 // Deployed is how an instance is installed and upgraded, as its main object states it.
 type Deployed struct {
 	// Wait and Atomic are nil for a backend that has neither, and Timeout is empty for the default of its controller.
-	Wait, Atomic *bool
-	Timeout      string
+	Wait    *bool  `json:"wait,omitempty"`
+	Atomic  *bool  `json:"atomic,omitempty"`
+	Timeout string `json:"timeout,omitempty"`
 	// Retries are nil where they have no end, or where the controller decides.
-	Retries *int64
+	Retries *int64 `json:"retries,omitempty"`
 }
 
 // DeployedOf returns how the instance with a main object is installed and upgraded; nil where the object does not state it.

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
 )
 
@@ -16,7 +17,7 @@ type Effective struct {
 	// Values are the default values with those of the main object merged over them.
 	Values map[string]any
 	// Open are the references to values that only the cluster has.
-	Open []ValuesReference
+	Open []v1alpha1.ValuesReference
 	// over are the values that win over Open; nil where none do.
 	over map[string]any
 }
@@ -59,11 +60,11 @@ func RawOf(main Object, objects []Object) []any {
 
 // referenced returns the default values among the objects that a main object names, and its references to what only the
 // cluster has.
-func referenced(main Object, objects []Object) (found []Object, open []ValuesReference) {
+func referenced(main Object, objects []Object) (found []Object, open []v1alpha1.ValuesReference) {
 	for _, reference := range ReferencesOf(main) {
 		i := slices.IndexFunc(objects, func(o Object) bool {
 			return o.GroupVersionKind().GroupKind() == kinds.ConfigMap.GroupKind() && o.GetNamespace() == main.GetNamespace() &&
-				reference == ValuesReference{Kind: kinds.ConfigMap.Kind, Name: o.GetName(), ValuesKey: DefaultsKey}
+				reference == v1alpha1.ValuesReference{Kind: kinds.ConfigMap.Kind, Name: o.GetName(), ValuesKey: DefaultsKey}
 		})
 		if i < 0 {
 			open = append(open, reference)
@@ -75,13 +76,13 @@ func referenced(main Object, objects []Object) (found []Object, open []ValuesRef
 }
 
 // Setter returns the first reference that may set the value at a path, which nothing wins over.
-func (e Effective) Setter(path []string) (reference ValuesReference, found bool) {
+func (e Effective) Setter(path []string) (reference v1alpha1.ValuesReference, found bool) {
 	if isDecided(e.over, path) {
-		return ValuesReference{}, false
+		return v1alpha1.ValuesReference{}, false
 	}
-	i := slices.IndexFunc(e.Open, func(r ValuesReference) bool { return r.maySet(path) })
+	i := slices.IndexFunc(e.Open, func(r v1alpha1.ValuesReference) bool { return maySet(r, path) })
 	if i < 0 {
-		return ValuesReference{}, false
+		return v1alpha1.ValuesReference{}, false
 	}
 	return e.Open[i], true
 }
@@ -102,9 +103,9 @@ func isDecided(values map[string]any, path []string) bool {
 	return !isMapping
 }
 
-// maySet reports whether the reference may set the value at a path, or a part of it. A single value that is no literal can
+// maySet reports whether a reference may set the value at a path, or a part of it. A single value that is no literal can
 // set any, because Helm reads commas in it.
-func (r ValuesReference) maySet(path []string) bool {
+func maySet(r v1alpha1.ValuesReference, path []string) bool {
 	if r.TargetPath == "" || !r.Literal {
 		return true
 	}
@@ -138,11 +139,11 @@ func targetNames(path string) []string {
 }
 
 // variableReferences returns what a Terraform object has in varsFrom, where a key is that of a variable by default.
-func variableReferences(main Object) []ValuesReference {
-	var all []ValuesReference
+func variableReferences(main Object) []v1alpha1.ValuesReference {
+	var all []v1alpha1.ValuesReference
 	for _, element := range elements(main, "spec", "varsFrom") {
 		fields, _ := element.(map[string]any)
-		reference := ValuesReference{Literal: true}
+		reference := v1alpha1.ValuesReference{Literal: true}
 		reference.Kind, _ = fields["kind"].(string)
 		reference.Name, _ = fields["name"].(string)
 		keys, _, _ := unstructured.NestedStringSlice(fields, "varsKeys")

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backends"
 	"github.com/winnow-dev/winnow/render/catalog"
@@ -27,29 +28,29 @@ var update = flag.Bool("update", false, "write the golden files")
 
 // settings is an instance as a file has it.
 type settings struct {
-	Backend            string                    `json:"backend"`
-	Name               string                    `json:"name"`
-	Namespace          string                    `json:"namespace"`
-	Version            string                    `json:"version"`
-	Values             object                    `json:"values"`
-	Overrides          object                    `json:"overrides"`
-	ValuesFrom         []backend.ValuesReference `json:"valuesFrom"`
-	DependsOn          []string                  `json:"dependsOn"`
-	TargetNamespace    string                    `json:"targetNamespace"`
-	CreateNamespace    *bool                     `json:"createNamespace"`
-	ReleaseName        string                    `json:"releaseName"`
-	StorageNamespace   string                    `json:"storageNamespace"`
-	ServiceAccountName string                    `json:"serviceAccountName"`
-	Interval           metav1.Duration           `json:"interval"`
-	Timeout            metav1.Duration           `json:"timeout"`
-	Deploy             backend.Deploy            `json:"deploy"`
-	Suspend            bool                      `json:"suspend"`
-	DestroyResources   bool                      `json:"destroyResources"`
-	Access             backend.Access            `json:"access"`
-	Channels           []string                  `json:"channels"`
-	Requested          string                    `json:"requested"`
-	Catalog            backend.CatalogReference  `json:"catalog"`
-	CreateGroup        *bool                     `json:"createOperatorGroup"`
+	Backend            string                     `json:"backend"`
+	Name               string                     `json:"name"`
+	Namespace          string                     `json:"namespace"`
+	Version            string                     `json:"version"`
+	Values             object                     `json:"values"`
+	Overrides          object                     `json:"overrides"`
+	ValuesFrom         []v1alpha1.ValuesReference `json:"valuesFrom"`
+	DependsOn          []string                   `json:"dependsOn"`
+	TargetNamespace    string                     `json:"targetNamespace"`
+	CreateNamespace    *bool                      `json:"createNamespace"`
+	ReleaseName        string                     `json:"releaseName"`
+	StorageNamespace   string                     `json:"storageNamespace"`
+	ServiceAccountName string                     `json:"serviceAccountName"`
+	Interval           metav1.Duration            `json:"interval"`
+	Timeout            metav1.Duration            `json:"timeout"`
+	Deploy             v1alpha1.Deploy            `json:"deploy"`
+	Suspend            bool                       `json:"suspend"`
+	DestroyResources   bool                       `json:"destroyResources"`
+	Access             backend.Access             `json:"access"`
+	Channels           []string                   `json:"channels"`
+	Requested          string                     `json:"requested"`
+	Catalog            v1alpha1.CatalogReference  `json:"catalog"`
+	CreateGroup        *bool                      `json:"createOperatorGroup"`
 }
 
 // object is values with the types that the API server's decoder makes.

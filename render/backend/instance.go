@@ -5,6 +5,7 @@ package backend
 import (
 	"time"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
 )
@@ -31,14 +32,14 @@ type Instance struct {
 	Package *filebased.Package
 	Bundle  *filebased.Bundle
 	// Catalog in the cluster that has the package.
-	Catalog CatalogReference
+	Catalog v1alpha1.CatalogReference
 	// Served is the catalog of the selection itself, for instances that name none.
 	Served *ServedCatalog
 	// Values are those of the instance, with what wins over them merged into them by MergeValues. They
 	// have JSON's types, with int64 and float64 for numbers.
 	Values map[string]any
 	// ValuesFrom are merged under Values, the later over the earlier.
-	ValuesFrom []ValuesReference
+	ValuesFrom []v1alpha1.ValuesReference
 	// DependsOn names the main objects, of the same backend and in the same namespace, that come first.
 	DependsOn []string
 	// TargetNamespace is where the application runs. Without it that is what the definition says, or the
@@ -55,8 +56,8 @@ type Instance struct {
 	// Interval of reconciliation, and Timeout of an installation; zero is the backend's default, and what
 	// the definition says.
 	Interval, Timeout time.Duration
-	// Deploy states how it is installed and upgraded.
-	Deploy Deploy
+	// Deploy states how it is installed and upgraded. What is nil is what the definition says, or the backend's default.
+	Deploy v1alpha1.Deploy
 	// Suspend stops reconciliation.
 	Suspend bool
 	// DestroyResources deletes what Terraform made when the instance is deleted, if the definition says so too.
@@ -67,30 +68,7 @@ type Instance struct {
 
 // FromServed reports whether the instance is installed from the catalog of the selection, which is of this kind.
 func (in Instance) FromServed(kind string) bool {
-	return in.Catalog == CatalogReference{} && in.Served != nil && in.Served.Kind == kind
-}
-
-// Deploy states how an instance is installed and upgraded. What is nil is what the definition says, or the backend's default.
-type Deploy struct {
-	// Wait for what is installed, and Atomic rolls back what fails.
-	Wait, Atomic *bool
-	// Retries of what fails, at least 0.
-	Retries *int32
-}
-
-// ValuesReference names values that are read in the cluster, as a HelmRelease does.
-type ValuesReference struct {
-	// Kind is ConfigMap or Secret.
-	Kind string
-	Name string
-	// ValuesKey is values.yaml if it is empty.
-	ValuesKey string
-	// TargetPath is where a single value goes, empty for a document of values.
-	TargetPath string
-	// Literal takes a single value as a text, without Helm's syntax for values.
-	Literal bool
-	// Optional allows the object to be missing.
-	Optional bool
+	return in.Catalog == v1alpha1.CatalogReference{} && in.Served != nil && in.Served.Kind == kind
 }
 
 // Access names what a source of Flux needs in the namespace of the selection.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backends"
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
@@ -54,11 +55,11 @@ func TestExtensionsThatAreRefused(t *testing.T) {
 		{"values", func(i *backend.Instance) { i.Values = map[string]any{"a": "b"} }, []problem{{"values", "instanceOverrides"}}},
 		{"what OLM does not have", func(i *backend.Instance) {
 			i.ReleaseName, i.StorageNamespace, i.Interval, i.Timeout, i.Suspend, i.DestroyResources = "a", "b", minute, minute, true, true
-			i.DependsOn, i.ValuesFrom = []string{"a"}, []backend.ValuesReference{{Kind: "Secret", Name: "a"}}
+			i.DependsOn, i.ValuesFrom = []string{"a"}, []v1alpha1.ValuesReference{{Kind: "Secret", Name: "a"}}
 		}, []problem{{"dependsOn", "whose Kustomization"}, {"destroyResources", ""}, {"interval", ""}, {"releaseName", ""}, {"storageNamespace", ""}, {"suspend", ""}, {"timeout", ""}, {"valuesFrom", "reads no values"}}},
 		{"a long range", func(i *backend.Instance) { i.Requested = ">=1.0.0" + strings.Repeat(" !=1.2.3", 8) }, []problem{{"version", "71 bytes"}}},
 		{"a channel that OLM v1 cannot name", func(i *backend.Instance) { i.Channels = []string{"stable", "original_40"} }, []problem{{"channels[1]", "cannot be selected"}}},
-		{"a catalog in a namespace", func(i *backend.Instance) { i.Catalog = backend.CatalogReference{Namespace: "olm", Name: "a"} }, []problem{{"catalog.namespace", "no namespace"}}},
+		{"a catalog in a namespace", func(i *backend.Instance) { i.Catalog = v1alpha1.CatalogReference{Namespace: "olm", Name: "a"} }, []problem{{"catalog.namespace", "no namespace"}}},
 		{"a catalog that is none", func(i *backend.Instance) { i.Catalog.Name = "A b" }, []problem{{"catalog.name", "not valid"}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -168,7 +169,7 @@ func subscribed(t testing.TB, change func(*backend.Instance)) backend.Instance {
 	return packageInstance(t, func(i *backend.Instance) {
 		bundle := *i.Bundle
 		bundle.InstallModes = []string{"AllNamespaces", "OwnNamespace"}
-		i.Bundle, i.Catalog = &bundle, backend.CatalogReference{Namespace: "olm", Name: "platform"}
+		i.Bundle, i.Catalog = &bundle, v1alpha1.CatalogReference{Namespace: "olm", Name: "platform"}
 		if change != nil {
 			change(i)
 		}
@@ -185,11 +186,11 @@ func TestSubscriptionsThatAreRefused(t *testing.T) {
 		{"nothing", nil, nil},
 		{"no namespace", func(i *backend.Instance) { i.TargetNamespace = "" }, []problem{{"namespace", "is missing"}}},
 		{"what OLM does not have", func(i *backend.Instance) {
-			i.ReleaseName, i.ValuesFrom = "a", []backend.ValuesReference{{Kind: "Secret", Name: "a"}}
+			i.ReleaseName, i.ValuesFrom = "a", []v1alpha1.ValuesReference{{Kind: "Secret", Name: "a"}}
 		}, []problem{{"releaseName", ""}, {"valuesFrom", "values.envFrom"}}},
 		{"a version", func(i *backend.Instance) { i.Requested = "~1.0" }, []problem{{"version", "the head of the channel"}}},
 		{"two channels", func(i *backend.Instance) { i.Channels = []string{"a", "b"} }, []problem{{"channels", "follows one"}}},
-		{"no catalog", func(i *backend.Instance) { i.Catalog = backend.CatalogReference{} }, []problem{{"catalog", "CatalogSource"}}},
+		{"no catalog", func(i *backend.Instance) { i.Catalog = v1alpha1.CatalogReference{} }, []problem{{"catalog", "CatalogSource"}}},
 		{"a catalog without a namespace", func(i *backend.Instance) { i.Catalog.Namespace = "" }, []problem{{"catalog", "CatalogSource"}}},
 		{"a catalog that is none", func(i *backend.Instance) { i.Catalog.Namespace, i.Catalog.Name = "a.b", "A" }, []problem{{"catalog.name", ""}, {"catalog.namespace", ""}}},
 		{"values that are none", func(i *backend.Instance) {

@@ -5,6 +5,7 @@ package backend
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
 )
 
@@ -63,13 +64,13 @@ func variablesOf(vars any) map[string]any {
 }
 
 // ReferencesOf returns what a HelmRelease has in valuesFrom, in its order; nil for other objects.
-func ReferencesOf(main Object) []ValuesReference {
-	var all []ValuesReference
+func ReferencesOf(main Object) []v1alpha1.ValuesReference {
+	var all []v1alpha1.ValuesReference
 	for _, element := range elements(main, "spec", "valuesFrom") {
 		fields, _ := element.(map[string]any)
 		text := func(name string) string { value, _ := fields[name].(string); return value }
 		is := func(name string) bool { value, _ := fields[name].(bool); return value }
-		all = append(all, ValuesReference{
+		all = append(all, v1alpha1.ValuesReference{
 			Kind: text("kind"), Name: text("name"), ValuesKey: text("valuesKey"), TargetPath: text("targetPath"),
 			Literal: is("literal"), Optional: is("optional"),
 		})

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backends"
 )
@@ -108,7 +109,7 @@ func TestFieldsOfInstancesAreChecked(t *testing.T) {
 		{"namespaces", backend.Helm, func(i *backend.Instance) { i.TargetNamespace, i.StorageNamespace = "A", "b/c" }, []problem{{"namespace", ""}, {"storageNamespace", ""}}},
 		{"durations", backend.Helm, func(i *backend.Instance) { i.Interval, i.Timeout = -1, time.Microsecond }, []problem{{"interval", ""}, {"timeout", ""}}},
 		{"references", backend.Helm, func(i *backend.Instance) {
-			i.ValuesFrom = []backend.ValuesReference{{Kind: "Pod"}, {Kind: "Secret", Name: "a", ValuesKey: "a/b", TargetPath: "a b"}}
+			i.ValuesFrom = []v1alpha1.ValuesReference{{Kind: "Pod"}, {Kind: "Secret", Name: "a", ValuesKey: "a/b", TargetPath: "a b"}}
 		}, []problem{{"valuesFrom[0].kind", ""}, {"valuesFrom[0].name", ""}, {"valuesFrom[1].targetPath", ""}, {"valuesFrom[1].valuesKey", ""}}},
 		{"too many references", backend.Helm, func(i *backend.Instance) { i.DependsOn = make([]string, 101) }, []problem{{"", "at most 100"}}},
 		{"a dependency on itself", backend.Helm, func(i *backend.Instance) { i.DependsOn = []string{"a", "web"} }, []problem{{"dependsOn[1]", "itself"}}},
@@ -131,7 +132,7 @@ func TestFieldsOfInstancesAreChecked(t *testing.T) {
 		{"the other backend of another platform", backend.Terraform, nil, []problem{{"backend", "name another backend"}}},
 		{"what KKP does not have", backend.ApplicationInstallation, func(i *backend.Instance) {
 			i.ReleaseName, i.StorageNamespace, i.ServiceAccountName, i.Suspend = "a", "b", "c", true
-			i.DependsOn, i.ValuesFrom = []string{"a"}, []backend.ValuesReference{{Kind: "Secret", Name: "a"}}
+			i.DependsOn, i.ValuesFrom = []string{"a"}, []v1alpha1.ValuesReference{{Kind: "Secret", Name: "a"}}
 			i.CreateNamespace = &yes
 		}, []problem{{"releaseName", ""}, {"storageNamespace", ""}, {"serviceAccountName", ""}, {"suspend", ""}, {"dependsOn", ""}, {"valuesFrom", ""}}},
 		{"a timeout where KKP does not wait", backend.ApplicationInstallation, func(i *backend.Instance) { i.Timeout = minute }, []problem{{"timeout", "deploy.wait"}}},
@@ -192,11 +193,11 @@ func TestDefinitionsOfCozystackAreChecked(t *testing.T) {
 			i.Values = map[string]any{"a.b": "1", "source": "2", "ok-1": "3"}
 		}, []problem{{"values.a.b", "variable"}, {"values.source", "variable"}}},
 		{"all keys of a Secret", backend.Terraform, terraform(""), func(i *backend.Instance) {
-			i.ValuesFrom = []backend.ValuesReference{{Kind: "Secret", Name: "a"}}
+			i.ValuesFrom = []v1alpha1.ValuesReference{{Kind: "Secret", Name: "a"}}
 		}, []problem{{"valuesFrom[0]", "targetPath"}}},
 		{"a Secret that would win", backend.Terraform, terraform(""), func(i *backend.Instance) {
 			i.Values = map[string]any{"token": nil}
-			i.ValuesFrom = []backend.ValuesReference{{Kind: "Secret", Name: "a", ValuesKey: "k", TargetPath: "token"}}
+			i.ValuesFrom = []v1alpha1.ValuesReference{{Kind: "Secret", Name: "a", ValuesKey: "k", TargetPath: "token"}}
 		}, []problem{{"valuesFrom[0].targetPath", "would win"}}},
 		{"another namespace", backend.Terraform, terraform(""), func(i *backend.Instance) { i.TargetNamespace = "other" }, []problem{{"namespace", "leave it out"}}},
 		{"outputs without a name", backend.Terraform, terraform("writeOutputsToSecret: {outputs: [a]}"), nil, []problem{{"spec.backend.terraform.writeOutputsToSecret.name", "is missing"}}},

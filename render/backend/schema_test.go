@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backends"
 )
@@ -63,7 +64,7 @@ func TestValuesOfASecretAreNotMissing(t *testing.T) {
 		"  release: {chartRef: {kind: HelmChart, name: a}, prefix: web-}\n"
 	build(t, backend.Helm, instanceOf(t, "cozystack.io/v1alpha1", "", func(i *backend.Instance) {
 		i.Values = map[string]any{"a": map[string]any{}}
-		i.ValuesFrom = []backend.ValuesReference{{Kind: "Secret", Name: "size"}}
+		i.ValuesFrom = []v1alpha1.ValuesReference{{Kind: "Secret", Name: "size"}}
 	}, spec))
 }
 

@@ -18,20 +18,17 @@ var (
 	catalogSourceKind  = schema.GroupVersionKind{Group: "operators.coreos.com", Version: "v1alpha1", Kind: v1alpha1.PushCatalogSource}
 )
 
-// CatalogReference names a ClusterCatalog, which has no namespace, or a CatalogSource.
-type CatalogReference struct{ Namespace, Name string }
-
 // ServedCatalog is the catalog of OLM that serves the packages of a selection.
 type ServedCatalog struct {
 	// Kind is ClusterCatalog or CatalogSource.
 	Kind string
 
-	CatalogReference
+	v1alpha1.CatalogReference
 }
 
 // Serve returns the catalog of a selection. namespace is that of a CatalogSource.
 func Serve(kind, namespace, selectionNamespace, selection string) *ServedCatalog {
-	return &ServedCatalog{Kind: kind, CatalogReference: CatalogReference{Namespace: namespace, Name: servedName(selectionNamespace, selection)}}
+	return &ServedCatalog{Kind: kind, CatalogReference: v1alpha1.CatalogReference{Namespace: namespace, Name: servedName(selectionNamespace, selection)}}
 }
 
 // servedName returns the name of the catalog of a selection. OLM makes labels and Services of it, which have at most 63

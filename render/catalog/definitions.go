@@ -46,23 +46,11 @@ func (Definitions) Detect(fsys fs.FS) (bool, error) {
 	if err != nil || hasDirectory(root, ApplicationsDirectory) {
 		return false, err
 	}
-	files, err := Definitions{}.Files(fsys)
-	if err != nil {
-		return false, err
-	}
-	for _, name := range files {
-		if (Applications{}).Needs(name) {
-			continue
-		}
-		data, err := document.Read(fsys, maxDefinitionsFile, &violation.Findings{Path: name})
-		if err != nil {
-			return false, err
-		}
-		if bytes.Contains(data, []byte(definitionKind)) && definitionLine.Match(data) {
-			return true, nil
-		}
-	}
-	return false, nil
+	return anyFile(fsys, maxDefinitionsFile,
+		func(name string) bool { return Definitions{}.Needs(name) && !Applications{}.Needs(name) },
+		func(data []byte) bool {
+			return bytes.Contains(data, []byte(definitionKind)) && definitionLine.Match(data)
+		})
 }
 
 // Needs implements Format.
@@ -253,15 +241,10 @@ func ownMetadata(application *Application) metadata.Metadata {
 func (Definitions) Files(fsys fs.FS) ([]string, error) {
 	var files []string
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case name != "." && isHidden(entry.Name()) && entry.IsDir():
-			return fs.SkipDir
-		case !entry.IsDir() && isYAML(name) && !isHidden(entry.Name()):
+		if err == nil && !entry.IsDir() && (Definitions{}).Needs(name) {
 			files = append(files, name)
 		}
-		return nil
+		return err
 	})
 	slices.Sort(files)
 	return files, err

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render/catalog/document"
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -36,18 +35,8 @@ func (FileBased) Detect(fsys fs.FS) (bool, error) {
 	if other || err != nil {
 		return false, err
 	}
-	found := false
-	err = fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !isFileBased(name) || path.Base(name) == filebased.IgnoreFile {
-			return err
-		}
-		data, err := document.Read(fsys, filebased.MaxFile, &violation.Findings{Path: name})
-		if found = packageSchema.Match(data); found {
-			return fs.SkipAll
-		}
-		return err
-	})
-	return found, err
+	wanted := func(name string) bool { return isFileBased(name) && path.Base(name) != filebased.IgnoreFile }
+	return anyFile(fsys, filebased.MaxFile, wanted, packageSchema.Match)
 }
 
 const noPackage = "holds no package of a file-based catalog"
@@ -121,4 +110,22 @@ func checkNames(one *filebased.Package, found *violation.Report) {
 	for _, bundle := range one.Bundles {
 		check(bundle.Blob, "bundle", bundle.Name)
 	}
+}
+
+// IsBundle reports whether a tree of files is a bundle of an operator, which is no catalog: opm tells them apart by the same
+// directories.
+func IsBundle(fsys fs.FS) bool {
+	for _, name := range []string{"manifests", "metadata"} {
+		if info, err := fs.Stat(fsys, name); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	return true
+}
+
+// errBundle is the error for a bundle in place of a catalog.
+func errBundle() error {
+	return &violation.InvalidError{Violations: []violation.Violation{{
+		Rule: violation.RuleFormat, Path: ".", Message: "is a bundle of an operator (manifests and metadata), and no catalog: winnow import BUNDLE... -o CATALOG makes one of bundles",
+	}}}
 }

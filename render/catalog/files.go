@@ -8,6 +8,9 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/winnow-dev/winnow/render/catalog/document"
+	"github.com/winnow-dev/winnow/render/catalog/violation"
 )
 
 // The files of a tree, as every format looks at them: what is there, what is hidden, what is YAML.
@@ -46,4 +49,19 @@ func exists(fsys fs.FS, name string) (bool, error) {
 func isYAML(name string) bool {
 	extension := path.Ext(name)
 	return extension == ".yaml" || extension == ".yml"
+}
+
+// anyFile reports whether a file that is wanted by its path, and has at most limit bytes, matches by its content.
+func anyFile(fsys fs.FS, limit int, wanted func(string) bool, matches func([]byte) bool) (found bool, err error) {
+	err = fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !wanted(name) {
+			return err
+		}
+		data, err := document.Read(fsys, limit, &violation.Findings{Path: name})
+		if found = err == nil && matches(data); found {
+			return fs.SkipAll
+		}
+		return err
+	})
+	return found, err
 }

@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render/catalog/document"
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -41,23 +40,7 @@ func (KRMFunctions) Detect(fsys fs.FS) (bool, error) {
 	if other || err != nil {
 		return false, err
 	}
-	found := false
-	err = fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && name != "." && isHidden(entry.Name()):
-			return fs.SkipDir
-		case entry.IsDir() || isHidden(entry.Name()) || !krmfunctions.IsYAML(name):
-			return nil
-		}
-		data, err := document.Read(fsys, krmfunctions.MaxFile, &violation.Findings{Path: name})
-		if found = isFunctionCatalog(data); found {
-			return fs.SkipAll
-		}
-		return err
-	})
-	return found, err
+	return anyFile(fsys, krmfunctions.MaxFile, KRMFunctions{}.Needs, isFunctionCatalog)
 }
 
 // isFunctionCatalog reports whether a file has a catalog of functions, or would without its errors.

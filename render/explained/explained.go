@@ -51,12 +51,12 @@ type Instance struct {
 
 // Reference names values of an instance that only the cluster has.
 type Reference struct {
-	backend.ValuesReference
+	v1alpha1.ValuesReference
 
 	// OfDefinition is true if the definition names them, and not the spec.
-	OfDefinition bool
+	OfDefinition bool `json:"ofDefinition,omitempty"`
 	// Winner is the layer that wins over the single value at TargetPath; empty if none does.
-	Winner string
+	Winner string `json:"winner,omitempty"`
 }
 
 // ErrNoInstance is returned for an instance that a spec does not have.
@@ -202,9 +202,7 @@ func (e *Instance) layers(cs *v1alpha1.CatalogSelection) (layers.Input, error) {
 func (e *Instance) references(main backend.Object, given []v1alpha1.ValuesReference) []Reference {
 	passed := backend.ReferencesOf(main)
 	if passed == nil {
-		for _, reference := range given {
-			passed = append(passed, backend.ValuesReference(reference))
-		}
+		passed = given
 	}
 	var all []Reference
 	for i, reference := range passed {

@@ -4,6 +4,7 @@ package guard
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -14,6 +15,7 @@ import (
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // Settings are the fields of a definition, besides its versions, that admins edit and a publication replaces.
@@ -160,4 +162,17 @@ func differing(above []string, older, newer map[string]any) (paths []string, kee
 		}
 	}
 	return paths, keep
+}
+
+// errValues reports that default values are no mapping.
+var errValues = errors.New("they are no mapping of plain values")
+
+// parseValues reads default values as the transformations do, by YAML 1.2 and with merge keys: y is a
+// name there, not true.
+func parseValues(text string) (map[string]any, error) {
+	values, err := yamlnode.Mapping([]byte(text))
+	if errors.Is(err, yamlnode.ErrNoMapping) {
+		return nil, errValues
+	}
+	return values, err
 }

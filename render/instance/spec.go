@@ -129,10 +129,13 @@ func newSpec(name, namespace string, in v1alpha1.Instance, path *field.Path) (Sp
 		Name: name, Namespace: namespace, Values: values, TargetNamespace: in.Namespace, CreateNamespace: in.CreateNamespace,
 		ReleaseName: in.ReleaseName, StorageNamespace: in.StorageNamespace, ServiceAccountName: in.ServiceAccountName,
 		Suspend: in.Suspend, DestroyResources: in.DestroyResources, Channels: in.Channels,
-		CreateOperatorGroup: in.CreateOperatorGroup, Deploy: deployOf(in.Deploy),
+		CreateOperatorGroup: in.CreateOperatorGroup, ValuesFrom: in.ValuesFrom,
+	}
+	if in.Deploy != nil {
+		spec.given.Deploy = *in.Deploy
 	}
 	if in.Catalog != nil {
-		spec.given.Catalog = backend.CatalogReference(*in.Catalog)
+		spec.given.Catalog = *in.Catalog
 	}
 	errs = append(errs, checkChannels(in.Channels, path.Child("channels"))...)
 	if in.Interval != nil {
@@ -144,17 +147,7 @@ func newSpec(name, namespace string, in v1alpha1.Instance, path *field.Path) (Sp
 	if in.Timeout != nil {
 		spec.given.Timeout = in.Timeout.Duration
 	}
-	for _, from := range in.ValuesFrom {
-		spec.given.ValuesFrom = append(spec.given.ValuesFrom, backend.ValuesReference(from))
-	}
 	return spec, errs
-}
-
-func deployOf(in *v1alpha1.Deploy) (deploy backend.Deploy) {
-	if in != nil {
-		deploy = backend.Deploy(*in)
-	}
-	return deploy
 }
 
 // checkChannels repeats the bounds of the API.

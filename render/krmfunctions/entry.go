@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/yamledit"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -27,14 +28,14 @@ var errEntry = errors.New("the entry of the function cannot be written")
 
 // entryOf returns the text of an element of a list, with the comments before it, indented as below Head. An element that
 // has no lines of its own, or needs others, is encoded.
-func (l lines) entryOf(list *yaml.Node, index int) ([]byte, error) {
+func entryOf(text *yamledit.Text, list *yaml.Node, index int) ([]byte, error) {
 	element := yamlnode.Resolve(list.Content[index])
 	want, err := yamlnode.Plain(element)
 	if err != nil {
 		return nil, err
 	}
-	if first, last, ok := l.item(list, index); ok {
-		if entry := l.indented(first, last, entryIndent-list.Column+1); holds(entry, want) {
+	if first, last, ok := text.ItemLines(list, index); ok {
+		if entry := shifted(text, first, last, entryIndent-list.Column+1); holds(entry, want) {
 			return entry, nil
 		}
 	}
@@ -42,33 +43,42 @@ func (l lines) entryOf(list *yaml.Node, index int) ([]byte, error) {
 }
 
 // entryOfSpec returns the text of a mapping, that of a KRMFunctionDefinition, as an element indented as below Head.
-func (l lines) entryOfSpec(spec *yaml.Node) ([]byte, error) {
+func entryOfSpec(text *yamledit.Text, spec *yaml.Node) ([]byte, error) {
 	want, err := yamlnode.Plain(spec)
 	if err != nil {
 		return nil, err
 	}
-	if dashed := l.dashed(spec); holds(dashed, want) {
+	if dashed := dashed(text, spec); holds(dashed, want) {
 		return dashed, nil
 	}
 	return encoded(spec, want)
 }
 
+// shifted returns lines with more spaces in front, or with fewer, and a line break.
+func shifted(text *yamledit.Text, first, last, by int) []byte {
+	lines := text.Shifted(first, last, by)
+	if !strings.HasSuffix(lines, "\n") {
+		lines += "\n"
+	}
+	return []byte(lines)
+}
+
 // dashed returns the lines of a mapping in block style as an element; nil where it is written in another way.
-func (l lines) dashed(mapping *yaml.Node) []byte {
+func dashed(text *yamledit.Text, mapping *yaml.Node) []byte {
 	indent := mapping.Column - 1
-	if mapping.Style&yaml.FlowStyle != 0 || len(mapping.Content) == 0 || indent < 1 {
+	if !yamledit.IsBlock(mapping) || indent < 1 {
+		return nil
+	}
+	if _, ok := text.Offset(mapping.Content[0]); !ok {
 		return nil
 	}
 	first := mapping.Content[0].Line - 1
-	if first < 0 || first >= len(l.offsets) {
+	element := shifted(text, first, text.LastLine(first, indent-1, false), entryIndent+len("- ")-indent)
+	if !bytes.HasPrefix(element, bytes.Repeat([]byte(" "), entryIndent+len("- "))) {
 		return nil
 	}
-	text := l.indented(first, l.lastOf(first, indent-1), entryIndent+len("- ")-indent)
-	if !bytes.HasPrefix(text, bytes.Repeat([]byte(" "), entryIndent+len("- "))) {
-		return nil
-	}
-	copy(text[entryIndent:], "- ")
-	return text
+	copy(element[entryIndent:], "- ")
+	return element
 }
 
 // encoded returns an element as the text of an entry.
@@ -168,10 +178,7 @@ func cut(entry []byte, keep func(string) bool) ([]byte, error) {
 			continue
 		}
 		if text != nil {
-			first, last, ok := newLines(text).item(list, i)
-			if text = newLines(text).without(first, last); !ok {
-				text = nil
-			}
+			text = withoutItem(text, list, i)
 		}
 	}
 	cut := withVersions(element, &less)
@@ -183,6 +190,18 @@ func cut(entry []byte, keep func(string) bool) ([]byte, error) {
 		return less, nil
 	}
 	return encoded(cut, want)
+}
+
+// withoutItem returns a text without the lines of an item of a list; nil where it has none of its own.
+func withoutItem(text []byte, list *yaml.Node, index int) []byte {
+	edit := yamledit.NewText(text)
+	first, last, ok := edit.ItemLines(list, index)
+	if !ok {
+		return nil
+	}
+	edit.Remove(first, last)
+	edited, _ := edit.Edited()
+	return edited
 }
 
 // withVersions returns an entry with other versions.

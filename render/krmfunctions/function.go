@@ -138,7 +138,6 @@ func (o *object) describe(v *Version) {
 		schema.known("openAPIV3Schema")
 		if inner := schema.within("openAPIV3Schema"); inner != nil {
 			v.Schema = inner.node
-			o.checkSchema(inner.node)
 		}
 	}
 	if v.Schema == nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/bounded"
 	"github.com/winnow-dev/winnow/render/finding"
+	"github.com/winnow-dev/winnow/render/yamledit"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -120,8 +121,8 @@ type loader struct {
 	documents int
 	// names maps the names of functions, in lower case, to their first entries.
 	names map[string]*Function
-	// lines are those of the file.
-	lines lines
+	// text is that of the file.
+	text *yamledit.Text
 	// functions is the number of entries.
 	functions int
 }
@@ -142,7 +143,7 @@ func (l *loader) file(fsys fs.FS, name string) error {
 		l.refuse(0, "must be UTF-8")
 		return nil
 	}
-	l.lines = newLines(data)
+	l.text = yamledit.NewText(data)
 	for document, err := range yamlnode.Documents(data) {
 		if err != nil {
 			line, message := yamlnode.Position(err, data)
@@ -187,7 +188,7 @@ func (l *loader) document(content *yaml.Node) {
 	switch {
 	case spec == nil:
 	case kind == KindFunctionDefinition:
-		l.add(name, spec.node, func() ([]byte, error) { return l.lines.entryOfSpec(spec.node) })
+		l.add(name, spec.node, func() ([]byte, error) { return entryOfSpec(l.text, spec.node) })
 	default:
 		l.list(name, spec, entry.Line)
 	}
@@ -202,7 +203,7 @@ func (l *loader) list(catalog string, spec *object, line int) {
 		return
 	}
 	for i, element := range spec.elements(list) {
-		l.add(catalog, element, func() ([]byte, error) { return l.lines.entryOf(list.Value, i) })
+		l.add(catalog, element, func() ([]byte, error) { return entryOf(l.text, list.Value, i) })
 	}
 }
 

@@ -30,11 +30,7 @@ func criteria(spec v1alpha1.CatalogSelectionSpec, path *field.Path) (selection.C
 	c.Sources, invalid = sourceRules(spec.Sources, path.Child("sources"))
 	errs = append(errs, invalid...)
 	for i, v := range spec.Versions {
-		rule, err := selection.NewVersionRule(selection.VersionCriteria{
-			Names: v.Names, Constraint: v.Constraint, Latest: int(v.Latest),
-			Channels: v.Channels, DropDeprecated: v.Deprecated == v1alpha1.DeprecatedDrop,
-			DefaultChannel: v.DefaultChannel, Strict: v.Strict,
-		})
+		rule, err := selection.NewVersionRule(v)
 		if err != nil {
 			errs = append(errs, field.Invalid(path.Child("versions").Index(i), v.Constraint, err.Error()))
 		}

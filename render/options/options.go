@@ -9,17 +9,16 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/fluxcd/pkg/apis/kustomize"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/mention"
-	"github.com/winnow-dev/winnow/render/patching"
 	"github.com/winnow-dev/winnow/render/refusal"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/transform"
-	"github.com/winnow-dev/winnow/render/tree"
 )
 
 // Options are the parts of a spec that the artifact depends on: all that rendering needs besides the sources.
@@ -48,7 +47,7 @@ type Options struct {
 	// Labels and Annotations are added to every object.
 	Labels, Annotations map[string]string
 	// Patches change the objects, using kustomize.
-	Patches []tree.Patch
+	Patches []kustomize.Patch
 	// Prune leaves out the annotation that keeps Flux from deleting the objects.
 	Prune bool
 	// Mentions are the names in the spec that have to match something in the catalogs.
@@ -76,7 +75,7 @@ func FromSpec(cs *v1alpha1.CatalogSelection) (Options, error) {
 		RequireMirrors:  spec.RequireMirrors,
 		AnnotateSource:  spec.Provenance == v1alpha1.ProvenanceObject,
 		OmitDefinitions: spec.Definitions == v1alpha1.DefinitionsOmit,
-		Patches:         patching.Of(spec.Patches),
+		Patches:         spec.Patches,
 		Prune:           spec.GetDeletionPolicy() == v1alpha1.DeletionPolicyDelete,
 		Mentions:        mention.Of(spec),
 		AllowEmpty:      spec.Safeguards.OnEmpty == v1alpha1.SafeguardPublish,
@@ -108,25 +107,13 @@ func FromSpec(cs *v1alpha1.CatalogSelection) (Options, error) {
 }
 
 func pipeline(spec v1alpha1.CatalogSelectionSpec) (*transform.Pipeline, field.ErrorList) {
-	config := transform.Config{
+	compiled, err := transform.New(transform.Config{
 		OmitFields:     spec.OmitFields,
 		AnnotateSource: spec.Provenance == v1alpha1.ProvenanceObject,
 		CollectHosts:   spec.RequireMirrors,
-	}
-	for _, m := range spec.Mirrors {
-		config.Mirrors = append(config.Mirrors, transform.Mirror{From: m.From, To: m.To, Helm: m.Helm})
-	}
-	for _, v := range spec.Values {
-		rule := transform.ValuesRule{Names: v.Names}
-		if v.Defaults != nil {
-			rule.Defaults = v.Defaults.Raw
-		}
-		if v.Overrides != nil {
-			rule.Overrides = v.Overrides.Raw
-		}
-		config.Values = append(config.Values, rule)
-	}
-	compiled, err := transform.New(config)
+		Mirrors:        spec.Mirrors,
+		Values:         spec.Values,
+	})
 	return compiled, transformErrors(err)
 }
 

@@ -4,11 +4,13 @@ package options
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"reflect"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -23,8 +25,8 @@ import (
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
-// validate repeats the checks of the API server, for specs that it has not seen, and checks the rules that
-// its schema cannot express.
+// validate checks the rules that the schema of the API cannot express, and repeats those that rendering depends on: no API
+// server has checked the spec that a status records. Safeguards and marks are those of the selection itself.
 func validate(cs *v1alpha1.CatalogSelection) field.ErrorList {
 	var errs field.ErrorList
 	meta, spec := field.NewPath("metadata"), field.NewPath("spec")
@@ -55,8 +57,7 @@ func validate(cs *v1alpha1.CatalogSelection) field.ErrorList {
 		errs = append(errs, validateLimit(limit, spec.Child("limit"))...)
 	}
 	errs = append(errs, validateVersions(cs.Spec.Versions, spec.Child("versions"))...)
-	errs = append(errs, validatePatches(patching.Of(cs.Spec.Patches), spec.Child("patches"))...)
-	errs = append(errs, validateSafeguards(cs.Spec, spec)...)
+	errs = append(errs, validatePatches(cs.Spec, spec.Child("patches"))...)
 	if common := cs.Spec.CommonMetadata; common != nil {
 		errs = append(errs, validateCommonMetadata(common, spec.Child("commonMetadata"))...)
 	}
@@ -79,9 +80,9 @@ func validateLimit(limit *v1alpha1.Limit, path *field.Path) field.ErrorList {
 	return errs
 }
 
-func validatePatches(patches []tree.Patch, path *field.Path) field.ErrorList {
+func validatePatches(spec v1alpha1.CatalogSelectionSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i, err := range patching.Check(patches) {
+	for i, err := range patching.Check(spec.Patches) {
 		of := "patch"
 		if errors.Is(err, patching.ErrTarget) {
 			of = "target"
@@ -179,6 +180,38 @@ func checkPairKeys(set map[string]string, path *field.Path) field.ErrorList {
 		}
 		if owner := reserved.OwnerOf(key); owner != "" {
 			errs = append(errs, field.Forbidden(path.Key(key), "the key is reserved: "+owner.Reason()))
+		}
+	}
+	return errs
+}
+
+// Bounds of channels in a rule for versions, as the API has them.
+const (
+	maxRuleChannels = 64
+	maxChannel      = 63
+)
+
+// validateVersions checks the members of spec.versions that NewVersionRule does not.
+func validateVersions(rules []v1alpha1.VersionRule, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, rule := range rules {
+		channels, deprecated := path.Index(i).Child("channels"), path.Index(i).Child("deprecated")
+		switch rule.Deprecated {
+		case "", v1alpha1.DeprecatedKeep, v1alpha1.DeprecatedDrop:
+		default:
+			errs = append(errs, field.NotSupported(deprecated, rule.Deprecated, []string{v1alpha1.DeprecatedKeep, v1alpha1.DeprecatedDrop}))
+		}
+		if rule.Channels != nil && len(rule.Channels) == 0 {
+			errs = append(errs, field.Required(channels, "leave it out, or list at least one"))
+		}
+		if n := len(rule.Channels); n > maxRuleChannels {
+			errs = append(errs, field.TooMany(channels, n, maxRuleChannels))
+			continue
+		}
+		for j, channel := range rule.Channels {
+			if n := utf8.RuneCountInString(channel); n == 0 || n > maxChannel {
+				errs = append(errs, field.Invalid(channels.Index(j), channel, fmt.Sprintf("must have 1 to %d characters", maxChannel)))
+			}
 		}
 	}
 	return errs

@@ -10,6 +10,8 @@ import (
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/api/resource"
 
+	"github.com/fluxcd/pkg/apis/kustomize"
+
 	"github.com/winnow-dev/winnow/render/tree"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -41,7 +43,7 @@ func CheckWork(objects, patches int) error {
 // Check returns the problem of each patch, nil where there is none. Patches of a spec and of an artifact are
 // untrusted, and nothing recovers from a stack that overflows: kustomize follows an alias of its own ancestor without
 // end, and writes out the others in every object.
-func Check(patches []tree.Patch) []error {
+func Check(patches []kustomize.Patch) []error {
 	problems := make([]error, len(patches))
 	copies := 0
 	for i, p := range patches {
@@ -65,7 +67,7 @@ type operations struct {
 }
 
 // readOperations returns an error for a patch that kustomize must not read.
-func readOperations(p tree.Patch) (operations, error) {
+func readOperations(p kustomize.Patch) (operations, error) {
 	var read operations
 	if err := tree.CheckText(p.Patch); err != nil {
 		return read, err
@@ -105,7 +107,7 @@ func (o *operations) add(content any) {
 // CheckGrowth returns an error if the patches may add more than maxPatched to the objects: each adds its text to every
 // object of its target, and each copy doubles the object. Labels and annotations of a target do not count, because
 // earlier patches may set them.
-func CheckGrowth(unpatched resmap.ResMap, patches []tree.Patch) error {
+func CheckGrowth(unpatched resmap.ResMap, patches []kustomize.Patch) error {
 	added, renames := 0, false
 	sizes := map[*resource.Resource]int{}
 	for _, p := range patches {
@@ -119,7 +121,7 @@ func CheckGrowth(unpatched resmap.ResMap, patches []tree.Patch) error {
 		}
 		target := *p.Target
 		if target.LabelSelector, target.AnnotationSelector = "", ""; renames {
-			target = tree.Target{}
+			target = kustomize.Selector{}
 		}
 		renames = renames || read.renames
 		objects, err := selectedBy(unpatched, &target)

@@ -11,15 +11,16 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/resid"
 
+	"github.com/fluxcd/pkg/apis/kustomize"
+
 	"github.com/winnow-dev/winnow/render/pattern"
-	"github.com/winnow-dev/winnow/render/tree"
 )
 
 // ErrTarget is what is wrong with the target of a patch.
 var ErrTarget = errors.New("the target cannot be used")
 
 // checkTarget returns an error for a target that kustomize must not read: its fields are regular expressions.
-func checkTarget(target *tree.Target) error {
+func checkTarget(target *kustomize.Selector) error {
 	if target == nil {
 		return nil
 	}
@@ -33,7 +34,7 @@ func checkTarget(target *tree.Target) error {
 
 // matches returns an error if the target selects no object. A patch without a target names its object
 // itself, and kustomize refuses the patch if that object does not exist.
-func matches(objects resmap.ResMap, target *tree.Target) error {
+func matches(objects resmap.ResMap, target *kustomize.Selector) error {
 	if target == nil {
 		return nil
 	}
@@ -45,7 +46,7 @@ func matches(objects resmap.ResMap, target *tree.Target) error {
 }
 
 // selectedBy returns the objects that a target selects.
-func selectedBy(objects resmap.ResMap, target *tree.Target) ([]*resource.Resource, error) {
+func selectedBy(objects resmap.ResMap, target *kustomize.Selector) ([]*resource.Resource, error) {
 	found, err := objects.Select(types.Selector{
 		ResId: resid.ResId{
 			Gvk:  resid.Gvk{Group: target.Group, Version: target.Version, Kind: target.Kind},

@@ -99,7 +99,7 @@ func documentsOf(placeholders []Placeholder) ([]byte, error) {
 
 // sparing returns patches that select no placeholder: a patch of all objects of a kind may fail on one, or replace its
 // annotations, and Flux would then apply it.
-func sparing(patches []tree.Patch) []tree.Patch {
+func sparing(patches []kustomize.Patch) []kustomize.Patch {
 	spared := slices.Clone(patches)
 	for i, p := range patches {
 		if p.Target == nil {
@@ -119,7 +119,7 @@ func sparing(patches []tree.Patch) []tree.Patch {
 // applies after those of the artifact: a patch that fails on a placeholder stops the whole build, and Flux applies a
 // placeholder without its annotation. The patches are untrusted, and bounded as those of a spec.
 func Fit(placeholders []Placeholder, of []kustomize.Patch) error {
-	k := tree.Kustomization{Patches: patching.Of(of)}
+	k := tree.Kustomization{Patches: of}
 	if err := errors.Join(patching.Check(k.Patches)...); err != nil {
 		return err
 	}
@@ -171,8 +171,8 @@ func buildPlaceholders(content []byte, k tree.Kustomization) (resmap.ResMap, err
 
 // naming returns the patches without those that name another object: kustomize refuses a patch without a target whose
 // object does not exist.
-func naming(objects resmap.ResMap, patches []tree.Patch) ([]tree.Patch, error) {
-	var all []tree.Patch
+func naming(objects resmap.ResMap, patches []kustomize.Patch) ([]kustomize.Patch, error) {
+	var all []kustomize.Patch
 	for _, p := range patches {
 		if p.Target != nil {
 			all = append(all, p)
@@ -197,7 +197,7 @@ func naming(objects resmap.ResMap, patches []tree.Patch) ([]tree.Patch, error) {
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, tree.Patch{Patch: string(text)})
+			all = append(all, kustomize.Patch{Patch: string(text)})
 		}
 	}
 	return all, nil

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/selection/expression"
@@ -112,13 +113,13 @@ func compile(t testing.TB, source string) *expression.Expression {
 func rule(t testing.TB, text string) selection.VersionRule {
 	t.Helper()
 	parts := strings.Split(text, "|")
-	var latest int
+	var latest int32
 	if parts[len(parts)-1] != "" {
 		if _, err := fmt.Sscan(parts[len(parts)-1], &latest); err != nil {
 			t.Fatal(err)
 		}
 	}
-	made, err := selection.NewVersionRule(selection.VersionCriteria{
+	made, err := selection.NewVersionRule(v1alpha1.VersionRule{
 		Names: strings.Fields(parts[0]), Constraint: strings.Join(parts[1:len(parts)-1], "|"), Latest: latest,
 	})
 	if err != nil {

@@ -91,7 +91,7 @@ func (p *pairs) has(channel, version string) bool { return p.kept[[2]string{chan
 func (r VersionRule) narrow(all pairs, facts metadata.Versions) pairs {
 	var left pairs
 	for _, channel := range all.channels {
-		if len(r.channels) > 0 && !r.channels[channel.Name] || r.DropDeprecated && channel.Deprecated != "" {
+		if len(r.channels) > 0 && !r.channels[channel.Name] || r.dropsDeprecated() && channel.Deprecated != "" {
 			continue
 		}
 		stay := filter(channel.Versions, func(version string) bool {
@@ -99,7 +99,7 @@ func (r VersionRule) narrow(all pairs, facts metadata.Versions) pairs {
 			return r.admits(numbered.Of([]string{known.Numbered()})[0], known)
 		})
 		if r.Latest > 0 {
-			stay = stay[:min(len(stay), r.Latest)]
+			stay = stay[:min(len(stay), int(r.Latest))]
 		}
 		left.add(channel, stay)
 	}

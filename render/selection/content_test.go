@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/selection/expression"
@@ -67,7 +68,7 @@ func operators(t *testing.T) []selection.Source {
 }
 
 func TestVersionsOfAPackage(t *testing.T) {
-	type criteria = selection.VersionCriteria
+	type criteria = v1alpha1.VersionRule
 	for name, test := range map[string]struct {
 		rules []criteria
 		// want has the channels with their versions, from the highest, "2.0.0+1" of plum.v2.0.0-1; or the error.
@@ -85,8 +86,8 @@ func TestVersionsOfAPackage(t *testing.T) {
 		"the last rule says":           {[]criteria{{Channels: []string{"candidate"}, DefaultChannel: "gone"}, {DefaultChannel: "candidate"}}, "candidate: v4.0.0-rc.1 v3.0.0-2", 0},
 		"the default channel is gone":  {[]criteria{{Channels: []string{"candidate"}}}, "application plum: pruning packages: plum: no bundle is kept in the default channel \"stable\": name another one by defaultChannel: \"candidate\"", 0},
 		"an unknown default channel":   {[]criteria{{DefaultChannel: "gone"}}, "application plum: pruning packages: plum: there is no channel \"gone\", which defaultChannel names: kept are \"candidate\", \"old\", \"stable\"", 0},
-		"without what is deprecated":   {[]criteria{{DropDeprecated: true}}, "candidate: v4.0.0-rc.1 v3.0.0-2, stable: v3.0.0-2 v3.0.0-1 v2.0.0 v1.0.0", 1},
-		"strictly":                     {[]criteria{{DropDeprecated: true, Strict: true}}, "application plum: pruning packages: plum: other entries than those that match would be kept, which strict forbids: package plum: channel stable keeps plum.v2.0.0: upgrades from plum.v1.0.0 to the head plum.v3.0.0-2 lead through it", 0},
+		"without what is deprecated":   {[]criteria{{Deprecated: v1alpha1.DeprecatedDrop}}, "candidate: v4.0.0-rc.1 v3.0.0-2, stable: v3.0.0-2 v3.0.0-1 v2.0.0 v1.0.0", 1},
+		"strictly":                     {[]criteria{{Deprecated: v1alpha1.DeprecatedDrop, Strict: true}}, "application plum: pruning packages: plum: other entries than those that match would be kept, which strict forbids: package plum: channel stable keeps plum.v2.0.0: upgrades from plum.v1.0.0 to the head plum.v3.0.0-2 lead through it", 0},
 		"nothing matches":              {[]criteria{{Constraint: ">=9"}}, "none of its versions satisfies the constraint \">=9\": plum.v4.0.0-rc.1, plum.v3.0.0-2, plum.v3.0.0-1, plum.v2.0.0, plum.v1.0.0", 0},
 		"nothing is left for the next": {[]criteria{{Constraint: "<2"}, {Constraint: ">=9"}}, "none of the versions that earlier rules leave it satisfies the constraint \">=9\": plum.v1.0.0", 0},
 	} {

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -25,7 +26,7 @@ func explained() []selection.Source {
 }
 
 func TestExplain(t *testing.T) {
-	latest, err := selection.NewVersionRule(selection.VersionCriteria{Latest: 1})
+	latest, err := selection.NewVersionRule(v1alpha1.VersionRule{Latest: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -131,18 +132,18 @@ func TestRulesKeepChannelsAndDropWhatIsDeprecated(t *testing.T) {
 	const versions = "3.0.0:fast 2.1.0:stable,fast 2.0.0:stable:old 1.0.0::older 0.9.0"
 	for _, test := range []struct {
 		name string
-		rule selection.VersionCriteria
+		rule v1alpha1.VersionRule
 		want string
 	}{
-		{"one channel", selection.VersionCriteria{Channels: []string{"stable"}}, "2.1.0 2.0.0"},
-		{"one of several channels", selection.VersionCriteria{Channels: []string{"stable", "fast"}}, "3.0.0 2.1.0 2.0.0"},
-		{"the latest of a channel", selection.VersionCriteria{Channels: []string{"stable"}, Latest: 1}, "2.1.0"},
-		{"a channel within a range", selection.VersionCriteria{Channels: []string{"fast"}, Constraint: "<3"}, "2.1.0"},
-		{"what is not deprecated", selection.VersionCriteria{DropDeprecated: true}, "3.0.0 2.1.0 0.9.0"},
-		{"what is not deprecated of a channel", selection.VersionCriteria{Channels: []string{"stable"}, DropDeprecated: true}, "2.1.0"},
-		{"a channel that no version is in", selection.VersionCriteria{Channels: []string{"stabel", "alpha"}},
+		{"one channel", v1alpha1.VersionRule{Channels: []string{"stable"}}, "2.1.0 2.0.0"},
+		{"one of several channels", v1alpha1.VersionRule{Channels: []string{"stable", "fast"}}, "3.0.0 2.1.0 2.0.0"},
+		{"the latest of a channel", v1alpha1.VersionRule{Channels: []string{"stable"}, Latest: 1}, "2.1.0"},
+		{"a channel within a range", v1alpha1.VersionRule{Channels: []string{"fast"}, Constraint: "<3"}, "2.1.0"},
+		{"what is not deprecated", v1alpha1.VersionRule{Deprecated: v1alpha1.DeprecatedDrop}, "3.0.0 2.1.0 0.9.0"},
+		{"what is not deprecated of a channel", v1alpha1.VersionRule{Channels: []string{"stable"}, Deprecated: v1alpha1.DeprecatedDrop}, "2.1.0"},
+		{"a channel that no version is in", v1alpha1.VersionRule{Channels: []string{"stabel", "alpha"}},
 			`versions: none of its versions is in the channel "alpha" or "stabel": 3.0.0, 2.1.0, 2.0.0, 1.0.0, 0.9.0`},
-		{"everything at once", selection.VersionCriteria{Channels: []string{"stable"}, Constraint: "<2.1", DropDeprecated: true},
+		{"everything at once", v1alpha1.VersionRule{Channels: []string{"stable"}, Constraint: "<2.1", Deprecated: v1alpha1.DeprecatedDrop},
 			`versions: none of its versions satisfies the constraint "<2.1" and is in the channel "stable" and is not deprecated: 3.0.0, 2.1.0, 2.0.0, 1.0.0, 0.9.0`},
 	} {
 		t.Run(test.name, func(t *testing.T) {

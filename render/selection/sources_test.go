@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/selection"
 )
@@ -57,7 +58,7 @@ func TestSourcesAreLimitedAndMerged(t *testing.T) {
 	first, second, third := definedIn("a", "argocd=2,1 nginx=1"), definedIn("b", "argocd=2,0 falco=1"), definedIn("c", "argocd=0,3 falco=1,0")
 	all := []selection.Source{first, second, third}
 	rule := func(constraint string) []selection.VersionRule {
-		r, err := selection.NewVersionRule(selection.VersionCriteria{Constraint: constraint})
+		r, err := selection.NewVersionRule(v1alpha1.VersionRule{Constraint: constraint})
 		if err != nil {
 			t.Fatal(err)
 		}

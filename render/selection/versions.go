@@ -10,6 +10,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -19,46 +20,32 @@ import (
 // maxConstraint bounds a constraint in bytes, as the API does.
 const maxConstraint = 256
 
-// VersionCriteria are the criteria of a VersionRule. Each that is empty is no bound, but one must be set.
-type VersionCriteria struct {
-	// Names of the applications; empty: all.
-	Names []string
-	// Constraint is a range of semantic versions.
-	Constraint string
-	// Channels of the metadata.yaml, one of which must have the version.
-	Channels []string
-	// DropDeprecated drops the versions that the metadata.yaml deprecates, and the deprecated channels of a content.
-	DropDeprecated bool
-	// Latest is the number of highest versions, by the precedence of semantic versions, that stay of those
-	// that satisfy the other criteria. Of a content, that many stay in each channel.
-	Latest int
-	// DefaultChannel becomes that of a content, and Strict refuses its repairs.
-	DefaultChannel string
-	Strict         bool
-}
-
 // VersionRule narrows the versions of applications. NewVersionRule returns one; the zero value keeps all
 // versions.
 type VersionRule struct {
-	VersionCriteria
+	v1alpha1.VersionRule
 	listed, channels map[string]bool
 	constraint       *semver.Constraints
 }
+
+// dropsDeprecated reports whether the rule drops the versions that the metadata.yaml deprecates, and the deprecated channels
+// of a content.
+func (r VersionRule) dropsDeprecated() bool { return r.Deprecated == v1alpha1.DeprecatedDrop }
 
 // NewVersionRule returns a rule that keeps the versions that satisfy all criteria.
 //
 // A leading v is accepted in versions and constraints. A pre-release satisfies only a constraint that names
 // one. A version that is not a semantic version satisfies no constraint and is the lowest.
-func NewVersionRule(criteria VersionCriteria) (VersionRule, error) {
+func NewVersionRule(criteria v1alpha1.VersionRule) (VersionRule, error) {
 	switch constraint, latest := criteria.Constraint, criteria.Latest; {
 	case latest < 0:
 		return VersionRule{}, fmt.Errorf("latest must not be negative, but is %d", latest)
-	case constraint == "" && latest == 0 && len(criteria.Channels) == 0 && !criteria.DropDeprecated && criteria.DefaultChannel == "":
+	case constraint == "" && latest == 0 && len(criteria.Channels) == 0 && criteria.Deprecated != v1alpha1.DeprecatedDrop && criteria.DefaultChannel == "":
 		return VersionRule{}, errors.New("constraint, latest, channels, deprecated: Drop or defaultChannel is needed")
 	case len(constraint) > maxConstraint:
 		return VersionRule{}, fmt.Errorf("constraint is longer than %d bytes", maxConstraint)
 	}
-	rule := VersionRule{VersionCriteria: criteria, listed: set(criteria.Names), channels: set(criteria.Channels)}
+	rule := VersionRule{VersionRule: criteria, listed: set(criteria.Names), channels: set(criteria.Channels)}
 	if criteria.Constraint == "" {
 		return rule, nil
 	}
@@ -80,7 +67,7 @@ func (r VersionRule) admits(version numbered.Version, facts metadata.Version) bo
 	if r.constraint != nil && (version.Parsed == nil || !r.constraint.Check(version.Parsed)) {
 		return false
 	}
-	if r.DropDeprecated && facts.Deprecated != "" {
+	if r.dropsDeprecated() && facts.Deprecated != "" {
 		return false
 	}
 	return len(r.channels) == 0 || slices.ContainsFunc(facts.Channels, func(channel string) bool { return r.channels[channel] })
@@ -91,7 +78,7 @@ func (r VersionRule) keep(versions []string, facts metadata.Versions) []string {
 	all := slices.DeleteFunc(numbered.Of(versions), func(version numbered.Version) bool { return !r.admits(version, facts.Of(version.Text)) })
 	stay := map[string]bool{}
 	ranked := slices.Clone(all)
-	if r.Latest > 0 && len(ranked) > r.Latest {
+	if r.Latest > 0 && len(ranked) > int(r.Latest) {
 		slices.SortStableFunc(ranked, numbered.Descending)
 		ranked = ranked[:r.Latest]
 	}
@@ -127,7 +114,7 @@ func (r VersionRule) reason(decision *Decision) string {
 	if len(r.channels) > 0 {
 		criteria = append(criteria, "is in the channel "+anyOf(r.Channels))
 	}
-	if r.DropDeprecated {
+	if r.dropsDeprecated() {
 		criteria = append(criteria, "is not deprecated")
 	}
 	return fmt.Sprintf("none of %s %s: %s", which, strings.Join(criteria, " and "), some(decision.Versions))

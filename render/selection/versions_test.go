@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/selection"
 )
@@ -98,7 +99,7 @@ func TestTheReasonCountsTheVersionsThatStay(t *testing.T) {
 func TestNewVersionRuleRefuses(t *testing.T) {
 	for _, test := range []struct {
 		name, constraint string
-		latest           int
+		latest           int32
 	}{
 		{"neither constraint nor latest", "", 0},
 		{"a negative latest", ">=1", -1},
@@ -106,7 +107,7 @@ func TestNewVersionRuleRefuses(t *testing.T) {
 		{"a constraint that is only an operator", ">=", 0},
 		{"a constraint that is too long", strings.Repeat("1 || ", 60) + "1", 0},
 	} {
-		if _, err := selection.NewVersionRule(selection.VersionCriteria{Constraint: test.constraint, Latest: test.latest}); err == nil {
+		if _, err := selection.NewVersionRule(v1alpha1.VersionRule{Constraint: test.constraint, Latest: test.latest}); err == nil {
 			t.Errorf("NewVersionRule() accepts %s", test.name)
 		}
 	}

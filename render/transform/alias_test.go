@@ -12,7 +12,9 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/transform"
 )
 
@@ -82,7 +84,7 @@ func decoded(t *testing.T, document []byte) map[string]any {
 }
 
 func TestExpandingAliasesKeepsWhatTheyMean(t *testing.T) {
-	pipeline, err := transform.New(transform.Config{OmitFields: []string{"z"}, Values: []transform.ValuesRule{{Names: []string{"web"}, Overrides: []byte(`{"zz": {"y": 1}}`)}}})
+	pipeline, err := transform.New(transform.Config{OmitFields: []string{"z"}, Values: []v1alpha1.ValuesRule{{Names: []string{"web"}, Overrides: &apiextensionsv1.JSON{Raw: []byte(`{"zz": {"y": 1}}`)}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

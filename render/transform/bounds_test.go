@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/transform"
 )
@@ -19,11 +21,11 @@ import (
 func pipelineOf(t *testing.T) *transform.Pipeline {
 	t.Helper()
 	pipeline, err := transform.New(transform.Config{
-		Mirrors: []transform.Mirror{{
+		Mirrors: []v1alpha1.Mirror{{
 			From: "quay.io", To: "oci://registry.internal", Helm: &v1alpha1.MirrorHelm{Insecure: true},
 		}},
 		AnnotateSource: true,
-		Values:         []transform.ValuesRule{{Names: []string{"web"}, Defaults: []byte(`{"a": 1}`)}},
+		Values:         []v1alpha1.ValuesRule{{Names: []string{"web"}, Defaults: &apiextensionsv1.JSON{Raw: []byte(`{"a": 1}`)}}},
 	})
 	if err != nil {
 		t.Fatal(err)

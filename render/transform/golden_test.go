@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/transform"
 )
@@ -26,23 +27,15 @@ var update = flag.Bool("update", false, "write the golden files")
 // settings is what a config.yaml holds: the part of a CatalogSelection's spec that changes
 // documents.
 type settings struct {
-	Versions     []string           `json:"versions"`
-	SourceDigest string             `json:"sourceDigest"`
-	OmitFields   []string           `json:"omitFields"`
-	Mirrors      []transform.Mirror `json:"mirrors"`
-	Values       []struct {
-		Names     []string        `json:"names"`
-		Defaults  json.RawMessage `json:"defaults"`
-		Overrides json.RawMessage `json:"overrides"`
-	} `json:"values"`
+	Versions     []string              `json:"versions"`
+	SourceDigest string                `json:"sourceDigest"`
+	OmitFields   []string              `json:"omitFields"`
+	Mirrors      []v1alpha1.Mirror     `json:"mirrors"`
+	Values       []v1alpha1.ValuesRule `json:"values"`
 }
 
 func (s settings) config() transform.Config {
-	c := transform.Config{Mirrors: s.Mirrors, OmitFields: s.OmitFields, AnnotateSource: s.SourceDigest != ""}
-	for _, v := range s.Values {
-		c.Values = append(c.Values, transform.ValuesRule{Names: v.Names, Defaults: v.Defaults, Overrides: v.Overrides})
-	}
-	return c
+	return transform.Config{Values: s.Values, Mirrors: s.Mirrors, OmitFields: s.OmitFields, AnnotateSource: s.SourceDigest != ""}
 }
 
 func (s settings) input(application *catalog.Application) transform.Input {

@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/yamledit"
 )
 
@@ -43,7 +44,7 @@ var (
 )
 
 // newMirror compiles a mirror. The error is an *Error, or several joined.
-func newMirror(field string, configured Mirror) (mirror, error) {
+func newMirror(field string, configured v1alpha1.Mirror) (mirror, error) {
 	m := mirror{field: field + ".to", from: configured.From}
 	var errs []error
 	var err error

@@ -201,7 +201,7 @@ func TestPrefixesOfMirrorsHaveAHost(t *testing.T) {
 		"quay.io": true, "quay.io:443/a@b": true, "bitnami": true, "[::1]:5000": true,
 		"me@quay.io": false, "https:/quay.io": false, "quay.io?a": false, "quay.io:a": false,
 	} {
-		_, err := transform.New(transform.Config{Mirrors: []transform.Mirror{{From: from, To: "r.internal"}}})
+		_, err := transform.New(transform.Config{Mirrors: []v1alpha1.Mirror{{From: from, To: "r.internal"}}})
 		var refused *transform.Error
 		if valid && err != nil || !valid && (!errors.As(err, &refused) || refused.Field != "spec.mirrors[0].from") {
 			t.Errorf("New() from %s = %v", from, err)
@@ -213,46 +213,46 @@ func TestMirrorsAreChecked(t *testing.T) {
 	key := &v1alpha1.SecretKey{Name: "registry", Key: "config"}
 	for _, test := range []struct {
 		name   string
-		mirror transform.Mirror
+		mirror v1alpha1.Mirror
 		field  string
 	}{
-		{"a scheme", transform.Mirror{To: "oci://r.internal:5000/a/b--c__d.e_f"}, ""},
-		{"a host alone", transform.Mirror{To: "https://[::1]:443"}, ""},
-		{"an HTTPS path in upper case", transform.Mirror{To: "https://git.internal/Org"}, ""},
-		{"another scheme", transform.Mirror{To: "http://a"}, ".to"},
-		{"SSH", transform.Mirror{To: "ssh://git@a/b"}, ".to"},
-		{"a scheme in upper case", transform.Mirror{To: "OCI://a/b"}, ".to"},
-		{"two schemes", transform.Mirror{To: "oci://https://a"}, ".to"},
-		{"a scheme with one slash", transform.Mirror{To: "oci:/a/b"}, ".to"},
-		{"a scheme without slashes", transform.Mirror{To: "https:a/b"}, ".to"},
-		{"a user without a scheme", transform.Mirror{To: "me@a/b"}, ".to"},
-		{"a port that is no number", transform.Mirror{To: "a:b/c"}, ".to"},
-		{"the directory above", transform.Mirror{To: "a/../b"}, ".to"},
-		{"the directory above with a scheme", transform.Mirror{To: "https://a/b/%2e%2e"}, ".to"},
-		{"a host and a port", transform.Mirror{To: "a:5000/B.c"}, ""},
-		{"a scheme alone", transform.Mirror{To: "oci://"}, ".to"},
-		{"a path alone", transform.Mirror{To: "oci:///a"}, ".to"},
-		{"a slash at the end", transform.Mirror{To: "oci://a/b/"}, ".to"},
-		{"a slash at the end of a host", transform.Mirror{To: "https://a/"}, ".to"},
-		{"upper case in a registry", transform.Mirror{To: "oci://a/B"}, ".to"},
-		{"two dots in a registry", transform.Mirror{To: "oci://a/b..c"}, ".to"},
-		{"a user", transform.Mirror{To: "https://me@a/b"}, ".to"},
-		{"a query", transform.Mirror{To: "https://a/b?c"}, ".to"},
-		{"a line break", transform.Mirror{To: "https://a/b\nc"}, ".to"},
-		{"a config file", transform.Mirror{To: "oci://a", Helm: &v1alpha1.MirrorHelm{Credentials: &v1alpha1.HelmCredentials{RegistryConfigFile: key}, PlainHTTP: true}}, ""},
-		{"a user and a password", transform.Mirror{To: "a", Helm: &v1alpha1.MirrorHelm{Credentials: &v1alpha1.HelmCredentials{Username: key, Password: key}, Insecure: true}}, ""},
-		{"no credentials", transform.Mirror{To: "a", Helm: &v1alpha1.MirrorHelm{Credentials: &v1alpha1.HelmCredentials{}}}, ".helm.credentials"},
-		{"a user alone", transform.Mirror{To: "a", Helm: &v1alpha1.MirrorHelm{Credentials: &v1alpha1.HelmCredentials{Username: key}}}, ".helm.credentials"},
-		{"all credentials", transform.Mirror{To: "a", Helm: &v1alpha1.MirrorHelm{Credentials: &v1alpha1.HelmCredentials{Username: key, Password: key, RegistryConfigFile: key}}}, ".helm.credentials"},
-		{"a config file and a password", transform.Mirror{To: "a", Helm: &v1alpha1.MirrorHelm{Credentials: &v1alpha1.HelmCredentials{Password: key, RegistryConfigFile: key}}}, ".helm.credentials"},
-		{"a Secret without a name", transform.Mirror{To: "a", Helm: &v1alpha1.MirrorHelm{Credentials: &v1alpha1.HelmCredentials{RegistryConfigFile: &v1alpha1.SecretKey{Key: "a"}}}}, ".helm.credentials"},
-		{"a key that is a path", transform.Mirror{To: "a", Helm: &v1alpha1.MirrorHelm{Credentials: &v1alpha1.HelmCredentials{RegistryConfigFile: &v1alpha1.SecretKey{Name: "a", Key: "a/b"}}}}, ".helm.credentials"},
-		{"both of plainHTTP and insecure", transform.Mirror{To: "a", Helm: &v1alpha1.MirrorHelm{PlainHTTP: true, Insecure: true}}, ".helm"},
-		{"plainHTTP with https", transform.Mirror{To: "https://a", Helm: &v1alpha1.MirrorHelm{PlainHTTP: true}}, ".helm"},
+		{"a scheme", v1alpha1.Mirror{To: "oci://r.internal:5000/a/b--c__d.e_f"}, ""},
+		{"a host alone", v1alpha1.Mirror{To: "https://[::1]:443"}, ""},
+		{"an HTTPS path in upper case", v1alpha1.Mirror{To: "https://git.internal/Org"}, ""},
+		{"another scheme", v1alpha1.Mirror{To: "http://a"}, ".to"},
+		{"SSH", v1alpha1.Mirror{To: "ssh://git@a/b"}, ".to"},
+		{"a scheme in upper case", v1alpha1.Mirror{To: "OCI://a/b"}, ".to"},
+		{"two schemes", v1alpha1.Mirror{To: "oci://https://a"}, ".to"},
+		{"a scheme with one slash", v1alpha1.Mirror{To: "oci:/a/b"}, ".to"},
+		{"a scheme without slashes", v1alpha1.Mirror{To: "https:a/b"}, ".to"},
+		{"a user without a scheme", v1alpha1.Mirror{To: "me@a/b"}, ".to"},
+		{"a port that is no number", v1alpha1.Mirror{To: "a:b/c"}, ".to"},
+		{"the directory above", v1alpha1.Mirror{To: "a/../b"}, ".to"},
+		{"the directory above with a scheme", v1alpha1.Mirror{To: "https://a/b/%2e%2e"}, ".to"},
+		{"a host and a port", v1alpha1.Mirror{To: "a:5000/B.c"}, ""},
+		{"a scheme alone", v1alpha1.Mirror{To: "oci://"}, ".to"},
+		{"a path alone", v1alpha1.Mirror{To: "oci:///a"}, ".to"},
+		{"a slash at the end", v1alpha1.Mirror{To: "oci://a/b/"}, ".to"},
+		{"a slash at the end of a host", v1alpha1.Mirror{To: "https://a/"}, ".to"},
+		{"upper case in a registry", v1alpha1.Mirror{To: "oci://a/B"}, ".to"},
+		{"two dots in a registry", v1alpha1.Mirror{To: "oci://a/b..c"}, ".to"},
+		{"a user", v1alpha1.Mirror{To: "https://me@a/b"}, ".to"},
+		{"a query", v1alpha1.Mirror{To: "https://a/b?c"}, ".to"},
+		{"a line break", v1alpha1.Mirror{To: "https://a/b\nc"}, ".to"},
+		{"a config file", v1alpha1.Mirror{To: "oci://a", Helm: &v1alpha1.MirrorHelm{Credentials: &v1alpha1.HelmCredentials{RegistryConfigFile: key}, PlainHTTP: true}}, ""},
+		{"a user and a password", v1alpha1.Mirror{To: "a", Helm: &v1alpha1.MirrorHelm{Credentials: &v1alpha1.HelmCredentials{Username: key, Password: key}, Insecure: true}}, ""},
+		{"no credentials", v1alpha1.Mirror{To: "a", Helm: &v1alpha1.MirrorHelm{Credentials: &v1alpha1.HelmCredentials{}}}, ".helm.credentials"},
+		{"a user alone", v1alpha1.Mirror{To: "a", Helm: &v1alpha1.MirrorHelm{Credentials: &v1alpha1.HelmCredentials{Username: key}}}, ".helm.credentials"},
+		{"all credentials", v1alpha1.Mirror{To: "a", Helm: &v1alpha1.MirrorHelm{Credentials: &v1alpha1.HelmCredentials{Username: key, Password: key, RegistryConfigFile: key}}}, ".helm.credentials"},
+		{"a config file and a password", v1alpha1.Mirror{To: "a", Helm: &v1alpha1.MirrorHelm{Credentials: &v1alpha1.HelmCredentials{Password: key, RegistryConfigFile: key}}}, ".helm.credentials"},
+		{"a Secret without a name", v1alpha1.Mirror{To: "a", Helm: &v1alpha1.MirrorHelm{Credentials: &v1alpha1.HelmCredentials{RegistryConfigFile: &v1alpha1.SecretKey{Key: "a"}}}}, ".helm.credentials"},
+		{"a key that is a path", v1alpha1.Mirror{To: "a", Helm: &v1alpha1.MirrorHelm{Credentials: &v1alpha1.HelmCredentials{RegistryConfigFile: &v1alpha1.SecretKey{Name: "a", Key: "a/b"}}}}, ".helm.credentials"},
+		{"both of plainHTTP and insecure", v1alpha1.Mirror{To: "a", Helm: &v1alpha1.MirrorHelm{PlainHTTP: true, Insecure: true}}, ".helm"},
+		{"plainHTTP with https", v1alpha1.Mirror{To: "https://a", Helm: &v1alpha1.MirrorHelm{PlainHTTP: true}}, ".helm"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.mirror.From = "quay.io"
-			_, err := transform.New(transform.Config{Mirrors: []transform.Mirror{test.mirror}})
+			_, err := transform.New(transform.Config{Mirrors: []v1alpha1.Mirror{test.mirror}})
 			var refused *transform.Error
 			if test.field == "" {
 				if err != nil {

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
 // mirrors replace the prefixes of addresses of charts, Git repositories and images, and
@@ -18,7 +20,7 @@ type mirrors struct {
 	enabled bool
 }
 
-func newMirrors(configured []Mirror, collect bool) (mirrors, error) {
+func newMirrors(configured []v1alpha1.Mirror, collect bool) (mirrors, error) {
 	var errs []error
 	known := map[string]bool{}
 	m := mirrors{enabled: collect || len(configured) > 0}

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -126,8 +128,8 @@ func TestMergingIsWhatItMeans(t *testing.T) {
 			overrides = map[string]any{}
 		}
 		document := randomDocument(t, r, set)
-		rule := transform.ValuesRule{Names: []string{"web"}, Defaults: []byte(asJSON(t, defaults)), Overrides: []byte(asJSON(t, overrides))}
-		pipeline, err := transform.New(transform.Config{Values: []transform.ValuesRule{rule}})
+		rule := v1alpha1.ValuesRule{Names: []string{"web"}, Defaults: &apiextensionsv1.JSON{Raw: []byte(asJSON(t, defaults))}, Overrides: &apiextensionsv1.JSON{Raw: []byte(asJSON(t, overrides))}}
+		pipeline, err := transform.New(transform.Config{Values: []v1alpha1.ValuesRule{rule}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +140,7 @@ func TestMergingIsWhatItMeans(t *testing.T) {
 			continue
 		}
 		if err != nil {
-			t.Fatalf("seed %d: %v in:\n%s\n%s\n%s", seed, err, document, rule.Defaults, rule.Overrides)
+			t.Fatalf("seed %d: %v in:\n%s\n%s\n%s", seed, err, document, rule.Defaults.Raw, rule.Overrides.Raw)
 		}
 		want := merged(merged(set, defaults, false), overrides, true)
 		if got := valuesOf(t, out.Document); !reflect.DeepEqual(got, want) {
@@ -159,8 +161,8 @@ func TestMergingIsWhatItMeans(t *testing.T) {
 
 func TestWhatConcernsOthersChangesNothing(t *testing.T) {
 	pipeline, err := transform.New(transform.Config{
-		Values:     []transform.ValuesRule{{Names: []string{"other"}, Overrides: []byte(`{"a": 1}`)}},
-		Mirrors:    []transform.Mirror{{From: "example.com", To: "r.internal"}},
+		Values:     []v1alpha1.ValuesRule{{Names: []string{"other"}, Overrides: &apiextensionsv1.JSON{Raw: []byte(`{"a": 1}`)}}},
+		Mirrors:    []v1alpha1.Mirror{{From: "example.com", To: "r.internal"}},
 		OmitFields: []string{"default", "selector.x"},
 	})
 	if err != nil {
@@ -236,8 +238,8 @@ func FuzzApply(f *testing.F) {
 			t.Fatalf("changed by nothing: %v\n%s", err, out.Document)
 		}
 		pipeline, err := transform.New(transform.Config{
-			Values:         []transform.ValuesRule{{Names: []string{application.Name}, Overrides: []byte(values)}},
-			Mirrors:        []transform.Mirror{{From: from, To: "r.internal/m"}},
+			Values:         []v1alpha1.ValuesRule{{Names: []string{application.Name}, Overrides: &apiextensionsv1.JSON{Raw: []byte(values)}}},
+			Mirrors:        []v1alpha1.Mirror{{From: from, To: "r.internal/m"}},
 			AnnotateSource: true,
 		})
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"go.yaml.in/yaml/v3"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/yamledit"
@@ -30,7 +31,7 @@ func newServer(scheme string, helm *v1alpha1.MirrorHelm) (*yaml.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	server, err := object(raw)
+	server, err := object(&apiextensionsv1.JSON{Raw: raw})
 	if err != nil {
 		return nil, err
 	}

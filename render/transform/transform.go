@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/yamledit"
 )
@@ -99,4 +100,20 @@ func (p *Pipeline) Apply(ctx context.Context, in Input) (Output, error) {
 	})
 	out.Hosts = slices.Compact(out.Hosts)
 	return out, nil
+}
+
+// Config is what a selection changes in documents. The zero value leaves out the
+// DefaultOmitFields of KKP's objects and changes nothing else.
+type Config struct {
+	// Values are merged into default values, in order.
+	Values []v1alpha1.ValuesRule
+	// Mirrors replace the prefixes From of addresses with To.
+	Mirrors []v1alpha1.Mirror
+	// CollectHosts asks for Output.Hosts although there are no mirrors.
+	CollectHosts bool
+	// OmitFields are dotted paths below spec. Nil: DefaultOmitFields for KKP's group and none
+	// for others; empty: none.
+	OmitFields []string
+	// AnnotateSource writes the digest of the source into the object.
+	AnnotateSource bool
 }

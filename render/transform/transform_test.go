@@ -11,8 +11,11 @@ import (
 	"sync"
 	"testing"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
 	"sigs.k8s.io/yaml"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/transform"
 	"github.com/winnow-dev/winnow/render/yamledit"
 )
@@ -284,13 +287,13 @@ func TestPipelinesAreSafeForConcurrentUse(t *testing.T) {
 
 func TestNewRefusesEveryWrongField(t *testing.T) {
 	_, err := transform.New(transform.Config{
-		Values: []transform.ValuesRule{
-			{Names: []string{"a"}, Defaults: []byte(`[]`), Overrides: []byte(`{`)},
-			{Names: []string{"a"}, Overrides: []byte(`{} {}`)},
-			{Names: []string{"a"}, Overrides: []byte(`{"a": 1e999}`)},
-			{Names: []string{"a"}, Overrides: []byte(`{"a": 9223372036854775807}`), Defaults: []byte(`{"a": 18446744073709551615}`)},
+		Values: []v1alpha1.ValuesRule{
+			{Names: []string{"a"}, Defaults: &apiextensionsv1.JSON{Raw: []byte(`[]`)}, Overrides: &apiextensionsv1.JSON{Raw: []byte(`{`)}},
+			{Names: []string{"a"}, Overrides: &apiextensionsv1.JSON{Raw: []byte(`{} {}`)}},
+			{Names: []string{"a"}, Overrides: &apiextensionsv1.JSON{Raw: []byte(`{"a": 1e999}`)}},
+			{Names: []string{"a"}, Overrides: &apiextensionsv1.JSON{Raw: []byte(`{"a": 9223372036854775807}`)}, Defaults: &apiextensionsv1.JSON{Raw: []byte(`{"a": 18446744073709551615}`)}},
 		},
-		Mirrors:    []transform.Mirror{{From: "https://a", To: "b/"}, {From: "a", To: "b"}, {From: "a", To: "c"}},
+		Mirrors:    []v1alpha1.Mirror{{From: "https://a", To: "b/"}, {From: "a", To: "b"}, {From: "a", To: "c"}},
 		OmitFields: []string{"a..b", "versions"},
 	})
 	want := []string{

@@ -13,7 +13,9 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/yamledit"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -29,7 +31,7 @@ type valuesRule struct {
 	defaults, overrides *yaml.Node // mappings with sorted keys, or nil
 }
 
-func newValues(configured []ValuesRule) (values, error) {
+func newValues(configured []v1alpha1.ValuesRule) (values, error) {
 	v := values{rules: map[string][]valuesRule{}}
 	var errs []error
 	for i, rule := range configured {
@@ -86,10 +88,11 @@ func (r valuesRule) apply(group string, doc *yamledit.Document) error {
 }
 
 // object reads a JSON object into a mapping with sorted keys, nil without one.
-func object(raw []byte) (*yaml.Node, error) {
-	if len(bytes.TrimSpace(raw)) == 0 {
+func object(values *apiextensionsv1.JSON) (*yaml.Node, error) {
+	if values == nil || len(bytes.TrimSpace(values.Raw)) == 0 {
 		return nil, nil
 	}
+	raw := values.Raw
 	if len(raw) > yamledit.MaxDocument {
 		return nil, fmt.Errorf("must not be larger than %d bytes", yamledit.MaxDocument)
 	}

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/fluxcd/pkg/apis/kustomize"
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -34,8 +35,9 @@ type Kustomization struct {
 	Annotations map[string]string
 	// KindAnnotations are set on the objects of kinds, besides and after Annotations.
 	KindAnnotations []KindAnnotations
-	// Patches are applied in order, before labels and annotations are set.
-	Patches []Patch
+	// Patches are applied in order, before labels and annotations are set. A strategic merge patch without a target applies
+	// to the object with its own name and kind.
+	Patches []kustomize.Patch
 	// AllowEmpty permits a Kustomization without resources, with which Flux prunes every object that it
 	// has applied.
 	AllowEmpty bool

@@ -2,24 +2,7 @@
 
 package tree
 
-// Patch is a patch that kustomize applies to objects of the tree: a strategic
-// merge patch, which without a Target applies to the object with its own name
-// and kind, or a JSON 6902 patch with a Target. It is inline in the
-// kustomization.yaml.
-type Patch struct {
-	// Patch is the text, YAML or JSON.
-	Patch string
-	// Target selects the objects; nil for a strategic merge patch that names one.
-	Target *Target
-}
-
-// Target selects objects; an empty field is no constraint. Names, kinds and
-// the like are regular expressions that have to match as a whole.
-type Target struct {
-	Group, Version, Kind, Namespace, Name string
-	// LabelSelector and AnnotationSelector are Kubernetes' label selectors.
-	LabelSelector, AnnotationSelector string
-}
+import "github.com/fluxcd/pkg/apis/kustomize"
 
 type (
 	patch struct {
@@ -37,7 +20,8 @@ type (
 	}
 )
 
-func patches(list []Patch) []patch {
+// patches returns patches as a kustomization.yaml has them.
+func patches(list []kustomize.Patch) []patch {
 	var out []patch
 	for _, p := range list {
 		document := patch{Patch: block(p.Patch)}

@@ -3,6 +3,7 @@
 package yamledit
 
 import (
+	"bytes"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -25,37 +26,41 @@ func (d *Document) ListEnd(list *yaml.Node) Insertion {
 func (d *Document) Item(list *yaml.Node, i, indent int) (string, bool) {
 	own := list.Column - 1
 	if IsBlock(list) && !d.Whole {
-		if lines, ok := d.written(list.Content[i], own, indent-own); ok {
-			return lines, true
+		if first, last, ok := d.ItemLines(list, i); ok {
+			lines := strings.ReplaceAll(d.Shifted(first, last, indent-own), "\r\n", "\n") // Splice adds what its document has
+			return strings.TrimSuffix(lines, "\n"), true
 		}
 	}
 	encoded, err := yamlnode.Encode(&yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Content: []*yaml.Node{Clone(list.Content[i])}})
 	return Indented(string(encoded), indent), err == nil
 }
 
-// written returns the lines of an item of a list with this indentation, and the comments directly above, with more
-// spaces in front or fewer.
-func (d *Document) written(item *yaml.Node, indent, by int) (string, bool) {
-	first, ok := d.dash(item, indent)
-	if !ok {
-		return "", false
+// ItemLines returns the first and the last line of an item of a list, with the comments directly above; not ok unless the list
+// is written with dashes. In unusual YAML the lines may be wrong: callers check what they make of them.
+func (t *Text) ItemLines(list *yaml.Node, i int) (first, last int, ok bool) {
+	if list.Kind != yaml.SequenceNode || !IsBlock(list) {
+		return 0, 0, false
 	}
-	return d.moved(d.comments(first, indent), d.LastLine(first, indent, false), by)
+	indent := list.Column - 1
+	if first, ok = t.dash(list.Content[i], indent); !ok {
+		return 0, 0, false
+	}
+	return t.comments(first, indent), t.LastLine(first, indent, false), true
 }
 
-// moved returns lines with more spaces in front, or with fewer, not ok if one has less. Blank lines stay blank.
-func (d *Document) moved(first, last, by int) (string, bool) {
-	var lines []string
+// Shifted returns lines, with their line breaks, with more spaces in front, or with fewer. Blank lines get none.
+func (t *Text) Shifted(first, last, by int) string {
+	var shifted strings.Builder
 	for i := first; i <= last; i++ {
-		spaces, content := d.Indent(i)
-		switch {
-		case len(content) == 0:
-			lines = append(lines, strings.Repeat(" ", max(0, spaces+by)*min(1, spaces)))
-		case spaces+by < 0:
-			return "", false
-		default:
-			lines = append(lines, strings.Repeat(" ", spaces+by)+string(content))
+		line := t.Data[t.lines[i]:]
+		if i+1 < len(t.lines) {
+			line = line[:t.lines[i+1]-t.lines[i]]
 		}
+		content := bytes.TrimLeft(line, " ")
+		if spaces := len(line) - len(content); spaces > 0 || !isBlank(content) {
+			shifted.WriteString(strings.Repeat(" ", max(0, spaces+by)))
+		}
+		shifted.Write(content)
 	}
-	return strings.Join(lines, "\n"), true
+	return shifted.String()
 }

@@ -50,9 +50,9 @@ func (d *Document) RemoveItem(list *yaml.Node, i int) {
 }
 
 // dash returns the line with the dash of an item of a list with this indentation.
-func (d *Document) dash(item *yaml.Node, indent int) (int, bool) {
+func (t *Text) dash(item *yaml.Node, indent int) (int, bool) {
 	for line := item.Line - 1; line >= 0; line-- {
-		spaces, content := d.Indent(line)
+		spaces, content := t.Indent(line)
 		if spaces == indent && isDash(content) {
 			return line, true
 		}
@@ -64,9 +64,9 @@ func (d *Document) dash(item *yaml.Node, indent int) (int, bool) {
 }
 
 // comments returns the first of the comments with this indentation directly above a line, or else the line.
-func (d *Document) comments(first, indent int) int {
+func (t *Text) comments(first, indent int) int {
 	for ; first > 0; first-- {
-		if spaces, content := d.Indent(first - 1); spaces != indent || !isComment(content) {
+		if spaces, content := t.Indent(first - 1); spaces != indent || !isComment(content) {
 			break
 		}
 	}

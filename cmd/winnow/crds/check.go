@@ -10,14 +10,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/render/spelling"
 )
 
 // Finding is an error for which the API server would refuse an object.
@@ -190,4 +194,43 @@ func message(e *field.Error) string {
 		return e.Type.String()
 	}
 	return e.Type.String() + ": " + e.Detail
+}
+
+// advise suggests a sibling field with a name similar to an unknown one, empty for none.
+func (v *version) advise(path string) string {
+	parent, name := parentOf(v.structural, path)
+	if parent == nil {
+		return ""
+	}
+	near := spelling.Nearest(name, slices.Collect(maps.Keys(parent.Properties)))
+	if len(near) == 0 {
+		return ""
+	}
+	return "; did you mean " + near[0] + "?"
+}
+
+// parentOf returns the schema of the mapping that contains a path, and the last name in the path. It
+// returns nil if the path has a key with dots, or one without a schema.
+func parentOf(at *structuralschema.Structural, path string) (*structuralschema.Structural, string) {
+	names := strings.Split(path, ".")
+	last := len(names) - 1
+	for _, name := range names[:last] {
+		property, _, _ := strings.Cut(name, "[")
+		next, ok := at.Properties[property]
+		switch {
+		case ok:
+		case at.AdditionalProperties != nil && at.AdditionalProperties.Structural != nil:
+			next = *at.AdditionalProperties.Structural
+		default:
+			return nil, ""
+		}
+		for range strings.Count(name, "[") {
+			if next.Items == nil {
+				return nil, ""
+			}
+			next = *next.Items
+		}
+		at = &next
+	}
+	return at, names[last]
 }

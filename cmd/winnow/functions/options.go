@@ -4,6 +4,7 @@ package functions
 
 import (
 	"context"
+	"regexp"
 
 	"github.com/winnow-dev/winnow/render/finding"
 )
@@ -50,4 +51,20 @@ type Result struct {
 	// Resolved, Current and Kept are the numbers of configs that got a runtime, that have the one that a catalog supplied, and that have
 	// one of their own.
 	Resolved, Current, Kept int
+}
+
+// mountPattern is that of kustomize's --mount, without what a shell or a line of flags would read in another way.
+var mountPattern = regexp.MustCompile(`^[a-z]+=[A-Za-z0-9._/:@%+-]+(,[a-z]+=[A-Za-z0-9._/:@%+-]+)+$`)
+
+// IsMount reports whether a text is a value of kustomize's --mount.
+func IsMount(text string) bool { return mountPattern.MatchString(text) }
+
+// needs are what functions need of kustomize.
+type needs struct{ function, exec, network, storage bool }
+
+func (n *needs) add(more needs) {
+	n.function = n.function || more.function
+	n.exec = n.exec || more.exec
+	n.network = n.network || more.network
+	n.storage = n.storage || more.storage
 }

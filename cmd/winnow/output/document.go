@@ -65,19 +65,8 @@ type listing interface {
 func Write(w io.Writer, format string, v View) error {
 	var text strings.Builder
 	switch format {
-	case FormatJSON:
-		encoder := json.NewEncoder(&text)
-		encoder.SetEscapeHTML(false) // >= stays readable
-		encoder.SetIndent("", "  ")
-		if err := encoder.Encode(v); err != nil {
-			return err
-		}
-	case FormatYAML:
-		content, err := yaml.Marshal(v)
-		if err != nil {
-			return err
-		}
-		text.Write(content)
+	case FormatJSON, FormatYAML:
+		return Encode(w, format, v)
 	case FormatMarkdown:
 		v.(markdownView).Markdown(&text) // a verb allows only the formats that its views have
 	case FormatWide:
@@ -90,5 +79,21 @@ func Write(w io.Writer, format string, v View) error {
 		v.Table(&text)
 	}
 	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+// Encode writes a value as JSON or YAML.
+func Encode(w io.Writer, format string, value any) error {
+	if format == FormatJSON {
+		encoder := json.NewEncoder(w)
+		encoder.SetEscapeHTML(false) // >= stays readable
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(value)
+	}
+	content, err := yaml.Marshal(value)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(content)
 	return err
 }

@@ -61,3 +61,12 @@ func OrDash(text string) string {
 	}
 	return text
 }
+
+// PrintFacts prints lines of a label and a text, which come in pairs, without those that are empty.
+func PrintFacts(w io.Writer, indent string, pairs ...string) {
+	for pair := range slices.Chunk(pairs, 2) {
+		if plaintext.Line(pair[1]) != "" {
+			fmt.Fprintln(w, plaintext.Wrap(pair[0]+": "+pair[1], indent))
+		}
+	}
+}

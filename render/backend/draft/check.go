@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
@@ -97,7 +98,7 @@ func (d *Draft) references() {
 }
 
 // CheckReference reports what the API server would refuse, with the name of the field.
-func CheckReference(r backend.ValuesReference, report func(path, format string, args ...any)) {
+func CheckReference(r v1alpha1.ValuesReference, report func(path, format string, args ...any)) {
 	if r.Kind != "ConfigMap" && r.Kind != "Secret" {
 		report("kind", "%s must be ConfigMap or Secret", excerpt.Quoted(r.Kind))
 	}
@@ -140,7 +141,7 @@ func (d *Draft) Given(name string) bool {
 		"destroyResources":    d.DestroyResources,
 		"version":             d.Version != "",
 		"channels":            len(d.Channels) > 0,
-		"catalog":             d.Catalog != backend.CatalogReference{},
+		"catalog":             d.Catalog != v1alpha1.CatalogReference{},
 		"createOperatorGroup": d.CreateOperatorGroup != nil,
 		"values":              len(d.Values) > 0,
 	}[name]

@@ -4,8 +4,12 @@ package helm
 
 import (
 	"cmp"
+	"maps"
 	"slices"
+	"strings"
+	"time"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backend/cozystack"
 	"github.com/winnow-dev/winnow/render/backend/definition"
@@ -53,16 +57,16 @@ func releaseOfCozystack(d *draft.Draft) {
 
 // cozystackValues returns the references to values: those that the definition lists, or else the Secret of the platform,
 // and those of the instance. An instance that names that Secret decides on its place, and whether it may be missing.
-func cozystackValues(d *draft.Draft, helm definition.Field) []backend.ValuesReference {
+func cozystackValues(d *draft.Draft, helm definition.Field) []v1alpha1.ValuesReference {
 	listed := helm.Get("valuesFrom")
 	if listed.IsSet() {
 		return append(references(listed), d.ValuesFrom...)
 	}
-	platform := backend.ValuesReference{Kind: "Secret", Name: cozystackSecret}
-	if slices.ContainsFunc(d.ValuesFrom, func(r backend.ValuesReference) bool { return r.Kind == platform.Kind && r.Name == platform.Name }) {
+	platform := v1alpha1.ValuesReference{Kind: "Secret", Name: cozystackSecret}
+	if slices.ContainsFunc(d.ValuesFrom, func(r v1alpha1.ValuesReference) bool { return r.Kind == platform.Kind && r.Name == platform.Name }) {
 		return d.ValuesFrom
 	}
-	return append([]backend.ValuesReference{platform}, d.ValuesFrom...)
+	return append([]v1alpha1.ValuesReference{platform}, d.ValuesFrom...)
 }
 
 // setHealth sets how a release is waited for. Expressions are evaluated by the poller alone.
@@ -85,10 +89,10 @@ func setHealth(f definition.Field, release map[string]any) {
 }
 
 // references returns the references to values of a definition.
-func references(f definition.Field) []backend.ValuesReference {
-	var all []backend.ValuesReference
+func references(f definition.Field) []v1alpha1.ValuesReference {
+	var all []v1alpha1.ValuesReference
 	for _, item := range f.Items() {
-		from := backend.ValuesReference{
+		from := v1alpha1.ValuesReference{
 			Kind: item.Get("kind").Text(), Name: item.Get("name").Text(), ValuesKey: item.Get("valuesKey").Text(),
 			TargetPath: item.Get("targetPath").Text(), Literal: item.Get("literal").IsTrue(), Optional: item.Get("optional").IsTrue(),
 		}
@@ -109,4 +113,64 @@ func healthChecks(f definition.Field) []any {
 		}
 	}
 	return all
+}
+
+// releaseOptions are what a definition of Cozystack states about its releases in annotations.
+type releaseOptions struct {
+	installTimeout, upgradeTimeout time.Duration
+	disableWait                    bool
+	// serverSide is nil for the default of helm-controller.
+	serverSide *bool
+}
+
+// What Cozystack's API server writes by default, by flags of its own.
+const (
+	cozystackInterval      = 5 * time.Minute
+	cozystackRetryInterval = 30 * time.Second
+	cozystackTimeout       = 10 * time.Minute
+	cozystackHistory       = 5
+)
+
+// cozystackSecret has the values of the platform and of the tenant: _cluster and _namespace, which many charts need.
+const cozystackSecret = "cozystack-values"
+
+const annotationPrefix = "release.cozystack.io/"
+
+func annotatedOptions(d *draft.Draft) (options releaseOptions) {
+	for _, name := range slices.Sorted(maps.Keys(d.Application.Annotations)) {
+		option, isOption := strings.CutPrefix(name, annotationPrefix)
+		if !isOption {
+			continue
+		}
+		at := d.Field("metadata.annotations."+name, d.Application.Annotations[name])
+		switch option {
+		case "helm-install-timeout":
+			options.installTimeout = at.Duration()
+		case "helm-upgrade-timeout":
+			options.upgradeTimeout = at.Duration()
+		case "helm-install-disable-wait":
+			is := flag(at, "true", "false")
+			options.disableWait = is != nil && *is
+		case "helm-server-side-apply":
+			options.serverSide = flag(at, "true", "false", "enabled", "disabled")
+		default:
+			at.Fault("is not known here: the backend %s cannot do what it asks for", d.Backend)
+		}
+	}
+	return options
+}
+
+// flag returns the boolean that an annotation says, in any case of the letters; nil for an empty one. Of the words, every
+// second is a no.
+func flag(f definition.Field, words ...string) *bool {
+	text := strings.ToLower(strings.TrimSpace(f.Text()))
+	if text == "" {
+		return nil
+	}
+	i := slices.Index(words, text)
+	if i < 0 {
+		f.Fault("must be \"%s\"", strings.Join(words, "\" or \""))
+	}
+	is := i%2 == 0
+	return &is
 }

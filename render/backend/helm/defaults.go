@@ -9,6 +9,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backend/draft"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
@@ -75,7 +76,7 @@ func (e *execution) value(path string, value any) any {
 
 // addDefaults adds a ConfigMap with default values, and returns the reference to it. The name changes with the
 // content, so that values and chart switch together.
-func addDefaults(d *draft.Draft, values map[string]any) []backend.ValuesReference {
+func addDefaults(d *draft.Draft, values map[string]any) []v1alpha1.ValuesReference {
 	if len(values) == 0 {
 		return nil
 	}
@@ -86,5 +87,5 @@ func addDefaults(d *draft.Draft, values map[string]any) []backend.ValuesReferenc
 	}
 	name := d.Name + backend.DefaultsInfix + backend.Digest(string(content))
 	d.Add(backend.Values, kinds.ConfigMap, d.Namespace, name, map[string]any{"data": map[string]any{backend.DefaultsKey: string(content)}})
-	return []backend.ValuesReference{{Kind: kinds.ConfigMap.Kind, Name: name, ValuesKey: backend.DefaultsKey}}
+	return []v1alpha1.ValuesReference{{Kind: kinds.ConfigMap.Kind, Name: name, ValuesKey: backend.DefaultsKey}}
 }

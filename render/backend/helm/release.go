@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backend/draft"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
@@ -116,7 +117,7 @@ func (r release) action() map[string]any {
 }
 
 // helmReferences returns valuesFrom of a HelmRelease.
-func helmReferences(all []backend.ValuesReference) []any {
+func helmReferences(all []v1alpha1.ValuesReference) []any {
 	list := make([]any, 0, len(all))
 	for _, from := range all {
 		reference := map[string]any{"kind": from.Kind, "name": from.Name}

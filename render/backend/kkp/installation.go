@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backend/draft"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
@@ -62,7 +63,7 @@ func build(d *draft.Draft) {
 // installOptions returns the options of the instance, which replace those of the definition, so that they have
 // to repeat them.
 func installOptions(d *draft.Draft) map[string]any {
-	if d.Timeout == 0 && d.Deploy == (backend.Deploy{}) {
+	if d.Timeout == 0 && d.Deploy == (v1alpha1.Deploy{}) {
 		return nil
 	}
 	options := ReadDeployOptions(d)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/catalog/filebased/shape"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -128,3 +129,9 @@ func (r *report) line(blob *Blob, at shape.FieldPath) int {
 	}
 	return blob.Line + line - 1
 }
+
+// InvalidError reports that a catalog's content is wrong. The messages begin with the number of the document in its file.
+type InvalidError = violation.InvalidError
+
+// nameList lists names of the catalog for a message.
+func nameList(all []string) string { return excerpt.List(all, maxNames, excerpt.Quoted) }

@@ -4,13 +4,16 @@ package corpus
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/bounded"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/document"
 	"github.com/winnow-dev/winnow/render/lint/field"
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // maxDocuments bounds a file of documents in bytes. Package catalog refuses what is larger.
@@ -51,4 +54,43 @@ func shift(node *yaml.Node, above int) {
 	for _, child := range node.Content {
 		shift(child, above)
 	}
+}
+
+// maxFile bounds a file in bytes. Package catalog refuses what is larger.
+const maxFile = 1 << 20
+
+// Document reads a file that holds one YAML document. An invalid file has no value: package catalog reports its errors.
+func Document(fsys fs.FS, name string) (data []byte, root field.Field, exists bool, err error) {
+	data, exists, err = Content(fsys, name, maxFile)
+	if data == nil || err != nil {
+		return nil, field.Field{}, exists, err
+	}
+	return data, field.Root(decode(data)), true, nil
+}
+
+// Content returns at most a byte over the limit of a file, nil for one that is not regular.
+func Content(fsys fs.FS, name string, limit int) (data []byte, exists bool, err error) {
+	data, err = bounded.ReadFile(fsys, name, limit)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, false, nil
+	case errors.Is(err, bounded.ErrNotRegular), errors.Is(err, bounded.ErrTooLarge):
+		return data, true, nil
+	}
+	return data, true, err
+}
+
+// decode returns the first document that is not empty, nil if it may not be looked at.
+func decode(data []byte) *yaml.Node {
+	if len(data) > maxFile {
+		return nil
+	}
+	root, err := yamlnode.First(data)
+	if err != nil || root == nil {
+		return nil
+	}
+	if _, bounded := yamlnode.Check(root, yamlnode.MaxAliased, func(int, string, ...any) {}); !bounded {
+		return nil
+	}
+	return yamlnode.Resolve(root)
 }

@@ -47,21 +47,11 @@ func New() *cobra.Command {
 			"one that decides are evaluated as well, so that all reasons are shown at once.\n" +
 			"Without --source, the catalog is that of the OCIRepository in the same file, or\n" +
 			"directory, as the selection.\n\n" +
-			"JSON and YAML have name, source, selected, rule, reason, tier, versions (that\n" +
-			"stay), dropped (versions), deprecated, the list rules with rule, outcome (pass,\n" +
-			"fail or not set) and reason, and the list shadowed: later sources that have it;\n" +
-			"where there are some, also merged (versions that later sources add), limited\n" +
-			"(sources whose limit refuses it), and facts on versions with version, channels,\n" +
-			"deprecated and requires.\n\n" +
 			"With --instance NAME it shows instead what an instance of a selection installs:\n" +
 			"which application, why this version, the backend, the object and the release,\n" +
 			"all objects with their roles, and each value with the layer that sets it. Values\n" +
 			"are printed as files and catalog have them; those that valuesFrom names are not\n" +
-			"read. JSON and YAML have the members of instances in winnow list, and selected\n" +
-			"and applicationReason, choice (exact, range, default, none), versions and\n" +
-			"candidates, objects (role, group, kind, namespace, name), values (path, value,\n" +
-			"layer, over, deleted, replaceable) and valuesFrom (kind, name, valuesKey,\n" +
-			"targetPath, optional, ofDefinition, winner).\n\n" +
+			"read. docs/schemas has the members of JSON and YAML.\n\n" +
 			"Exit codes: 0 whether it is in or out, 1 no source, or no instance, has it,\n" +
 			"2 usage, I/O or an invalid input.",
 		Example: "  winnow explain -f selection.yaml --source ./catalog argocd\n\n" +

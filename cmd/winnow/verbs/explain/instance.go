@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
+	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/explained"
 	"github.com/winnow-dev/winnow/render/instance"
 )
@@ -20,37 +21,24 @@ type instanceExplanation struct {
 	Selected          bool   `json:"selected"`
 	ApplicationReason string `json:"applicationReason"`
 	// Choice of the version, the Versions of the application that stay, and the Candidates among them.
-	Choice     instance.Choice    `json:"choice,omitempty"`
-	Versions   []string           `json:"versions"`
-	Candidates []string           `json:"candidates"`
-	Deploy     *explainedDeploy   `json:"deploy,omitempty"`
-	Objects    []explainedObject  `json:"objects"`
-	Values     []explainedValue   `json:"values"`
-	ValuesFrom []explainedSecrets `json:"valuesFrom"`
+	Choice     instance.Choice `json:"choice,omitempty"`
+	Versions   []string        `json:"versions"`
+	Candidates []string        `json:"candidates"`
+	// Deploy is how the instance is installed and upgraded, where its object states it.
+	Deploy  *backend.Deployed `json:"deploy,omitempty"`
+	Objects []explainedObject `json:"objects"`
+	Values  []explainedValue  `json:"values"`
+	// ValuesFrom name values that only the cluster has.
+	ValuesFrom []explained.Reference `json:"valuesFrom"`
 	// LockedValues are the paths of values that the application does not allow to change.
 	LockedValues []string `json:"lockedValues,omitempty"`
 	// Notes on what does not work everywhere.
-	Notes []explainedNote `json:"notes,omitempty"`
+	Notes []backend.Note `json:"notes,omitempty"`
 
 	// layers are the names of the layers of values, the highest first.
 	layers []string
 	// known are the facts on the versions.
 	known []report.VersionFacts
-}
-
-// explainedDeploy is how the instance is installed and upgraded, where its object states it.
-type explainedDeploy struct {
-	Wait    *bool  `json:"wait,omitempty"`
-	Atomic  *bool  `json:"atomic,omitempty"`
-	Timeout string `json:"timeout,omitempty"`
-	// Retries are missing where they have no end, or where the controller decides.
-	Retries *int64 `json:"retries,omitempty"`
-}
-
-type explainedNote struct {
-	// Field of the instance that it is about.
-	Field   string `json:"field"`
-	Message string `json:"message"`
 }
 
 type explainedObject struct {
@@ -73,24 +61,11 @@ type explainedValue struct {
 	Replaceable bool `json:"replaceable,omitempty"`
 }
 
-// explainedSecrets names values that only the cluster has.
-type explainedSecrets struct {
-	Kind       string `json:"kind"`
-	Name       string `json:"name"`
-	ValuesKey  string `json:"valuesKey,omitempty"`
-	TargetPath string `json:"targetPath,omitempty"`
-	Optional   bool   `json:"optional,omitempty"`
-	// OfDefinition is true if the definition names them.
-	OfDefinition bool `json:"ofDefinition,omitempty"`
-	// Winner is the layer that wins over the value at TargetPath.
-	Winner string `json:"winner,omitempty"`
-}
-
 func newInstanceExplanation(e *explained.Instance, summary report.Instance) *instanceExplanation {
 	out := &instanceExplanation{
 		Document: output.NewDocument("InstanceExplanation"), Instance: summary, Choice: e.Choice, Candidates: report.Listed(e.Candidates),
 		ApplicationReason: "no source has it", Versions: []string{}, Objects: []explainedObject{}, Values: []explainedValue{},
-		ValuesFrom: []explainedSecrets{}, layers: e.Layers,
+		Deploy: e.Deployed, ValuesFrom: append([]explained.Reference{}, e.References...), layers: e.Layers,
 	}
 	if d := e.Decision; d != nil {
 		out.Selected, out.ApplicationReason, out.Versions = d.Selected, d.Reason, report.Listed(d.Versions)
@@ -98,9 +73,6 @@ func newInstanceExplanation(e *explained.Instance, summary report.Instance) *ins
 	}
 	if e.Instance == nil {
 		return out
-	}
-	if e.Deployed != nil {
-		out.Deploy = new(explainedDeploy(*e.Deployed))
 	}
 	for _, o := range e.Instance.Objects {
 		out.Objects = append(out.Objects, explainedObject{string(o.Role), o.Key.Group, o.Key.Kind, o.Key.Namespace, o.Key.Name})
@@ -110,14 +82,9 @@ func newInstanceExplanation(e *explained.Instance, summary report.Instance) *ins
 			out.LockedValues = append(out.LockedValues, path)
 		}
 	}
-	for _, n := range e.Instance.Notes {
-		out.Notes = append(out.Notes, explainedNote(n))
-	}
+	out.Notes = e.Instance.Notes
 	for _, v := range e.Values {
 		out.Values = append(out.Values, explainedValue{v.Text(), v.Value, v.Layer, v.Over, v.Deleted, v.Replaceable})
-	}
-	for _, r := range e.References {
-		out.ValuesFrom = append(out.ValuesFrom, explainedSecrets{r.Kind, r.Name, r.ValuesKey, r.TargetPath, r.Optional, r.OfDefinition, r.Winner})
 	}
 	return out
 }

@@ -52,7 +52,7 @@ func (e *instanceExplanation) facts() []string {
 		all = append(all, text)
 	}
 	if e.Deploy != nil {
-		all = append(all, "deploy: "+e.Deploy.text())
+		all = append(all, "deploy: "+describeDeploy(*e.Deploy))
 	}
 	if len(e.LockedValues) > 0 {
 		all = append(all, "locked values: "+excerpt.Names(e.LockedValues, maxCandidates))
@@ -63,8 +63,8 @@ func (e *instanceExplanation) facts() []string {
 	return all
 }
 
-// text returns how the instance is installed and upgraded.
-func (d explainedDeploy) text() string {
+// describeDeploy returns how an instance is installed and upgraded.
+func describeDeploy(d backend.Deployed) string {
 	var parts []string
 	switch {
 	case d.Wait == nil:

@@ -186,17 +186,17 @@ func runtimeName(one functions.RuntimeDescription) string {
 
 func printFunction(w io.Writer, f functions.Description) {
 	fmt.Fprintln(w, plaintext.Line(f.Name))
-	printFacts(w, "  ", "description", f.Description, "publisher", f.Publisher, "home", f.Home,
+	output.PrintFacts(w, "  ", "description", f.Description, "publisher", f.Publisher, "home", f.Home,
 		"maintainers", strings.Join(f.Maintainers, ", "), "tags", strings.Join(f.Tags, ", "), "at", fmt.Sprintf("%s:%d", f.Path, f.Line))
 	for _, v := range f.Versions {
 		fmt.Fprintf(w, "\n  version %s\n", plaintext.Line(v.Name))
 		for _, one := range v.Runtimes {
-			printFacts(w, "    ", one.Type, strings.TrimSpace(one.Platform+" "+one.Address))
+			output.PrintFacts(w, "    ", one.Type, strings.TrimSpace(one.Platform+" "+one.Address))
 			if one.SHA256 != "" {
 				fmt.Fprintf(w, "      sha256: %s\n", one.SHA256) // in one line, for copying
 			}
 		}
-		printFacts(w, "    ", "needs", strings.Join(v.Needs, ", "), "idempotent", v.Idempotent, "license", v.License, "usage", v.Usage,
+		output.PrintFacts(w, "    ", "needs", strings.Join(v.Needs, ", "), "idempotent", v.Idempotent, "license", v.License, "usage", v.Usage,
 			"examples", strings.Join(v.Examples, ", "), "maintainers", strings.Join(v.Maintainers, ", "))
 		for i, field := range v.Fields {
 			if i == 0 {
@@ -219,13 +219,4 @@ func printField(w io.Writer, field functions.FieldDescription) {
 		text += ": " + field.Description
 	}
 	fmt.Fprintln(w, plaintext.Wrap(text, "      "))
-}
-
-// printFacts prints lines of a label and a text, without those that are empty.
-func printFacts(w io.Writer, indent string, pairs ...string) {
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if plaintext.Line(pairs[i+1]) != "" {
-			fmt.Fprintln(w, plaintext.Wrap(pairs[i]+": "+pairs[i+1], indent))
-		}
-	}
 }

@@ -4,17 +4,14 @@ package get
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
@@ -108,7 +105,7 @@ func (o *getOptions) run(ctx context.Context, cluster *live.Cluster, names []str
 	var err error
 	switch format := o.output.Value; {
 	case format == output.FormatJSON || format == output.FormatYAML:
-		err = printObjects(out.Stdout, format, asKubectl(found, len(names) == 1))
+		err = output.Encode(out.Stdout, format, asKubectl(found, len(names) == 1))
 	case len(found) == 0:
 		fmt.Fprintf(out.Notes, "no CatalogSelections found%s\n", o.where())
 	case format == output.FormatName:
@@ -184,20 +181,4 @@ func asKubectl(found []*live.Selection, alone bool) map[string]any {
 		items[i] = s.Object.Object
 	}
 	return map[string]any{"apiVersion": "v1", "kind": "List", "metadata": map[string]any{"resourceVersion": ""}, "items": items}
-}
-
-// printObjects prints YAML or JSON.
-func printObjects(w io.Writer, format string, content map[string]any) error {
-	if format == output.FormatJSON {
-		encoder := json.NewEncoder(w)
-		encoder.SetEscapeHTML(false)
-		encoder.SetIndent("", "    ") // as kubectl
-		return encoder.Encode(content)
-	}
-	text, err := yaml.Marshal(content)
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(text)
-	return err
 }

@@ -45,19 +45,11 @@ func New() *cobra.Command {
 			"With -f alone it is that of the OCIRepository in the same file, or directory.\n\n" +
 			"-o name prints kind.group/name, as kubectl get takes it; with -f, of what is\n" +
 			"selected. -o wide has all columns, versions and facts on versions.\n\n" +
-			"JSON and YAML have a list applications. Without -f: name, apiVersion, kind,\n" +
-			"tier, versions, deprecated, path. With -f: name, source, selected, rule, reason,\n" +
-			"tier, versions (that stay), dropped (versions), deprecated, merged (versions\n" +
-			"that later sources add), and beside the list the numbers available, selected and\n" +
-			"shadowed, and the list instances: name, application, source, requested, version,\n" +
-			"backend, namespace, object (apiVersion, kind, namespace, name), release (name,\n" +
-			"storageNamespace, targetNamespace, chart), or why it is not installed, reason.\n" +
-			"Where the catalog has facts on versions: facts with version, number, channels,\n" +
-			"deprecated and requires. Of packages of operators, with -f: package with\n" +
-			"defaultChannel and channels (name, head, number, entries, deprecated), and\n" +
-			"repairs. The table has the numbers of their versions, JSON the names.\n\n" +
-			"Both also have the references that a cluster fetches, for each application (with\n" +
-			"-f, for the selected ones) and, beside the list, for all, each once and sorted:\n\n" +
+			"docs/schemas has the members of JSON and YAML. For packages of operators the\n" +
+			"table has the numbers of their versions, JSON the names of the bundles.\n\n" +
+			"JSON and YAML also have the references that a cluster fetches, for each\n" +
+			"application (with -f, for the selected ones) and, beside the list, for all, each\n" +
+			"once and sorted:\n\n" +
 			"    charts   type (helm or git), from, to; name, version; tag, branch, commit\n" +
 			"    images   from, to; those in default values, not those that charts bring\n" +
 			"    urls     from, to; in default values, and perhaps never fetched\n\n" +
@@ -65,7 +57,7 @@ func New() *cobra.Command {
 			"A reference that cannot be copied unchanged has unknown: the tag, template or\n" +
 			"repository of an image, or the chart. unsearched is the reason why default\n" +
 			"values are no YAML.\n" +
-			"See docs/guides/air-gap.md and docs/schemas.\n\n" +
+			"See docs/guides/air-gap.md.\n\n" +
 			"Exit codes: 0 listed, 1 the catalog or selection is invalid, 2 usage or I/O.",
 		Example: "  winnow list ./catalog\n\n" +
 			"  winnow list ./catalog -f selection.yaml -o wide\n\n" +

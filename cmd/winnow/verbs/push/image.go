@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -16,10 +18,12 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/registry"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
 	"github.com/winnow-dev/winnow/render/contract"
 	"github.com/winnow-dev/winnow/render/loading"
+	"github.com/winnow-dev/winnow/render/tree"
 )
 
 // packImage checks a file-based catalog and packs it as an image, which OLM serves. It returns a description of its
@@ -66,4 +70,23 @@ func notPushed(dir string, err error) error {
 		found.Violations[i].Path = input.Directory(dir).Locate(found.Violations[i].Path)
 	}
 	return &render.Error{Code: v1alpha1.InvalidCatalogReason, Err: fmt.Errorf("not pushed: %w", found)}
+}
+
+// readDirectory reads all files of the directory that push was given.
+func readDirectory(ctx context.Context, dir string, limits archive.Limits) (*tree.Tree, error) {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("no catalog at %s: want a directory", dir)
+	case err != nil:
+		return nil, err
+	case !info.IsDir():
+		return nil, fmt.Errorf("%s is no directory: want a directory with a catalog", dir)
+	}
+	return input.ReadFiles(ctx, dir, input.Directory(dir), limits)
+}
+
+// inFiles describes the files of a catalog.
+func inFiles(files *tree.Tree) string {
+	return fmt.Sprintf(" in %s, %s", plaintext.Count(files.Len(), "file"), output.Size(files.Size()))
 }

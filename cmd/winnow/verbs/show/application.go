@@ -5,7 +5,6 @@ package show
 import (
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -21,21 +20,19 @@ import (
 	"github.com/winnow-dev/winnow/render/transform"
 )
 
-// shownApplication is the output of show.
+// shownApplication is the output of show: the application of a catalog.
 type shownApplication struct {
 	output.Document
-	Name string `json:"name"`
-	// Definitions of the catalogs that have the application, each once.
-	Definitions []shownDefinition `json:"definitions"`
-	Selections  []shownSelection  `json:"selections"`
+	Name       string          `json:"name"`
+	Catalog    string          `json:"catalog"`
+	Digest     string          `json:"digest,omitempty"`
+	Lists      []string        `json:"lists,omitempty"`
+	Definition shownDefinition `json:"definition"`
+	report.Referring
 }
 
-// shownDefinition is the application of one catalog.
+// shownDefinition is the definition of an application, with its metadata.
 type shownDefinition struct {
-	// Source is empty without a selection.
-	Source            string            `json:"source,omitempty"`
-	Catalog           string            `json:"catalog"`
-	Digest            string            `json:"digest,omitempty"`
 	Path              string            `json:"path"`
 	APIVersion        string            `json:"apiVersion"`
 	Kind              string            `json:"kind"`
@@ -44,7 +41,6 @@ type shownDefinition struct {
 	Labels            map[string]string `json:"labels,omitempty"`
 	Annotations       map[string]string `json:"annotations,omitempty"`
 	Metadata          map[string]any    `json:"metadata,omitempty"`
-	Lists             []string          `json:"lists,omitempty"`
 	ObjectLabels      map[string]string `json:"objectLabels,omitempty"`
 	ObjectAnnotations map[string]string `json:"objectAnnotations,omitempty"`
 	Method            string            `json:"method,omitempty"`
@@ -53,7 +49,6 @@ type shownDefinition struct {
 	DefaultValues     string            `json:"defaultValues,omitempty"`
 	Fields            map[string]any    `json:"fields,omitempty"`
 	Package           *shownPackage     `json:"package,omitempty"`
-	report.Referring
 }
 
 // shownVersion is an entry of spec.versions.
@@ -69,76 +64,20 @@ type shownVersion struct {
 	Deprecated string   `json:"deprecated,omitempty"`
 }
 
-// shownSelection is the decision of a selection.
-type shownSelection struct {
-	Namespace string `json:"namespace,omitempty"`
-	Name      string `json:"name"`
-	File      string `json:"file,omitempty"`
-	// Decision is absent if no source has the application.
-	Decision *report.Decision `json:"decision,omitempty"`
-	Shadowed []string         `json:"shadowed,omitempty"`
-	Limited  []string         `json:"limited,omitempty"`
-	// DefaultVersion and DefaultValues are those in the artifact, before patches.
-	DefaultVersion string `json:"defaultVersion,omitempty"`
-	DefaultValues  string `json:"defaultValues,omitempty"`
-	report.Referring
-}
-
-// reportBuilder collects what is known of an application.
-type reportBuilder struct {
-	out   *shownApplication
-	notes io.Writer
-	// known are the names of all applications, and seen the catalogs.
-	known []string
-	seen  map[string]bool
-}
-
-func newReportBuilder(name string, notes io.Writer) *reportBuilder {
-	return &reportBuilder{notes: notes, seen: map[string]bool{}, out: &shownApplication{
-		Document: output.NewDocument("ApplicationReport"), Name: name, Definitions: []shownDefinition{}, Selections: []shownSelection{},
-	}}
-}
-
-// define adds the definition of a source, whose catalog is at a place, in the directory dir.
-func (s *reportBuilder) define(ctx context.Context, source selection.Source, dir, place string) error {
-	key := place + "\n" + dir + "\n" + source.Digest
-	if s.seen[key] {
-		return nil
-	}
-	s.seen[key] = true
-	for _, a := range source.Catalog.Applications {
-		s.known = append(s.known, a.Name)
-		if a.Name != s.out.Name {
-			continue
-		}
-		defined, err := s.definition(ctx, a)
-		if err != nil {
-			return err
-		}
-		defined.Source, defined.Catalog, defined.Digest, defined.Lists = source.Name, place, source.Digest, listsOf(source.Catalog, a.Name)
-		if dir != "" {
-			defined.Path = dir + "/" + a.Path
-		}
-		s.out.Definitions = append(s.out.Definitions, defined)
-	}
-	return nil
-}
-
-// definition returns what a catalog has about an application.
-func (s *reportBuilder) definition(ctx context.Context, a *catalog.Application) (shownDefinition, error) {
+// newReport returns what a catalog has about an application.
+func newReport(ctx context.Context, a *catalog.Application) (*shownApplication, error) {
 	spec, err := fieldsOf(a)
 	if err != nil {
-		return shownDefinition{}, err
+		return nil, err
 	}
 	hosts, err := render.Refer(ctx, []selection.Decision{{Application: a, Versions: a.Versions}}, render.Options{})
 	if err != nil {
-		return shownDefinition{}, err
+		return nil, err
 	}
 	d := shownDefinition{
 		Path: a.Path, APIVersion: a.APIVersion, Kind: a.Kind, Tier: a.Metadata.Tier, Deprecated: a.Metadata.Deprecated,
 		Labels: a.Metadata.Labels, Annotations: a.Metadata.Annotations, Metadata: otherMetadata(a),
 		ObjectLabels: a.Labels, ObjectAnnotations: a.Annotations, Method: a.Method, Versions: []shownVersion{},
-		Referring: report.Referring{References: report.NewReferences(hosts...), Unsearched: hosts[0].Unreadable},
 	}
 	for i, version := range a.Versions {
 		shown := shownVersion{Version: version, Chart: chartOf(hosts[0], i), Facts: allFactsOf(a, version)}
@@ -156,7 +95,10 @@ func (s *reportBuilder) definition(ctx context.Context, a *catalog.Application) 
 		delete(spec, shown)
 	}
 	d.Fields, _ = shortened(spec).(map[string]any)
-	return d, nil
+	return &shownApplication{
+		Document: output.NewDocument("ApplicationReport"), Name: a.Name, Definition: d,
+		Referring: report.Referring{References: report.NewReferences(hosts...), Unsearched: hosts[0].Unreadable},
+	}, nil
 }
 
 // fieldsOf returns the spec of a definition, or the entry of a function.

@@ -57,8 +57,8 @@ func showPackage(a *catalog.Application) *shownPackage {
 	return shown
 }
 
-// facts are lines of a label and a text.
-func (p *shownPackage) facts() [][2]string {
+// facts are labels, each with its text.
+func (p *shownPackage) facts() []string {
 	if p == nil {
 		return nil
 	}
@@ -74,14 +74,14 @@ func (p *shownPackage) facts() [][2]string {
 	if p.RelatedImages > 0 {
 		images = fmt.Sprint(p.RelatedImages)
 	}
-	all := [][2]string{
-		{"title", p.Title}, {"description", excerpt.To(strings.Join(strings.Fields(p.Description), " "), maxDescription)}, {"provider", p.Provider},
-		{"maintainers", excerpt.Names(p.Maintainers, report.MaxListed)}, {"install modes", modes}, {"provides", excerpt.Names(apis, report.MaxListed)},
-		{"requires", excerpt.Names(p.Requires, report.MaxListed)}, {"related images", images},
+	all := []string{
+		"title", p.Title, "description", excerpt.To(strings.Join(strings.Fields(p.Description), " "), maxDescription), "provider", p.Provider,
+		"maintainers", excerpt.Names(p.Maintainers, report.MaxListed), "install modes", modes, "provides", excerpt.Names(apis, report.MaxListed),
+		"requires", excerpt.Names(p.Requires, report.MaxListed), "related images", images,
 	}
 	for _, line := range p.Lines() {
 		label, text, _ := strings.Cut(line, ": ")
-		all = append(all, [2]string{label, text})
+		all = append(all, label, text)
 	}
 	return all
 }

@@ -6,23 +6,24 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
-	"github.com/winnow-dev/winnow/render/mention"
+	"github.com/winnow-dev/winnow/render/catalog"
 )
 
 // showOptions are the flags of winnow show.
 type showOptions struct {
-	input.Options
-	output *flags.Choice
+	catalogs []string
+	access   flags.Access
+	output   *flags.Choice
 }
 
 // Documents returns an empty document of each kind that -o json prints.
@@ -34,104 +35,65 @@ func Documents() []any {
 func New() *cobra.Command {
 	var o showOptions
 	cmd := &cobra.Command{
-		Use:   "show APPLICATION [--source CATALOG] [-f SELECTION]",
-		Short: "Print all that is known of an application",
-		Long: "Print all that is known of an application: for each source that has it, its\n" +
-			"metadata and facts, versions with their charts, and default values; and with -f\n" +
-			"whether the selection has it, why, with which versions of which source, and the\n" +
-			"default values in the artifact.\n\n" +
-			"Without -f, --source is one catalog.\n\n" +
-			"JSON and YAML have a list definitions, one for each catalog: source, catalog,\n" +
-			"digest, path, apiVersion, kind, tier, deprecated, labels, annotations, metadata\n" +
-			"(other keys of the metadata.yaml), lists, objectLabels, objectAnnotations,\n" +
-			"method, defaultVersion, versions (version, chart, facts), defaultValues, and\n" +
-			"fields: the rest of spec, where a text of more than 300 bytes is its length.\n" +
-			"The list selections has namespace, name, file, decision (as in winnow list -f),\n" +
-			"shadowed, limited and defaultValues. Both have charts, images and urls as in\n" +
-			"winnow list. Patches are not applied. A user and a password in an address are\n" +
-			"replaced by ***.\n\n" +
-			"Exit codes: 0 shown, 1 no source has it, 2 usage, I/O or an invalid input.",
+		Use:   "show APPLICATION --source CATALOG",
+		Short: "Print all that a catalog has about an application",
+		Long: "Print all that a catalog has about an application: its metadata and facts, the\n" +
+			"versions with their charts, and the default values. winnow explain shows what a\n" +
+			"selection decides on it.\n\n" +
+			"docs/schemas has the members of JSON and YAML. In their fields, and below spec,\n" +
+			"a text of more than 300 bytes is its length. A user and a password in an address\n" +
+			"are replaced by ***.\n\n" +
+			"Exit codes: 0 shown, 1 the catalog does not have it, 2 usage, I/O or an invalid\n" +
+			"input.",
 		Example: "  winnow show argocd --source ./catalog\n\n" +
-			"  winnow show argocd -f selection.yaml -o json",
+			"  winnow show argocd --source oci://ghcr.io/org/catalog:v1.2.0 -o json",
 		Args: flags.SourceArguments("APPLICATION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), flags.Notes(cmd), args[0])
+			return o.run(cmd.Context(), cmd.OutOrStdout(), args[0])
 		},
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return input.CompleteApplications(cmd.Context(), o.Sources), cobra.ShellCompDirectiveNoFileComp
+			return input.CompleteApplications(cmd.Context(), o.catalogs), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
-	o.AddFlags(cmd)
+	cmd.Flags().StringArrayVar(&o.catalogs, "source", nil, "`CATALOG` that has the application")
+	o.access.AddFlags(cmd)
 	o.output = flags.AddFormats(cmd, output.FormatTable, output.FormatJSON, output.FormatYAML)
 	return cmd
 }
 
-func (o *showOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io.Writer, name string) error {
-	show := newReportBuilder(name, notes)
-	describe := o.showSelection
-	if o.File == "" {
-		describe = o.showCatalog
+func (o *showOptions) run(ctx context.Context, stdout io.Writer, name string) error {
+	if len(o.catalogs) != 1 {
+		return errors.New("which catalog? pass one --source CATALOG")
 	}
-	if err := describe(ctx, stdin, show); err != nil {
+	source, err := input.OpenSource(ctx, o.catalogs[0], v1alpha1.SourceReference{}, &o.access)
+	if err != nil {
 		return output.Unusable(err)
 	}
-	if len(show.out.Definitions) == 0 {
-		return report.UnknownApplication(name, show.known)
+	all := source.Catalog.Applications
+	i := slices.IndexFunc(all, func(a *catalog.Application) bool { return a.Name == name })
+	if i < 0 {
+		return report.UnknownApplication(name, namesOf(all))
 	}
+	shown, err := newReport(ctx, all[i])
+	if err != nil {
+		return output.Unusable(err)
+	}
+	shown.Catalog, shown.Digest, shown.Lists = o.catalogs[0], source.Digest, listsOf(source.Catalog, name)
 	var text strings.Builder
-	if err := output.Write(&text, o.output.Value, show.out); err != nil {
+	if err := output.Write(&text, o.output.Value, shown); err != nil {
 		return err
 	}
-	_, err := io.WriteString(stdout, output.WithoutPasswords(text.String()))
+	_, err = io.WriteString(stdout, output.WithoutPasswords(text.String()))
 	return err
 }
 
-// showCatalog shows the application of one catalog.
-func (o *showOptions) showCatalog(ctx context.Context, _ io.Reader, show *reportBuilder) error {
-	switch {
-	case o.Name != "":
-		return errors.New("--name picks a selection: pass -f FILE as well")
-	case len(o.Sources) != 1:
-		return errors.New("which catalog? pass one --source CATALOG, or a selection with -f FILE")
+func namesOf(applications []*catalog.Application) []string {
+	names := make([]string, len(applications))
+	for i, a := range applications {
+		names[i] = a.Name
 	}
-	source, err := input.OpenSource(ctx, o.Sources[0], v1alpha1.SourceReference{}, &o.Access)
-	if err != nil {
-		return err
-	}
-	return show.define(ctx, source, "", o.Sources[0])
-}
-
-// showSelection shows the application of the sources of -f.
-func (o *showOptions) showSelection(ctx context.Context, stdin io.Reader, show *reportBuilder) error {
-	sources, options, err := o.Decide(ctx, stdin, show.notes)
-	if err != nil {
-		return err
-	}
-	cs := o.Selection.CatalogSelection
-	places := make([]string, len(sources))
-	for i, at := range o.Located {
-		places[i] = at.Address
-	}
-	if len(o.Sources) > 0 {
-		if places, err = input.AssignSources(cs, flags.SourceFlag, o.Sources); err != nil {
-			return err
-		}
-	}
-	for i, source := range sources {
-		if err := show.define(ctx, source, cs.Spec.Sources[i].Path, places[i]); err != nil {
-			return err
-		}
-	}
-	selected := shownSelection{Namespace: cs.Namespace, Name: cs.Name, File: files.Label(o.File)}
-	if err := show.decide(ctx, sources, options, &selected); err != nil {
-		return o.Placed(err)
-	}
-	show.out.Selections = append(show.out.Selections, selected)
-	if len(show.out.Definitions) > 0 {
-		o.WarnUnmatched(show.notes, mention.UnmatchedOf(sources, options.Mentions))
-	}
-	return nil
+	return names
 }

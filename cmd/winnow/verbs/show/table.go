@@ -3,7 +3,6 @@
 package show
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,56 +15,28 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 )
 
-// Table prints the definitions of an application, and then what selections decide.
+// Table is part of output.Table.
 func (s *shownApplication) Table(w io.Writer) {
-	fmt.Fprintln(w, plaintext.Line(s.Name))
-	for _, d := range s.Definitions {
-		fmt.Fprintln(w)
-		d.table(w)
+	fmt.Fprintf(w, "%s\n\n%s\n", plaintext.Line(s.Name), plaintext.Wrap(s.Catalog, ""))
+	if s.Digest != "" {
+		fmt.Fprintf(w, "  digest: %s\n", plaintext.Line(s.Digest)) // in one line, for copying
 	}
-	values := ""
-	if len(s.Definitions) > 0 {
-		values = s.Definitions[0].DefaultValues
-	}
-	for _, one := range s.Selections {
-		fmt.Fprintln(w)
-		one.table(w, values)
-	}
-}
-
-// facts prints lines of a label and a text, without those that are empty.
-func facts(w io.Writer, all ...[2]string) {
-	for _, fact := range all {
-		if plaintext.Line(fact[1]) != "" {
-			fmt.Fprintln(w, plaintext.Wrap(fact[0]+": "+fact[1], "  "))
-		}
-	}
-}
-
-func (d shownDefinition) table(w io.Writer) {
-	place := d.Catalog
-	if d.Source != "" {
-		place = "source " + d.Source + ", " + place
-	}
-	fmt.Fprintln(w, plaintext.Wrap(place, ""))
-	if d.Digest != "" {
-		fmt.Fprintf(w, "  digest: %s\n", plaintext.Line(d.Digest)) // in one line, for copying
-	}
-	facts(w, [2]string{"path", d.Path}, [2]string{"object", strings.TrimSuffix(d.Kind+" of "+d.APIVersion, " of ")},
-		[2]string{"tier", d.Tier}, [2]string{"deprecated", d.Deprecated}, [2]string{"labels", pairsOf(d.Labels)},
-		[2]string{"annotations", pairsOf(d.Annotations)}, [2]string{"lists", strings.Join(d.Lists, ", ")},
-		[2]string{"object labels", pairsOf(d.ObjectLabels)}, [2]string{"object annotations", pairsOf(d.ObjectAnnotations)},
-		[2]string{"method", d.Method}, [2]string{"default version", d.DefaultVersion})
-	facts(w, d.Package.facts()...)
+	d := s.Definition
+	output.PrintFacts(w, "  ", "path", d.Path, "object", strings.TrimSuffix(d.Kind+" of "+d.APIVersion, " of "),
+		"tier", d.Tier, "deprecated", d.Deprecated, "labels", pairsOf(d.Labels),
+		"annotations", pairsOf(d.Annotations), "lists", strings.Join(s.Lists, ", "),
+		"object labels", pairsOf(d.ObjectLabels), "object annotations", pairsOf(d.ObjectAnnotations),
+		"method", d.Method, "default version", d.DefaultVersion)
+	output.PrintFacts(w, "  ", d.Package.facts()...)
 	for _, others := range []struct {
 		label string
 		all   map[string]any
 	}{{"metadata", d.Metadata}, {"spec", d.Fields}} {
 		for _, key := range slices.Sorted(maps.Keys(others.all)) {
-			facts(w, [2]string{others.label + "." + key, textOf(others.all[key])})
+			output.PrintFacts(w, "  ", others.label+"."+key, textOf(others.all[key]))
 		}
 	}
-	facts(w, [2]string{"images", strings.Join(imagesOf(d.References), ", ")}, [2]string{"values", d.Unsearched})
+	output.PrintFacts(w, "  ", "images", strings.Join(imagesOf(s.References), ", "), "values", s.Unsearched)
 	if len(d.Versions) > 0 {
 		g := output.Grid{Header: []string{"VERSION", "CHART", "FACTS"}}
 		for _, v := range d.Versions {
@@ -81,75 +52,13 @@ func (d shownDefinition) table(w io.Writer) {
 			fmt.Fprint(w, "  "+line)
 		}
 	}
-	valuesTable(w, "default values", d.DefaultValues)
-}
-
-func valuesTable(w io.Writer, label, values string) {
-	if strings.TrimSpace(values) == "" {
+	if strings.TrimSpace(d.DefaultValues) == "" {
 		return
 	}
-	fmt.Fprintf(w, "\n  %s:\n", label)
-	for line := range strings.Lines(values) {
+	fmt.Fprint(w, "\n  default values:\n")
+	for line := range strings.Lines(d.DefaultValues) {
 		fmt.Fprintln(w, strings.TrimRight("    "+plaintext.Printable(line), " "))
 	}
-}
-
-// table prints the decision, and the default values of the artifact where they differ from these.
-func (s shownSelection) table(w io.Writer, values string) {
-	name := cmp.Or(s.Namespace, "default") + "/" + s.Name
-	if s.File != "" {
-		name += " (" + s.File + ")"
-	}
-	switch {
-	case s.Decision == nil:
-		fmt.Fprintln(w, plaintext.Wrap(name+": no source has it", ""))
-		return
-	case s.Decision.Selected:
-		fmt.Fprintln(w, plaintext.Wrap(fmt.Sprintf("%s: in, of the source %s: %s", name, s.Decision.Source, s.Decision.Reason), ""))
-	default:
-		fmt.Fprintln(w, plaintext.Wrap(fmt.Sprintf("%s: left out by %s: %s", name, s.Decision.Rule, s.Decision.Reason), ""))
-	}
-	added := ""
-	if len(s.Decision.Merged) > 0 {
-		added = report.MergedColumn(s.Decision.Merged)
-	}
-	facts(w, [2]string{"versions", strings.Join(report.LabelsOf(s.Decision.Versions, s.Decision.Facts), ", ")}, [2]string{"versions merged", added},
-		[2]string{"versions dropped", strings.Join(report.LabelsOf(s.Decision.Dropped, s.Decision.Facts), ", ")}, [2]string{"default version", s.DefaultVersion},
-		[2]string{"shadowed in", strings.Join(s.Shadowed, ", ")}, [2]string{"refused by the limit of", strings.Join(s.Limited, ", ")})
-	if s.Decision.Selected {
-		for _, line := range s.Decision.Package.Lines() {
-			label, text, _ := strings.Cut(line, ": ")
-			facts(w, [2]string{label, text})
-		}
-	}
-	for _, repair := range report.RepairLines(s.Decision.Repairs) {
-		facts(w, [2]string{"repair", repair})
-	}
-	for _, moved := range s.movedText() {
-		facts(w, [2]string{"mirrored", moved})
-	}
-	if s.DefaultValues != values {
-		valuesTable(w, "default values in the artifact", s.DefaultValues)
-	}
-}
-
-// movedText returns the addresses that mirrors rewrite.
-func (s shownSelection) movedText() []string {
-	var all []string
-	add := func(from, to string) {
-		if text := from + " -> " + to; from != to && !slices.Contains(all, text) {
-			all = append(all, text)
-		}
-	}
-	if s.References != nil {
-		for _, c := range s.Charts {
-			add(c.From, c.To)
-		}
-		for _, i := range s.Images {
-			add(i.From, i.To)
-		}
-	}
-	return all
 }
 
 func imagesOf(r *report.References) []string {

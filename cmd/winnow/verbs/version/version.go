@@ -3,14 +3,13 @@
 package version
 
 import (
-	"encoding/json"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
@@ -73,29 +72,15 @@ func New() *cobra.Command {
 		Args:              flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			text, err := This().format(format.Value)
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprint(cmd.OutOrStdout(), text)
-			return err
+			return output.Write(cmd.OutOrStdout(), format.Value, This())
 		},
 	}
 	format = flags.AddFormats(cmd, output.FormatTable, output.FormatJSON, output.FormatYAML)
 	return cmd
 }
 
-func (v Info) format(format string) (string, error) {
-	switch format {
-	case output.FormatJSON:
-		text, err := json.MarshalIndent(v, "", "  ")
-		return string(text) + "\n", err
-	case output.FormatYAML:
-		text, err := yaml.Marshal(v)
-		return string(text), err
-	}
-	return v.Line(), nil
-}
+// Table is part of output.View.
+func (v Info) Table(w io.Writer) { fmt.Fprint(w, v.Line()) }
 
 // Number is the version that the linker set or, for `go install`, that of the module.
 func Number() string {

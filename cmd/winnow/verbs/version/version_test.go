@@ -3,6 +3,7 @@
 package version
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
@@ -22,9 +23,9 @@ func TestVersionInfoFormat(t *testing.T) {
 		{unknown, "yaml", "api: catalog.winnow.dev/v1\napiVersion: cli.winnow.dev/v1alpha1\ngo: go1.26\nkind: Version\nplatform: linux/amd64\nversion: v1.2.3\n"},
 	}
 	for _, test := range tests {
-		got, err := test.info.format(test.output)
-		if got != test.want || err != nil {
-			t.Errorf("format(%q) = %q, %v, want %q", test.output, got, err, test.want)
+		var got strings.Builder
+		if err := output.Write(&got, test.output, test.info); got.String() != test.want || err != nil {
+			t.Errorf("Write(%q) = %q, %v, want %q", test.output, got.String(), err, test.want)
 		}
 	}
 }

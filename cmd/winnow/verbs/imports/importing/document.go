@@ -4,7 +4,14 @@ package importing
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"regexp"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/catalog/document"
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // position is where something is in the input.
@@ -37,73 +44,60 @@ func (p position) line(n int) string {
 	return fmt.Sprintf("line %d: ", p.before+n)
 }
 
-// document is a YAML document of a file, with the comments above it.
-type document struct {
-	text []byte
-	// before is the number of lines before it.
-	before int
-}
-
-// split cuts a file at the lines that begin or end documents. It leaves out parts that have nothing but directives, such as
-// %YAML, and comments, except for comments before a document, such as a licence, which it keeps.
-func split(content []byte) []document {
-	content = bytes.TrimPrefix(content, []byte("\ufeff"))
-	var documents []document
-	cutter := cutter{content: content}
-	for line := range bytes.Lines(content) {
-		marker := isMarker(line, "---") || isMarker(line, "...")
-		if marker {
-			documents = cutter.cut(documents)
+// split cuts a file into its documents, without the markers and directives around them. Comments before a document, such as
+// a licence, stay.
+func split(content []byte) []document.Piece {
+	pieces := document.Split(bytes.TrimPrefix(content, []byte("\ufeff")))
+	for i, p := range pieces {
+		for line := range bytes.Lines(p.Data) {
+			text := bytes.TrimSpace(line)
+			if len(text) > 0 && line[0] != '%' && string(text) != "---" {
+				break
+			}
+			p.Data = p.Data[len(line):]
+			p.Above++
 		}
-		cutter.next(line, marker)
+		if behind, ok := bytes.CutPrefix(p.Data, []byte("--- ")); ok {
+			p.Data = bytes.TrimLeft(behind, " \t")
+		}
+		p.Data = endMarker.ReplaceAll(p.Data, nil)
+		pieces[i] = p
 	}
-	return cutter.cut(documents)
+	return pieces
 }
 
-// cutter goes through the lines of a file.
-type cutter struct {
-	content []byte
-	// start and end are the offsets of the current part, and before the lines above it.
-	start, end, before, lines int
-	// filled reports whether the part has a line that is no comment and no directive, and commented whether it has one.
-	filled, commented bool
-}
+var endMarker = regexp.MustCompile(`(?m)^\.\.\.\s*\z`)
 
-// cut ends the current part. Comments alone stay, to become a part of the next document.
-func (c *cutter) cut(documents []document) []document {
-	switch {
-	case c.filled:
-		documents = append(documents, document{text: c.content[c.start:c.end], before: c.before})
-	case c.commented:
-		return documents
+// written returns the value of a key, nil without one or when node is no mapping. It follows no merge keys, and so is safe
+// for documents that are not checked.
+func written(node *yaml.Node, name string) *yaml.Node {
+	if node == nil || node.Kind != yaml.MappingNode {
+		return nil
 	}
-	c.start, c.before, c.filled, c.commented = c.end, c.lines, false, false
-	return documents
-}
-
-func (c *cutter) next(line []byte, marker bool) {
-	text := bytes.TrimSpace(line)
-	c.end += len(line)
-	c.lines++
-	if marker {
-		if text = bytes.TrimSpace(text[3:]); len(text) == 0 && !c.commented {
-			c.start, c.before = c.end, c.lines
-		} else if !c.commented {
-			c.start = c.end - len(bytes.TrimLeft(line[3:], " \t"))
+	for n := 0; n+1 < len(node.Content); n += 2 {
+		if key := node.Content[n]; key.Kind == yaml.ScalarNode && key.Value == name {
+			return yamlnode.Resolve(node.Content[n+1])
 		}
 	}
-	switch {
-	case len(text) == 0:
-	case line[0] == '%' && !c.filled: // a directive, which catalogs refuse
-	case text[0] == '#':
-		c.commented = true
-	default:
-		c.filled = true
-	}
+	return nil
 }
 
-// isMarker reports whether a line is a marker, which a space may follow.
-func isMarker(line []byte, marker string) bool {
-	rest, ok := bytes.CutPrefix(line, []byte(marker))
-	return ok && (len(rest) == 0 || bytes.IndexByte([]byte(" \t\r\n"), rest[0]) >= 0)
+// nameOf returns the name of an object, empty without one.
+func nameOf(object *yaml.Node) string {
+	name, _ := yamlnode.Text(written(written(object, "metadata"), "name"))
+	return name
+}
+
+const definitionKind = "ApplicationDefinition"
+
+// errAliases refuses what kubectl and Helm do not write.
+var errAliases = errors.New("it has aliases or merge keys, which are taken in definitions only: write them out")
+
+// scalar returns the text of a scalar, which need not be a string; empty for anything else.
+func scalar(node *yaml.Node, name string) string {
+	value := written(node, name)
+	if value == nil || value.Kind != yaml.ScalarNode || yamlnode.IsNull(value) {
+		return ""
+	}
+	return value.Value
 }

@@ -33,7 +33,7 @@ func TestSplit(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var got []part
 			for _, one := range split([]byte(test.content)) {
-				got = append(got, part{string(one.text), one.before})
+				got = append(got, part{string(one.Data), one.Above})
 			}
 			if !reflect.DeepEqual(got, test.want) {
 				t.Errorf("got %+v, want %+v", got, test.want)

@@ -11,7 +11,9 @@ import (
 
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/tree"
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 const (
@@ -120,4 +122,28 @@ func violations(invalid *violation.InvalidError, at position) string {
 func (i *Importer) Check(ctx context.Context) error {
 	_, err := catalog.Load(ctx, i.files.FS())
 	return err
+}
+
+// Skipped is a definition, or another part of the input, that was not imported.
+type Skipped struct {
+	// Place is the file, with the document and the item in it if it has several.
+	Place string
+	// Name of the application, empty where it is not known.
+	Name string
+	// Reason in a line.
+	Reason string
+}
+
+// Where returns the place and the name. It contains text of the input, which is not trusted, as Reason does.
+func (s Skipped) Where() string {
+	if s.Name == "" {
+		return s.Place
+	}
+	return s.Place + ": " + excerpt.Of(s.Name)
+}
+
+// syntaxError returns what the parser found, with the line in the file.
+func (p position) syntaxError(err error, text []byte) Skipped {
+	line, message := yamlnode.Position(err, text)
+	return Skipped{Place: p.String(), Reason: p.line(line) + "it is not valid YAML: " + message}
 }

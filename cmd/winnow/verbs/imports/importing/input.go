@@ -47,11 +47,11 @@ func (i *Importer) Add(ctx context.Context, file string, content []byte) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		at := position{file: file, before: one.before, exact: !isJSON}
+		at := position{file: file, before: one.Above, exact: !isJSON}
 		if len(documents) > 1 {
 			at.document = n + 1
 		}
-		if err := i.addDocument(ctx, at, one.text); err != nil {
+		if err := i.addDocument(ctx, at, one.Data); err != nil {
 			return err
 		}
 	}

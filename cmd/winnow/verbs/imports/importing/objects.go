@@ -14,6 +14,7 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
+	"github.com/winnow-dev/winnow/render/catalog/document"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -24,7 +25,7 @@ func Objects(ctx context.Context, file string, content []byte) (objects []map[st
 	if elements(content) > maxElements {
 		return nil, []Skipped{{Place: file, Reason: fmt.Sprintf("it has more than %d elements: import it in parts", maxElements)}}, nil
 	}
-	documents := []document{{text: content}} // JSON may contain what split takes for a marker
+	documents := []document.Piece{{Data: content}} // JSON may contain what split takes for a marker
 	if trimmed := bytes.TrimSpace(content); !bytes.HasPrefix(trimmed, []byte("{")) || !json.Valid(trimmed) {
 		documents = split(content)
 	}
@@ -35,11 +36,11 @@ func Objects(ctx context.Context, file string, content []byte) (objects []map[st
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
-		at := position{file: file, before: one.before, exact: true}
+		at := position{file: file, before: one.Above, exact: true}
 		if len(documents) > 1 {
 			at.document = n + 1
 		}
-		object, problem := objectOf(at, one.text)
+		object, problem := objectOf(at, one.Data)
 		if problem != nil {
 			skipped = append(skipped, *problem)
 			continue

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package reference
+// Command reference writes the reference of the command line as Markdown or as man pages, or the schemas of its documents:
+// go run ./test/reference markdown|man|schemas DIR. It must not know a verb.
+package main
 
 import (
 	"bytes"
@@ -16,9 +18,15 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
 )
 
-// Write writes the reference of the command line, as Markdown or as man pages, or the schemas of its documents into a
-// directory. args are markdown, man or schemas, and the directory.
-func Write(args []string) error {
+func main() {
+	if err := write(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// write writes into a directory. args are markdown, man or schemas, and the directory.
+func write(args []string) error {
 	if len(args) != 2 {
 		return fmt.Errorf("usage: markdown|man|schemas DIR")
 	}
