@@ -90,7 +90,7 @@ func TestRenderedArtifactsAreCompared(t *testing.T) {
 		{
 			name: "an instance rises by a major version, and gets a value", before: files{"app": charts("", "1.0.0")}, after: files{"app": charts("", "2.0.0")},
 			from: installs(instances{"app": {}}), to: installs(instances{"app": {Values: asValues(`{"b": 1}`)}}),
-			want: []string{"app updated; 1.0.0->2.0.0 major; values +1-0"},
+			want: []string{`app updated; 1.0.0->2.0.0 major; values +1-0; spec.chartRef.name "app-8b2eadf1ad"->"app-20d78a984d"`},
 			held: []string{"InstanceUpgrade instance app would rise from 1.0.0 to 2.0.0"},
 		},
 	} {

@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -79,6 +82,12 @@ func (r reporter) node(before, after *node) {
 		r.note("%s %s, and is the same in both commits: %s", lost.label(), what, lost.reason)
 	case lost == before:
 		r.unknown("%s %s before the change: %s", lost.label(), what, lost.reason)
+	case lost.outcome == external && lost.Spec.SourceRef.Kind == sourcev1.OCIRepositoryKind:
+		r.out.External = append(r.out.External, External{
+			Cluster: lost.cluster, Name: manifest.NameOf(types.NamespacedName{Namespace: lost.Object.GetNamespace(), Name: lost.Object.GetName()}),
+			Sentence: fmt.Sprintf("%s: %s %s, and differs: %s", r.head.cluster, lost.label(), what, lost.reason),
+			Applied:  before != nil && (before.Content() != after.Content() || before.vars.Digest() != after.vars.Digest()),
+		})
 	default:
 		r.unknown("%s %s, and differs: %s", lost.label(), what, lost.reason)
 	}

@@ -27,7 +27,7 @@ func Name(s *diff.Selection) string {
 	if s.Everything {
 		return "everything"
 	}
-	name := s.Namespace + "/" + s.Name
+	name := strings.TrimSpace(s.Place().Kind + " " + s.Namespace + "/" + s.Name)
 	if where := strings.TrimSuffix(s.Cluster+": "+s.File, ": "); s.Cluster != "" {
 		name += " (" + where + ")"
 	} else if s.File != "" {
