@@ -177,7 +177,8 @@ func (s stage) besides() (unknown []string) {
 	if s.before.Filter != s.after.Filter {
 		add("%s has another spec.ignore or spec.layerSelector: what Flux takes from the artifact is known in the cluster only", name)
 	}
-	if s.before.Suspended && !s.after.Suspended || s.before.Untouched && !s.after.Untouched {
+	// That the source of a cluster is resumed is known already.
+	if s.to.Cluster == "" && (s.before.Suspended && !s.after.Suspended || s.before.Untouched && !s.after.Untouched) {
 		add("%s is resumed: what was applied last is older than the commit before, so that more may change than this report shows", name)
 	}
 	return unknown

@@ -47,7 +47,7 @@ func New(ctx context.Context, state gitops.State) Revision {
 
 // MayBeRelevant reports whether a file may have what a Revision holds, as the Keep of gitops.Options does.
 func MayBeRelevant(content []byte) bool {
-	return slices.ContainsFunc([]string{v1alpha1.CatalogSelectionKind, sourcev1.GroupVersion.Group, sourcev1.ExternalArtifactKind},
+	return slices.ContainsFunc([]string{v1alpha1.CatalogSelectionKind, sourcev1.GroupVersion.Group, sourcev1.ExternalArtifactKind, sourcev1.OCIRepositoryKind},
 		func(word string) bool { return bytes.Contains(content, []byte(word)) })
 }
 
