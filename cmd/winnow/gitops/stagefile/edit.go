@@ -43,6 +43,23 @@ func (s Stage) Approve(content []byte, approval string) ([]byte, error) {
 	return s.set(content, []string{"metadata", "annotations", v1alpha1.ApproveAnnotation}, approval)
 }
 
+// Approve approves the promotion of the stage of a file that has a name and the digest that the approval names. It returns
+// the line of the stage, too.
+func Approve(content []byte, name, approval string) (edited []byte, line int, err error) {
+	found, err := Find(content)
+	if err != nil {
+		return nil, 0, err
+	}
+	digest, _, _ := strings.Cut(approval, "#")
+	for _, s := range found {
+		if s.Name == name && s.Digest == digest {
+			edited, err = s.Approve(content, approval)
+			return edited, s.Line, err
+		}
+	}
+	return nil, 0, fmt.Errorf("it has no OCIRepository %s with the digest %s", excerpt.Quoted(name), excerpt.Quoted(digest))
+}
+
 // set sets a text of the object.
 func (s Stage) set(content []byte, path []string, value string) ([]byte, error) {
 	documents, err := yamledit.Documents(content)

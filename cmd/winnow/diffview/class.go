@@ -124,8 +124,8 @@ func notes(report *diff.Report, shown func(string) string) []string {
 	return texts
 }
 
-// Invalid returns a message for each error with a prefix, with the first of the selections that have it.
-func Invalid(report *diff.Report, prefix string) []string {
+// invalid returns a message for each error with a prefix, with the first of the selections that have it.
+func invalid(report *diff.Report, prefix string) []string {
 	var messages []string
 	for _, c := range report.Classified() {
 		if len(c.Members()) == 0 {
