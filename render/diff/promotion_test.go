@@ -53,24 +53,24 @@ func TestRenderedArtifactsAreCompared(t *testing.T) {
 		{name: "nothing", before: files{"app": versions("1.0.0")}, after: files{"app": versions("1.0.0")}},
 		{
 			name: "an application is removed", before: files{"app": versions("1.0.0"), "loki": versions("1.0.0")}, after: files{"app": versions("1.0.0")},
-			want: []string{"loki removed; by catalog: the new artifact does not have it; 1.0.0 removedcatalog; deleted false"},
+			want: []string{"loki removed; by promotion: the new artifact does not have it; 1.0.0 removedpromotion; deleted false"},
 			held: []string{"Removal would be removed, because the new artifact does not have it"},
 		},
 		{
 			name: "of an artifact whose objects Flux deletes", before: files{"app": versions("1.0.0"), "loki": versions("1.0.0")}, after: files{"app": versions("1.0.0")},
 			from: deleting, to: deleting,
-			want: []string{"loki removed; by catalog: the new artifact does not have it; 1.0.0 removedcatalog; deleted true"},
+			want: []string{"loki removed; by promotion: the new artifact does not have it; 1.0.0 removedpromotion; deleted true"},
 			held: []string{"Removal would be removed, because the new artifact does not have it"},
 		},
 		{
 			name: "a version is removed", before: files{"app": versions("1.0.0", "2.0.0")}, after: files{"app": versions("2.0.0", "3.0.0")},
-			want: []string{"app updated; 3.0.0 added; 1.0.0 removedcatalog; major 2.0.0->3.0.0"},
+			want: []string{"app updated; 3.0.0 added; 1.0.0 removedpromotion; major 2.0.0->3.0.0"},
 			held: []string{"VersionRemoval versions would be removed: 1.0.0"},
 		},
 		{
 			name: "a version is removed below a patch", before: files{"app": versions("1.0.0", "2.0.0")}, after: files{"app": versions("2.0.0")},
 			from: patched, to: patched,
-			want: []string{"app updated; 1.0.0 removedcatalog"},
+			want: []string{"app updated; 1.0.0 removedpromotion"},
 			held: []string{"VersionRemoval versions would be removed: 1.0.0"},
 		},
 		{

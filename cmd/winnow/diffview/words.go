@@ -126,6 +126,8 @@ func byCause(cause diff.Cause) string {
 		return "by the edit of the selection"
 	case diff.CausePlatform:
 		return "by spec.platform"
+	case diff.CausePromotion:
+		return "by the promotion"
 	case diff.CauseAdoption:
 		return "by the adoption: only the live definition has it"
 	}

@@ -27,6 +27,9 @@ func Artifacts(ctx context.Context, cs *v1alpha1.CatalogSelection, from, to *ren
 		return nil, err
 	}
 	out.NothingLives = true // of this cluster: that of the artifact is another one
+	for i := range out.Applications {
+		blamePromotion(&out.Applications[i])
+	}
 	for i, in := range out.Instances {
 		if in.Change == diff.Removed {
 			out.Instances[i].Reason = notInArtifact
@@ -42,6 +45,18 @@ func Artifacts(ctx context.Context, cs *v1alpha1.CatalogSelection, from, to *ren
 		}
 	}
 	return out, nil
+}
+
+// blamePromotion sets the cause of what an application loses.
+func blamePromotion(a *diff.Application) {
+	if a.Cause != "" {
+		a.Cause = diff.CausePromotion
+	}
+	for i := range a.Versions {
+		if a.Versions[i].Cause != "" {
+			a.Versions[i].Cause = diff.CausePromotion
+		}
+	}
 }
 
 // gone returns decisions against what an artifact had and the next one lacks.

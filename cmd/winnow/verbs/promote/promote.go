@@ -162,6 +162,9 @@ func addUncompared(report *diff.Report, edits map[string]*edit, digest string) {
 		return
 	}
 	for _, file := range slices.Sorted(maps.Keys(edits)) {
+		if !edits[file].isChanged() {
+			continue
+		}
 		report.Places[file] = true
 		report.Unknown = append(report.Unknown, file+": no Kustomization of this repository applies its OCIRepository, so that nothing is compared")
 	}
@@ -174,8 +177,10 @@ func (o *options) write(ctx context.Context, edits map[string]*edit, out output.
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := files.Rewrite(e.name, e.before, e.after, e.mode); err != nil {
-			return fmt.Errorf("writing %s: %w", e.name, err)
+		if e.isChanged() {
+			if err := files.Rewrite(e.name, e.before, e.after, e.mode); err != nil {
+				return fmt.Errorf("writing %s: %w", e.name, err)
+			}
 		}
 		for _, line := range e.lines {
 			output.PrintNote(out.Notes, line)

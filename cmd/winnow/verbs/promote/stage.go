@@ -3,6 +3,7 @@
 package promote
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -41,6 +42,8 @@ type edit struct {
 	// lines are printed once it is written.
 	lines []string
 }
+
+func (e *edit) isChanged() bool { return !bytes.Equal(e.before, e.after) }
 
 // source finds FROM.
 func (o *options) source(ctx context.Context, commit, argument string) (source, error) {
