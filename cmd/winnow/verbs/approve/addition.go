@@ -77,7 +77,8 @@ func (a *addition) print(out output.Streams) {
 		fmt.Fprintf(out.Stdout, "  a new patch in %s\n", plaintext.Line(a.kustomization))
 	}
 	if a.isPromotion() {
-		fmt.Fprintf(out.Stdout, "  the annotation %s\n", v1alpha1.ApproveAnnotation)
+		fmt.Fprintf(out.Stdout, "  %s: %s\n", v1alpha1.ApproveAnnotation, plaintext.Line(a.entries[0]))
+		return
 	}
 	for _, entry := range a.repeat {
 		fmt.Fprintf(out.Stdout, "  - %s # of the base, whose list this one replaces\n", plaintext.Line(entry))
