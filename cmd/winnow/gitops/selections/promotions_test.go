@@ -289,3 +289,25 @@ func TestAPromotionSaysWhetherItsRegistryHasTLS(t *testing.T) {
 		t.Errorf("pulled %q, want %q", opener.opened, want)
 	}
 }
+
+// Whoever reviews the promotion of 100 clusters reads one entry.
+func TestTheSamePromotionOfManyClustersIsOneClass(t *testing.T) {
+	base, head := map[string]string{}, map[string]string{}
+	for n := range 100 {
+		file := fmt.Sprintf("clusters/c%03d/apps.yaml", n)
+		base[file], head[file] = spoke("v1", "")+consuming("apps", ""), spoke("v6", "")+consuming("apps", "")
+	}
+	older, newer := commits(t, base, head)
+	opener := &artifactsOf{}
+	report, err := Compare(t.Context(), older, newer, Options{Paths: []string{"."}, OpenRendered: opener.open, Compare: compareSides})
+	if err != nil {
+		t.Fatal(err)
+	}
+	classes := report.Classified()
+	if len(classes) != 1 || classes[0].Effect != diff.EffectHeld || len(classes[0].Selections) != 100 || len(opener.opened) != 2 {
+		t.Errorf("there are %d classes, and %d artifacts were pulled", len(classes), len(opener.opened))
+	}
+	if found := report.Trips([]string{"held", "unknown"}); len(found) != 1 || found[0] != "held: loki (Removal), argocd (VersionRemoval)" && found[0] != "held: argocd (VersionRemoval), loki (Removal)" {
+		t.Errorf("found %q", found)
+	}
+}
