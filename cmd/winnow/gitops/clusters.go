@@ -146,13 +146,18 @@ func kustomizationsIn(self repository.Identity, t *repository.Tree, files []stri
 	}
 	recognizes := slices.Contains(slices.Collect(maps.Values(own)), true)
 	for n, ref := range refs {
-		is, known := own[ref]
-		// An artifact that is applied as a whole is hardly this repository, with all its clusters.
-		whole := known && strings.HasPrefix(ref, sourcev1.OCIRepositoryKind+" ") && found[n].path == "."
-		known = known || !strings.HasPrefix(ref, sourcev1.GitRepositoryKind+" ")
-		found[n].foreign = (recognizes && known || whole) && !is && found[n].sync == nil
+		found[n].foreign = found[n].sync == nil && isForeign(own, ref, found[n].path, recognizes)
 	}
 	return found
+}
+
+// isForeign reports whether a source of a Kustomization is another repository. own has the sources that are there.
+func isForeign(own map[string]bool, ref, path string, recognizes bool) bool {
+	is, known := own[ref]
+	// An artifact that is applied as a whole is hardly this repository, with all its clusters.
+	whole := known && strings.HasPrefix(ref, sourcev1.OCIRepositoryKind+" ") && path == "."
+	known = known || !strings.HasPrefix(ref, sourcev1.GitRepositoryKind+" ")
+	return (recognizes && known || whole) && !is
 }
 
 // leading returns the objects of a file that may have Kustomizations or sources.

@@ -82,15 +82,23 @@ func (r reporter) node(before, after *node) {
 		r.note("%s %s, and is the same in both commits: %s", lost.label(), what, lost.reason)
 	case lost == before:
 		r.unknown("%s %s before the change: %s", lost.label(), what, lost.reason)
-	case lost.outcome == external && lost.Spec.SourceRef.Kind == sourcev1.OCIRepositoryKind:
-		r.out.External = append(r.out.External, External{
-			Cluster: lost.cluster, Name: manifest.NameOf(types.NamespacedName{Namespace: lost.Object.GetNamespace(), Name: lost.Object.GetName()}),
-			Sentence: fmt.Sprintf("%s: %s %s, and differs: %s", r.head.cluster, lost.label(), what, lost.reason),
-			Applied:  before != nil && (before.Content() != after.Content() || before.vars.Digest() != after.vars.Digest()),
-		})
 	default:
-		r.unknown("%s %s, and differs: %s", lost.label(), what, lost.reason)
+		r.differs(before, after, fmt.Sprintf("%s %s, and differs: %s", lost.label(), what, lost.reason))
 	}
+}
+
+// differs reports a node that could not be evaluated in the newer commit: that of an OCIRepository may be compared by its
+// artifacts.
+func (r reporter) differs(before, after *node, sentence string) {
+	if after.outcome != external || after.Spec.SourceRef.Kind != sourcev1.OCIRepositoryKind {
+		r.unknown("%s", sentence)
+		return
+	}
+	r.out.External = append(r.out.External, External{
+		Cluster: after.cluster, Name: manifest.NameOf(types.NamespacedName{Namespace: after.Object.GetNamespace(), Name: after.Object.GetName()}),
+		Sentence: r.head.cluster + ": " + sentence,
+		Applied:  before != nil && (before.Content() != after.Content() || before.vars.Digest() != after.vars.Digest()),
+	})
 }
 
 // differing returns a file that differs between the commits, that a node may be built from, by the URL of this repository for

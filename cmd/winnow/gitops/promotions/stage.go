@@ -4,6 +4,7 @@ package promotions
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -27,45 +28,50 @@ type stage struct {
 // key tells stages apart: several Kustomizations may apply one.
 type key struct{ cluster, file, namespace, name, from string }
 
-// stages returns the stages that differ, in the order of the newer commit. twice are sentences on those that are not known,
+// stages returns the stages that differ, in the order of the newer commit. unknown are sentences on those that are not known,
 // because there are several OCIRepositories of the name.
 func stages(base, head *revision.Revision) (all []stage, unknown []string) {
 	known := map[key]bool{}
 	for _, consumer := range head.Consumers {
-		if consumer.Kind != sourcev1.OCIRepositoryKind {
-			continue
-		}
-		to, err := sourceOf(head, consumer)
+		s, err := stageOf(base, head, consumer)
 		if err != nil {
 			unknown = append(unknown, placeOf(consumer.Origin)+": OCIRepository "+consumer.Artifact+": "+err.Error())
 		}
-		if to == nil || err != nil {
+		if s == nil {
 			continue
 		}
-		s := stage{consumer: consumer, to: to}
-		if older := formerOf(base, consumer); older != nil {
-			if s.from, err = sourceOf(base, *older); err != nil {
-				unknown = append(unknown, placeOf(consumer.Origin)+": before: OCIRepository "+older.Artifact+": "+err.Error())
-				continue
-			}
-		}
-		s.after, err = to.Reference()
-		if err == nil && s.from != nil {
-			s.before, err = s.from.Reference()
-		}
-		if err != nil || s.before.Digest == "" && s.after.Digest == "" || s.before.Catalog == s.after.Catalog {
-			continue
-		}
-		if same := base.Nearest(consumer.Origin, sourcev1.OCIRepositoryKind, nameOf(consumer)); len(same) > 0 {
-			s.approved = same[0].Annotations[annotation]
-		}
-		k := key{to.Cluster, to.File, to.Namespace, to.Name, s.before.Catalog}
+		k := key{s.to.Cluster, s.to.File, s.to.Namespace, s.to.Name, s.before.Catalog}
 		if !known[k] {
 			known[k] = true
-			all = append(all, s)
+			all = append(all, *s)
 		}
 	}
 	return all, unknown
+}
+
+// stageOf returns the stage of a Kustomization; nil if it is none, or does not differ.
+func stageOf(base, head *revision.Revision, consumer revision.Consumer) (*stage, error) {
+	to, err := sourceOf(head, consumer)
+	if to == nil || err != nil {
+		return nil, err
+	}
+	s := &stage{consumer: consumer, to: to}
+	if older := formerOf(base, consumer); older != nil {
+		if s.from, err = sourceOf(base, *older); err != nil {
+			return nil, fmt.Errorf("before: %w", err)
+		}
+	}
+	s.after, err = to.Reference()
+	if err == nil && s.from != nil {
+		s.before, err = s.from.Reference()
+	}
+	if err != nil || s.before.Digest == "" && s.after.Digest == "" || s.before.Catalog == s.after.Catalog {
+		return nil, nil // what is not known of its source is unknown already
+	}
+	if same := base.Nearest(consumer.Origin, sourcev1.OCIRepositoryKind, nameOf(consumer)); len(same) > 0 {
+		s.approved = same[0].Annotations[annotation]
+	}
+	return s, nil
 }
 
 // sourceOf returns the OCIRepository of a Kustomization, nil if it is not in the commit.

@@ -115,7 +115,7 @@ func promoted(report *diff.Report) (all []string) {
 		}
 		if s.Held != nil {
 			line += "; " + map[bool]string{true: "approved", false: "approve " + strings.Join(s.Held.Approve, " ")}[s.Held.Approved]
-			line += strings.Join(append([]string{""}, s.Held.BaseApprovals...), "; base ") + strings.TrimRight("; in "+s.Held.File, "; in ")
+			line += strings.Join(append([]string{""}, s.Held.BaseApprovals...), "; base ") + strings.TrimSuffix("; in "+s.Held.File, "; in ")
 		}
 		for _, sentence := range append(slices.Clone(s.Unknown), s.Notes...) {
 			line += "; " + sentence
@@ -201,7 +201,7 @@ func TestThePlacesOfPromotions(t *testing.T) {
 	}
 	other := strings.NewReplacer("name: applications", "name: others").Replace
 	held := func(cluster, file string) string {
-		return cluster + " held; loki removed; approve v3" + strings.TrimRight("; in "+file, "; in ")
+		return cluster + " held; loki removed; approve v3" + strings.TrimSuffix("; in "+file, "; in ")
 	}
 	for _, test := range []struct {
 		name        string

@@ -67,60 +67,74 @@ func (o *options) source(ctx context.Context, commit, argument string) (source, 
 
 // find returns the only OCIRepository with a digest at a path of the commit.
 func (o *options) find(ctx context.Context, commit, what, argument string) (file string, found stagefile.Stage, err error) {
+	stages, others, err := o.stagesAt(ctx, commit, argument)
+	const listed = 5
+	switch {
+	case err != nil:
+		return "", found, fmt.Errorf("%s %s: %w", what, argument, err)
+	case len(stages) == 0 && len(others) > 0:
+		return "", found, fmt.Errorf("%s %s is no stage, which is an OCIRepository with ref.digest: %s. What one without a digest runs is known in its cluster alone: pin it",
+			what, argument, excerpt.List(others, listed, func(p placed) string { return p.String() + " has " + textOr(p.Follows, "no ref") }))
+	case len(stages) == 0:
+		return "", found, fmt.Errorf("%s %s has no OCIRepository with ref.digest%s", what, argument, named(o.name))
+	case len(stages) > 1:
+		return "", found, fmt.Errorf("%s %s has several stages: %s: name one file, or pass --name", what, argument, excerpt.List(stages, listed, placed.String))
+	}
+	file, found = stages[0].file, stages[0].Stage
+	if !stagefile.IsDigest(found.Digest) {
+		err = fmt.Errorf("%s %s:%d: ref.digest %s is no digest, such as sha256:12ab... with 64 digits", what, file, found.Line, excerpt.Quoted(found.Digest))
+	}
+	return file, found, err
+}
+
+// placed is an OCIRepository in a file.
+type placed struct {
+	stagefile.Stage
+
+	file string
+}
+
+func (p placed) String() string { return fmt.Sprintf("%s (%s:%d)", p.FullName(), p.file, p.Line) }
+
+// stagesAt returns the OCIRepositories at a path of the commit, with a digest and without.
+func (o *options) stagesAt(ctx context.Context, commit, argument string) (stages, others []placed, err error) {
 	git := repository.Git{}
 	rooted, err := git.Root(ctx, argument)
 	if err != nil {
-		return "", found, err
+		return nil, nil, err
 	}
 	objects, err := git.Open(ctx)
 	if err != nil {
-		return "", found, err
+		return nil, nil, err
 	}
 	defer objects.Close()
 	tree, err := git.Tree(ctx, commit, objects)
 	if err != nil {
-		return "", found, err
+		return nil, nil, err
 	}
 	if !tree.Exists(rooted) {
-		return "", found, fmt.Errorf("%s %s: HEAD has nothing there", what, argument)
+		return nil, nil, errors.New("HEAD has nothing there")
 	}
-	var stages, others []string
 	for _, name := range tree.YAMLs(rooted) {
 		content, err := tree.Read(name)
 		if err != nil {
-			return "", found, err
+			return nil, nil, err
 		}
 		all, err := stagefile.Find(content)
-		if err != nil {
-			if tree.IsFile(rooted) {
-				return "", found, fmt.Errorf("%s %s: %w", what, name, err)
-			}
-			continue // of what may be no stage
+		if err != nil && tree.IsFile(rooted) { // another one may be no stage
+			return nil, nil, err
 		}
 		for _, s := range all {
 			switch {
 			case o.name != "" && s.Name != o.name:
 			case s.Digest == "":
-				others = append(others, fmt.Sprintf("%s (%s:%d) has %s", s.FullName(), name, s.Line, textOr(s.Follows, "no ref")))
+				others = append(others, placed{s, name})
 			default:
-				file, found = name, s
-				stages = append(stages, fmt.Sprintf("%s (%s:%d)", s.FullName(), name, s.Line))
+				stages = append(stages, placed{s, name})
 			}
 		}
 	}
-	const listed = 5
-	switch {
-	case len(stages) == 0 && len(others) > 0:
-		err = fmt.Errorf("%s %s is no stage, which is an OCIRepository with ref.digest: %s. What one without a digest runs is known in its cluster alone: pin it",
-			what, argument, excerpt.Names(others, listed))
-	case len(stages) == 0:
-		err = fmt.Errorf("%s %s has no OCIRepository with ref.digest%s", what, argument, named(o.name))
-	case len(stages) > 1:
-		err = fmt.Errorf("%s %s has several stages: %s: name one file, or pass --name", what, argument, excerpt.Names(stages, listed))
-	case !stagefile.IsDigest(found.Digest):
-		err = fmt.Errorf("%s %s:%d: ref.digest %s is no digest, such as sha256:12ab... with 64 digits", what, file, found.Line, excerpt.Quoted(found.Digest))
-	}
-	return file, found, err
+	return stages, others, nil
 }
 
 func textOr(text, otherwise string) string {
