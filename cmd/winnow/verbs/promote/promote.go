@@ -42,7 +42,7 @@ func New() *cobra.Command {
 	o := options{now: time.Now}
 	cmd := &cobra.Command{
 		Use:   "promote --git FROM TO...",
-		Short: "Write the digest of a stage into another one, and show what that changes",
+		Short: "Write the digest of a stage into another, and show what it changes",
 		Long: "Write the digest of a stage into other ones, and show what that changes there,\n" +
 			"as winnow diff --git does.\n\n" +
 			"A stage is the line ref.digest of an OCIRepository in Git, whose artifact Winnow\n" +
@@ -72,10 +72,10 @@ func New() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.Bool("git", true, "in the Git repository of the working directory")
+	f.Bool("git", false, "of the working directory, as always")
 	f.StringArrayVar(&o.repositories, "repository", nil, "`NAME=DIR` of a source that is this repository")
-	f.StringVar(&o.name, "name", "", "`NAME` of the OCIRepository, where there are several")
-	f.DurationVar(&o.minAge, "min-age", 0, "how long FROM must have had its digest, such as 24h")
+	f.StringVar(&o.name, "name", "", "`NAME` of the OCIRepository, of several")
+	f.DurationVar(&o.minAge, "min-age", 0, "`AGE` of the digest of FROM, such as 24h")
 	f.BoolVar(&o.approve, "approve", false, "approve what is held")
 	o.access.AddFlags(cmd)
 	flags.CompleteNothing(cmd, "repository", "name", "min-age")
