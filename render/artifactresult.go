@@ -4,6 +4,7 @@ package render
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
 
@@ -18,13 +19,19 @@ import (
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
+// maxObjects bounds the objects of an artifact that is compared as a whole: kustomize takes minutes to build so many.
+const maxObjects = 10_000
+
 // ReadResult reads an artifact that was rendered before as the result of its render, to compare it with another one. It
-// lacks what an artifact does not say: the sources and their decisions, and of instances all but the main objects. The
-// bounds are those of ReadArtifact.
+// lacks what an artifact does not say: the sources and their decisions, and of instances all but the main objects. It has the
+// bounds of ReadArtifact, and refuses more than 10,000 objects.
 func ReadResult(ctx context.Context, r io.Reader) (*Result, error) {
 	a, err := parseArtifact(ctx, r)
 	if err != nil {
 		return nil, err
+	}
+	if n := len(a.documents) + len(a.objects); n > maxObjects {
+		return nil, fmt.Errorf("the artifact has %d objects, and at most %d are compared", n, maxObjects)
 	}
 	result := &Result{Revision: a.revision, Contents: contents.Definitions(a.others)}
 	var main []safeguard.Definition

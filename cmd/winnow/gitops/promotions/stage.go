@@ -68,8 +68,10 @@ func stageOf(base, head *revision.Revision, consumer revision.Consumer) (*stage,
 	if err != nil || s.before.Digest == "" && s.after.Digest == "" || s.before.Catalog == s.after.Catalog {
 		return nil, nil // what is not known of its source is unknown already
 	}
-	if same := base.Nearest(consumer.Origin, sourcev1.OCIRepositoryKind, nameOf(consumer)); len(same) > 0 {
-		s.approved = same[0].Annotations[annotation]
+	for _, same := range base.Nearest(consumer.Origin, sourcev1.OCIRepositoryKind, nameOf(consumer)) {
+		if is := same.Annotations[annotation]; s.approved == "" || is == to.Annotations[annotation] {
+			s.approved = is
+		}
 	}
 	return s, nil
 }
