@@ -11,6 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stagefile"
 	"github.com/winnow-dev/winnow/render/diff"
@@ -28,8 +29,9 @@ type Found struct {
 }
 
 // Compare compares the stages of two commits. external are the Kustomizations of OCIRepositories that may differ: what is
-// not compared of them is unknown.
-func Compare(ctx context.Context, base, head *revision.Revision, external []gitops.External, open Open) (Found, error) {
+// not compared of them is unknown. paths are those that were evaluated: what others build of a file outside of them is not
+// known, so that it takes no approval.
+func Compare(ctx context.Context, base, head *revision.Revision, external []gitops.External, paths []string, open Open) (Found, error) {
 	var out Found
 	var all []stage
 	all, out.Unknown = stages(base, head)
@@ -48,7 +50,7 @@ func Compare(ctx context.Context, base, head *revision.Revision, external []gito
 				done[k.Cluster+" "+strings.TrimPrefix(k.Name, "/")] = true
 			}
 		}
-		s.place(head, compared)
+		s.place(head, paths, compared)
 		out.Promotions = append(out.Promotions, compared)
 		out.Unknown = append(out.Unknown, s.besides()...)
 	}
@@ -185,7 +187,7 @@ func (s stage) besides() (unknown []string) {
 }
 
 // place sets the file that takes the approval: the one with the digest.
-func (s stage) place(head *revision.Revision, compared *diff.Selection) {
+func (s stage) place(head *revision.Revision, paths []string, compared *diff.Selection) {
 	if compared.Held == nil || compared.Held.Approved {
 		return
 	}
@@ -199,11 +201,14 @@ func (s stage) place(head *revision.Revision, compared *diff.Selection) {
 			having = append(having, file)
 		}
 	}
-	if len(having) == 1 {
+	switch {
+	case len(having) != 1:
+		compared.Held.Advice = "the digest of " + excerpt.Quoted(s.to.Name) + " is not in one file alone: add the annotation by hand, where the digest comes from"
+	case !slices.ContainsFunc(paths, func(at string) bool { return repository.Contains(at, having[0]) }):
+		compared.Held.Advice = having[0] + " is outside of the paths, and others may be built of it: pass them as well, or add the annotation by hand"
+	default:
 		compared.Held.File = having[0]
-		return
 	}
-	compared.Held.Advice = "the digest of " + excerpt.Quoted(s.to.Name) + " is not in one file alone: add the annotation by hand, where the digest comes from"
 }
 
 // hasStage reports whether a file has the digest of an OCIRepository.

@@ -65,7 +65,7 @@ func (c *comparison) promotions(ctx context.Context, report *diff.Report, extern
 		}
 		return nil
 	}
-	found, err := promotions.Compare(ctx, &c.base, &c.head, external, c.options.OpenRendered)
+	found, err := promotions.Compare(ctx, &c.base, &c.head, external, c.options.Paths, c.options.OpenRendered)
 	report.Selections = append(report.Selections, found.Promotions...)
 	for _, p := range found.Promotions {
 		report.Places[p.File] = p.File != ""

@@ -219,6 +219,14 @@ func TestThePlacesOfPromotions(t *testing.T) {
 			[]string{held("base", "base/apps.yaml"), held("clusters/a", "base/apps.yaml"), held("clusters/b", "base/apps.yaml")}, []string{"v3", "v2"},
 		},
 		{
+			"a base that is outside of the paths",
+			map[string]string{
+				"base/apps.yaml": spoke("v2", "") + apps, "base/kustomization.yaml": "resources: [apps.yaml]\n", "clusters/a/kustomization.yaml": "resources: [../../base]\n",
+			},
+			map[string]string{"base/apps.yaml": spoke("v3", "") + apps}, []string{"clusters/a"},
+			[]string{held("clusters/a", "")}, []string{"v3", "v2"},
+		},
+		{
 			"a patch with the digest",
 			map[string]string{
 				"base/apps.yaml": spoke("v1", "") + apps, "base/kustomization.yaml": "resources: [apps.yaml]\n",

@@ -72,7 +72,8 @@ func New() *cobra.Command {
 			"the catalogs that the result names are pulled. A directory with a\n" +
 			"kustomization.yaml that no Kustomization applies is built as well; other YAML\n" +
 			"files are read unchanged. Nothing else is fetched. A GitRepository is this\n" +
-			"repository if a remote has its URL; --repository names others.\n\n" +
+			"repository if a remote has its URL; --repository names others. Where the digest\n" +
+			"in an OCIRepository changes, the rendered artifacts of both are compared.\n\n" +
 			"--fail-on takes\n\n" + flags.Conditions() + "\n" +
 			"--live reads the definitions of a cluster, as kubectl would, and adds their\n" +
 			"losses when the selection begins to hold them. Without --from and\n" +
