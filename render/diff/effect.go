@@ -2,8 +2,6 @@
 
 package diff
 
-import sourcev1 "github.com/fluxcd/source-controller/api/v1"
-
 // Effect is what a reviewer decides on.
 type Effect string
 
@@ -48,7 +46,7 @@ type Place struct {
 func (s *Selection) Place() Place {
 	place := Place{Cluster: s.Cluster, File: s.File, Namespace: s.Namespace, Name: s.Name}
 	if s.Promotion != nil {
-		place.Kind = sourcev1.OCIRepositoryKind
+		place.Kind = "OCIRepository"
 	}
 	return place
 }
