@@ -60,8 +60,7 @@ func TestSpokesArePlainFlux(t *testing.T) {
 		if repository.Spec.URL != selection.Spec.Push.URL {
 			t.Errorf("%s pulls %s, the hub pushes %s", spoke, repository.Spec.URL, selection.Spec.Push.URL)
 		}
-		if spoke == "production" != (repository.Spec.Reference.Digest != "") ||
-			spoke != "production" && !slices.Contains(selection.Spec.Push.Tags, repository.Spec.Reference.Tag) {
+		if isStage := spoke != "edge"; isStage != (repository.Spec.Reference.Digest != "") || !isStage && !slices.Contains(selection.Spec.Push.Tags, repository.Spec.Reference.Tag) {
 			t.Errorf("%s follows %+v, the hub sets %v", spoke, repository.Spec.Reference, selection.Spec.Push.Tags)
 		}
 		if ref := kustomization.Spec.SourceRef; ref.Kind != sourcev1.OCIRepositoryKind || ref.Name != repository.Name {

@@ -12,10 +12,10 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
-
 	"github.com/fluxcd/pkg/apis/kustomize"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/archive"
@@ -28,6 +28,7 @@ import (
 	"github.com/winnow-dev/winnow/render/patching"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/seal"
+	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/tree"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -39,27 +40,48 @@ import (
 // Kustomize fetches the URLs that a kustomization.yaml names, so only the inline patches of the artifact's
 // are read, and kustomize builds a kustomization.yaml that Winnow writes for them.
 func ReadArtifact(ctx context.Context, r io.Reader) ([]safeguard.Definition, error) {
+	a, err := parseArtifact(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	defined, mains, err := a.defined()
+	return slices.Concat(defined, mains, contents.Definitions(a.others)), err
+}
+
+// artifact is an artifact that was rendered before.
+type artifact struct {
+	revision  string
+	documents []document
+	// loaded has the definitions of the documents, objects those of instances, and others the contents.
+	loaded        *catalog.Catalog
+	objects       []backend.Object
+	others        []selection.Decision
+	kustomization types.Kustomization
+	patches       []kustomize.Patch
+}
+
+func parseArtifact(ctx context.Context, r io.Reader) (a artifact, err error) {
 	files, err := archive.Read(ctx, r, loading.LimitsOf(v1alpha1.FormatFileBased))
 	if err != nil {
-		return nil, fmt.Errorf("reading the artifact: %w", err)
+		return a, fmt.Errorf("reading the artifact: %w", err)
 	}
+	a.revision = RevisionPrefix + files.Digest()
 	if files, err = seal.Removed(files); err != nil {
-		return nil, err
+		return a, err
 	}
-	patches, err := patchesOf(files)
-	if err != nil {
-		return nil, err
+	if a.kustomization, err = kustomizationOf(files); err != nil {
+		return a, err
 	}
-	applications, err := contents.Read(ctx, files)
-	if err != nil {
-		return nil, err
+	if a.patches, err = patchesOf(a.kustomization); err != nil {
+		return a, err
+	}
+	if a.others, err = contents.Read(ctx, files); err != nil {
+		return a, err
+	}
+	if a.objects, err = readObjects(files); err != nil {
+		return a, err
 	}
 	content := tree.New()
-	var documents []document
-	objects, err := readObjects(files)
-	if err != nil {
-		return nil, err
-	}
 	for _, path := range files.Paths() {
 		name, ok := strings.CutPrefix(path, ApplicationsDir+"/")
 		if !ok {
@@ -67,29 +89,33 @@ func ReadArtifact(ctx context.Context, r io.Reader) ([]safeguard.Definition, err
 		}
 		data, _ := files.Content(path)
 		name = strings.TrimSuffix(name, ".yaml")
-		documents = append(documents, document{name: name, content: data})
+		a.documents = append(a.documents, document{name: name, content: data})
 		if err := content.Add("applications/"+name+"/application.yaml", data); err != nil {
-			return nil, fmt.Errorf("reading the artifact: %w", err)
+			return a, fmt.Errorf("reading the artifact: %w", err)
 		}
 	}
-	loaded := &catalog.Catalog{}
-	if len(documents) > 0 {
-		if loaded, err = catalog.Load(ctx, content.FS()); err != nil {
-			return nil, fmt.Errorf("reading the artifact: %w", err)
+	a.loaded = &catalog.Catalog{}
+	if len(a.documents) > 0 {
+		if a.loaded, err = catalog.Load(ctx, content.FS()); err != nil {
+			return a, fmt.Errorf("reading the artifact: %w", err)
 		}
 	}
-	if len(patches) > 0 {
-		defined, err := patchedDefinitions(documents, objects, patches)
-		return append(defined, applications...), err
+	return a, nil
+}
+
+// defined returns the definitions and the main objects of instances, both sorted by name.
+func (a artifact) defined() (definitions, main []safeguard.Definition, err error) {
+	if len(a.patches) > 0 {
+		return patchedDefinitions(a.documents, a.objects, a.patches)
 	}
-	definitions := make([]safeguard.Definition, len(loaded.Applications))
-	for i, a := range loaded.Applications {
+	definitions = make([]safeguard.Definition, len(a.loaded.Applications))
+	for i, a := range a.loaded.Applications {
 		definitions[i] = safeguard.Definition{
 			APIVersion: a.APIVersion, Kind: a.Kind, Name: a.Name, Versions: a.Versions,
 			Origins: a.Identity.Origins, Identity: a.Identity.Fields,
 		}
 	}
-	return slices.Concat(definitions, mains(objects, nil), applications), nil
+	return definitions, mains(a.objects, nil), nil
 }
 
 // MeasureArtifact reads an artifact, keeps nothing of it, and returns about how many bytes of memory ReadArtifact takes
@@ -174,60 +200,65 @@ func mains(objects []backend.Object, patched map[safeguard.Key]kustomized.Object
 	return all
 }
 
-func patchedDefinitions(documents []document, objects []backend.Object, patches []kustomize.Patch) ([]safeguard.Definition, error) {
+func patchedDefinitions(documents []document, objects []backend.Object, patches []kustomize.Patch) (defined, main []safeguard.Definition, err error) {
 	if err := patching.CheckWork(len(documents)+len(objects), len(patches)); err != nil {
-		return nil, fmt.Errorf("building the artifact: %w", err)
+		return nil, nil, fmt.Errorf("building the artifact: %w", err)
 	}
 	plain, err := assembleWith(documents, objects, tree.Kustomization{AllowEmpty: true})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	files, err := assembleWith(documents, objects, tree.Kustomization{Patches: patches, AllowEmpty: true})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	unpatched, err := kustomized.Build(plain)
 	if err != nil {
-		return nil, errors.New("building the artifact: its documents do not fit each other")
+		return nil, nil, errors.New("building the artifact: its documents do not fit each other")
 	}
 	if err := patching.CheckGrowth(unpatched, patches); err != nil {
-		return nil, fmt.Errorf("building the artifact: %w", err)
+		return nil, nil, fmt.Errorf("building the artifact: %w", err)
 	}
 	built, err := kustomized.Build(files)
 	if err != nil {
-		return nil, errors.New("building the artifact: its patches do not fit its documents")
+		return nil, nil, errors.New("building the artifact: its patches do not fit its documents")
 	}
 	patched := kustomized.Contents(built)
-	defined := slices.SortedFunc(maps.Values(kustomized.Definitions(patched)), func(a, b safeguard.Definition) int {
+	defined = slices.SortedFunc(maps.Values(kustomized.Definitions(patched)), func(a, b safeguard.Definition) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.APIVersion, b.APIVersion))
 	})
-	return append(defined, mains(objects, patched)...), nil
+	return defined, mains(objects, patched), nil
+}
+
+func kustomizationOf(files *tree.Tree) (k types.Kustomization, err error) {
+	content, ok := files.Content(tree.KustomizationFile)
+	if !ok {
+		return k, errors.New("the artifact has no " + tree.KustomizationFile)
+	}
+	if err := checkText(tree.KustomizationFile, content); err != nil {
+		return k, err
+	}
+	if err := yaml.Unmarshal(content, &k); err != nil {
+		return k, errors.New("the " + tree.KustomizationFile + " of the artifact cannot be read")
+	}
+	return k, nil
 }
 
 // patchesOf returns the inline patches in the kustomization.yaml. Winnow writes no other patches.
-func patchesOf(files *tree.Tree) ([]kustomize.Patch, error) {
-	content, ok := files.Content(tree.KustomizationFile)
-	if !ok {
-		return nil, errors.New("the artifact has no " + tree.KustomizationFile)
-	}
-	if err := checkText(tree.KustomizationFile, content); err != nil {
-		return nil, err
-	}
-	var k struct {
-		Patches []struct {
-			kustomize.Patch
-			Path string `json:"path"`
-		} `json:"patches"`
-	}
-	if err := yaml.Unmarshal(content, &k); err != nil {
-		return nil, errors.New("the " + tree.KustomizationFile + " of the artifact cannot be read")
-	}
+func patchesOf(k types.Kustomization) ([]kustomize.Patch, error) {
 	var patches []kustomize.Patch
 	for _, p := range k.Patches {
 		if p.Path != "" {
 			return nil, errors.New("the " + tree.KustomizationFile + " of the artifact has a patch that is not inline")
 		}
-		patches = append(patches, p.Patch)
+		converted := kustomize.Patch{Patch: p.Patch}
+		if t := p.Target; t != nil {
+			converted.Target = &kustomize.Selector{
+				Group: t.Group, Version: t.Version, Kind: t.Kind, Namespace: t.Namespace, Name: t.Name,
+				LabelSelector: t.LabelSelector, AnnotationSelector: t.AnnotationSelector,
+			}
+		}
+		patches = append(patches, converted)
 	}
 	if err := errors.Join(patching.Check(patches)...); err != nil {
 		return nil, fmt.Errorf("a patch of the artifact cannot be read: %w", err)

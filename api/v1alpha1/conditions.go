@@ -185,6 +185,10 @@ const (
 	SelectionAnnotation = "catalog.winnow.dev/selection"
 )
 
+// ApproveAnnotation of an OCIRepository in Git names the digest whose promotion loses something and is approved. It counts
+// in the change that adds it.
+const ApproveAnnotation = "catalog.winnow.dev/approve"
+
 // Labels and annotations of live definitions.
 const (
 	// BypassLabel, with any value, keeps Flux from updating and deleting a definition.

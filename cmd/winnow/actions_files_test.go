@@ -16,7 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
 )
 
-var actionNames = []string{"diff", "publish"}
+var actionNames = []string{"diff", "promote", "publish"}
 
 // The inputs and outputs of the actions match their scripts, which contain no interpolation.
 func TestActionsUseWhatTheyDeclare(t *testing.T) {

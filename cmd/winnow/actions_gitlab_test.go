@@ -127,7 +127,7 @@ func TestGuideJobsInstallAReleaseByItsDigest(t *testing.T) {
 	server := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(dir, "releases"))))
 	defer server.Close()
 	digest := fmt.Sprintf("%x", sha256.Sum256([]byte(readFileString(t, archive))))
-	for _, guide := range []struct{ name, job string }{{"pull-requests", "winnow"}, {"publishing", "publish"}} {
+	for _, guide := range []struct{ name, job string }{{"pull-requests", "winnow"}, {"publishing", "publish"}, {"fleet", "promote"}} {
 		for _, test := range []struct {
 			what, version, sha256 string
 			good                  bool

@@ -38,10 +38,14 @@ func TestActions(t *testing.T) {
 		}
 	}
 	registry := startRegistry(t)
+	examples, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/actions",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"action": runAction, "workflow": runWorkflow, "github": askGitHub, "login": login, "manifest": manifest, "resolve": resolve, "digest": sha256Of,
+			"action": runAction, "workflow": runWorkflow, "github": askGitHub, "login": login, "manifest": manifest, "rendered": rendered, "resolve": resolve, "digest": sha256Of,
 		},
 		Setup: func(env *testscript.Env) error {
 			server := startGitHub()
@@ -52,6 +56,7 @@ func TestActions(t *testing.T) {
 			for name, value := range map[string]string{
 				"GORACE":              "atexit_sleep_ms=0",
 				"REGISTRY":            registry,
+				"EXAMPLES":            examples,
 				"DOCKER_CONFIG":       filepath.Join(env.WorkDir, "docker"),
 				"GIT_CONFIG_NOSYSTEM": "1",
 				"HOME":                env.WorkDir,

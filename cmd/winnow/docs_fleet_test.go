@@ -3,7 +3,14 @@
 package main
 
 import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
+	"time"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,8 +23,11 @@ import (
 func TestFleetGuideShowsTheExample(t *testing.T) {
 	shown := 0
 	for _, block := range yamlBlock.FindAllStringSubmatch(readFileString(t, "../../docs/guides/fleet.md"), -1) {
-		if showsExample(t, "../../examples/fleet", block[1]) {
+		switch {
+		case showsExample(t, "../../examples/fleet", block[1]):
 			shown++
+			continue
+		case checkUses(t, parse(t, block[1])) > 0, strings.HasPrefix(block[1], "# .gitlab-ci.yml"):
 			continue
 		}
 		var head metav1.TypeMeta
@@ -34,5 +44,145 @@ func TestFleetGuideShowsTheExample(t *testing.T) {
 	}
 	if shown < 4 {
 		t.Errorf("the guide shows %d parts of the example", shown)
+	}
+}
+
+// fleetRepository returns a clone of a GitOps repository with the stages of the example, whose commits are two days old.
+func fleetRepository(t *testing.T, registry string) string {
+	t.Helper()
+	for _, program := range []string{"bash", "git"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(err)
+		}
+	}
+	for name, value := range map[string]string{
+		"GIT_CONFIG_NOSYSTEM": "1", "HOME": t.TempDir(), "GIT_COMMITTER_DATE": fmt.Sprintf("@%d +0000", time.Now().Add(-48*time.Hour).Unix()),
+		"GIT_AUTHOR_NAME": "somebody", "GIT_AUTHOR_EMAIL": "somebody@example.com", "GIT_COMMITTER_NAME": "somebody", "GIT_COMMITTER_EMAIL": "somebody@example.com",
+	} {
+		t.Setenv(name, value)
+	}
+	dir := copyExample(t, "../../examples/fleet")
+	if err := os.RemoveAll(filepath.Join(dir, "shards")); err != nil {
+		t.Fatal(err)
+	}
+	for _, spoke := range []string{"staging", "production", "edge"} {
+		file := filepath.Join(dir, "spokes", spoke, "applications.yaml")
+		writeFile(t, file, strings.Replace(readFileString(t, file), "url: oci://registry.example.com/", "insecure: true\n  url: oci://"+registry+"/", 1))
+	}
+	shell(t, dir, "git init -q -b main && git add . && git commit -q -m base")
+	return dir
+}
+
+func shell(t *testing.T, dir, command string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", command)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", command, err, out)
+	}
+	return string(out)
+}
+
+// editCatalog replaces a text in the definition of an application.
+func editCatalog(t *testing.T, catalog, application, from, to string) {
+	t.Helper()
+	file := filepath.Join(catalog, "applications", application, "application.yaml")
+	text := readFileString(t, file)
+	if !strings.Contains(text, from) {
+		t.Fatalf("%s has no %q", file, from)
+	}
+	writeFile(t, file, strings.Replace(text, from, to, 1))
+}
+
+// The commands of the guide promote five releases, of which one is bad and one loses an application, and print what it shows.
+func TestFleetGuidePromotes(t *testing.T) {
+	registry := startRegistry(t)
+	dir, catalog := fleetRepository(t, registry), copyExample(t, "../../examples/catalog")
+	_, guide, _ := strings.Cut(readFileString(t, "../../docs/guides/fleet.md"), "## Promotion\n")
+	guide, _, _ = strings.Cut(guide, "## Tags have one owner\n")
+	// The hub pushes a release before each block that promotes the last one.
+	releases := []func(){
+		func() {},
+		func() { editCatalog(t, catalog, "argocd", "replicas: 1", "replicas: 0") },
+		func() { editCatalog(t, catalog, "argocd", "replicas: 0", "replicas: 2") },
+		func() {
+			if err := os.RemoveAll(filepath.Join(catalog, "applications", "loki")); err != nil {
+				t.Fatal(err)
+			}
+		},
+	}
+	const standIn = "winnow() { command winnow \"$@\" --plain-http; }\n"
+	var printed strings.Builder
+	for _, block := range shBlock.FindAllStringSubmatch(guide, -1) {
+		if strings.Contains(block[1], "rendered/datacenter:latest") {
+			releases[0]()
+			releases = releases[1:]
+			pushFleet(t, registry, catalog)
+		}
+		printed.WriteString(shell(t, dir, standIn+strings.ReplaceAll(block[1], "oci://registry.example.com", "oci://"+registry)))
+	}
+	if len(releases) > 0 {
+		t.Errorf("the guide has %d releases less", len(releases))
+	}
+	text := regexp.MustCompile(`sha256:[0-9a-f]{64}`).ReplaceAllString(printed.String(), "sha256:...")
+	shown := 0
+	for _, block := range consoleBlock.FindAllStringSubmatch(guide, -1) {
+		if strings.HasPrefix(block[1], "$ ") {
+			continue
+		}
+		shown++
+		for part := range strings.SplitSeq("\n"+strings.ReplaceAll(block[1], "sha256:...\n", "sha256:\x00\n"), "\n...\n") {
+			assertPrinted(t, "\n"+strings.ReplaceAll(text, "\n\n", "\n"), strings.ReplaceAll(part, "\x00", "..."))
+		}
+	}
+	if shown != 4 {
+		t.Errorf("the guide shows %d outputs", shown)
+	}
+}
+
+// The scheduled job of GitLab pushes a branch once, and leaves one with the digest to the reviewers.
+func TestFleetGuideJobOfGitLab(t *testing.T) {
+	registry := startRegistry(t)
+	dir, catalog := fleetRepository(t, registry), copyExample(t, "../../examples/catalog")
+	script := guideJob(t, "fleet", "promote")
+	job := "winnow() { command winnow \"$@\" --plain-http; }\n" + script[len(script)-1]
+	bare := filepath.Join(t.TempDir(), "fleet")
+	shell(t, dir, "git init -q --bare "+bare+".git && git -C "+bare+".git config receive.advertisePushOptions true")
+	for name, value := range map[string]string{"CI_PROJECT_URL": bare, "CI_DEFAULT_BRANCH": "main", "WINNOW_TOKEN": token} {
+		t.Setenv(name, value)
+	}
+	pin := func(stage, digest string) {
+		shell(t, dir, "sed -i 's#digest: .*#digest: "+digest+"#' spokes/"+stage+"/applications.yaml && git commit -q -a -m pin")
+	}
+	branch := func() string {
+		return shell(t, dir, "git -C "+bare+".git for-each-ref --format='%(objectname) %(subject)'")
+	}
+	first := pushFleet(t, registry, catalog)
+	pin("staging", first)
+	pin("production", first)
+	shell(t, dir, job)
+	if got := branch(); got != "" {
+		t.Errorf("production has the digest, and there is %s", got)
+	}
+	editCatalog(t, catalog, "argocd", "replicas: 1", "replicas: 2")
+	second := pushFleet(t, registry, catalog)
+	pin("staging", second)
+	for range 2 {
+		if out := shell(t, dir, job); strings.Contains(out, token) {
+			t.Errorf("the token is printed: %s", out)
+		}
+		if got := branch(); !strings.HasSuffix(got, " Promote "+second+" to production\n") {
+			t.Errorf("the branch is %q", got)
+		}
+		shell(t, dir, "git reset -q --hard HEAD && git checkout -q -B main $(git log --format=%H --grep=pin -n 1)")
+	}
+	t.Setenv("GIT_COMMITTER_DATE", "")
+	pin("staging", first)
+	pin("production", second)
+	before := branch()
+	shell(t, dir, job)
+	if got := branch(); got != before {
+		t.Errorf("staging has its digest since a moment, and the branch is %q", got)
 	}
 }

@@ -39,6 +39,8 @@ func TestExitCodesTellFindingsFromFailures(t *testing.T) {
 		"diff -f FILE --from CATALOG --to DIR": failure, "diff --from DIR --to CATALOG": failure, "diff -f FILE --from ABSENT --to CATALOG": failure,
 		"diff --live": failure, "diff --git nothing..nowhere": failure,
 
+		"promote --git nowhere elsewhere": failure, "promote": failure, "promote --git oci://127.0.0.1:1/a:b CATALOG --plain-http": failure,
+
 		"push DIR oci://127.0.0.1:1/a:b": finding, "push ABSENT oci://127.0.0.1:1/a:b": failure, "push CATALOG": failure,
 		"push CATALOG oci://127.0.0.1:1/a:b --plain-http": failure,
 

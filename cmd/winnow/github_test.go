@@ -14,12 +14,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// gitHub serves and stores the comments of pull request 7 of org/fleet.
+// gitHub serves and stores the comments of pull request 7 of org/fleet, and pull requests.
 type gitHub struct {
 	*httptest.Server
 	mu       sync.Mutex
 	requests []string
 	comments []gitHubComment
+	pulls    []gitHubPull
 	failing  string // method that fails
 	status   int
 }
@@ -28,6 +29,14 @@ type gitHubComment struct {
 	ID   int               `json:"id"`
 	User map[string]string `json:"user"`
 	Body string            `json:"body"`
+}
+
+type gitHubPull struct {
+	Number int    `json:"number"`
+	Title  string `json:"title"`
+	Body   string `json:"body"`
+	Head   string `json:"head"`
+	Base   string `json:"base"`
 }
 
 type gitHubKey struct{}
@@ -59,8 +68,8 @@ func (g *gitHub) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		reply(w, g.status, map[string]string{"message": "Resource not accessible\n::add-mask::x"})
 		return
 	}
-	const all, one = "/repos/org/fleet/issues/7/comments", "/repos/org/fleet/issues/comments/"
-	var sent struct{ Body string }
+	const all, one, pulls = "/repos/org/fleet/issues/7/comments", "/repos/org/fleet/issues/comments/", "/repos/org/fleet/pulls"
+	var sent gitHubPull
 	if req.Method != http.MethodGet && json.NewDecoder(req.Body).Decode(&sent) != nil {
 		reply(w, http.StatusBadRequest, nil)
 		return
@@ -77,6 +86,22 @@ func (g *gitHub) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	case req.Method == http.MethodPatch && id >= 100 && id < 100+len(g.comments):
 		g.comments[id-100].Body = sent.Body
 		reply(w, http.StatusOK, g.comments[id-100])
+	case req.Method == http.MethodGet && req.URL.Path == pulls:
+		found := []gitHubPull{}
+		for _, pull := range g.pulls {
+			if query := req.URL.Query(); query.Get("head") == "org:"+pull.Head && query.Get("base") == pull.Base {
+				found = append(found, pull)
+			}
+		}
+		reply(w, http.StatusOK, found)
+	case req.Method == http.MethodPost && req.URL.Path == pulls:
+		sent.Number = len(g.pulls) + 1
+		g.pulls = append(g.pulls, sent)
+		reply(w, http.StatusCreated, sent)
+	case req.Method == http.MethodPatch && req.URL.Path == pulls+"/1" && len(g.pulls) > 0:
+		sent.Number = 1
+		g.pulls[0] = sent
+		reply(w, http.StatusOK, sent)
 	default:
 		reply(w, http.StatusNotFound, map[string]string{"message": "Not Found"})
 	}
@@ -93,6 +118,7 @@ func reply(w http.ResponseWriter, status int, content any) {
 //	github requests               prints the requests since the last call, or none
 //	github comments LOGIN N       adds N comments of a user
 //	github comment LOGIN FILE     adds a comment
+//	github pull                   prints the pull request
 //	github body ID                prints a comment and a last line with its author
 //	github crlf ID                ends the lines of a comment as browsers do
 //	github fail METHOD STATUS     fails from now on; GET 200 never does
@@ -123,6 +149,8 @@ func askGitHub(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	case "comment":
 		g.add(args[1], ts.ReadFile(args[2]))
+	case "pull":
+		fmt.Fprintf(ts.Stdout(), "%s\n%s -> %s\n%s\n", g.pulls[0].Title, g.pulls[0].Head, g.pulls[0].Base, g.pulls[0].Body)
 	case "body":
 		c := g.comments[number(args[1])-100]
 		fmt.Fprintf(ts.Stdout(), "%s\nby %s\n", c.Body, c.User["login"])

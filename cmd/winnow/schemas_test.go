@@ -71,7 +71,7 @@ func TestDocumentsConformToTheirSchemas(t *testing.T) {
 		"InstanceExplanation": {
 			"explain -f " + raised + " --source " + plain + " --instance logs", "explain -f " + installed + " --source " + catalog + " --instance logs",
 		},
-		"ApplicationReport": {"show argocd --source " + catalog, "show argocd -f " + file + " --source " + catalog, "show falco -f " + file + " --source " + catalog},
+		"ApplicationReport": {"show argocd --source " + catalog, "show falco --source " + catalog},
 		"Diff": {
 			"diff --from testdata/diff/before --to testdata/diff/after", "diff --from testdata/diff/after --to testdata/diff/before",
 			"diff -f testdata/diff/edited.yaml --from-selection testdata/diff/selection.yaml --from testdata/diff/before --to testdata/diff/after",

@@ -70,7 +70,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "tarball": tarball, "half": half, "login": login, "manifest": manifest, "terminal": terminal,
+			"exits": exits, "tarball": tarball, "half": half, "login": login, "manifest": manifest, "terminal": terminal, "rendered": rendered,
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("EXAMPLES", examples)

@@ -136,8 +136,8 @@ func readable(ctx context.Context, files *tree.Tree) error {
 	return err
 }
 
-// Read reads the contents of an artifact: packages of operators, and functions.
-func Read(ctx context.Context, files *tree.Tree) ([]safeguard.Definition, error) {
+// Read reads the contents of an artifact, as selected applications: packages of operators, and functions.
+func Read(ctx context.Context, files *tree.Tree) ([]selection.Decision, error) {
 	packages := func(path string) (string, bool) { return strings.CutPrefix(path, catalog.PackagesDir+"/") }
 	functions := func(path string) (string, bool) { return path, path == catalog.FunctionsFile }
 	operators, err := readWith(ctx, catalog.FileBased{Named: true}, files, packages)
@@ -145,7 +145,7 @@ func Read(ctx context.Context, files *tree.Tree) ([]safeguard.Definition, error)
 		return nil, err
 	}
 	more, err := readWith(ctx, catalog.KRMFunctions{}, files, functions)
-	return Definitions(append(operators, more...)), err
+	return append(operators, more...), err
 }
 
 // readWith reads the applications of the files that have a name.
@@ -159,7 +159,7 @@ func readWith(ctx context.Context, format catalog.Format, files *tree.Tree, name
 		return nil, fmt.Errorf("reading the artifact: %w", err)
 	}
 	for _, a := range loaded.Applications {
-		all = append(all, selection.Decision{Application: a, Versions: a.Versions, Kept: a.Content})
+		all = append(all, selection.Decision{Application: a, Selected: true, Versions: a.Versions, Kept: a.Content})
 	}
 	return all, nil
 }

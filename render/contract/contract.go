@@ -116,7 +116,7 @@ func parse(mediaType string, raw []byte) (v1.Manifest, error) {
 	}
 	switch {
 	case m.Manifests != nil:
-		return m.Manifest, errors.New("it is an index of several manifests: push the catalog as a single manifest, as winnow push does")
+		return m.Manifest, errors.New("it is an index of several manifests: push a single manifest, as winnow push does")
 	case own != v1.MediaTypeImageManifest:
 		return m.Manifest, fmt.Errorf("its media type is %s, want %s", brief(own), v1.MediaTypeImageManifest)
 	}
@@ -174,6 +174,21 @@ func FirstArchive(mediaType string, raw []byte) (v1.Descriptor, error) {
 		}
 	}
 	return v1.Descriptor{}, fmt.Errorf("want a layer that is a tar+gzip, found none: it has %s", describe(m.Layers))
+}
+
+// RenderedLayer returns the layer of an artifact that Winnow has rendered and pushed. other is why a manifest is not one of
+// such an artifact.
+func RenderedLayer(mediaType string, raw []byte) (layer v1.Descriptor, other string, err error) {
+	m, err := parse(mediaType, raw)
+	switch found := artifactType(m); {
+	case err != nil:
+		return layer, err.Error(), nil
+	case found != v1alpha1.RenderedArtifactType:
+		return layer, fmt.Sprintf("its artifactType is %s, and not %s", brief(found), v1alpha1.RenderedArtifactType), nil
+	case len(m.Layers) != 1 || m.Layers[0].MediaType != v1.MediaTypeImageLayerGzip:
+		return layer, "", fmt.Errorf("want exactly one layer of media type %s: it has %s", v1.MediaTypeImageLayerGzip, describe(m.Layers))
+	}
+	return m.Layers[0], "", valid(m.Layers[0])
 }
 
 // FunctionDocuments returns the layers of a manifest that are documents of functions, for any kind of artifact.

@@ -73,7 +73,7 @@ func TestReadRefuses(t *testing.T) {
 		name, mediaType, raw, want string
 	}{
 		{"an index", v1.MediaTypeImageIndex, `{"mediaType": "application/vnd.oci.image.index.v1+json", "manifests": []}`,
-			"it is an index of several manifests: push the catalog as a single manifest, as winnow push does"},
+			"it is an index of several manifests: push a single manifest, as winnow push does"},
 		{"what is an index as well", "", strings.Replace(one(func(*v1.Manifest) {}), "{", `{"manifests": [], `, 1), "it is an index of several manifests: push"},
 		{"another kind of manifest", "", one(func(m *v1.Manifest) { m.MediaType = "application/vnd.docker.distribution.manifest.v2+json" }),
 			`its media type is "application/vnd.docker.distribution.manifest.v2+json", want application/vnd.oci.image.manifest.v1+json`},

@@ -29,12 +29,14 @@ type Cause string
 
 // Causes. The safeguards ignore CauseSpec, because the edit was reviewed. CausePlatform is the cause where
 // spec.platform drops the version, or all versions of the application. CauseAdoption is the cause where only a
-// live definition has the version.
+// live definition has the version, and CausePromotion where another artifact is named, which may have any.
 const (
 	CauseCatalog  Cause = "catalog"
 	CauseSpec     Cause = "spec"
 	CausePlatform Cause = "platform"
 	CauseAdoption Cause = "adoption"
+
+	CausePromotion Cause = "promotion"
 )
 
 // Field is a change of one field. From and To are JSON, cut when long; empty where the field does not

@@ -61,7 +61,7 @@ func withSame(classes []Class, same []Place) []Class {
 	if len(same) == 0 {
 		return classes
 	}
-	i := slices.IndexFunc(classes, func(c Class) bool { return c.Effect == EffectUnchanged })
+	i := slices.IndexFunc(classes, func(c Class) bool { return c.Effect == EffectUnchanged && c.Selections[0].Kind == same[0].Kind })
 	if i < 0 {
 		i = len(classes)
 		classes = append(classes, Class{Effect: EffectUnchanged})
@@ -115,7 +115,7 @@ func sharedState(a, b *State) *State {
 func (s *Selection) effectKey() [sha256.Size]byte {
 	effect := s.EffectOn()
 	if effect == EffectUnchanged {
-		return sha256.Sum256([]byte(effect))
+		return sha256.Sum256([]byte(string(effect) + s.Place().Kind))
 	}
 	same := s.Clone()
 	same.Namespace, same.Name, same.Cluster, same.File = "", "", "", ""

@@ -66,6 +66,8 @@ type Class struct {
 
 // Place names a selection.
 type Place struct {
+	// Kind is OCIRepository for a promotion, and empty for a CatalogSelection.
+	Kind string `json:"kind,omitempty"`
 	// Cluster is the directory of its cluster, and File the file that has it; empty where they are not known.
 	Cluster   string `json:"cluster,omitempty"`
 	File      string `json:"file,omitempty"`
@@ -74,4 +76,10 @@ type Place struct {
 }
 
 // Place returns the place of the selection.
-func (s *Selection) Place() Place { return Place{s.Cluster, s.File, s.Namespace, s.Name} }
+func (s *Selection) Place() Place {
+	place := Place{Cluster: s.Cluster, File: s.File, Namespace: s.Namespace, Name: s.Name}
+	if s.Promotion != nil {
+		place.Kind = "OCIRepository"
+	}
+	return place
+}

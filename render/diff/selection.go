@@ -20,6 +20,8 @@ type Selection struct {
 	// Everything is true if there is no CatalogSelection: two catalogs are compared for a selection of all
 	// applications with the default safeguards.
 	Everything bool `json:"everything,omitempty"`
+	// Promotion is set if it is no CatalogSelection, but an OCIRepository with another digest of a rendered artifact.
+	Promotion *Promotion `json:"promotion,omitempty"`
 	// Cluster is the directory of the cluster that the CatalogSelection is applied to; empty when unknown.
 	Cluster string `json:"cluster,omitempty"`
 	// File of the newer CatalogSelection, or of the older one if it is removed.

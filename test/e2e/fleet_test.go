@@ -32,21 +32,23 @@ func TestExampleFleetWorksAsIs(t *testing.T) {
 	f := newFleet(t)
 	first := f.rollOut()
 	second := f.upgrade(first)
-	f.promote(second)
-	f.promote(first) // reverts the pull request
-	f.promote(second)
+	f.promote(f.production, second)
+	f.promote(f.production, first) // reverts the pull request
+	f.promote(f.production, second)
 	f.production.assertHas("datacenter")
 	f.changeNothingSelected(second)
 	f.takeAway(second)
 	f.exclude(second)
 }
 
-// rollOut deploys the first revision to all clusters, to production by its digest.
+// rollOut deploys the first revision to all clusters, to the stages by its digest.
 func (f *fleet) rollOut() *v1alpha1.CatalogSelection {
 	f.t.Helper()
 	origin := f.release("v1.0.0", "", "", "")
 	cs, edge := f.awaitPushed("datacenter", origin), f.awaitPushed("edge", origin)
-	f.pin(strings.Repeat("0", 64), cs)
+	for _, s := range []*spoke{f.staging, f.production} {
+		f.pin(s, strings.Repeat("0", 64), cs)
+	}
 	for _, s := range []*spoke{f.staging, f.production, f.edge} {
 		s.assertPlainFlux()
 		s.deploy()
@@ -60,7 +62,8 @@ func (f *fleet) rollOut() *v1alpha1.CatalogSelection {
 	return cs
 }
 
-// upgrade changes an application of both fleets. The change reaches clusters that follow a tag.
+// upgrade changes an application of both fleets. The change reaches the cluster that follows a tag, and the first stage once
+// that is pinned to it.
 func (f *fleet) upgrade(first *v1alpha1.CatalogSelection) *v1alpha1.CatalogSelection {
 	f.t.Helper()
 	origin := f.release("v1.1.0", "argocd", "replicas: 1", "replicas: 2")
@@ -68,8 +71,7 @@ func (f *fleet) upgrade(first *v1alpha1.CatalogSelection) *v1alpha1.CatalogSelec
 	if cs.Status.Push.URL == first.Status.Push.URL {
 		f.t.Fatalf("nothing new was pushed: %+v", cs.Status.Push)
 	}
-	f.staging.reconcileSource()
-	f.staging.awaitApplied(cs)
+	f.promote(f.staging, cs)
 	f.staging.assertHas("datacenter")
 	f.edge.reconcileSource()
 	f.edge.awaitApplied(edge)
@@ -83,12 +85,12 @@ func (f *fleet) upgrade(first *v1alpha1.CatalogSelection) *v1alpha1.CatalogSelec
 	return cs
 }
 
-// promote pins production to a digest that cs has pushed, now or before.
-func (f *fleet) promote(cs *v1alpha1.CatalogSelection) {
+// promote pins a stage to a digest that cs has pushed, now or before.
+func (f *fleet) promote(s *spoke, cs *v1alpha1.CatalogSelection) *kustomizev1.Kustomization {
 	f.t.Helper()
-	f.pin(f.production.revision(), cs)
-	f.production.deploy()
-	f.production.awaitApplied(cs)
+	f.pin(s, s.revision(), cs)
+	s.deploy()
+	return s.awaitApplied(cs)
 }
 
 // changeNothingSelected changes an application that no fleet selects.
@@ -150,8 +152,7 @@ func (f *fleet) exclude(before *v1alpha1.CatalogSelection) {
 	f.replace("hub/datacenter.yaml", "  - falco\n", "  - falco\n  - velero\n")
 	f.deployHub()
 	cs := f.awaitPushed("datacenter", before.Status.Push.Sources)
-	f.staging.reconcileSource()
-	ks := f.staging.awaitApplied(cs)
+	ks := f.promote(f.staging, cs)
 	if slices.ContainsFunc(ks.Status.Inventory.Entries, func(e kustomizev1.ResourceRef) bool { return strings.Contains(e.ID, "velero") }) {
 		f.t.Errorf("velero is still applied: %+v", ks.Status.Inventory)
 	}

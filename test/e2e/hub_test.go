@@ -111,11 +111,11 @@ func (f *fleet) replace(file, old, text string) {
 	write(f.t, filepath.Join(f.dir, file), strings.Replace(content, old, text, 1))
 }
 
-// pin replaces the digest of production by the one that cs has pushed.
-func (f *fleet) pin(old string, cs *v1alpha1.CatalogSelection) {
+// pin replaces the digest of a stage by the one that cs has pushed.
+func (f *fleet) pin(s *spoke, old string, cs *v1alpha1.CatalogSelection) {
 	f.t.Helper()
 	_, digest, _ := strings.Cut(cs.Status.Push.URL, "@")
-	f.replace("spokes/production/applications.yaml", "digest: sha256:"+strings.TrimPrefix(old, "sha256:"), "digest: "+digest)
+	f.replace("spokes/"+s.name+"/applications.yaml", "digest: sha256:"+strings.TrimPrefix(old, "sha256:"), "digest: "+digest)
 }
 
 // release pushes the catalog with one application edited, or removed if old is empty, points the hub to

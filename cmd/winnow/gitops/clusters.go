@@ -118,7 +118,7 @@ func outermost(dirs []string) []string {
 }
 
 // kustomizationsIn finds the Kustomizations in files, without a build. Where a source in the files is this repository,
-// those of sources that are not are foreign.
+// those of sources that are not are foreign. So are those of whole artifacts whose OCIRepository is there, unless a flag names it.
 func kustomizationsIn(self repository.Identity, t *repository.Tree, files []string) []fileKustomization {
 	var found []fileKustomization
 	var refs []string // of the sources, in the order of found
@@ -146,11 +146,18 @@ func kustomizationsIn(self repository.Identity, t *repository.Tree, files []stri
 	}
 	recognizes := slices.Contains(slices.Collect(maps.Values(own)), true)
 	for n, ref := range refs {
-		is, known := own[ref]
-		known = known || !strings.HasPrefix(ref, sourcev1.GitRepositoryKind+" ")
-		found[n].foreign = recognizes && known && !is && found[n].sync == nil
+		found[n].foreign = found[n].sync == nil && isForeign(own, ref, found[n].path, recognizes)
 	}
 	return found
+}
+
+// isForeign reports whether a source of a Kustomization is another repository. own has the sources that are there.
+func isForeign(own map[string]bool, ref, path string, recognizes bool) bool {
+	is, known := own[ref]
+	// An artifact that is applied as a whole is hardly this repository, with all its clusters.
+	whole := known && strings.HasPrefix(ref, sourcev1.OCIRepositoryKind+" ") && path == "."
+	known = known || !strings.HasPrefix(ref, sourcev1.GitRepositoryKind+" ")
+	return (recognizes && known || whole) && !is
 }
 
 // leading returns the objects of a file that may have Kustomizations or sources.

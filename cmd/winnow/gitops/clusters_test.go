@@ -19,6 +19,7 @@ func TestClustersAreFound(t *testing.T) {
 	consumer := "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nspec: {sourceRef: {kind: ExternalArtifact, name: x}}\n"
 	podinfo := "---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: podinfo}\nspec: {sourceRef: {kind: OCIRepository, name: podinfo}}\n"
 	fleet := "---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: x}\nspec: {url: 'https://git.example.com/org/fleet'}\n"
+	artifact := "---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {name: podinfo}\nspec: {url: 'oci://registry.example.com/podinfo'}\n"
 	self := repository.Identity{Remotes: map[string]string{"git.example.com/org/fleet": "origin"}}
 	tests := []struct {
 		name, path string
@@ -53,6 +54,9 @@ func TestClustersAreFound(t *testing.T) {
 			"clusters/a/git.yaml": fleet, "clusters/a/apps.yaml": follow("apps", "apps"), "clusters/a/podinfo.yaml": podinfo,
 		}, []string{"clusters/a"}},
 		{"the root of what may be this repository", ".", map[string]string{"clusters/a/podinfo.yaml": podinfo}, []string{"."}},
+		{"those of whole artifacts", ".", map[string]string{
+			"spokes/a/apps.yaml": podinfo + artifact, "spokes/b/apps.yaml": podinfo + artifact, "hub/kustomization.yaml": "resources: []\n",
+		}, []string{"spokes/a", "spokes/b"}},
 		{"those of flux bootstrap, and those that nothing else applies, below a path", "clusters", map[string]string{
 			"clusters/a/flux-system/gotk-sync.yaml": follow("f", "clusters/a"), "clusters/a/apps.yaml": follow("apps", "apps"), "clusters/b/apps.yaml": follow("apps", "apps"),
 		}, []string{"clusters/a", "clusters/b"}},

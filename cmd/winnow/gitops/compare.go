@@ -144,12 +144,12 @@ func (c *comparer) files(t *repository.Tree, state *State, options Options, path
 	return nil
 }
 
-// readInputs reads the files that CatalogSelections are built of.
+// readInputs reads the files that CatalogSelections, and OCIRepositories with a digest, are built of.
 func (s *State) readInputs(t *repository.Tree, options Options) error {
 	s.Inputs = map[string][]byte{}
 	read := map[string]bool{}
 	for _, o := range s.Objects {
-		if o.Group() != v1alpha1.GroupVersion.Group {
+		if o.Group() != v1alpha1.GroupVersion.Group && (o.Group() != manifest.SourceGroup || manifest.StringAt(o.Unstructured, "spec", "ref", "digest") == "") {
 			continue
 		}
 		for _, name := range o.Inputs {

@@ -18,6 +18,8 @@ type Comparison struct {
 	// Notes are sentences on parts that are left out and equal in both commits, and Unknown on parts
 	// that differ and cannot be evaluated.
 	Notes, Unknown []string
+	// External are Kustomizations of OCIRepositories that may differ, instead of sentences in Unknown.
+	External []External
 	// Clusters are the directories that were evaluated, with which sentences on them begin.
 	Clusters []string
 	// Missing are paths that neither commit contains.
@@ -27,13 +29,24 @@ type Comparison struct {
 	Outside []File
 }
 
+// External is a Kustomization of a cluster whose source is an OCIRepository, which is not this repository.
+type External struct {
+	// Cluster has the Kustomization, and Name is <namespace>/<name> of it.
+	Cluster, Name string
+	// Sentence says that it differs, and is unknown unless somebody compares the artifacts. It begins with the cluster.
+	Sentence string
+	// Applied reports that what is applied of the artifact, or how, differs as well.
+	Applied bool
+}
+
 // State holds the objects and files of a commit.
 type State struct {
 	// Objects that Flux applies to the clusters.
 	Objects []manifest.Object
 	// Files that nothing builds, unchanged.
 	Files []File
-	// Inputs has the content of the files that objects are built of and Keep keeps.
+	// Inputs has the content of the files that CatalogSelections, and OCIRepositories with a digest, are built of and Keep
+	// keeps.
 	Inputs map[string][]byte
 	// Unbuilt are files of Kustomizations that cannot be built: what else is built of them is not known.
 	Unbuilt map[string]bool

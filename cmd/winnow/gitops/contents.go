@@ -76,10 +76,15 @@ func (w *walk) takes(m manifest.Ref, dir string, depth int) []string {
 	switch {
 	case err == nil:
 		return []string{path.Join(at, dir)}
-	case !errors.As(err, &other) || !other.here, other.ask && dir == "." && w.recognizes():
+	case !errors.As(err, &other) || !other.here, other.ask && dir == "." && (w.recognizes() || w.isArtifact(m)):
 		return nil
 	}
 	return []string{dir}
+}
+
+// isArtifact reports whether a source is an OCIRepository that is there.
+func (w *walk) isArtifact(m manifest.Ref) bool {
+	return m.Kind == sourcev1.OCIRepositoryKind && w.find(m.Cluster, m.Group, m.Kind, m.Name) != nil
 }
 
 // copies returns the directories of this repository that an ArtifactGenerator takes the files of an artifact from.

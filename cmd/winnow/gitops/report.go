@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -80,8 +83,22 @@ func (r reporter) node(before, after *node) {
 	case lost == before:
 		r.unknown("%s %s before the change: %s", lost.label(), what, lost.reason)
 	default:
-		r.unknown("%s %s, and differs: %s", lost.label(), what, lost.reason)
+		r.differs(before, after, fmt.Sprintf("%s %s, and differs: %s", lost.label(), what, lost.reason))
 	}
+}
+
+// differs reports a node that could not be evaluated in the newer commit: that of an OCIRepository may be compared by its
+// artifacts.
+func (r reporter) differs(before, after *node, sentence string) {
+	if after.outcome != external || after.Spec.SourceRef.Kind != sourcev1.OCIRepositoryKind {
+		r.unknown("%s", sentence)
+		return
+	}
+	r.out.External = append(r.out.External, External{
+		Cluster: after.cluster, Name: manifest.NameOf(types.NamespacedName{Namespace: after.Object.GetNamespace(), Name: after.Object.GetName()}),
+		Sentence: r.head.cluster + ": " + sentence,
+		Applied:  before != nil && (before.Content() != after.Content() || before.vars.Digest() != after.vars.Digest()),
+	})
 }
 
 // differing returns a file that differs between the commits, that a node may be built from, by the URL of this repository for

@@ -3,6 +3,7 @@
 package gitops
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // resolve returns the tree and the directory that a source has. The error is an elsewhere.
@@ -32,7 +34,7 @@ func (w *walk) resolve(m manifest.Ref) (*repository.Tree, string, error) {
 	case source == nil:
 		return no(true, "%s is not in this repository", name)
 	case m.Kind != sourcev1.GitRepositoryKind:
-		return no(!w.recognizes(), "its source is the %s", name)
+		return no(!w.recognizes(), "its source is the %s%s", name, following(source))
 	case len(manifest.StringAt(source.Unstructured, "spec", "ignore")) > maxIgnore:
 		return no(true, "%s has more than %d bytes in spec.ignore", name, maxIgnore)
 	case len(source.Unknown) > 0:
@@ -51,6 +53,18 @@ func (w *walk) resolve(m manifest.Ref) (*repository.Tree, string, error) {
 	}
 	w.recognized[name] = "the remote " + remote + " has its url"
 	return w.ignoring(source), ".", nil
+}
+
+// following returns that an OCIRepository follows a tag, as the end of a sentence; empty for one with a digest.
+func following(source *manifest.Object) string {
+	ref := func(field string) string { return manifest.StringAt(source.Unstructured, "spec", "ref", field) }
+	switch {
+	case source.GetKind() != sourcev1.OCIRepositoryKind || ref("digest") != "":
+		return ""
+	case ref("semver") != "":
+		return ", which follows the range " + excerpt.Of(ref("semver")) + ": what that gets is not compared"
+	}
+	return ", which follows the tag " + excerpt.Of(cmp.Or(ref("tag"), "latest")) + ": what that gets is not compared"
 }
 
 // elsewhere is the error for a source whose files are not those of this commit.

@@ -4,13 +4,16 @@ package input
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/promotions"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
+	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -41,7 +44,7 @@ func (o *Commits) Compare(ctx context.Context, paths []string, access *flags.Acc
 	if err != nil {
 		return nil, err
 	}
-	options.Open, options.Compare = OpenOfCommit(access), compare
+	options.Open, options.OpenRendered, options.Compare = OpenOfCommit(access), OpenRendered(access), compare
 	return selections.Compare(ctx, base, head, options)
 }
 
@@ -79,9 +82,38 @@ func RepositoryPaths(ctx context.Context, paths []string) ([]string, error) {
 // --plain-http as well: a pull request alone must not make winnow send credentials in the clear.
 func OpenOfCommit(access *flags.Access) func(ctx context.Context, address string, ref v1alpha1.SourceReference, insecure bool) (selection.Source, error) {
 	return func(ctx context.Context, address string, ref v1alpha1.SourceReference, insecure bool) (selection.Source, error) {
-		if !insecure {
-			return OpenSource(ctx, address, ref, access.Encrypted(HostOf(address)))
-		}
-		return OpenSource(ctx, address, ref, access)
+		return OpenSource(ctx, address, ref, accessOfCommit(access, address, insecure))
 	}
+}
+
+// OpenRendered returns a function that pulls the rendered artifacts that a commit names, with the same access.
+func OpenRendered(access *flags.Access) promotions.Open {
+	return func(ctx context.Context, address string, insecure bool) (promotions.Artifact, error) {
+		pulled, err := PullRendered(ctx, address, accessOfCommit(access, address, insecure))
+		return promotions.Artifact{Result: pulled.Result, Other: pulled.Other}, err
+	}
+}
+
+// PullRendered pulls a rendered artifact.
+func PullRendered(ctx context.Context, address string, access *flags.Access) (oci.Rendered, error) {
+	reference, err := oci.ParseReference(address)
+	if err != nil {
+		return oci.Rendered{}, fmt.Errorf("%s: %w", address, err)
+	}
+	repository, err := access.Connect(ctx, reference, nil)
+	if err != nil {
+		return oci.Rendered{}, fmt.Errorf("%s: %w", address, err)
+	}
+	pulled, err := repository.PullRendered(ctx)
+	if err != nil {
+		return pulled, fmt.Errorf("pulling %s: %w", address, err)
+	}
+	return pulled, nil
+}
+
+func accessOfCommit(access *flags.Access, address string, insecure bool) *flags.Access {
+	if insecure {
+		return access
+	}
+	return access.Encrypted(HostOf(address))
 }

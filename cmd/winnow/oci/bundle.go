@@ -20,7 +20,7 @@ import (
 func (r *Repository) PullBundle(ctx context.Context, label string, directories ...string) (files *tree.Tree, digest string, err error) {
 	manifest, raw, err := r.fetchManifest(ctx)
 	if err != nil {
-		return nil, "", err
+		return nil, "", asInvalid(err)
 	}
 	image, err := registry.FetchImage(ctx, r.remote, manifest, raw)
 	if err != nil {

@@ -35,7 +35,7 @@ type Pulled struct {
 func (r *Repository) Pull(ctx context.Context, format string) (Pulled, error) {
 	manifest, raw, err := r.fetchManifest(ctx)
 	if err != nil {
-		return Pulled{}, err
+		return Pulled{}, asInvalid(err)
 	}
 	chosen := format != "" && format != v1alpha1.FormatAuto
 	if (!chosen || format == v1alpha1.FormatFileBased) && registry.MayBeImage(manifest.MediaType, raw) {
@@ -126,5 +126,5 @@ func (r *Repository) fetchManifest(ctx context.Context) (v1.Descriptor, []byte, 
 	if errors.Is(err, errdef.ErrNotFound) {
 		return manifest, nil, fmt.Errorf("%w; no such repository or tag, or this account must not see it", err)
 	}
-	return manifest, raw, asInvalid(r.advise(err))
+	return manifest, raw, r.advise(err)
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/initialize"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/lint"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/list"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/promote"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/pull"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/push"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/reconcile"
@@ -96,7 +97,7 @@ func New() *cobra.Command {
 	root.Flags().Bool("version", false, "print the version, as winnow version does") // cobra's own has the shorthand -v
 	flags.AddGlobal(root)
 	root.AddCommand(lint.New(), list.New(), explain.New(), show.New(), render.New(),
-		diff.New(), push.New(), pull.New(), initialize.New(), imports.New(),
+		diff.New(), promote.New(), push.New(), pull.New(), initialize.New(), imports.New(),
 		functions.New(), version.New(), newCompletionCommand())
 	root.SetHelpCommand(newHelpCommand())
 	root.AddCommand(get.New(), reconcile.New(), reconcile.NewSuspend(), reconcile.NewResume(), approve.New())

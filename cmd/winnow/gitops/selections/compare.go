@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/promotions"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
@@ -22,7 +23,7 @@ import (
 // Compare compares the artifacts of the CatalogSelections in two commits of the repository of the working directory.
 // It returns an error if nothing could be compared: the report has the errors and unknown parts of each selection.
 func Compare(ctx context.Context, base, head string, options Options) (*diff.Report, error) {
-	compared, err := gitops.Compare(ctx, base, head, gitops.Options{Paths: options.Paths, Repositories: options.Repositories, Keep: revision.MayBeRelevant})
+	compared, err := gitops.Compare(ctx, base, head, gitops.Options{Paths: options.Paths, Repositories: options.Repositories, Keep: revision.MayBeRelevant, Edits: options.Edits})
 	if err != nil {
 		return nil, err
 	}
@@ -47,10 +48,30 @@ func Compare(ctx context.Context, base, head string, options Options) (*diff.Rep
 		}
 	}
 	c.skipped(report)
-	if len(c.base.Selections)+len(c.head.Selections) == 0 && len(report.Unknown) == 0 {
+	if err := c.promotions(ctx, report, compared.External); err != nil {
+		return nil, err
+	}
+	if len(c.base.Selections)+len(c.head.Selections)+len(report.Selections) == 0 && len(report.Unknown) == 0 {
 		report.Notes = append(report.Notes, "neither commit has a CatalogSelection at "+excerpt.Names(options.Paths, maxListed))
 	}
 	return report, c.compare(ctx, report)
+}
+
+// promotions compares what stages run.
+func (c *comparison) promotions(ctx context.Context, report *diff.Report, external []gitops.External) error {
+	if c.options.OpenRendered == nil {
+		for _, e := range external {
+			report.Unknown = append(report.Unknown, e.Sentence)
+		}
+		return nil
+	}
+	found, err := promotions.Compare(ctx, &c.base, &c.head, external, c.options.Paths, c.options.OpenRendered)
+	report.Selections = append(report.Selections, found.Promotions...)
+	for _, p := range found.Promotions {
+		report.Places[p.File] = p.File != ""
+	}
+	report.Unknown = append(report.Unknown, found.Unknown...)
+	return err
 }
 
 func (c *comparison) compare(ctx context.Context, report *diff.Report) error {

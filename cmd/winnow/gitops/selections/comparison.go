@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/promotions"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
@@ -25,6 +26,10 @@ type Options struct {
 	// Open loads the catalog at an address, oci://host/repository[:tag|@digest], as the source ref. plainHTTP
 	// reports whether the commit allows a connection without TLS.
 	Open func(ctx context.Context, address string, ref v1alpha1.SourceReference, plainHTTP bool) (selection.Source, error)
+	// OpenRendered pulls a rendered artifact; nil to compare none.
+	OpenRendered promotions.Open
+	// Edits are other contents of files of the newer commit.
+	Edits map[string][]byte
 	// Compare compares two states of a selection. A state is nil if the commit does not contain the selection.
 	Compare func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error)
 	// Render renders a selection; comparing.Render if it is nil.

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
@@ -38,16 +39,17 @@ func additionsOf(report *diff.Report) (added []*addition, byHand []error) {
 			continue
 		}
 		one := &addition{file: s.Held.File, key: types.NamespacedName{Namespace: s.Namespace, Name: s.Name},
-			repeat: s.Held.Repeat, entries: s.Held.Approve, kustomization: s.Held.Kustomization, namespace: s.Held.PatchNamespace}
+			repeat: s.Held.Repeat, entries: s.Held.Approve, kustomization: s.Held.Kustomization, namespace: s.Held.PatchNamespace,
+			places: []diff.Place{s.Place()}}
 		all := &added
 		if one.file == "" {
 			all, one.file = &withoutFile, s.Held.Advice
 		}
-		i := slices.IndexFunc(*all, one.isLike)
-		if i < 0 {
-			i, *all = len(*all), append(*all, one)
+		if i := slices.IndexFunc(*all, one.isLike); i >= 0 {
+			(*all)[i].places = append((*all)[i].places, s.Place())
+		} else {
+			*all = append(*all, one)
 		}
-		(*all)[i].places = append((*all)[i].places, s.Place())
 	}
 	for _, one := range withoutFile {
 		byHand = append(byHand, fmt.Errorf("%s: not approved: %s: %s", one.shownPlaces(), strings.Join(one.entries, ", "), one.file))
@@ -55,12 +57,17 @@ func additionsOf(report *diff.Report) (added []*addition, byHand []error) {
 	return added, byHand
 }
 
+// isPromotion reports whether the file takes the annotation of an OCIRepository.
+func (a *addition) isPromotion() bool { return a.places[0].Kind != "" }
+
 func (a *addition) isLike(other *addition) bool {
-	return other.file == a.file && other.key == a.key && slices.Equal(other.entries, a.entries) && slices.Equal(other.repeat, a.repeat)
+	return other.file == a.file && other.key == a.key && other.places[0].Kind == a.places[0].Kind && slices.Equal(other.entries, a.entries) && slices.Equal(other.repeat, a.repeat)
 }
 
 func (a *addition) shownPlaces() string {
-	return excerpt.List(a.places, maxPlaces, func(p diff.Place) string { return strings.TrimPrefix(p.Cluster+" "+p.Namespace+"/"+p.Name, " ") })
+	return excerpt.List(a.places, maxPlaces, func(p diff.Place) string {
+		return strings.Join(strings.Fields(p.Cluster+" "+p.Kind+" "+p.Namespace+"/"+p.Name), " ")
+	})
 }
 
 // print prints what the file takes.
@@ -68,6 +75,10 @@ func (a *addition) print(out output.Streams) {
 	fmt.Fprintln(out.Stdout, plaintext.Wrap(plaintext.Line(a.file+": for "+a.shownPlaces()), ""))
 	if a.kustomization != "" {
 		fmt.Fprintf(out.Stdout, "  a new patch in %s\n", plaintext.Line(a.kustomization))
+	}
+	if a.isPromotion() {
+		fmt.Fprintf(out.Stdout, "  %s: %s\n", v1alpha1.ApproveAnnotation, plaintext.Line(a.entries[0]))
+		return
 	}
 	for _, entry := range a.repeat {
 		fmt.Fprintf(out.Stdout, "  - %s # of the base, whose list this one replaces\n", plaintext.Line(entry))

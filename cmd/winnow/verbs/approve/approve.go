@@ -45,7 +45,7 @@ func New() *cobra.Command {
 			"that needs them: once to a base, if all that is built of it needs the same, or\n" +
 			"else to a patch of the selection, which it creates if there is none. It builds\n" +
 			"the commit with the lines first, and writes nothing if these reach other\n" +
-			"selections.\n\n" +
+			"selections. A promotion gets its annotation in the file that has the digest.\n\n" +
 			"Exit codes: 0 done, or nothing is held, 1 it is not decided yet, it cannot be\n" +
 			"approved, not in FILE, or with --git something could not be compared, 2 usage or\n" +
 			"no access.",

@@ -3,6 +3,7 @@
 package approve
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +15,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stagefile"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/approve/approvalfile"
 	"github.com/winnow-dev/winnow/render/guard"
@@ -79,7 +82,10 @@ func addTo(ctx context.Context, edits map[string]*edit, one *addition) error {
 	if err != nil {
 		return err
 	}
-	if !e.isNew || e.after != nil {
+	switch {
+	case one.isPromotion():
+		return e.approve(ctx, one)
+	case !e.isNew || e.after != nil:
 		return e.add(ctx, one)
 	}
 	of, err := editOf(ctx, edits, one.kustomization, false)
@@ -99,7 +105,7 @@ func editOf(ctx context.Context, edits map[string]*edit, file string, absent boo
 		return nil, err
 	}
 	e := &edit{name: name}
-	if e.before, e.mode, err = readForEdit(name); absent && errors.Is(err, fs.ErrNotExist) {
+	if e.before, e.mode, err = files.ReadForEdit(name); absent && errors.Is(err, fs.ErrNotExist) {
 		e.isNew, e.mode, err = true, 0o644, nil
 	}
 	edits[file] = e
@@ -129,6 +135,27 @@ func (e *edit) patch(ctx context.Context, patch string) error {
 		return fmt.Errorf("%s: %w", e.name, err)
 	}
 	e.lines = append(e.lines, fmt.Sprintf("%s: added the patch %s", e.name, patch))
+	return nil
+}
+
+// approve adds the annotation of a promotion, for which the file has to be as in HEAD.
+func (e *edit) approve(ctx context.Context, one *addition) error {
+	content := e.before
+	if e.after != nil {
+		content = e.after
+	} else if err := (repository.Git{}).SameAsHead(ctx, e.name); err != nil {
+		return err
+	}
+	edited, line, err := stagefile.Approve(content, one.key.Name, one.entries[0])
+	if err != nil {
+		return fmt.Errorf("%s: %w", e.name, err)
+	}
+	if bytes.Equal(edited, content) {
+		e.lines = append(e.lines, fmt.Sprintf("%s:%d: already approved, nothing is written", e.name, line))
+		return nil
+	}
+	e.after = edited
+	e.lines = append(e.lines, fmt.Sprintf("%s:%d: approved %s", e.name, line, one.entries[0]))
 	return nil
 }
 
@@ -197,7 +224,7 @@ func (e *edit) save(ctx context.Context) error {
 	case e.isNew:
 		return createFile(e.name, e.after)
 	}
-	return rewriteFile(e.name, e.before, e.after, e.mode)
+	return files.Rewrite(e.name, e.before, e.after, e.mode)
 }
 
 // createFile writes a file that does not exist.

@@ -3,12 +3,8 @@
 package approve
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
@@ -23,7 +19,7 @@ import (
 
 // approveInFile adds the entries that a selection of a cluster offers to the same selection in a file.
 func approveInFile(ctx context.Context, name string, cs *v1alpha1.CatalogSelection, out output.Streams) error {
-	content, mode, err := readForEdit(name)
+	content, mode, err := files.ReadForEdit(name)
 	if err != nil {
 		return err
 	}
@@ -43,50 +39,13 @@ func approveInFile(ctx context.Context, name string, cs *v1alpha1.CatalogSelecti
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := rewriteFile(name, content, edited, mode); err != nil {
+	if err := files.Rewrite(name, content, edited, mode); err != nil {
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	for _, entry := range entries {
 		fmt.Fprintf(out.Stdout, "%s:%d: added %s\n", name, found.Line(), entry)
 	}
 	return nil
-}
-
-// errLink reports a path that is no file, and that a rename would replace.
-var errLink = errors.New("it is a link or no file: name the file itself")
-
-// readForEdit returns the content and the mode of a regular file that may be written.
-func readForEdit(name string) ([]byte, fs.FileMode, error) {
-	info, err := os.Lstat(name)
-	if err != nil {
-		return nil, 0, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, 0, fmt.Errorf("%s: %w", name, errLink)
-	}
-	file, err := os.OpenFile(name, os.O_RDWR, 0) // a rename would replace a file that may not be written
-	if err != nil {
-		return nil, 0, err
-	}
-	defer file.Close()
-	content, err := files.ReadBounded(name, file, files.MaxInputBytes)
-	return content, info.Mode(), err
-}
-
-// rewriteFile replaces the content of a file by a rename, and keeps its mode. It refuses a file that has changed since
-// before was read.
-func rewriteFile(name string, before, after []byte, mode fs.FileMode) error {
-	return files.Replace(name, mode.Perm(), func(f *os.File) error {
-		_, err := f.Write(after)
-		if err = errors.Join(err, f.Sync()); err != nil {
-			return err
-		}
-		now, _, err := readForEdit(name)
-		if err == nil && !bytes.Equal(now, before) {
-			err = errors.New("it was changed at the same time: try again")
-		}
-		return err
-	})
 }
 
 // missingApprovals returns the offered entries that no entry of a file gives: one with the same checksum and another

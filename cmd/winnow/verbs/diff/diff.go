@@ -7,17 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/diffview"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
-	"github.com/winnow-dev/winnow/cmd/winnow/verbs/diff/diffview"
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
@@ -29,7 +27,7 @@ type diffOptions struct {
 	kubeconfig, kubeContext string
 
 	stat   bool
-	failOn conditions
+	failOn flags.FailOn
 	output *flags.Choice
 }
 
@@ -74,8 +72,9 @@ func New() *cobra.Command {
 			"the catalogs that the result names are pulled. A directory with a\n" +
 			"kustomization.yaml that no Kustomization applies is built as well; other YAML\n" +
 			"files are read unchanged. Nothing else is fetched. A GitRepository is this\n" +
-			"repository if a remote has its URL; --repository names others.\n\n" +
-			"--fail-on takes\n\n" + conditionTable() + "\n" +
+			"repository if a remote has its URL; --repository names others. Where the digest\n" +
+			"in an OCIRepository changes, the rendered artifacts of both are compared.\n\n" +
+			"--fail-on takes\n\n" + flags.Conditions() + "\n" +
 			"--live reads the definitions of a cluster, as kubectl would, and adds their\n" +
 			"losses when the selection begins to hold them. Without --from and\n" +
 			"--from-selection, a first publication is compared with the live definitions.\n\n" +
@@ -105,7 +104,7 @@ func New() *cobra.Command {
 	_ = cmd.MarkFlagFilename("kubeconfig")
 	o.output = flags.AddFormats(cmd, output.FormatTable, output.FormatJSON, output.FormatYAML, output.FormatMarkdown)
 	o.output.Alias = output.FormatText
-	o.failOn.add(cmd)
+	o.failOn.Add(cmd)
 	return cmd
 }
 
@@ -114,36 +113,10 @@ func (o *diffOptions) run(ctx context.Context, paths []string, stdin io.Reader, 
 	if err != nil {
 		return output.Unusable(err)
 	}
-	if o.output.Value == output.FormatJSON || o.output.Value == output.FormatYAML {
-		report.Classes = report.Classified()
-		if o.stat {
-			report.Shorten()
-		}
-	}
-	if err := output.Write(stdout, o.output.Value, diffView{report, o.stat}); err != nil {
-		return err
-	}
-	found := report.Trips(o.failOn.names)
-	if len(found) > 0 {
-		found[0] = "--fail-on " + found[0]
-	}
-	found = append(found, diffview.Invalid(report, selections.AfterPrefix)...)
-	if len(found) > 0 {
-		return output.Finding(errors.New(strings.Join(found, "; ")))
-	}
-	return nil
+	return diffview.Write(stdout, report, diffview.Options{
+		Format: o.output.Value, Stat: o.stat, FailOn: o.failOn.Names, Invalid: selections.AfterPrefix,
+	})
 }
-
-// diffView prints a report in the formats of -o.
-type diffView struct {
-	*diff.Report
-	// stat leaves out the details.
-	stat bool
-}
-
-func (v diffView) Table(w io.Writer) { diffview.Text(w, v.Report, v.stat) }
-
-func (v diffView) Markdown(w io.Writer) { diffview.Markdown(w, v.Report, v.stat) }
 
 func (o *diffOptions) compare(ctx context.Context, paths []string, stdin io.Reader) (*diff.Report, error) {
 	switch {
@@ -168,46 +141,4 @@ func (o *diffOptions) cluster() (*live.Cluster, error) {
 		return nil, errors.New("--kubeconfig and --context are for --live")
 	}
 	return nil, nil
-}
-
-// conditions is the value of --fail-on: names of diff.Conditions.
-type conditions struct{ names []string }
-
-func (c *conditions) add(cmd *cobra.Command) {
-	cmd.Flags().Var(c, "fail-on", "exit with 1 on `WHAT`, several with commas")
-	// The only error is that there is no such flag.
-	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions(conditionNames(), cobra.ShellCompDirectiveNoFileComp))
-}
-
-func conditionTable() string {
-	var table strings.Builder
-	for _, condition := range diff.Conditions() {
-		fmt.Fprintf(&table, "    %-16s %s\n", condition.Name, condition.Summary)
-	}
-	return table.String()
-}
-
-func conditionNames() []string {
-	var names []string
-	for _, condition := range diff.Conditions() {
-		names = append(names, condition.Name)
-	}
-	return names
-}
-
-// String is part of pflag.Value.
-func (c *conditions) String() string { return strings.Join(c.names, ",") }
-
-// Type is part of pflag.Value.
-func (c *conditions) Type() string { return "strings" }
-
-// Set is part of pflag.Value.
-func (c *conditions) Set(value string) error {
-	for name := range strings.SplitSeq(value, ",") {
-		if !slices.Contains(conditionNames(), name) {
-			return fmt.Errorf("%q is none of %s", name, strings.Join(conditionNames(), ", "))
-		}
-		c.names = append(c.names, name)
-	}
-	return nil
 }

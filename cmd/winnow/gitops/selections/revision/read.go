@@ -47,8 +47,9 @@ func New(ctx context.Context, state gitops.State) Revision {
 
 // MayBeRelevant reports whether a file may have what a Revision holds, as the Keep of gitops.Options does.
 func MayBeRelevant(content []byte) bool {
-	return slices.ContainsFunc([]string{v1alpha1.CatalogSelectionKind, sourcev1.GroupVersion.Group, sourcev1.ExternalArtifactKind},
-		func(word string) bool { return bytes.Contains(content, []byte(word)) })
+	has := func(word string) bool { return bytes.Contains(content, []byte(word)) }
+	return slices.ContainsFunc([]string{v1alpha1.CatalogSelectionKind, sourcev1.GroupVersion.Group, sourcev1.ExternalArtifactKind}, has) ||
+		has(kustomizev1.GroupVersion.Group) && has(sourcev1.OCIRepositoryKind)
 }
 
 // Read adds the documents of a file.

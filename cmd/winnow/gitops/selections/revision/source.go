@@ -28,8 +28,8 @@ type Source struct {
 
 // Reference is the catalog that a source of a selection resolves to.
 type Reference struct {
-	// Catalog is the address of a CATALOG in a registry.
-	Catalog string
+	// Catalog is the address of a CATALOG in a registry, and Digest the one in it, if it has one.
+	Catalog, Digest string
 	// PlainHTTP reports that the registry is contacted without TLS.
 	PlainHTTP bool
 	// Ignore reports that the source has spec.ignore, and Filter is what Flux takes from a revision, as guard.FilterOf
@@ -75,7 +75,8 @@ func (s Source) Reference() (Reference, error) {
 	found.Secrets = spec.SecretRef != nil || spec.CertSecretRef != nil || spec.ProxySecretRef != nil
 	switch {
 	case spec.Reference.Digest != "":
-		found.Catalog += "@" + spec.Reference.Digest
+		found.Digest = spec.Reference.Digest
+		found.Catalog += "@" + found.Digest
 	case spec.Reference.SemVer != "":
 		found.SemVer, found.SemverFilter = spec.Reference.SemVer, spec.Reference.SemverFilter
 	case spec.Reference.Tag != "":

@@ -29,10 +29,14 @@ func headline(s *diff.Selection) string {
 			parts = append(parts, strings.Join(counted, ", "))
 		}
 	}
-	if len(parts) == 0 {
+	switch {
+	case len(parts) > 0:
+	case s.Promotion != nil && s.Change != diff.Unchanged:
+		parts = append(parts, "no application changes, but other objects of the artifact do")
+	default:
 		parts = append(parts, "nothing changes")
 	}
-	if s.Everything {
+	if s.Everything || s.Promotion != nil {
 		return fmt.Sprintf("%s (%s)", strings.Join(parts, "; "), plaintext.Count(s.To.Available, "application"))
 	}
 	if s.To == nil {

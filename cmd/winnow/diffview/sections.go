@@ -31,7 +31,7 @@ func decided(s *diff.Selection) []block {
 	if h := s.Held; h != nil {
 		b := block{title: same("What is held:"), indent: "  ", list: reasonsOf(h)}
 		for _, entry := range h.BaseApprovals {
-			b.sentences = append(b.sentences, wording{baseApproval(plaintext.Line(entry)), baseApproval(code(entry))})
+			b.sentences = append(b.sentences, wording{baseApproval(s, plaintext.Line(entry)), baseApproval(s, code(entry))})
 		}
 		blocks = append(blocks, b)
 	}

@@ -27,7 +27,7 @@ func Name(s *diff.Selection) string {
 	if s.Everything {
 		return "everything"
 	}
-	name := s.Namespace + "/" + s.Name
+	name := strings.TrimSpace(s.Place().Kind + " " + s.Namespace + "/" + s.Name)
 	if where := strings.TrimSuffix(s.Cluster+": "+s.File, ": "); s.Cluster != "" {
 		name += " (" + where + ")"
 	} else if s.File != "" {
@@ -126,6 +126,8 @@ func byCause(cause diff.Cause) string {
 		return "by the edit of the selection"
 	case diff.CausePlatform:
 		return "by spec.platform"
+	case diff.CausePromotion:
+		return "by the promotion"
 	case diff.CauseAdoption:
 		return "by the adoption: only the live definition has it"
 	}

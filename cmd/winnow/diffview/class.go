@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -25,7 +26,15 @@ func numberOf(c diff.Class) string {
 	if len(clusters) == len(c.Selections) && !clusters[""] && c.Selections[0].Cluster != "" {
 		return plaintext.Count(len(clusters), "cluster")
 	}
-	return plaintext.Count(len(c.Selections), "CatalogSelection")
+	return plaintext.Count(len(c.Selections), nounOf(c.Selections[0]))
+}
+
+// nounOf returns the word for a selection, or for a promotion.
+func nounOf(p diff.Place) string {
+	if p.Kind != "" {
+		return "promotion"
+	}
+	return v1alpha1.CatalogSelectionKind
 }
 
 // isOneName reports whether all selections of a class have the same namespace and name.
@@ -40,13 +49,14 @@ func nameOf(c diff.Class, shown func(string) string) string {
 	if len(c.Members()) == 1 {
 		return shown(Name(first))
 	}
+	name := shown(strings.TrimSpace(first.Place().Kind + " " + first.Namespace + "/" + first.Name))
 	switch {
 	case !isOneName(c):
 		return numberOf(c)
 	case first.Cluster == "":
-		return shown(first.Namespace+"/"+first.Name) + " in " + plaintext.Count(len(c.Members()), "file")
+		return name + " in " + plaintext.Count(len(c.Members()), "file")
 	}
-	return shown(first.Namespace+"/"+first.Name) + " in " + numberOf(c)
+	return name + " in " + numberOf(c)
 }
 
 // placesOf names the first places of a class of several selections, empty for one.
@@ -114,8 +124,8 @@ func notes(report *diff.Report, shown func(string) string) []string {
 	return texts
 }
 
-// Invalid returns a message for each error with a prefix, with the first of the selections that have it.
-func Invalid(report *diff.Report, prefix string) []string {
+// invalid returns a message for each error with a prefix, with the first of the selections that have it.
+func invalid(report *diff.Report, prefix string) []string {
 	var messages []string
 	for _, c := range report.Classified() {
 		if len(c.Members()) == 0 {

@@ -14,6 +14,10 @@ import (
 
 func heldHeadline(s *diff.Selection) string {
 	switch {
+	case s.Promotion != nil && s.Held.Approved:
+		return "Held unless approved, and the annotation " + s.Promotion.Annotation + " has it"
+	case s.Promotion != nil:
+		return "HELD: a check with --fail-on held refuses this until it is approved; without one, Flux applies it once it is merged"
 	case s.Held.Approved:
 		return "Held unless approved, and spec.safeguards.approve has it: it is published"
 	case s.Everything:
@@ -41,6 +45,9 @@ func approveHeadline(c diff.Class) wording {
 	member := c.Members()[0]
 	to := func(shown func(string) string) string {
 		text := "To publish it all the same, add to the CatalogSelection"
+		if member.Promotion != nil {
+			text = "To promote it all the same, add in this change to the OCIRepository"
+		}
 		switch {
 		case len(c.Members()) == 1 && (len(files) == 0 || files[0] == member.File):
 		case len(files) == 0:
@@ -91,13 +98,20 @@ func approvalAdvice(c diff.Class) []string {
 }
 
 // baseApproval returns a sentence on why an entry approves nothing.
-func baseApproval(entry string) string {
-	return fmt.Sprintf("%s in spec.safeguards.approve was there before this change, and approves nothing of it: "+
-		"it is used up, or was reviewed with another change.", entry)
+func baseApproval(s *diff.Selection, entry string) string {
+	at := "spec.safeguards.approve"
+	if s.Promotion != nil {
+		at = "the annotation " + s.Promotion.Annotation
+	}
+	return fmt.Sprintf("%s in %s was there before this change, and approves nothing of it: "+
+		"it is used up, or was reviewed with another change.", entry, at)
 }
 
 // approveYAML returns the entries of a class. The checksums of renders may differ, and approve one of them each.
 func approveYAML(c diff.Class) string {
+	if s := c.Members()[0]; s.Promotion != nil { // whose approvals are the same in all of a class
+		return fmt.Sprintf("metadata:\n  annotations:\n    %s: %s\n", s.Promotion.Annotation, s.Held.Approve[0])
+	}
 	lines := []string{"spec:", "  safeguards:", "    approve:"}
 	var entries []string
 	for _, s := range c.Members() {

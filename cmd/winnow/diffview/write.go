@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package diffview
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/render/diff"
+)
+
+// Options of Write.
+type Options struct {
+	// Format is one of -o.
+	Format string
+	// Stat leaves out the details.
+	Stat bool
+	// FailOn are the names of conditions that are findings, and Invalid is the prefix of errors that are.
+	FailOn  []string
+	Invalid string
+}
+
+// Write writes a report, and returns what it has of the conditions as a finding.
+func Write(w io.Writer, report *diff.Report, o Options) error {
+	if o.Format == output.FormatJSON || o.Format == output.FormatYAML {
+		report.Classes = report.Classified()
+		if o.Stat {
+			report.Shorten()
+		}
+	}
+	if err := output.Write(w, o.Format, view{report, o.Stat}); err != nil {
+		return err
+	}
+	found := report.Trips(o.FailOn)
+	if len(found) > 0 {
+		found[0] = "--fail-on " + found[0]
+	}
+	if found = append(found, invalid(report, o.Invalid)...); len(found) > 0 {
+		return output.Finding(errors.New(strings.Join(found, "; ")))
+	}
+	return nil
+}
+
+// view prints a report in the formats for people.
+type view struct {
+	*diff.Report
+
+	stat bool
+}
+
+// Table is part of output.Write.
+func (v view) Table(w io.Writer) { Text(w, v.Report, v.stat) }
+
+// Markdown is part of output.Write.
+func (v view) Markdown(w io.Writer) { Markdown(w, v.Report, v.stat) }

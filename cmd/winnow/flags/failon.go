@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package flags
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/winnow-dev/winnow/render/diff"
+)
+
+// FailOn is the value of --fail-on: names of diff.Conditions.
+type FailOn struct{ Names []string }
+
+// Add adds the flag.
+func (c *FailOn) Add(cmd *cobra.Command) {
+	cmd.Flags().Var(c, "fail-on", "exit with 1 on `WHAT`, several with commas")
+	// The only error is that there is no such flag.
+	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions(conditionNames(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+// Conditions returns the lines of a help on the names.
+func Conditions() string {
+	var table strings.Builder
+	for _, condition := range diff.Conditions() {
+		fmt.Fprintf(&table, "    %-16s %s\n", condition.Name, condition.Summary)
+	}
+	return table.String()
+}
+
+func conditionNames() []string {
+	var names []string
+	for _, condition := range diff.Conditions() {
+		names = append(names, condition.Name)
+	}
+	return names
+}
+
+// String is part of pflag.Value.
+func (c *FailOn) String() string { return strings.Join(c.Names, ",") }
+
+// Type is part of pflag.Value.
+func (c *FailOn) Type() string { return "strings" }
+
+// Set is part of pflag.Value.
+func (c *FailOn) Set(value string) error {
+	for name := range strings.SplitSeq(value, ",") {
+		if !slices.Contains(conditionNames(), name) {
+			return fmt.Errorf("%q is none of %s", name, strings.Join(conditionNames(), ", "))
+		}
+		c.Names = append(c.Names, name)
+	}
+	return nil
+}

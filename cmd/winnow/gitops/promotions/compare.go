@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package promotions
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stagefile"
+	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
+
+// annotation of an OCIRepository approves a promotion.
+const annotation = v1alpha1.ApproveAnnotation
+
+// Found is the result of a comparison.
+type Found struct {
+	Promotions []*diff.Selection
+	// Unknown are sentences on what differs and is not compared. They begin with the cluster, or the file.
+	Unknown []string
+}
+
+// Compare compares the stages of two commits. external are the Kustomizations of OCIRepositories that may differ: what is
+// not compared of them is unknown. paths are those that were evaluated: what others build of a file outside of them is not
+// known, so that it takes no approval.
+func Compare(ctx context.Context, base, head *revision.Revision, external []gitops.External, paths []string, open Open) (Found, error) {
+	var out Found
+	var all []stage
+	all, out.Unknown = stages(base, head)
+	registry := newArtifacts(open)
+	done := map[string]bool{}
+	for _, s := range all {
+		compared, err := s.compare(ctx, registry)
+		switch {
+		case err != nil:
+			return out, err
+		case compared == nil:
+			continue
+		}
+		for _, k := range head.Consumers {
+			if k.Cluster == s.consumer.Cluster && k.Kind == s.consumer.Kind && k.Artifact == s.consumer.Artifact {
+				done[k.Cluster+" "+strings.TrimPrefix(k.Name, "/")] = true
+			}
+		}
+		s.place(head, paths, compared)
+		out.Promotions = append(out.Promotions, compared)
+		out.Unknown = append(out.Unknown, s.besides()...)
+	}
+	for _, e := range external {
+		if !done[e.Cluster+" "+e.Name] || e.Applied {
+			out.Unknown = append(out.Unknown, e.Sentence)
+		}
+	}
+	return out, ctx.Err()
+}
+
+// compare compares the artifacts of a stage. It returns nil for one that Winnow has not rendered.
+func (s stage) compare(ctx context.Context, registry *artifacts) (*diff.Selection, error) {
+	sides := []struct {
+		when      string
+		source    *revision.Source
+		reference revision.Reference
+	}{{"before: ", s.from, s.before}, {"after: ", s.to, s.after}}
+	var found [2]Artifact
+	var unknown []string
+	rendered, others := 0, 0
+	for i, side := range sides {
+		if side.reference.Digest == "" {
+			unknown = append(unknown, side.when+follows(side.source, i == 0))
+			continue
+		}
+		var err error
+		found[i], err = registry.pull(ctx, side.reference)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil:
+			unknown = append(unknown, side.when+err.Error())
+		case found[i].Result == nil:
+			others++
+			unknown = append(unknown, fmt.Sprintf("%s%s is no artifact that Winnow has rendered: %s", side.when, side.reference.Catalog, found[i].Other))
+		default:
+			rendered++
+		}
+	}
+	if rendered == 0 && others > 0 {
+		return nil, nil
+	}
+	if len(unknown) > 0 {
+		out := diff.NewSelection(&v1alpha1.CatalogSelection{})
+		out.Unknown = unknown
+		return s.describe(out), nil
+	}
+	out, err := registry.compare(ctx, s.before, s.after, found[0], found[1])
+	if err != nil {
+		return nil, err
+	}
+	out.From.Revision, out.To.Revision = s.before.Digest, s.after.Digest
+	return s.describe(out), nil
+}
+
+// follows returns why a side without a digest is not known.
+func follows(source *revision.Source, older bool) string {
+	switch {
+	case source == nil:
+		return "there is no digest: what the cluster has applied is not known"
+	case older:
+		return "it " + source.Moves() + ": what the cluster has applied is not known"
+	}
+	return "it " + source.Moves() + " from now on: what that gets reaches the cluster without a comparison"
+}
+
+// describe adds what is known without the artifacts.
+func (s stage) describe(out *diff.Selection) *diff.Selection {
+	out.Namespace, out.Name, out.Cluster, out.File = s.to.Namespace, s.to.Name, s.to.Cluster, s.to.File
+	out.Promotion = &diff.Promotion{Annotation: annotation}
+	if s.before.Digest != "" {
+		out.Promotion.From = s.before.Catalog
+	}
+	if s.after.Digest != "" {
+		out.Promotion.To = s.after.Catalog
+	}
+	if s.before.Verified && !s.after.Verified {
+		out.Loosened = append(out.Loosened, diff.Loosened{Field: "spec.verify", From: "set", To: "not set", Effect: "unsigned content is applied"})
+	}
+	if s.after.Suspended {
+		out.Notes = append(out.Notes, "it is suspended: nothing is pulled until it is resumed")
+	}
+	if s.after.Ignore {
+		out.Notes = append(out.Notes, "spec.ignore of its OCIRepository is not evaluated here")
+	}
+	var fields []string
+	for _, field := range []string{"commonMetadata", "components", "images", "namePrefix", "nameSuffix", "patches", "postBuild", "targetNamespace"} {
+		if _, set := s.consumer.Spec[field]; set {
+			fields = append(fields, "spec."+field)
+		}
+	}
+	if len(fields) > 0 {
+		out.Notes = append(out.Notes, fmt.Sprintf("its Kustomization %s has %s: what these change is not compared", s.consumer.Name, strings.Join(fields, ", ")))
+	}
+	s.hold(out.Held)
+	return out
+}
+
+// hold decides whether the annotation approves what is held.
+func (s stage) hold(held *diff.Held) {
+	if held == nil {
+		return
+	}
+	is := s.to.Annotations[annotation]
+	names := func(value string) bool { return value != "" && diff.ApprovesDigest(value, s.after.Digest) }
+	switch {
+	case names(is) && is != s.approved:
+		held.Approved = true
+		return
+	case names(is):
+		held.BaseApprovals = []string{is}
+	}
+	held.Approve = []string{diff.DigestApproval(s.after.Digest, s.approved)}
+}
+
+// besides returns what is not compared although the artifacts are.
+func (s stage) besides() (unknown []string) {
+	add := func(format string, args ...any) {
+		unknown = append(unknown, placeOf(s.to.Origin)+": "+fmt.Sprintf(format, args...))
+	}
+	name := "OCIRepository " + manifest.NameOf(nameOf(s.consumer))
+	if s.from == nil {
+		return nil
+	}
+	if s.before.Filter != s.after.Filter {
+		add("%s has another spec.ignore or spec.layerSelector: what Flux takes from the artifact is known in the cluster only", name)
+	}
+	// That the source of a cluster is resumed is known already.
+	if s.to.Cluster == "" && (s.before.Suspended && !s.after.Suspended || s.before.Untouched && !s.after.Untouched) {
+		add("%s is resumed: what was applied last is older than the commit before, so that more may change than this report shows", name)
+	}
+	return unknown
+}
+
+// place sets the file that takes the approval: the one with the digest.
+func (s stage) place(head *revision.Revision, paths []string, compared *diff.Selection) {
+	if compared.Held == nil || compared.Held.Approved {
+		return
+	}
+	files := s.to.Inputs
+	if !slices.Contains(files, s.to.File) {
+		files = append([]string{s.to.File}, files...)
+	}
+	var having []string
+	for _, file := range files {
+		if content := head.Inputs[file]; s.to.Cluster == "" || hasStage(content, s.to.Name, s.after.Digest) {
+			having = append(having, file)
+		}
+	}
+	switch {
+	case len(having) != 1:
+		compared.Held.Advice = "the digest of " + excerpt.Quoted(s.to.Name) + " is not in one file alone: add the annotation by hand, where the digest comes from"
+	case !slices.ContainsFunc(paths, func(at string) bool { return repository.Contains(at, having[0]) }):
+		compared.Held.Advice = having[0] + " is outside of the paths, and others may be built of it: pass them as well, or add the annotation by hand"
+	default:
+		compared.Held.File = having[0]
+	}
+}
+
+// hasStage reports whether a file has the digest of an OCIRepository.
+func hasStage(content []byte, name, digest string) bool {
+	found, err := stagefile.Find(content)
+	return err == nil && slices.ContainsFunc(found, func(s stagefile.Stage) bool { return s.Name == name && s.Digest == digest })
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package promotions
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
+)
+
+// stage is an OCIRepository whose Kustomization gets another artifact.
+type stage struct {
+	consumer revision.Consumer
+	// from and to are the OCIRepositories; from is nil if the Kustomization, or its OCIRepository, is new.
+	from, to *revision.Source
+	before   revision.Reference
+	after    revision.Reference
+	// approved is the annotation that the OCIRepository of this name had before.
+	approved string
+}
+
+// key tells stages apart: several Kustomizations may apply one.
+type key struct{ cluster, file, namespace, name, from string }
+
+// stages returns the stages that differ, in the order of the newer commit. unknown are sentences on those that are not known,
+// because there are several OCIRepositories of the name.
+func stages(base, head *revision.Revision) (all []stage, unknown []string) {
+	known := map[key]bool{}
+	for _, consumer := range head.Consumers {
+		s, err := stageOf(base, head, consumer)
+		if err != nil {
+			unknown = append(unknown, placeOf(consumer.Origin)+": OCIRepository "+consumer.Artifact+": "+err.Error())
+		}
+		if s == nil {
+			continue
+		}
+		k := key{s.to.Cluster, s.to.File, s.to.Namespace, s.to.Name, s.before.Catalog}
+		if !known[k] {
+			known[k] = true
+			all = append(all, *s)
+		}
+	}
+	return all, unknown
+}
+
+// stageOf returns the stage of a Kustomization; nil if it is none, or does not differ.
+func stageOf(base, head *revision.Revision, consumer revision.Consumer) (*stage, error) {
+	to, err := sourceOf(head, consumer)
+	if to == nil || err != nil {
+		return nil, err
+	}
+	s := &stage{consumer: consumer, to: to}
+	if older := formerOf(base, consumer); older != nil {
+		if s.from, err = sourceOf(base, *older); err != nil {
+			return nil, fmt.Errorf("before: %w", err)
+		}
+	}
+	s.after, err = to.Reference()
+	if err == nil && s.from != nil {
+		s.before, err = s.from.Reference()
+	}
+	if err != nil || s.before.Digest == "" && s.after.Digest == "" || s.before.Catalog == s.after.Catalog {
+		return nil, nil // what is not known of its source is unknown already
+	}
+	for _, same := range base.Nearest(consumer.Origin, sourcev1.OCIRepositoryKind, nameOf(consumer)) {
+		if is := same.Annotations[annotation]; s.approved == "" || is == to.Annotations[annotation] {
+			s.approved = is
+		}
+	}
+	return s, nil
+}
+
+// sourceOf returns the OCIRepository of a Kustomization, nil if it is not in the commit.
+func sourceOf(r *revision.Revision, consumer revision.Consumer) (*revision.Source, error) {
+	if consumer.Kind != sourcev1.OCIRepositoryKind {
+		return nil, nil
+	}
+	nearest := r.Nearest(consumer.Origin, consumer.Kind, nameOf(consumer))
+	if len(nearest) == 0 {
+		return nil, nil
+	}
+	return &nearest[0], revision.SameDocument(nearest)
+}
+
+func nameOf(consumer revision.Consumer) types.NamespacedName {
+	namespace, name, _ := strings.Cut(consumer.Artifact, "/")
+	return types.NamespacedName{Namespace: namespace, Name: name}
+}
+
+// formerOf returns the Kustomization of the same cluster, or file, and name; nil if there was none.
+func formerOf(base *revision.Revision, consumer revision.Consumer) *revision.Consumer {
+	i := slices.IndexFunc(base.Consumers, func(k revision.Consumer) bool {
+		return k.Name == consumer.Name && k.Cluster == consumer.Cluster && (k.Cluster != "" || k.File == consumer.File)
+	})
+	if i < 0 {
+		return nil
+	}
+	return &base.Consumers[i]
+}
+
+func placeOf(o revision.Origin) string { return cmp.Or(o.Cluster, o.File) }

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package repository
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+)
+
+// Change is a commit.
+type Change struct {
+	Commit string
+	// At is the time of the committer, who may have written another one.
+	At time.Time
+}
+
+// maxChanges bounds the commits that Since reads.
+const maxChanges = 1_000
+
+// Since returns the commit since which a file, a path in the repository, has a value that same recognizes: the oldest of the
+// last commits with it. It follows the first parents, so that a merge counts when it was made. What it returns is too young
+// if the file was renamed, or if the clone is shallow.
+func (g Git) Since(ctx context.Context, commit, name string, same func(content []byte) bool) (since Change, err error) {
+	file, err := g.WorkingFile(ctx, name)
+	if err != nil {
+		return since, err
+	}
+	out, err := g.run(ctx, "log", "--first-parent", "--format=%H %ct", "-n", strconv.Itoa(maxChanges), commit, "--", file)
+	if err != nil {
+		return since, fmt.Errorf("%s: reading its history: %w", name, err)
+	}
+	for line := range strings.Lines(string(out)) {
+		id, at, _ := strings.Cut(strings.TrimSpace(line), " ")
+		seconds, err := strconv.ParseInt(at, 10, 64)
+		if err != nil || !commitID.MatchString(id) {
+			return since, fmt.Errorf("%s: git prints %s as a commit of its history", name, plaintext.Line(line))
+		}
+		content, err := g.Content(ctx, id, name)
+		if err != nil || !same(content) {
+			break
+		}
+		since = Change{Commit: id, At: time.Unix(seconds, 0).UTC()}
+	}
+	if since.Commit == "" {
+		return since, fmt.Errorf("%s: its history has no commit with this value", name)
+	}
+	return since, nil
+}
+
+// Content returns the content of a file in a commit.
+func (g Git) Content(ctx context.Context, commit, name string) ([]byte, error) {
+	content, err := g.run(ctx, "cat-file", "blob", commit+":"+name)
+	if err == nil && len(content) > MaxFile {
+		err = fmt.Errorf("%w: it has more than %d bytes", ErrTooLarge, MaxFile)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return content, nil
+}
+
+// IsShallow reports whether the clone lacks older commits.
+func (g Git) IsShallow(ctx context.Context) bool {
+	out, err := g.run(ctx, "rev-parse", "--is-shallow-repository")
+	return err == nil && bytes.HasPrefix(out, []byte("true"))
+}

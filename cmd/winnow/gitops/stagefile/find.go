@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stagefile
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/yamledit"
+	"github.com/winnow-dev/winnow/render/yamlnode"
+)
+
+// Stage is an OCIRepository in a file, which may be a patch of one.
+type Stage struct {
+	Namespace, Name string
+	// URL of the repository, and Digest in spec.ref; empty where the file does not have them. Follows are the tag or the
+	// range in spec.ref.
+	URL, Digest, Follows string
+	// Line of the object.
+	Line int
+
+	document int
+	items    []int
+	node     *yaml.Node
+}
+
+// ErrEncrypted reports that SOPS encrypted a document, whose checksum an edit would break.
+var ErrEncrypted = errors.New("the document is encrypted by SOPS, which signs all of it: edit it with sops")
+
+// Find returns the OCIRepositories among the documents of a file and the items of lists, in their order.
+func Find(content []byte) ([]Stage, error) {
+	documents, err := yamledit.Documents(content)
+	if err != nil {
+		return nil, err
+	}
+	var all []Stage
+	for i, root := range documents {
+		all = append(all, stagesIn(Stage{document: i, node: root})...)
+	}
+	return all, nil
+}
+
+// stagesIn returns the OCIRepositories in an object: the object itself, or items of a list.
+func stagesIn(s Stage) (all []Stage) {
+	if items := yamlnode.Lookup(s.node, "items"); items != nil && items.Kind == yaml.SequenceNode && strings.HasSuffix(s.text("kind"), "List") {
+		for i, item := range items.Content {
+			all = append(all, stagesIn(Stage{document: s.document, items: append(slices.Clone(s.items), i), node: item})...)
+		}
+		return all
+	}
+	group, _, _ := strings.Cut(s.text("apiVersion"), "/")
+	if group != sourcev1.GroupVersion.Group || s.text("kind") != sourcev1.OCIRepositoryKind {
+		return nil
+	}
+	s.Namespace, s.Name, s.Line = s.text("metadata", "namespace"), s.text("metadata", "name"), s.node.Line
+	s.URL, s.Digest = s.text("spec", "url"), s.text("spec", "ref", "digest")
+	for _, field := range []string{"tag", "semver"} {
+		if value := s.text("spec", "ref", field); value != "" {
+			s.Follows = field + " " + value
+		}
+	}
+	return []Stage{s}
+}
+
+// text returns a text of the object, empty if there is none.
+func (s Stage) text(path ...string) string {
+	node := s.node
+	for _, field := range path {
+		node = yamlnode.Lookup(node, field)
+	}
+	text, _ := yamlnode.Text(node)
+	return text
+}
+
+// FullName is <namespace>/<name>, or the name alone.
+func (s Stage) FullName() string { return strings.TrimPrefix(s.Namespace+"/"+s.Name, "/") }

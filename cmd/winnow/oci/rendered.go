@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package oci
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/winnow-dev/winnow/registry"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/contract"
+)
+
+// Rendered is an artifact that was rendered before, in a registry.
+type Rendered struct {
+	// Digest of the manifest.
+	Digest string
+	// Result is what was rendered, and nil if the artifact is another one: then Other is why.
+	Result *render.Result
+	Other  string
+}
+
+// PullRendered fetches an artifact that Winnow has rendered. It does not fetch the layers of another one.
+func (r *Repository) PullRendered(ctx context.Context) (out Rendered, err error) {
+	manifest, raw, err := r.fetchManifest(ctx)
+	if err != nil {
+		return out, err
+	}
+	out.Digest = manifest.Digest.String()
+	layer, other, err := contract.RenderedLayer(manifest.MediaType, raw)
+	if out.Other = other; err != nil || other != "" {
+		return out, err
+	}
+	packed, err := registry.FetchLayer(ctx, r.remote, layer, archive.DefaultLimits().Compressed)
+	if err != nil {
+		return out, fmt.Errorf("fetching the layer: %w", r.advise(err))
+	}
+	out.Result, err = render.ReadResult(ctx, bytes.NewReader(packed))
+	return out, err
+}

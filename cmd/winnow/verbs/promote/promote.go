@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package promote
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/diffview"
+	"github.com/winnow-dev/winnow/cmd/winnow/files"
+	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stagefile"
+	"github.com/winnow-dev/winnow/cmd/winnow/input"
+	"github.com/winnow-dev/winnow/cmd/winnow/live"
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/render/diff"
+)
+
+// options are the flags of winnow promote.
+type options struct {
+	access       flags.Access
+	repositories []string
+	name         string
+	minAge       time.Duration
+	approve      bool
+	failOn       flags.FailOn
+	output       *flags.Choice
+	// now is the time that ages are measured at.
+	now func() time.Time
+}
+
+// New returns winnow promote.
+func New() *cobra.Command {
+	o := options{now: time.Now}
+	cmd := &cobra.Command{
+		Use:   "promote --git FROM TO...",
+		Short: "Write the digest of a stage into another, and show what it changes",
+		Long: "Write the digest of a stage into other ones, and show what that changes there,\n" +
+			"as winnow diff --git does.\n\n" +
+			"A stage is the line ref.digest of an OCIRepository in Git, whose artifact Winnow\n" +
+			"has rendered and a Kustomization applies. FROM and TO are files, or directories\n" +
+			"with one stage at or below them. FROM may also be an artifact in a registry,\n" +
+			"oci://host/repository[:tag|@digest], for the first stage.\n\n" +
+			"The files of TO in the working directory get the digest, and keep all other\n" +
+			"bytes. They have to be as in HEAD. Nothing is committed.\n\n" +
+			"What the promotion would lose of what TO runs is held. --approve adds the\n" +
+			"annotation " + annotationOf() + " to the OCIRepository, which approves it\n" +
+			"in the same commit.\n\n" +
+			"With --min-age, FROM must have had its digest for that time: since the commit\n" +
+			"that wrote it, by the clock of its committer. Otherwise nothing is written.\n\n" +
+			"--fail-on takes what it takes in winnow diff, such as held,unknown. The files\n" +
+			"are written all the same.\n\n" +
+			"Exit codes: 0 done, 1 something of --fail-on was found, or FROM is too young,\n" +
+			"2 usage, I/O or another invalid input.",
+		Example: "  # what ran in staging for a day\n" +
+			"  winnow promote --git spokes/staging spokes/production --min-age 24h \\\n" +
+			"    --fail-on held,unknown\n\n" +
+			"  # the first stage, from what the hub has pushed\n" +
+			"  winnow promote --git oci://registry.example.com/rendered/datacenter:latest \\\n" +
+			"    spokes/staging",
+		Args: flags.Arguments(2, maxStages, "FROM and TO"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), args[0], args[1:], flags.StreamsOf(cmd))
+		},
+	}
+	f := cmd.Flags()
+	f.Bool("git", false, "of the working directory, as always")
+	f.StringArrayVar(&o.repositories, "repository", nil, "`NAME=DIR` of a source that is this repository")
+	f.StringVar(&o.name, "name", "", "`NAME` of the OCIRepository, of several")
+	f.DurationVar(&o.minAge, "min-age", 0, "`AGE` of the digest of FROM, such as 24h")
+	f.BoolVar(&o.approve, "approve", false, "approve what is held")
+	o.access.AddFlags(cmd)
+	flags.CompleteNothing(cmd, "repository", "name", "min-age")
+	o.output = flags.AddFormats(cmd, output.FormatTable, output.FormatJSON, output.FormatYAML, output.FormatMarkdown)
+	o.output.Alias = output.FormatText
+	o.failOn.Add(cmd)
+	return cmd
+}
+
+// maxStages bounds the arguments.
+const maxStages = 1_000
+
+// run promotes FROM to each TO.
+func (o *options) run(ctx context.Context, from string, to []string, out output.Streams) error {
+	commit, err := repository.Git{}.Commit(ctx, "HEAD")
+	if err != nil {
+		return err
+	}
+	source, err := o.source(ctx, commit, from)
+	if err != nil {
+		return err
+	}
+	edits := map[string]*edit{}
+	for _, name := range to {
+		if err := o.addTo(ctx, commit, edits, source, name); err != nil {
+			return err
+		}
+	}
+	if o.minAge > 0 {
+		if err := o.checkAge(ctx, commit, source); err != nil {
+			return err
+		}
+	}
+	report, err := o.compare(ctx, commit, edits)
+	if err == nil && o.approve && approveAll(report, edits) {
+		report, err = o.compare(ctx, commit, edits)
+	}
+	if err != nil {
+		return output.Unusable(err)
+	}
+	addUncompared(report, edits, source.digest)
+	if err := o.write(ctx, edits, out); err != nil {
+		return err
+	}
+	return diffview.Write(out.Stdout, report, diffview.Options{Format: o.output.Value, FailOn: o.failOn.Names, Invalid: selections.AfterPrefix})
+}
+
+// compare compares the commit with the edits.
+func (o *options) compare(ctx context.Context, commit string, edits map[string]*edit) (*diff.Report, error) {
+	contents := map[string][]byte{}
+	for file, e := range edits {
+		contents[file] = e.after
+	}
+	var cluster *live.Cluster // none: a commit has no cluster
+	return selections.Compare(ctx, commit, commit, selections.Options{
+		Paths: []string{"."}, Repositories: o.repositories, Edits: contents,
+		Open: input.OpenOfCommit(&o.access), OpenRendered: input.OpenRendered(&o.access), Compare: cluster.Compare,
+	})
+}
+
+// approveAll approves what is held by the edits, and reports whether something is.
+func approveAll(report *diff.Report, edits map[string]*edit) (any bool) {
+	for _, s := range report.Selections {
+		if s.Promotion == nil || s.Held == nil || s.Held.Approved || edits[s.Held.File] == nil {
+			continue
+		}
+		e := edits[s.Held.File]
+		approved, _, err := stagefile.Approve(e.after, s.Name, s.Held.Approve[0])
+		if err != nil {
+			s.Held.Advice = err.Error()
+			continue
+		}
+		e.after, any = approved, true
+	}
+	return any
+}
+
+// addUncompared adds what was edited and nothing applies.
+func addUncompared(report *diff.Report, edits map[string]*edit, digest string) {
+	compared := slices.ContainsFunc(report.Selections, func(s *diff.Selection) bool {
+		return s.Promotion != nil && strings.HasSuffix(s.Promotion.To, "@"+digest)
+	})
+	if compared || len(report.Unknown) > 0 {
+		return
+	}
+	for _, file := range slices.Sorted(maps.Keys(edits)) {
+		if !edits[file].isChanged() {
+			continue
+		}
+		report.Places[file] = true
+		report.Unknown = append(report.Unknown, file+": no Kustomization of this repository applies its OCIRepository, so that nothing is compared")
+	}
+}
+
+// write writes the files.
+func (o *options) write(ctx context.Context, edits map[string]*edit, out output.Streams) error {
+	for _, file := range slices.Sorted(maps.Keys(edits)) {
+		e := edits[file]
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if e.isChanged() {
+			if err := files.Rewrite(e.name, e.before, e.after, e.mode); err != nil {
+				return fmt.Errorf("writing %s: %w", e.name, err)
+			}
+		}
+		for _, line := range e.lines {
+			output.PrintNote(out.Notes, line)
+		}
+	}
+	return nil
+}

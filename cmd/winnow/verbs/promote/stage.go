@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package promote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/files"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stagefile"
+	"github.com/winnow-dev/winnow/cmd/winnow/input"
+	"github.com/winnow-dev/winnow/cmd/winnow/oci"
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
+
+func annotationOf() string { return v1alpha1.ApproveAnnotation }
+
+// source is where the digest comes from.
+type source struct {
+	// argument names it. file is empty for one in a registry.
+	argument, file string
+	stage          stagefile.Stage
+	digest         string
+}
+
+// edit is a file of TO.
+type edit struct {
+	// name is relative to the working directory.
+	name          string
+	before, after []byte
+	mode          fs.FileMode
+	// lines are printed once it is written.
+	lines []string
+}
+
+func (e *edit) isChanged() bool { return !bytes.Equal(e.before, e.after) }
+
+// source finds FROM.
+func (o *options) source(ctx context.Context, commit, argument string) (source, error) {
+	if !strings.HasPrefix(argument, oci.Scheme) {
+		file, stage, err := o.find(ctx, commit, "FROM", argument)
+		return source{argument: argument, file: file, stage: stage, digest: stage.Digest}, err
+	}
+	if o.minAge > 0 {
+		return source{}, fmt.Errorf("--min-age needs a stage in Git as FROM: %s is an artifact in a registry, which does not say since when a cluster runs it", argument)
+	}
+	pulled, err := input.PullRendered(ctx, argument, &o.access)
+	if err != nil {
+		return source{}, err
+	}
+	if pulled.Result == nil {
+		return source{}, output.Finding(fmt.Errorf("%s is no artifact that Winnow has rendered: %s", argument, pulled.Other))
+	}
+	reference, err := oci.ParseReference(argument)
+	return source{argument: argument, stage: stagefile.Stage{URL: oci.Address(reference)}, digest: pulled.Digest}, err
+}
+
+// find returns the only OCIRepository with a digest at a path of the commit.
+func (o *options) find(ctx context.Context, commit, what, argument string) (file string, found stagefile.Stage, err error) {
+	stages, others, err := o.stagesAt(ctx, commit, argument)
+	const listed = 5
+	switch {
+	case err != nil:
+		return "", found, fmt.Errorf("%s %s: %w", what, argument, err)
+	case len(stages) == 0 && len(others) > 0:
+		return "", found, fmt.Errorf("%s %s is no stage, which is an OCIRepository with ref.digest: %s. What one without a digest runs is known in its cluster alone: pin it",
+			what, argument, excerpt.List(others, listed, func(p placed) string { return p.String() + " has " + textOr(p.Follows, "no ref") }))
+	case len(stages) == 0:
+		return "", found, fmt.Errorf("%s %s has no OCIRepository with ref.digest%s", what, argument, named(o.name))
+	case len(stages) > 1:
+		return "", found, fmt.Errorf("%s %s has several stages: %s: name one file, or pass --name", what, argument, excerpt.List(stages, listed, placed.String))
+	}
+	file, found = stages[0].file, stages[0].Stage
+	if !stagefile.IsDigest(found.Digest) {
+		err = fmt.Errorf("%s %s:%d: ref.digest %s is no digest, such as sha256:12ab... with 64 digits", what, file, found.Line, excerpt.Quoted(found.Digest))
+	}
+	return file, found, err
+}
+
+// placed is an OCIRepository in a file.
+type placed struct {
+	stagefile.Stage
+
+	file string
+}
+
+func (p placed) String() string { return fmt.Sprintf("%s (%s:%d)", p.FullName(), p.file, p.Line) }
+
+// stagesAt returns the OCIRepositories at a path of the commit, with a digest and without.
+func (o *options) stagesAt(ctx context.Context, commit, argument string) (stages, others []placed, err error) {
+	git := repository.Git{}
+	rooted, err := git.Root(ctx, argument)
+	if err != nil {
+		return nil, nil, err
+	}
+	objects, err := git.Open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer objects.Close()
+	tree, err := git.Tree(ctx, commit, objects)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !tree.Exists(rooted) {
+		return nil, nil, errors.New("HEAD has nothing there")
+	}
+	for _, name := range tree.YAMLs(rooted) {
+		content, err := tree.Read(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		all, err := stagefile.Find(content)
+		if err != nil && tree.IsFile(rooted) { // another one may be no stage
+			return nil, nil, err
+		}
+		for _, s := range all {
+			switch {
+			case o.name != "" && s.Name != o.name:
+			case s.Digest == "":
+				others = append(others, placed{s, name})
+			default:
+				stages = append(stages, placed{s, name})
+			}
+		}
+	}
+	return stages, others, nil
+}
+
+func textOr(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return "ref." + text
+}
+
+func named(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " of the name " + excerpt.Quoted(name)
+}
+
+// addTo adds the edit of TO.
+func (o *options) addTo(ctx context.Context, commit string, edits map[string]*edit, from source, argument string) error {
+	file, stage, err := o.find(ctx, commit, "TO", argument)
+	switch {
+	case err != nil:
+		return err
+	case file == from.file && stage.Line == from.stage.Line:
+		return fmt.Errorf("FROM and TO are the same stage: %s in %s:%d", stage.FullName(), file, stage.Line)
+	case stage.URL != "" && from.stage.URL != "" && strings.TrimSuffix(stage.URL, "/") != strings.TrimSuffix(from.stage.URL, "/"):
+		return fmt.Errorf("TO %s pulls %s, and FROM %s pulls %s: a digest of one repository need not be in the other",
+			argument, plaintext.Line(stage.URL), from.argument, plaintext.Line(from.stage.URL))
+	}
+	e := edits[file]
+	if e == nil {
+		if e, err = openEdit(ctx, file); err != nil {
+			return err
+		}
+		edits[file] = e
+	}
+	if stage.Digest == from.digest {
+		e.lines = append(e.lines, fmt.Sprintf("%s:%d: %s has %s already", e.name, stage.Line, stage.FullName(), from.digest))
+		return nil
+	}
+	if e.after, err = stage.SetDigest(e.after, from.digest); err != nil {
+		return fmt.Errorf("%s:%d: %w", e.name, stage.Line, err)
+	}
+	e.lines = append(e.lines, fmt.Sprintf("%s:%d: %s is promoted from %s to %s", e.name, stage.Line, stage.FullName(), stage.Digest, from.digest))
+	return nil
+}
+
+// openEdit reads a file of the working directory, which has to be as in HEAD.
+func openEdit(ctx context.Context, file string) (*edit, error) {
+	git := repository.Git{}
+	name, err := git.WorkingFile(ctx, file)
+	if err == nil {
+		err = git.SameAsHead(ctx, name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	e := &edit{name: name}
+	e.before, e.mode, err = files.ReadForEdit(name)
+	e.after = e.before
+	return e, err
+}
+
+// checkAge returns an error unless FROM has its digest for long enough.
+func (o *options) checkAge(ctx context.Context, commit string, from source) error {
+	git := repository.Git{}
+	since, err := git.Since(ctx, commit, from.file, func(content []byte) bool {
+		found, err := stagefile.Find(content)
+		return err == nil && slices.ContainsFunc(found, func(s stagefile.Stage) bool {
+			return s.FullName() == from.stage.FullName() && s.Digest == from.digest
+		})
+	})
+	if err != nil {
+		return err
+	}
+	age := o.now().Sub(since.At)
+	if age >= o.minAge {
+		return nil
+	}
+	text := fmt.Sprintf("FROM %s has its digest since %s, by the commit %s, and so for %s: --min-age is %s, so promote it after %s",
+		from.argument, since.At.Format(time.RFC3339), repository.Short(since.Commit), age.Round(time.Second), o.minAge, since.At.Add(o.minAge).Format(time.RFC3339))
+	if git.IsShallow(ctx) {
+		text += "; this clone is shallow, so that the digest may be older: fetch the history"
+	}
+	return output.Finding(errors.New(text))
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/contents"
+	"github.com/winnow-dev/winnow/render/installation"
+	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/tree"
+)
+
+// maxObjects bounds the objects of an artifact that is compared as a whole: kustomize takes minutes to build so many.
+const maxObjects = 10_000
+
+// ReadResult reads an artifact that was rendered before as the result of its render, to compare it with another one. It
+// lacks what an artifact does not say: the sources and their decisions, and of instances all but the main objects. It has the
+// bounds of ReadArtifact, and refuses more than 10,000 objects.
+func ReadResult(ctx context.Context, r io.Reader) (*Result, error) {
+	a, err := parseArtifact(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(a.documents) + len(a.objects); n > maxObjects {
+		return nil, fmt.Errorf("the artifact has %d objects, and at most %d are compared", n, maxObjects)
+	}
+	result := &Result{Revision: a.revision, Contents: contents.Definitions(a.others)}
+	var main []safeguard.Definition
+	if result.Definitions, main, err = a.defined(); err != nil {
+		return nil, err
+	}
+	for _, d := range main {
+		in := installation.Instance{Name: d.Instance, Application: d.Application, Main: d, Objects: []installation.Object{{Key: d.Key(), Role: backend.Main}}}
+		if len(d.Versions) > 0 {
+			in.Version = d.Versions[0]
+		}
+		result.Instances = append(result.Instances, in)
+	}
+	count := len(result.Definitions) + len(result.Contents)
+	result.Selection = selection.Result{Decisions: a.others, Available: count, Selected: count}
+	result.kustomization = tree.Kustomization{Patches: a.patches, AllowEmpty: true}
+	a.annotate(&result.kustomization)
+	result.Tree, err = assembleWith(a.documents, a.objects, result.kustomization)
+	return result, err
+}
+
+// annotate adds the labels and the annotations of the artifact to a Kustomization, in the form in which Winnow writes them.
+func (a artifact) annotate(k *tree.Kustomization) {
+	k.Labels = map[string]string{}
+	for _, label := range a.kustomization.Labels {
+		for key, value := range label.Pairs {
+			k.Labels[key] = value
+		}
+	}
+	for _, inline := range a.kustomization.Transformers {
+		var of struct {
+			Kind        string
+			Metadata    struct{ Name string }
+			Annotations map[string]string
+			FieldSpecs  []schema.GroupKind
+		}
+		if yaml.Unmarshal([]byte(inline), &of) != nil || of.Kind != "AnnotationsTransformer" {
+			continue
+		}
+		if slices.Contains(of.FieldSpecs, schema.GroupKind{}) {
+			k.Annotations = of.Annotations
+			continue
+		}
+		k.KindAnnotations = append(k.KindAnnotations, tree.KindAnnotations{Name: of.Metadata.Name, Kinds: of.FieldSpecs, Annotations: of.Annotations})
+	}
+}
