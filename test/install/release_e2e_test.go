@@ -156,11 +156,11 @@ func (r *release) pushNewerChart(t *testing.T, u *user) string {
 	const digest = "sha256:7d865e959b2466918c9863afca942d0fb89d7c9ac0c99bafc3749504ded97730"
 	repository, old, _ := strings.Cut(r.image, "@")
 	charts := "oci://" + r.s.RegistryHost() + "/winnow-dev/charts"
-	command(t, u.dir, u.env, "bash", "-euc", "helm pull "+charts+"/winnow --version 0.1.0 --plain-http --untar")
-	replaceIn(t, filepath.Join(u.dir, "winnow/values.yaml"), old, digest)
+	command(t, u.dir, u.env, "bash", "-euc", "helm pull "+charts+"/winnow --version 0.1.0 --plain-http --untar --untardir newer")
+	replaceIn(t, filepath.Join(u.dir, "newer/winnow/values.yaml"), old, digest)
 	const properties = "              suspend:\n"
-	replaceIn(t, filepath.Join(u.dir, "winnow/templates/crd.yaml"), properties, "              "+newerField+": {type: string}\n"+properties)
-	command(t, u.dir, u.env, "bash", "-euc", "helm package winnow --version 0.1.1 && helm push winnow-0.1.1.tgz "+charts+" --plain-http")
+	replaceIn(t, filepath.Join(u.dir, "newer/winnow/templates/crd.yaml"), properties, "              "+newerField+": {type: string}\n"+properties)
+	command(t, u.dir, u.env, "bash", "-euc", "helm package newer/winnow --version 0.1.1 && helm push winnow-0.1.1.tgz "+charts+" --plain-http")
 	return repository + "@" + digest
 }
 
