@@ -158,8 +158,8 @@ func (r *release) pushNewerChart(t *testing.T, u *user) string {
 	charts := "oci://" + r.s.RegistryHost() + "/winnow-dev/charts"
 	command(t, u.dir, u.env, "bash", "-euc", "helm pull "+charts+"/winnow --version 0.1.0 --plain-http --untar --untardir newer")
 	replaceIn(t, filepath.Join(u.dir, "newer/winnow/values.yaml"), old, digest)
-	const properties = "              suspend:\n"
-	replaceIn(t, filepath.Join(u.dir, "newer/winnow/templates/crd.yaml"), properties, "              "+newerField+": {type: string}\n"+properties)
+	const properties = "\n              suspend:\n"
+	replaceIn(t, filepath.Join(u.dir, "newer/winnow/templates/crd.yaml"), properties, "\n              "+newerField+": {type: string}"+properties)
 	command(t, u.dir, u.env, "bash", "-euc", "helm package newer/winnow --version 0.1.1 && helm push winnow-0.1.1.tgz "+charts+" --plain-http")
 	return repository + "@" + digest
 }
