@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -144,16 +143,31 @@ func (c *chaos) converged(ctx context.Context) error {
 		}
 		want = append(want, c.author.selected(name)...)
 	}
-	slices.Sort(want)
-	if got := slices.Sorted(maps.Keys(live)); !slices.Equal(got, want) {
-		return fmt.Errorf("live are %v, want %v", got, want)
+	for _, name := range want {
+		if _, there := live[name]; !there {
+			return fmt.Errorf("%s is not live", name)
+		}
 	}
 	for name, d := range live {
+		if !slices.Contains(want, name) {
+			return c.leftover(ctx, d)
+		}
 		if got := releaseOf(d); got != c.author.release {
 			return fmt.Errorf("%s is of release %d, want %d", name, got, c.author.release)
 		}
 	}
 	return nil
+}
+
+// leftover returns an error about a live object that no selection publishes: Flux deletes it only if the inventory of its
+// Kustomization has it, and nothing protects it.
+func (c *chaos) leftover(ctx context.Context, d unstructured.Unstructured) error {
+	ks := c.kustomizationOf(d.GetLabels()["kustomize.toolkit.fluxcd.io/name"])
+	if err := system.Client().Get(ctx, keyOf(ks), ks); err != nil {
+		return err
+	}
+	return fmt.Errorf("%s of release %d is live, created %s, with the labels %v and the annotations %v; the inventory of %s is %+v",
+		d.GetName(), releaseOf(d), d.GetCreationTimestamp(), d.GetLabels(), d.GetAnnotations(), ks.Name, ks.Status.Inventory)
 }
 
 // settled returns an error if a selection has not published and applied the last release.

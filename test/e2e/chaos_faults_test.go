@@ -13,11 +13,9 @@ import (
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
-	"github.com/fluxcd/pkg/runtime/conditions"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
@@ -122,7 +120,7 @@ func (c *chaos) wipe(name string) {
 // storage is the directory of the archives.
 func (c *chaos) storage() string {
 	if c.disk != nil {
-		return c.disk.dir
+		return c.disk.archives
 	}
 	return system.controller.DataDir
 }
@@ -160,16 +158,21 @@ func (c *chaos) disturbances() []disturbance {
 		disturbance{"another writer: deletes an ExternalArtifact", c.deleteArtifact},
 		disturbance{"another writer: metadata", c.forgeMetadata},
 	)
-	if c.disk != nil {
-		all = append(all, disturbance{"full disk", c.fillDisk})
-	}
-	return all
+	return append(all, c.fullDisk()...)
 }
 
-// disturb injects one fault after the other, each as often as any other.
+// fullDisk is the fault of a full disk, if there is a small one.
+func (c *chaos) fullDisk() []disturbance {
+	if c.disk == nil {
+		return nil
+	}
+	return []disturbance{{"full disk", c.fillDisk}}
+}
+
+// disturb injects one fault after the other, the full disk first, each as often as any other.
 func (c *chaos) disturb(ctx context.Context) {
 	draw := c.draws("disturb")
-	for bag := c.disturbances(); ctx.Err() == nil; {
+	for bag := c.fullDisk(); ctx.Err() == nil; {
 		if len(bag) == 0 {
 			bag = c.disturbances()
 		}
@@ -262,33 +265,4 @@ func (c *chaos) artifactOf(name string) *sourcev1.ExternalArtifact {
 
 func (c *chaos) patchStatus(ctx context.Context, object client.Object, merge string) error {
 	return system.Client().Status().Patch(ctx, object, mergePatch(merge))
-}
-
-// fillDisk removes an archive and fills the disk, so that it cannot be stored again.
-func (c *chaos) fillDisk(ctx context.Context, draw *rand.Rand) func() {
-	cs := c.selectionOf(c.some(draw))
-	archives, _ := filepath.Glob(filepath.Join(c.disk.dir, "*/*", cs.Name, "*"))
-	for _, archive := range archives {
-		_ = os.Remove(archive)
-	}
-	filler := filepath.Join(c.disk.dir, "filler")
-	file, err := os.Create(filler)
-	for block := make([]byte, 4096); err == nil; {
-		_, err = file.Write(block) // until no space is left
-	}
-	if file != nil {
-		_ = file.Close()
-	}
-	c.try(c.patch(ctx, cs, fmt.Sprintf(`{"metadata": {"annotations": {%q: "%d"}}}`, meta.ReconcileRequestAnnotation, draw.IntN(1e9))))
-	return func() {
-		for range 60 {
-			err := system.Client().Get(ctx, keyOf(cs), cs)
-			if err == nil && conditions.GetReason(cs, meta.ReadyCondition) == v1alpha1.StorageFailedReason {
-				c.count("full disk: a write that it refused")
-				break
-			}
-			pause(ctx, 100*time.Millisecond)
-		}
-		_ = os.Remove(filler)
-	}
 }

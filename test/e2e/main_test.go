@@ -172,14 +172,16 @@ var buildFlags []string
 const settleDelay = "--settle-delay=2s"
 
 // restart stops the controller and starts it again, with an empty data directory unless the
-// options name one.
+// options name one, and with the binary of the system unless they name another.
 func (e *environment) restart(ctx context.Context, options stack.ControllerOptions) error {
 	if e.controller != nil {
 		if err := e.controller.Stop(); err != nil {
 			return fmt.Errorf("stopping the controller: %w", err)
 		}
 	}
-	options.Binary = e.binary
+	if options.Binary == "" {
+		options.Binary = e.binary
+	}
 	options.Args = append([]string{settleDelay}, options.Args...)
 	var err error
 	e.controller, err = e.StartController(ctx, options)

@@ -78,11 +78,9 @@ func TestTheChartInstallsWhatConfigDoes(t *testing.T) {
 		},
 		"the settings of the pod": {
 			flags: []string{"replicas=2", "resources.limits.memory=2Gi", "imagePullSecrets[0].name=pull", "extraArgs[0]=--concurrent=8", "extraArgs[1]=--log-level=debug"},
-			kustomization: plain + `patches:
+			kustomization: "resources:\n- overlays/ha\n" + `patches:
 - target: {kind: Deployment}
   patch: |
-    - {op: replace, path: /spec/replicas, value: 2}
-    - {op: replace, path: /spec/strategy, value: {type: RollingUpdate, rollingUpdate: {maxSurge: 1, maxUnavailable: 0}}}
     - {op: replace, path: /spec/template/spec/containers/0/resources/limits/memory, value: 2Gi}
     - {op: add, path: /spec/template/spec/imagePullSecrets, value: [{name: pull}]}
     - {op: add, path: /spec/template/spec/containers/0/args/-, value: --concurrent=8}

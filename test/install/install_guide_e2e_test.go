@@ -18,12 +18,13 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// user follows the section "From a release" of the guide to install, in a directory of its own. What the page has on
-// GitHub is on loopback: its programs get other addresses, and a key in place of the identity of the workflow.
+// user follows the section "From a release" of the guide to install, and the guides to upgrade and to uninstall, in a
+// directory of its own. What the pages have on GitHub is on loopback: their programs get other addresses, and a key in
+// place of the identity of the workflow.
 type user struct {
 	t      *testing.T
 	dir    string
-	blocks []string // of the section, in its order
+	blocks []string // of the pages, in their order
 	env    []string
 }
 
@@ -34,14 +35,10 @@ var (
 
 func newUser(t *testing.T, r *release) *user {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join(root(t), "docs", "guides", "install.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(page), "\n## From a release\n")
+	_, section, _ := strings.Cut(guide(t, "install.md"), "\n## From a release\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	u := &user{t: t, dir: t.TempDir()}
-	for _, block := range shellBlock.FindAllStringSubmatch(section, -1) {
+	for _, block := range shellBlock.FindAllStringSubmatch(section+guide(t, "upgrade.md")+guide(t, "uninstall.md"), -1) {
 		u.blocks = append(u.blocks, strings.ReplaceAll(block[1], "linux_amd64", runtime.GOOS+"_"+runtime.GOARCH))
 	}
 	cosign, err := stack.Cosign(t.Context(), t.Output())
@@ -71,6 +68,15 @@ exec `+helm+` "$@"`)
 	return u
 }
 
+func guide(t *testing.T, name string) string {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join(root(t), "docs", "guides", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(page)
+}
+
 // program writes a program that the page calls.
 func (u *user) program(name, script string) {
 	u.t.Helper()
@@ -83,8 +89,9 @@ func (u *user) program(name, script string) {
 	}
 }
 
-// run runs the one block that has a command, and returns what it prints.
-func (u *user) run(t *testing.T, has string) string {
+// run runs the one block that has a command, and returns what it prints. oldnew has the placeholders of the block, each
+// followed by what the user writes in its place.
+func (u *user) run(t *testing.T, has string, oldnew ...string) string {
 	t.Helper()
 	var found []string
 	for _, block := range u.blocks {
@@ -95,7 +102,7 @@ func (u *user) run(t *testing.T, has string) string {
 	if len(found) != 1 {
 		t.Fatalf("%d blocks of the page have %q", len(found), has)
 	}
-	return command(t, u.dir, u.env, "bash", "-euc", found[0])
+	return command(t, u.dir, u.env, "bash", "-euc", strings.NewReplacer(oldnew...).Replace(found[0]))
 }
 
 // checkArchive follows the page to the command line.

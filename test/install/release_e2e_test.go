@@ -56,7 +56,7 @@ func TestAReleaseIsInstalled(t *testing.T) {
 	u := newUser(t, r)
 	t.Run("the archive has a binary with the version", func(t *testing.T) { u.checkArchive(t, r) })
 	t.Run("the SBOMs name what is linked", func(t *testing.T) { r.checkSBOMs(t) })
-	t.Run("the chart installs the image, and leaves the definition", func(t *testing.T) { r.checkChart(t, u) })
+	t.Run("the chart is installed, upgraded, rolled back and uninstalled", func(t *testing.T) { r.checkChart(t, u) })
 	t.Run("install.yaml installs the image, which runs", func(t *testing.T) { r.checkImage(t, u) })
 	t.Run("what was altered is refused", func(t *testing.T) { r.checkAltered(t) })
 }
@@ -128,24 +128,75 @@ func (r *release) checkSBOMs(t *testing.T) {
 	}
 }
 
-// checkChart installs the chart as the guide does, and upgrades and uninstalls it.
+// checkChart installs the chart, upgrades it, rolls it back and uninstalls it, by the commands of the guides.
 func (r *release) checkChart(t *testing.T, u *user) {
 	u.run(t, "helm install winnow")
-	if got, want := r.deployed(t), strings.Replace(r.image, "@", ":"+releaseVersion+"@", 1); got != want {
-		t.Errorf("the chart installs %s, want %s", got, want)
-	}
-	helm := func(args string) { command(t, u.dir, u.env, "bash", "-euc", "helm "+args+" --namespace winnow-system") }
-	chart := "oci://" + r.s.RegistryHost() + "/winnow-dev/charts/winnow --version 0.1.0"
-	helm("upgrade winnow " + chart + " --reset-then-reuse-values --set multitenant.enabled=true")
-	helm("uninstall winnow")
+	r.assertDeployed(t, r.image)
+	newer := r.pushNewerChart(t, u)
+	u.run(t, "--reset-then-reuse-values\n", "X.Y.Z", "0.1.1")
+	r.assertDeployed(t, newer)
+	_, old, _ := strings.Cut(r.image, "@")
+	u.run(t, "--set image.tag=,image.digest=", "X.Y.Z", "0.1.1", "sha256:...", old)
+	r.assertDeployed(t, r.image)
+	r.assertNewerDefinition(t, "a rollback")
+	u.run(t, "helm uninstall winnow")
 	if err := r.s.Client().Get(t.Context(), deploymentKey, &appsv1.Deployment{}); !apierrors.IsNotFound(err) {
 		t.Errorf("after uninstalling, the Deployment is there: %v", err)
 	}
+	r.assertNewerDefinition(t, "uninstalling")
+	u.run(t, "helm install winnow")
+}
+
+// newerField is a field of the definition of the newer chart.
+const newerField = "ofTheNewerVersion"
+
+// pushNewerChart pushes the chart as version 0.1.1, with another image, which it returns, and a field more in the definition.
+func (r *release) pushNewerChart(t *testing.T, u *user) string {
+	t.Helper()
+	const digest = "sha256:7d865e959b2466918c9863afca942d0fb89d7c9ac0c99bafc3749504ded97730"
+	repository, old, _ := strings.Cut(r.image, "@")
+	charts := "oci://" + r.s.RegistryHost() + "/winnow-dev/charts"
+	command(t, u.dir, u.env, "bash", "-euc", "helm pull "+charts+"/winnow --version 0.1.0 --plain-http --untar --untardir newer")
+	replaceIn(t, filepath.Join(u.dir, "newer/winnow/values.yaml"), old, digest)
+	const properties = "\n              suspend:\n"
+	replaceIn(t, filepath.Join(u.dir, "newer/winnow/templates/crd.yaml"), properties, "\n              "+newerField+": {type: string}"+properties)
+	command(t, u.dir, u.env, "bash", "-euc", "helm package newer/winnow --version 0.1.1 && helm push winnow-0.1.1.tgz "+charts+" --plain-http")
+	return repository + "@" + digest
+}
+
+// replaceIn replaces what a file has exactly once.
+func replaceIn(t *testing.T, file, old, replacement string) {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := bytes.Count(content, []byte(old)); found != 1 {
+		t.Fatalf("%s has %q %d times, want once", file, old, found)
+	}
+	if err := os.WriteFile(file, bytes.Replace(content, []byte(old), []byte(replacement), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// assertDeployed checks the image of the Deployment, with or without its tag.
+func (r *release) assertDeployed(t *testing.T, image string) {
+	t.Helper()
+	if got := strings.Replace(r.deployed(t), ":"+releaseVersion+"@", "@", 1); got != image {
+		t.Errorf("the chart installs %s, want %s", got, image)
+	}
+}
+
+// assertNewerDefinition checks that the definition of the newer chart is still there.
+func (r *release) assertNewerDefinition(t *testing.T, after string) {
+	t.Helper()
 	definition := &apiextensionsv1.CustomResourceDefinition{}
 	if err := r.s.Client().Get(t.Context(), client.ObjectKey{Name: "catalogselections.catalog.winnow.dev"}, definition); err != nil {
-		t.Error(err)
+		t.Fatal(err)
 	}
-	helm("install winnow " + chart)
+	if _, there := definition.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties[newerField]; !there {
+		t.Errorf("after %s, the definition is an older one", after)
+	}
 }
 
 var deploymentKey = client.ObjectKey{Namespace: stack.WinnowNamespace, Name: "winnow-controller"}

@@ -23,8 +23,9 @@ var edits = []edit{
 	{"Deployment", "        image: winnow-controller:{image-not-set}\n", "        image: {{ include \"winnow.image\" . | quote }}\n"},
 	{"Deployment", "      nodeSelector:\n", "      {{- with .Values.imagePullSecrets }}\n      imagePullSecrets:\n      {{- toYaml . | nindent 6 }}\n      {{- end }}\n      nodeSelector:\n"},
 	{"Deployment", "        env:\n", "        {{- range .Values.extraArgs }}\n        - {{ . | quote }}\n        {{- end }}\n        env:\n"},
-	// As in config/ha: with Recreate, an upgrade would stop all pods at once.
+	// These two as in config/ha: with Recreate, an upgrade would stop all pods at once.
 	{"Deployment", "    type: Recreate\n", "    {{- if gt (int .Values.replicas) 1 }}\n    type: RollingUpdate\n    rollingUpdate:\n      maxSurge: 1\n      maxUnavailable: 0\n    {{- else }}\n    type: Recreate\n    {{- end }}\n"},
+	{"Deployment", "      volumes:\n", "      {{- if gt (int .Values.replicas) 1 }}\n      topologySpreadConstraints:\n      - labelSelector:\n          matchLabels:\n            app: winnow-controller\n        maxSkew: 1\n        topologyKey: kubernetes.io/hostname\n        whenUnsatisfiable: ScheduleAnyway\n      {{- end }}\n      volumes:\n"},
 }
 
 // resources is that of the one container, with the lines below it.

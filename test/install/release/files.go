@@ -25,11 +25,19 @@ func files(ctx context.Context, o *options) error {
 	return o.signChecksums(ctx)
 }
 
-// archiveDocs packs what the commit has of the documentation, and of what its pages refer to.
+// documentation lists what the archive of the documentation has: pages, examples, and what they link to.
+func documentation() []string {
+	return []string{
+		"docs", "examples", "config", "charts", ".github", ".goreleaser.yaml", "test/tools/README.md", "README.md", "CHANGELOG.md",
+		"ROADMAP.md", "CONTRIBUTING.md", "MAINTAINERS.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "AGENTS.md", "THIRD_PARTY.md", "LICENSE", "DCO",
+	}
+}
+
+// archiveDocs packs what the commit has of the documentation.
 func (o *options) archiveDocs(ctx context.Context) error {
 	name := "winnow_" + o.number() + "_docs"
-	_, err := output(ctx, nil, "git", "archive", "--format=tar.gz", "--prefix="+name+"/", "--output="+o.file(name+".tar.gz"),
-		o.commit, "--", "docs", "examples", "config", "README.md", "CHANGELOG.md", "SECURITY.md", "LICENSE")
+	args := []string{"git", "archive", "--format=tar.gz", "--prefix=" + name + "/", "--output=" + o.file(name+".tar.gz"), o.commit, "--"}
+	_, err := output(ctx, nil, append(args, documentation()...)...)
 	return err
 }
 

@@ -18,6 +18,7 @@ import (
 func installations() map[string]string {
 	return map[string]string{
 		"install.yaml":                         "config/default",
+		"install-ha.yaml":                      "config/overlays/ha",
 		"install-flux-system.yaml":             "config/overlays/flux-system",
 		"install-multitenant.yaml":             "config/overlays/multitenant",
 		"install-multitenant-flux-system.yaml": "config/overlays/multitenant-flux-system",
