@@ -29,6 +29,8 @@ type shard struct {
 	name string
 	// turn runs before each request, and prevents it by an error; nil for none.
 	turn func() error
+	// drops makes the API server drop status.claims, as one with an older CRD does.
+	drops bool
 }
 
 // ofShard lists the selections of a shard.
@@ -89,6 +91,12 @@ func (s *shard) restart() {
 					return err
 				}
 				return c.List(ctx, list, opts...)
+			},
+			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, object client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
+				if cs, ok := object.(*v1alpha1.CatalogSelection); ok && s.drops {
+					cs.Status.Claims = nil
+				}
+				return c.SubResource(sub).Patch(ctx, object, patch, opts...)
 			},
 		})
 	}
