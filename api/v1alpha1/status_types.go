@@ -99,6 +99,7 @@ type CatalogSelectionStatus struct {
 
 	// Claims are digests of the objects that the selection is about to publish, while it asks the controllers of other
 	// shards for them. They must not be written by others.
+	// +kubebuilder:validation:MaxLength=524288
 	// +optional
 	Claims []byte `json:"claims,omitempty"`
 

@@ -79,10 +79,7 @@ func TestShardsHandleTheirSelectionsAlone(t *testing.T) {
 func (s *shards) race() {
 	s.t.Helper()
 	for _, name := range []string{"left", "right"} {
-		s.create(&kustomizev1.Kustomization{ObjectMeta: s.named(name).ObjectMeta, Spec: kustomizev1.KustomizationSpec{
-			Interval: metav1.Duration{Duration: time.Hour}, Prune: true,
-			SourceRef: kustomizev1.CrossNamespaceSourceReference{Kind: sourcev1.ExternalArtifactKind, Name: name},
-		}})
+		s.create(s.applying(name))
 	}
 	s.add("left", "shard1")
 	s.add("right", "shard2")
@@ -101,6 +98,14 @@ func (s *shards) race() {
 		}
 		return nil
 	})
+}
+
+// applying returns a Kustomization of the artifact of a selection.
+func (s *shards) applying(name string) *kustomizev1.Kustomization {
+	return &kustomizev1.Kustomization{ObjectMeta: s.named(name).ObjectMeta, Spec: kustomizev1.KustomizationSpec{
+		Interval: metav1.Duration{Duration: time.Hour}, Prune: true,
+		SourceRef: kustomizev1.CrossNamespaceSourceReference{Kind: sourcev1.ExternalArtifactKind, Name: name},
+	}}
 }
 
 // newShards stops the controller, starts one for each shard, and has Flux pull a catalog.
@@ -123,7 +128,8 @@ func newShards(t *testing.T) *shards {
 		if err = errors.Join(err, system.restart(context.WithoutCancel(t.Context()), stack.ControllerOptions{})); err != nil {
 			t.Fatal(err)
 		}
-		s.remove(s.named("first"), s.named("second"), s.named("third"), s.named("left"), s.named("right"), s.repository())
+		s.remove(s.applying("left"), s.applying("right"), s.named("first"), s.named("second"), s.named("third"), s.named("left"),
+			s.named("right"), s.repository())
 	})
 	for _, shard := range []string{"shard1", "shard2"} {
 		s.start(shard)
