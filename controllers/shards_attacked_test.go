@@ -123,3 +123,16 @@ func TestAShardNeedsTheFieldOfItsClaims(t *testing.T) {
 	alpha.equal("announced", alpha.announces(), false)
 	alpha.mentions("Ready", alpha.message("alpha"), "apply the CustomResourceDefinition of this release")
 }
+
+// The watch of a process may lack the Kustomization of a selection of another shard, whose status names it. Here it is one
+// that is gone.
+func TestAKustomizationThatOnlyTheOtherShardHasSeen(t *testing.T) {
+	alpha, beta := newShards(t)
+	alpha.run()
+	alpha.remove(alpha.kustomization("alpha"))
+	beta.run()
+	beta.equal("conditions", conditionsOf(beta.get("beta")), stalled("Conflict"))
+	alpha.settle("alpha")
+	beta.settle("beta")
+	beta.ready("beta")
+}

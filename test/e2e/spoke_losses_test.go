@@ -6,6 +6,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,7 +40,7 @@ func TestASpokeRefusesLosses(t *testing.T) {
 	}
 	s.await("the policy is in force", func(ctx context.Context) error {
 		if err := s.Client().Delete(ctx, definitionOf("velero"), client.DryRunAll); !apierrors.IsForbidden(err) {
-			return fmt.Errorf("a deletion returns %v", err)
+			return errors.Join(errors.New("a deletion is not refused"), err)
 		}
 		return nil
 	})
