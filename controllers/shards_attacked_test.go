@@ -136,3 +136,14 @@ func TestAKustomizationThatOnlyTheOtherShardHasSeen(t *testing.T) {
 	beta.settle("beta")
 	beta.ready("beta")
 }
+
+// A selection that changes its shard keeps what it publishes, also before the cache of the new shard has it.
+func TestASelectionThatComesToAShardKeepsWhatItPublishes(t *testing.T) {
+	alpha, beta := newShards(t)
+	alpha.run()
+	beta.hidden = "alpha"
+	alpha.change("alpha", func(cs *v1alpha1.CatalogSelection) { cs.Labels[shardLabel] = "beta" })
+	beta.run()
+	beta.equal("conditions", conditionsOf(beta.get("beta")), stalled("Conflict"))
+	beta.equal("announced", beta.announces(), false)
+}

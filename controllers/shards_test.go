@@ -31,20 +31,25 @@ type shard struct {
 	turn func() error
 	// drops makes the API server drop status.claims, as one with an older CRD does.
 	drops bool
+	// hidden is a selection that the cache does not have yet.
+	hidden string
 }
 
 // ofShard lists the selections of a shard.
 type ofShard struct {
 	client.WithWatch
-	name string
+	shard *shard
 }
 
 // List implements client.Reader.
 func (o ofShard) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
-	if _, ok := list.(*v1alpha1.CatalogSelectionList); ok {
-		opts = append(opts, client.MatchingLabels{shardLabel: o.name})
+	selections, ok := list.(*v1alpha1.CatalogSelectionList)
+	if !ok {
+		return o.WithWatch.List(ctx, list, opts...)
 	}
-	return o.WithWatch.List(ctx, list, opts...)
+	err := o.WithWatch.List(ctx, list, append(opts, client.MatchingLabels{shardLabel: o.shard.name})...)
+	selections.Items = slices.DeleteFunc(selections.Items, func(cs v1alpha1.CatalogSelection) bool { return cs.Name == o.shard.hidden })
+	return err
 }
 
 // newShards returns two controllers with a selection of argocd each, which have a Kustomization. Of the same second, beta is
@@ -103,7 +108,7 @@ func (s *shard) restart() {
 	s.traffic.before = func(string, client.Object) error { return turn() }
 	own := ownSelections{apiServer, s.namespaces}
 	s.restartWith(func(o *Options) {
-		o.Client, o.APIReader = s.traffic.through(requests(ofShard{own, s.name})), requests(own)
+		o.Client, o.APIReader = s.traffic.through(requests(ofShard{own, s})), requests(own)
 		o.Shard = labels.SelectorFromSet(labels.Set{shardLabel: s.name})
 	})
 	s.actAs(restConfig, "")

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -17,14 +19,26 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// elsewhere returns the selections of other shards that publish or claim one of the entering keys, and those that claim one.
+// elsewhere returns the selections of other shards that publish or claim one of the entering keys, and those that claim one. One
+// that has come to this shard is of another one until the cache has it.
 func (c *Claims) elsewhere(ctx context.Context, cs *v1alpha1.CatalogSelection, entering inventory.Keys,
 	live []*guard.Live) (rivals []ledger.Rival, claiming []*v1alpha1.CatalogSelection, err error) {
 	if c.Shards == nil || len(entering) == 0 {
 		return nil, nil, nil
 	}
+	here, err := c.Others(ctx, cs)
+	if err != nil {
+		return nil, nil, err
+	}
+	cached := map[types.UID]bool{}
+	for _, other := range here {
+		cached[other.UID] = true
+	}
 	own := among(entering, cs.Status.Claims)
 	err = c.Shards.each(ctx, func(other *v1alpha1.CatalogSelection) error {
+		if other.UID == cs.UID || cached[other.UID] && c.Shards.Own.Matches(labels.Set(other.Labels)) {
+			return nil
+		}
 		proposed := inventory.Keys{}
 		if !other.Spec.Suspend { // what it was about to publish fails now, by the resource version
 			proposed = among(entering, other.Status.Claims)
@@ -35,25 +49,23 @@ func (c *Claims) elsewhere(ctx context.Context, cs *v1alpha1.CatalogSelection, e
 		if byAge(cs, other) < 0 {
 			proposed = proposed.Without(own)
 		}
-		rival, err := c.rivalElsewhere(ctx, other, entering, live)
-		if err != nil {
-			return err
+		rival, err := c.rivalElsewhere(ctx, other, entering, proposed, live)
+		if rival != nil {
+			rivals = append(rivals, *rival)
 		}
-		if rival.Proposed = proposed; len(rival.Keys)+len(proposed) > 0 {
-			rivals = append(rivals, rival)
-		}
-		return nil
+		return err
 	})
 	return rivals, claiming, err
 }
 
-// rivalElsewhere returns a selection of another shard with the entering keys that it publishes. Its status names its
-// Kustomizations before it publishes: the watch of this process may not have them yet.
-func (c *Claims) rivalElsewhere(ctx context.Context, other *v1alpha1.CatalogSelection, entering inventory.Keys, live []*guard.Live) (ledger.Rival, error) {
-	r := ledger.Rival{UID: other.UID, Selection: client.ObjectKeyFromObject(other), Keys: inventory.Keys{}, Elsewhere: true}
+// rivalElsewhere returns a selection of another shard with the entering keys that it publishes, nil if it neither publishes nor
+// proposes one. Its status names its Kustomizations before it publishes: the watch of this process may not have them yet.
+func (c *Claims) rivalElsewhere(ctx context.Context, other *v1alpha1.CatalogSelection, entering, proposed inventory.Keys,
+	live []*guard.Live) (*ledger.Rival, error) {
+	r := &ledger.Rival{UID: other.UID, Selection: client.ObjectKeyFromObject(other), Keys: inventory.Keys{}, Proposed: proposed, Elsewhere: true}
 	theirs, err := c.Kustomizations.Of(ctx, other)
 	if err != nil {
-		return r, err
+		return nil, err
 	}
 	known := theirs.ActHere()
 	actsHere := known || slices.ContainsFunc(other.Status.Consumers, func(item v1alpha1.ConsumerStatus) bool { return !item.Remote })
@@ -61,8 +73,11 @@ func (c *Claims) rivalElsewhere(ctx context.Context, other *v1alpha1.CatalogSele
 		maps.Copy(r.Keys, theirs.LiveKeys(published))
 		maps.DeleteFunc(r.Keys, func(key safeguard.Key, _ bool) bool { return !entering[key] })
 	}
+	if len(r.Keys)+len(proposed) == 0 {
+		return nil, nil
+	}
 	if r.Seen, err = c.Objects.Evidence(ctx, other, theirs, live); err != nil {
-		return r, err
+		return nil, err
 	}
 	r.Dormant = known && r.Seen.Dormant(theirs, entering)
 	r.Failed = known && slices.ContainsFunc(theirs.Naming(), func(item consumers.Consumer) bool { return item.Failed })

@@ -40,16 +40,16 @@ type Shards struct {
 // shardPage is the number of selections that are read at once: a status may have some hundred KiB.
 const shardPage = 50
 
-// each calls f for each selection of another shard that is not being deleted.
+// each calls f for each selection that is not being deleted, read past the cache.
 func (s *Shards) each(ctx context.Context, f func(*v1alpha1.CatalogSelection) error) error {
 	var list v1alpha1.CatalogSelectionList
 	for {
 		err := s.Reader.List(ctx, &list, client.InNamespace(s.Namespace), client.Limit(shardPage), client.Continue(list.Continue))
 		if err != nil {
-			return fmt.Errorf("listing the CatalogSelections of other shards: %w", err)
+			return fmt.Errorf("listing the CatalogSelections of all shards: %w", err)
 		}
 		for i := range list.Items {
-			if other := &list.Items[i]; other.DeletionTimestamp.IsZero() && !s.Own.Matches(labels.Set(other.Labels)) {
+			if other := &list.Items[i]; other.DeletionTimestamp.IsZero() {
 				if err := f(other); err != nil {
 					return err
 				}
