@@ -3,7 +3,9 @@
 package controllers
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -125,6 +127,26 @@ func (r *CatalogSelectionReconciler) writeStatus(ctx context.Context, a *attempt
 		return fmt.Errorf("patching the status: %w", err)
 	}
 	a.selection.DeepCopyInto(a.written)
+	return nil
+}
+
+// storeClaims writes status.claims, and nothing else of the attempt. The API server has to keep the field: without it, other
+// shards would see no claim.
+func (r *CatalogSelectionReconciler) storeClaims(ctx context.Context, a *attempt, claims []byte) error {
+	next := a.written.DeepCopy()
+	next.Status.Claims, next.Status.Consumers = claims, a.consumers.Statuses()
+	if !equality.Semantic.DeepEqual(a.written.Status, next.Status) {
+		patch := client.MergeFromWithOptions(a.written, client.MergeFromWithOptimisticLock{})
+		if err := r.Status().Patch(ctx, next, patch, client.FieldOwner(r.fieldManager)); err != nil {
+			return fmt.Errorf("claiming objects in the status: %w", err)
+		}
+	}
+	if !bytes.Equal(next.Status.Claims, claims) {
+		return failure.Because(v1alpha1.StorageFailedReason, errors.New(
+			"claiming objects in the status: the API server has dropped status.claims: apply the CustomResourceDefinition of this release"))
+	}
+	a.selection.ObjectMeta = *next.ObjectMeta.DeepCopy()
+	a.selection.Status.Claims, a.written = claims, next
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fluxcd/pkg/artifact/storage"
 	helper "github.com/fluxcd/pkg/runtime/controller"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
 	kuberecord "k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
@@ -21,6 +22,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/artifacts"
 	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/controllers/cluster/access"
+	"github.com/winnow-dev/winnow/controllers/cluster/claims"
 	"github.com/winnow-dev/winnow/controllers/kinds"
 	"github.com/winnow-dev/winnow/controllers/memory"
 	"github.com/winnow-dev/winnow/controllers/metrics"
@@ -53,6 +55,10 @@ type Options struct {
 	KindCaches cache.Options
 	// DefaultServiceAccount sets the marks of selections without a service account. Empty means the controller's own.
 	DefaultServiceAccount string
+	// Shard selects the CatalogSelections that this controller reconciles, if others reconcile the others; nil if it reconciles
+	// all of the Namespace, or without one of the cluster.
+	Shard     labels.Selector
+	Namespace string
 	// NoCrossNamespaceRefs refuses sources in other namespaces.
 	NoCrossNamespaceRefs bool
 	// SourceHost, if not empty, replaces the host of the URLs of sources.
@@ -99,6 +105,10 @@ func New(ctx context.Context, o Options) *CatalogSelectionReconciler {
 		enqueued:  make(chan event.GenericEvent),
 		instances: newInstanceUpdates(),
 	}
+	var shards *claims.Shards
+	if o.Shard != nil && !o.Shard.Empty() {
+		shards = &claims.Shards{Client: client.WithFieldOwner(o.Client, o.Name), Reader: o.APIReader, Own: o.Shard, Namespace: o.Namespace}
+	}
 	r.cluster = cluster.New(cluster.Options{
 		Access: &access.Access{
 			APIReader: o.APIReader, Events: o.Recorder, Kinds: kinds.New(ctx, o.Config, o.KindCaches, o.APIReader),
@@ -106,7 +116,7 @@ func New(ctx context.Context, o Options) *CatalogSelectionReconciler {
 				client.Options{Scheme: o.KindCaches.Scheme, Mapper: o.KindCaches.Mapper}, o.DefaultServiceAccount),
 		},
 		Selections: o.Client, Published: record.Live, Outdated: r.outdated, Rendered: record.Rendered, Enqueue: r.enqueue,
-		Reported: r.instances.enqueue, Now: o.Now,
+		Shards: shards, Reported: r.instances.enqueue, Now: o.Now,
 	})
 	r.slots.limit, r.slots.enqueue, r.slots.now, r.slots.metrics = 1, r.enqueue, o.Now, measured.Renders
 	r.loader = &source.Loader{

@@ -167,7 +167,10 @@ func (r *CatalogSelectionReconciler) admit(ctx context.Context, a *attempt) erro
 		type check = func(context.Context, *v1alpha1.CatalogSelection, *live.State, []safeguard.Definition) error
 		checks := []check{r.cluster.Departures.HandOver}
 		if a.isNew() { // an unchanged render adds no objects
-			checks = []check{r.cluster.Claims.Claim, r.cluster.Departures.HandOver, r.cluster.Departures.Receive}
+			claim := func(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State, next []safeguard.Definition) error {
+				return r.cluster.Claims.Claim(ctx, cs, state, next, func(ctx context.Context, claims []byte) error { return r.storeClaims(ctx, a, claims) })
+			}
+			checks = []check{claim, r.cluster.Departures.HandOver, r.cluster.Departures.Receive}
 		}
 		for _, check := range checks {
 			if err := check(ctx, a.selection, a.live, a.result.Live()); err != nil {
@@ -227,7 +230,7 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 		return err
 	}
 	a.list()
-	cs.Status.WrittenRecord, cs.Status.Published = packed, nil
+	cs.Status.WrittenRecord, cs.Status.Published, cs.Status.Claims = packed, nil, nil
 	cs.Status.Leaving = leaving.Placed(a.live.Staying)
 	if cs.Status.Withheld == "" { // a withheld artifact is compared again before it is served
 		cs.Status.UsedApprovals = guard.Used(cs.Spec.Safeguards.Approve, append(cs.Status.UsedApprovals, earlier...),

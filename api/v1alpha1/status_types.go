@@ -97,6 +97,12 @@ type CatalogSelectionStatus struct {
 	// +optional
 	Consumers []ConsumerStatus `json:"consumers,omitempty"`
 
+	// Claims are digests of the objects that the selection is about to publish, while it asks the controllers of other
+	// shards for them. They must not be written by others.
+	// +kubebuilder:validation:MaxLength=524288
+	// +optional
+	Claims []byte `json:"claims,omitempty"`
+
 	// Bypassed are the names of the bypassed live definitions that the selection holds or has applied.
 	// The list is bounded; summary.bypassed is not.
 	// +listType=atomic

@@ -275,6 +275,11 @@ func (in *CatalogSelectionStatus) DeepCopyInto(out *CatalogSelectionStatus) {
 		*out = make([]ConsumerStatus, len(*in))
 		copy(*out, *in)
 	}
+	if in.Claims != nil {
+		in, out := &in.Claims, &out.Claims
+		*out = make([]byte, len(*in))
+		copy(*out, *in)
+	}
 	if in.Bypassed != nil {
 		in, out := &in.Bypassed, &out.Bypassed
 		*out = make([]string, len(*in))

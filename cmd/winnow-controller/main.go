@@ -97,6 +97,10 @@ func run(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
+	shard, err := helper.GetWatchSelector(o.watch)
+	if err != nil {
+		return fmt.Errorf("reading --watch-label-selector: %w", err)
+	}
 	pushQueue := workqueue.NewTypedRateLimitingQueueWithConfig(helper.GetRateLimiter(o.rateLimiter),
 		workqueue.TypedRateLimitingQueueConfig[ctrl.Request]{Name: "push"})
 	measured, err := winnowmetrics.New(ctrlmetrics.Registry, time.Now)
@@ -106,7 +110,7 @@ func run(ctx context.Context, o *options) error {
 	reconciler := controllers.New(ctx, controllers.Options{
 		Name: controllerName, Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Secrets: mgr.GetClient(), Config: mgr.GetConfig(),
 		Recorder: recorder, Metrics: helper.NewMetrics(mgr, metrics.MustMakeRecorder(), v1alpha1.CatalogSelectionFinalizer),
-		DomainMetrics: measured, Storage: store, KindCaches: caches, DefaultServiceAccount: o.defaultServiceAccount,
+		DomainMetrics: measured, Storage: store, KindCaches: caches, Shard: shard, Namespace: watchedNamespace(o.watch), DefaultServiceAccount: o.defaultServiceAccount,
 		NoCrossNamespaceRefs: o.acl.NoCrossNamespaceRefs, SourceHost: os.Getenv(helper.EnvSourceLocalhost),
 		CatalogCacheBytes: o.catalogCache, HTTPRetry: o.httpRetry, TokenHosts: o.tokenHosts, SettleDelay: o.settleDelay,
 		PushQueue: pushQueue, Now: time.Now,

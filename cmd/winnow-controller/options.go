@@ -188,10 +188,18 @@ func cacheOptions(o helper.WatchOptions) (cache.Options, error) {
 	options := cache.Options{ByObject: map[client.Object]cache.ByObject{
 		&v1alpha1.CatalogSelection{}: {Label: selector},
 	}}
-	if !o.AllNamespaces {
-		options.DefaultNamespaces = map[string]cache.Config{os.Getenv(helper.EnvRuntimeNamespace): {}}
+	if namespace := watchedNamespace(o); namespace != "" {
+		options.DefaultNamespaces = map[string]cache.Config{namespace: {}}
 	}
 	return options, nil
+}
+
+// watchedNamespace returns the only namespace that is watched; empty if all are.
+func watchedNamespace(o helper.WatchOptions) string {
+	if o.AllNamespaces {
+		return ""
+	}
+	return os.Getenv(helper.EnvRuntimeNamespace)
 }
 
 // kindCaches returns the options of the caches for kinds that may be missing: Kustomizations, in the

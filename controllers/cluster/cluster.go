@@ -26,7 +26,7 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Options configure New. All fields are required.
+// Options configure New. All fields but Shards are required.
 type Options struct {
 	*access.Access
 
@@ -40,6 +40,8 @@ type Options struct {
 	Rendered func(*v1alpha1.CatalogSelection) bool
 	// Enqueue adds selections to the queue.
 	Enqueue func(context.Context, ...types.NamespacedName)
+	// Shards are the controllers of other selections; nil if this one reconciles all.
+	Shards *claims.Shards
 	// Reported is called with the selections whose instances may have another state.
 	Reported func(...types.NamespacedName)
 	// Now is the clock for reservations and moves.
@@ -70,7 +72,7 @@ func New(o Options) *Cluster {
 	objects := &live.Objects{Access: o.Access, Published: o.Published}
 	held := &claims.Claims{
 		Ledger: known, Kustomizations: kustomizations, Objects: objects,
-		Selections: o.Selections, Published: o.Published, Outdated: o.Outdated, Enqueue: o.Enqueue,
+		Selections: o.Selections, Published: o.Published, Outdated: o.Outdated, Enqueue: o.Enqueue, Shards: o.Shards,
 	}
 	objects.Concerned = held.Concerned
 	objects.Reported = func(ctx context.Context, key safeguard.Key) { o.Reported(held.Serving(ctx, key)...) }

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -70,6 +72,40 @@ func TestShardsHandleTheirSelectionsAlone(t *testing.T) {
 	s.awaitServed("third", "shard1", 1)
 	s.awaitServed("first", "shard2", 2)
 	s.awaitServed("second", "shard2", 2)
+	s.race()
+}
+
+// race has two processes select the same definitions at once: one publishes them, and the other one never has.
+func (s *shards) race() {
+	s.t.Helper()
+	for _, name := range []string{"left", "right"} {
+		s.create(s.applying(name))
+	}
+	s.add("left", "shard1")
+	s.add("right", "shard2")
+	s.await("one of two is published", func(ctx context.Context) error {
+		var states []string
+		for _, name := range []string{"left", "right"} {
+			cs := s.named(name)
+			if err := system.Client().Get(ctx, client.ObjectKeyFromObject(cs), cs); err != nil {
+				return err
+			}
+			states = append(states, fmt.Sprintf("%s after %d publications", conditions.GetReason(cs, meta.ReadyCondition), len(cs.Status.History)))
+		}
+		slices.Sort(states)
+		if want := []string{"Conflict after 0 publications", "Succeeded after 1 publications"}; !slices.Equal(states, want) {
+			return fmt.Errorf("they are %q", states)
+		}
+		return nil
+	})
+}
+
+// applying returns a Kustomization of the artifact of a selection.
+func (s *shards) applying(name string) *kustomizev1.Kustomization {
+	return &kustomizev1.Kustomization{ObjectMeta: s.named(name).ObjectMeta, Spec: kustomizev1.KustomizationSpec{
+		Interval: metav1.Duration{Duration: time.Hour}, Prune: true,
+		SourceRef: kustomizev1.CrossNamespaceSourceReference{Kind: sourcev1.ExternalArtifactKind, Name: name},
+	}}
 }
 
 // newShards stops the controller, starts one for each shard, and has Flux pull a catalog.
@@ -92,7 +128,8 @@ func newShards(t *testing.T) *shards {
 		if err = errors.Join(err, system.restart(context.WithoutCancel(t.Context()), stack.ControllerOptions{})); err != nil {
 			t.Fatal(err)
 		}
-		s.remove(s.named("first"), s.named("second"), s.named("third"), s.repository())
+		s.remove(s.applying("left"), s.applying("right"), s.named("first"), s.named("second"), s.named("third"), s.named("left"),
+			s.named("right"), s.repository())
 	})
 	for _, shard := range []string{"shard1", "shard2"} {
 		s.start(shard)

@@ -173,13 +173,25 @@ func (s *bypassSpoke) label(name string) {
 	}
 }
 
-// release renders a catalog with the applications, whose values are the tag, pushes the result under the tag, and
-// waits until Flux has applied it. Flux prunes what left it.
+// release pushes applications of one version, whose values are the tag, and waits until Flux has applied them.
 func (s *bypassSpoke) release(tag string, names ...string) {
 	s.t.Helper()
+	var apps []app
+	for _, name := range names {
+		apps = append(apps, app{name: name, versions: []string{"1.0.0"}})
+	}
+	s.push(tag, apps...)
+	s.awaitApplied(tag)
+}
+
+// push renders a catalog with the applications, whose values are the tag, and pushes the result under the tag. Flux prunes
+// what left it.
+func (s *bypassSpoke) push(tag string, apps ...app) {
+	s.t.Helper()
 	dir := s.t.TempDir()
-	for _, name := range append(names, "metallb") {
-		writeApp(s.t, filepath.Join(dir, "catalog/applications", name), app{name: name, tier: "gold", versions: []string{"1.0.0"}, values: tag})
+	for _, a := range append(apps, app{name: "metallb", versions: []string{"1.0.0"}}) {
+		a.tier, a.values = "gold", tag
+		writeApp(s.t, filepath.Join(dir, "catalog/applications", a.name), a)
 	}
 	selection := filepath.Join(dir, "selection.yaml")
 	write(s.t, selection, "apiVersion: catalog.winnow.dev/v1alpha1\nkind: CatalogSelection\nmetadata: {name: spoke, namespace: fleet}\n"+
@@ -191,12 +203,16 @@ func (s *bypassSpoke) release(tag string, names ...string) {
 	}
 	if s.applied == nil {
 		s.create(tag)
-	} else {
-		repository := s.repository(tag)
-		if err := s.Client().Patch(s.t.Context(), repository, client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"spec":{"ref":{"tag":%q}}}`, tag))); err != nil {
-			s.t.Fatal(err)
-		}
+		return
 	}
+	repository := s.repository(tag)
+	if err := s.Client().Patch(s.t.Context(), repository, client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"spec":{"ref":{"tag":%q}}}`, tag))); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *bypassSpoke) awaitApplied(tag string) {
+	s.t.Helper()
 	s.await("applied "+tag, func(ctx context.Context) error {
 		err := s.Client().Get(ctx, client.ObjectKeyFromObject(s.applied), s.applied)
 		if err == nil && (!strings.HasPrefix(s.applied.Status.LastAppliedRevision, tag+"@") || !conditions.IsReady(s.applied)) {

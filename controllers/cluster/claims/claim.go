@@ -24,8 +24,9 @@ import (
 // together, and enqueued.
 //
 // A selection without a Kustomization in this cluster claims nothing, and one whose Kustomizations are suspended and own
-// nothing reserves nothing. Reservations are local to this process: other shards do not have them.
-func (c *Claims) Claim(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State, next []safeguard.Definition) error {
+// nothing reserves nothing. Reservations are local to this process. For other shards, store writes status.claims.
+func (c *Claims) Claim(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State, next []safeguard.Definition,
+	store func(ctx context.Context, claims []byte) error) error {
 	if !state.Consumers.ActHere() {
 		c.Withdraw(ctx, cs)
 		return nil
@@ -43,12 +44,31 @@ func (c *Claims) Claim(ctx context.Context, cs *v1alpha1.CatalogSelection, state
 		UID: cs.UID, Name: client.ObjectKeyFromObject(cs), Listed: listed, Seen: seen,
 		At: consumers.Home(state.Consumers.Releases(next)), Dormant: seen.Dormant(state.Consumers, claimed),
 	}
-	together, err := c.Ledger.Claim(by, claimed, mine, held, rivals)
-	if err != nil {
-		return err
+	entering := c.entering(ctx, cs, claimed, mine)
+	for stored := c.Shards == nil || by.Dormant || len(entering) == 0; ; stored = true {
+		others, claiming, err := c.elsewhere(ctx, cs, entering, state.Live)
+		if err != nil {
+			return err
+		}
+		together, err := c.Ledger.Claim(by, claimed, mine, maps.Clone(held), slices.Concat(rivals, others))
+		if err != nil {
+			cs.Status.Claims = nil
+			return err
+		}
+		if !stored {
+			if err := store(ctx, packed(entering)); err != nil {
+				return err
+			}
+			continue
+		}
+		if len(claiming) > 0 && !by.Dormant {
+			if err := c.Shards.remove(ctx, claiming); err != nil {
+				return err
+			}
+		}
+		c.Enqueue(ctx, together...)
+		return nil
 	}
-	c.Enqueue(ctx, together...)
-	return nil
 }
 
 // contenders returns the holders of the claimed keys and the keys of cs itself, both by the owner labels of
@@ -97,6 +117,7 @@ func (c *Claims) NoteRender(cs *v1alpha1.CatalogSelection, consumed consumers.Co
 
 // Withdraw deletes the proposal of a selection, which is not going to be published.
 func (c *Claims) Withdraw(ctx context.Context, cs *v1alpha1.CatalogSelection) {
+	cs.Status.Claims = nil
 	if len(cs.Status.Leaving) == 0 {
 		c.Ledger.Stay(cs.UID)
 	}

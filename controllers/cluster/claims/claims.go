@@ -21,7 +21,7 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Claims are the objects that selections publish, or are about to publish. All exported fields are required.
+// Claims are the objects that selections publish, or are about to publish. All exported fields but Shards are required.
 type Claims struct {
 	Ledger         *ledger.Ledger
 	Kustomizations *consumers.Kustomizations
@@ -34,6 +34,8 @@ type Claims struct {
 	Outdated func(context.Context, *v1alpha1.CatalogSelection) bool
 	// Enqueue adds selections to the queue.
 	Enqueue func(context.Context, ...types.NamespacedName)
+	// Shards are the controllers of other selections; nil if this one reconciles all.
+	Shards *Shards
 
 	// gone maps types.NamespacedName to the UID of a deleted selection, which the cache may still have.
 	gone sync.Map

@@ -83,6 +83,8 @@ type reservation struct {
 	uid   types.UID
 	name  types.NamespacedName
 	since time.Time
+	// from is the selection that had it before, and lost it; empty without one.
+	from types.UID
 }
 
 type departed struct {

@@ -32,6 +32,10 @@ type Rival struct {
 	Selection types.NamespacedName
 	// Keys are those that it serves.
 	Keys inventory.Keys
+	// Elsewhere is true for a selection of another shard, of which this process knows no reservation; Proposed are the keys that
+	// it is about to publish.
+	Elsewhere bool
+	Proposed  inventory.Keys
 	// Yields reports whether its ExternalArtifact names no artifact because of a conflict, according to its cached status: then
 	// it has nothing reserved.
 	Yields bool
@@ -39,6 +43,14 @@ type Rival struct {
 	// are suspended and own nothing.
 	Seen            evidence.Evidence
 	Failed, Dormant bool
+}
+
+func (r Rival) claims(key safeguard.Key) bool { return r.Keys[key] || r.Proposed[key] }
+
+// isElsewhere reports whether a selection of another shard publishes or proposes a reserved key, which is not the one that the
+// reservation was taken from.
+func (r reservation) isElsewhere(key safeguard.Key, rivals []Rival) bool {
+	return slices.ContainsFunc(rivals, func(o Rival) bool { return o.Elsewhere && o.UID != r.from && o.claims(key) })
 }
 
 // reservations adds to held the holders of the keys that no Kustomization has applied, or that were given up.
@@ -67,7 +79,10 @@ func (l *Ledger) reservations(by Claimant, claimed, mine inventory.Keys, held ma
 func (l *Ledger) reservedBy(by Claimant, key safeguard.Key, rivals []Rival) (Holder, bool) {
 	r, reserved := l.reserved[key]
 	if reserved && r.uid == by.UID {
-		return Holder{}, false
+		if !r.isElsewhere(key, rivals) {
+			return Holder{}, false
+		}
+		r, reserved = reservation{}, false
 	}
 	if reserved && r.since.After(by.Listed) {
 		return Holder{Selection: r.name, UID: r.uid}, true // the rivals do not have it yet
@@ -77,11 +92,11 @@ func (l *Ledger) reservedBy(by Claimant, key safeguard.Key, rivals []Rival) (Hol
 		return Holder{}, false
 	}
 	if !reserved {
-		r = reservation{from.UID, from.Selection, l.Now()}
+		r = reservation{uid: from.UID, name: from.Selection, since: l.Now()}
 		put(&l.reserved, key, r)
 	}
 	// It may have published since the rivals were listed.
-	asked := from.Keys[key] || l.proposed[r.uid].keys[key] || listed && l.served[r.uid][key]
+	asked := from.claims(key) || l.proposed[r.uid].keys[key] || listed && l.served[r.uid][key]
 	if !asked || l.revoke(by, key, r, from) {
 		return Holder{}, false
 	}
@@ -92,7 +107,7 @@ func (l *Ledger) reservedBy(by Claimant, key safeguard.Key, rivals []Rival) (Hol
 // counts once it has published again. The caller holds the lock.
 func (l *Ledger) rivalFor(key safeguard.Key, r reservation, rivals []Rival) (Rival, bool) {
 	i := slices.IndexFunc(rivals, func(o Rival) bool {
-		return (!o.Yields || l.resumed[o.UID]) && (o.UID == r.uid || r.uid == "" && o.Keys[key] && !o.Dormant)
+		return (!o.Yields || l.resumed[o.UID]) && (o.UID == r.uid || r.uid == "" && o.claims(key) && !o.Dormant)
 	})
 	if i < 0 {
 		return Rival{}, false
@@ -118,7 +133,7 @@ func (l *Ledger) revoke(by Claimant, key safeguard.Key, r reservation, from Riva
 		return false
 	}
 	put(&l.revoked, r.uid, now)
-	put(&l.reserved, key, reservation{by.UID, by.Name, now})
+	put(&l.reserved, key, reservation{by.UID, by.Name, now, r.uid})
 	delete(l.proposed, r.uid) // it has to propose again
 	return true
 }
@@ -146,7 +161,7 @@ func (l *Ledger) Claim(by Claimant, claimed, mine inventory.Keys, held map[safeg
 	delete(l.waiting, by.Name)
 	for key := range claimed {
 		if r := l.reserved[key]; !mine[key] && r.uid != by.UID && !by.Dormant {
-			put(&l.reserved, key, reservation{by.UID, by.Name, l.Now()})
+			put(&l.reserved, key, reservation{uid: by.UID, name: by.Name, since: l.Now()})
 		}
 	}
 	if len(held) == 0 {
