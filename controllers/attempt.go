@@ -37,6 +37,8 @@ type attempt struct {
 	served bool
 	// newer is a publication that the status does not know, because it was restored from a backup; nil without one.
 	newer *artifacts.Newer
+	// behind is true if nothing is left of such a publication, and only a consumer tells of it.
+	behind bool
 	// record is the record of the last publication; it is nil if unread explains why it cannot be read.
 	record *record.Record
 	unread error
@@ -76,8 +78,11 @@ func (a *attempt) note(key, value string) { a.notes = append(a.notes, key, value
 
 // isNew reports whether the render differs from the served artifact. A withheld artifact is not served.
 func (a *attempt) isNew() bool {
-	return a.stored.Revision != consumers.RevisionOf(a.selection) || a.selection.Status.Withheld != "" || a.newer != nil
+	return a.stored.Revision != consumers.RevisionOf(a.selection) || a.selection.Status.Withheld != "" || a.isOld()
 }
+
+// isOld reports whether something newer was published than the status knows. Nothing of the status may be announced then.
+func (a *attempt) isOld() bool { return a.newer != nil || a.behind }
 
 // keep adds placeholders of objects to the render.
 func (a *attempt) keep(leaving []v1alpha1.LeavingStatus) (err error) {

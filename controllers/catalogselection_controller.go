@@ -101,7 +101,7 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, e
 		kept = r.cluster.Departures.Kept(ctx, cs, live)
 		applied = live.Consumers.Applied(consumers.RevisionOf(cs), r.publishedFiles(cs))
 	}
-	served := cs.Status.Artifact != nil && cs.Status.Withheld == "" && a.newer == nil && (err == nil || r.artifacts.Intact(cs))
+	served := cs.Status.Artifact != nil && cs.Status.Withheld == "" && !a.isOld() && (err == nil || r.artifacts.Intact(cs))
 	o := decide(err, cs, served)
 	o.names, o.applied, o.kept, o.pushed, o.sources = a.names, applied, kept, r.pushed(a), r.sources.Readiness(ctx, cs)
 	o.requeueWithin(again)
@@ -118,7 +118,7 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, e
 // pushed enqueues the push of the artifact, and returns the condition Pushed. What the status names is not pushed while
 // something newer was published.
 func (r *CatalogSelectionReconciler) pushed(a *attempt) *metav1.Condition {
-	if a.newer != nil && a.selection.Spec.Push != nil {
+	if a.isOld() && a.selection.Spec.Push != nil {
 		return conditions.Get(a.selection, v1alpha1.PushedCondition)
 	}
 	return r.pushes.Sync(a.selection, a.record)
@@ -173,7 +173,7 @@ func (r *CatalogSelectionReconciler) reconcile(ctx context.Context, a *attempt) 
 	if err != nil && !waits(err) && !isWaiting(err) {
 		r.cluster.Claims.Withdraw(ctx, a.selection)
 	}
-	if err != nil && !a.served && a.newer == nil && a.selection.Status.Artifact != nil && ctx.Err() == nil {
+	if err != nil && !a.served && !a.isOld() && a.selection.Status.Artifact != nil && ctx.Err() == nil {
 		if lost := r.rebuild(ctx, a); lost != nil && !isWaiting(lost) {
 			a.note("lostArchive", "cannot be rendered again: "+lost.Error())
 		}
@@ -191,6 +191,9 @@ func (r *CatalogSelectionReconciler) keepServing(ctx context.Context, a *attempt
 	if a.newer != nil || a.selection.Status.Artifact == nil {
 		return nil
 	}
+	if a.behind, err = r.isBehind(ctx, a); err != nil || a.behind {
+		return err
+	}
 	if err := r.artifacts.Unstage(a.selection); err != nil || !r.artifacts.Intact(a.selection) {
 		return err
 	}
@@ -198,6 +201,20 @@ func (r *CatalogSelectionReconciler) keepServing(ctx context.Context, a *attempt
 	err = r.artifacts.Announce(ctx, a.selection)
 	a.served = err == nil
 	return err
+}
+
+// isBehind reports whether a consumer has applied a revision that the status does not know, while nothing is announced: the
+// storage was restored together with the status, and the ExternalArtifact without its own.
+func (r *CatalogSelectionReconciler) isBehind(ctx context.Context, a *attempt) (bool, error) {
+	if a.selection.Status.Withheld != "" { // nothing is announced
+		return false, nil
+	}
+	announced, err := r.artifacts.IsAnnounced(ctx, a.selection)
+	if announced || err != nil {
+		return false, err
+	}
+	consumed, err := r.cluster.Kustomizations.Of(ctx, a.selection)
+	return err == nil && !consumed.AppliedOnly(a.record.PublishedRevisions(a.selection)), err
 }
 
 // finish writes the status, sends events, collects garbage and returns when to reconcile again.

@@ -77,7 +77,7 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) erro
 // that the consumers have applied tell.
 func (r *CatalogSelectionReconciler) servesKnown(ctx context.Context, a *attempt) (bool, error) {
 	switch {
-	case a.record == nil || a.newer != nil || consumers.Awaited(a.selection):
+	case a.record == nil || a.isOld() || consumers.Awaited(a.selection):
 		return false, nil
 	case a.selection.Status.Withheld != "":
 		return a.consumers.AppliedOnly(a.record.PublishedRevisions(a.selection)), nil
@@ -230,7 +230,7 @@ func (a *attempt) useUpOutdated() {
 // toApprove returns the approval that releases the render. A withheld artifact does not count as published.
 func (a *attempt) toApprove() guard.Approval {
 	before := a.selection.Status.Sources
-	if consumers.Awaited(a.selection) || a.newer != nil {
+	if consumers.Awaited(a.selection) || a.isOld() {
 		before = nil
 	}
 	approval := guard.ToApprove(before, a.guarded, a.result.Revision)
@@ -250,7 +250,7 @@ func (a *attempt) isRecreated() bool {
 // earlierApprovals returns the entries of the spec that a publication uses up because the status does not know which of
 // them are used up already.
 func (a *attempt) earlierApprovals() []string {
-	if a.newer == nil && !a.isRecreated() {
+	if !a.isOld() && !a.isRecreated() {
 		return nil
 	}
 	return a.selection.Spec.Safeguards.Approve

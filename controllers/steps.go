@@ -240,7 +240,7 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 		before.DeepCopyInto(&cs.Status) // or the objects that leave would count as given up
 		return err
 	}
-	a.record, a.newer = nil, nil
+	a.record, a.newer, a.behind = nil, nil, false
 	if packed != nil {
 		a.record = &next
 	}

@@ -23,7 +23,7 @@ func waits(err error) bool {
 // exception to the rule that a served artifact stays served. err is why nothing was published, or nil; yield
 // returns the conflict instead if err is nil or only waits for other selections.
 func (r *CatalogSelectionReconciler) yield(ctx context.Context, a *attempt, err error) error {
-	if a.newer != nil || a.selection.Status.Artifact == nil || a.selection.Status.Withheld != "" || ctx.Err() != nil {
+	if a.isOld() || a.selection.Status.Artifact == nil || a.selection.Status.Withheld != "" || ctx.Err() != nil {
 		return err
 	}
 	contested := r.cluster.Claims.Contested(ctx, a.selection, a.live)

@@ -11,7 +11,7 @@ import (
 )
 
 // namedTests matches "`file_test.go`: `TestOne`, `TestTwo`".
-var namedTests = regexp.MustCompile("`([\\w/]+_test\\.go)`: ((?:`Test\\w+`(?:, )?)+)")
+var namedTests = regexp.MustCompile("`([\\w/]+_test\\.go)`: ((?:`(?:Test|Fuzz)\\w+`(?:, )?)+)")
 
 // The tests that the documentation names exist.
 func TestDocumentedTestsExist(t *testing.T) {
@@ -21,7 +21,7 @@ func TestDocumentedTestsExist(t *testing.T) {
 			file := readFileString(t, filepath.Join("../..", match[1]))
 			for name := range strings.SplitSeq(match[2], ", ") {
 				named++
-				if !strings.Contains(file, "func "+strings.Trim(name, "`")+"(t *testing.T)") {
+				if !strings.Contains(file, "func "+strings.Trim(name, "`")+"(") {
 					t.Errorf("%s: %s has no %s", page, match[1], name)
 				}
 			}

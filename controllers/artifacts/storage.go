@@ -18,6 +18,7 @@ import (
 	"github.com/fluxcd/pkg/artifact/storage"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -60,9 +61,16 @@ func (a *Artifacts) Store(cs *v1alpha1.CatalogSelection, result *render.Result, 
 		return nil, fmt.Errorf("storing the archive: %w", err)
 	}
 	a.Traffic.Stored(int64(size))
-	artifact.Path = name
-	// The API stores whole seconds.
+	// The API stores whole seconds. The times of a selection increase with each publication, whatever the clocks of the
+	// processes are that publish: Newer compares them.
 	artifact.LastUpdateTime = artifact.LastUpdateTime.Rfc3339Copy()
+	if last := cs.Status.Artifact; last != nil && !artifact.LastUpdateTime.After(last.LastUpdateTime.Time) {
+		artifact.LastUpdateTime = metav1.NewTime(last.LastUpdateTime.Add(time.Second))
+	}
+	if err := os.Chtimes(a.Storage.LocalPath(artifact), time.Time{}, artifact.LastUpdateTime.Time); err != nil {
+		return nil, fmt.Errorf("storing the archive: %w", err)
+	}
+	artifact.Path = name
 	artifact.Metadata = map[string]string{v1.AnnotationRevision: origin}
 	return &artifact, nil
 }

@@ -53,6 +53,11 @@ func (c Consumer) Key() types.NamespacedName {
 	return types.NamespacedName{Namespace: c.Namespace, Name: c.Name}
 }
 
+// HasTried reports whether the consumer has applied, or attempted to apply, a revision that begins with a prefix.
+func (c Consumer) HasTried(prefix string) bool {
+	return strings.HasPrefix(c.Revision, prefix) || strings.HasPrefix(c.attempted, prefix)
+}
+
 // Live returns the key of an object after the consumer has applied it.
 func (c Consumer) Live(key safeguard.Key) safeguard.Key {
 	key.Name = c.prefix + key.Name + c.suffix

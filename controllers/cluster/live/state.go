@@ -5,7 +5,6 @@ package live
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -34,10 +33,10 @@ func (s *State) MayAct(cs *v1alpha1.CatalogSelection) bool {
 	return s.Consumers.MayActHere() || alwaysServed(cs, s.Consumers)
 }
 
-// HaveApplied reports whether a consumer has applied an artifact of Winnow's: its status has a revision, or, because a
+// HaveApplied reports whether a consumer has applied an artifact of Winnow's, or a part of it: its status has a revision, or, because a
 // restore may leave that out, live objects have its owner labels and the labels of the selection.
 func (s *State) HaveApplied(cs *v1alpha1.CatalogSelection) bool {
-	return slices.ContainsFunc(s.Consumers.Items, func(item consumers.Consumer) bool { return strings.HasPrefix(item.Revision, render.RevisionPrefix) }) ||
+	return slices.ContainsFunc(s.Consumers.Items, func(item consumers.Consumer) bool { return item.HasTried(render.RevisionPrefix) }) ||
 		slices.ContainsFunc(s.Live, func(object *guard.Live) bool {
 			return guard.AppliedBy(cs, object) && s.Consumers.Include(guard.OwnerOf(object))
 		})
