@@ -4,6 +4,7 @@ package controllers
 
 import (
 	"testing"
+	"time"
 
 	"github.com/fluxcd/pkg/runtime/secrets"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -142,5 +143,6 @@ func TestWithoutTheRightToReadSecrets(t *testing.T) {
 	role.Name, binding.Name = "get", "get"
 	e.create(role)
 	e.create(binding)
+	e.until("the API server knows the right", time.Minute, func() bool { _, err := e.tryReconcile("kkp"); return err == nil })
 	e.publish("kkp")
 }
