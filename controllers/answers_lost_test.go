@@ -6,10 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -97,6 +99,12 @@ func TestArchivesOfCrashesAreCollected(t *testing.T) {
 		}
 		e.traffic.before = nil
 		e.restart()
+	}
+	ago := time.Now().Add(-time.Hour) // their retention is over
+	for _, file := range e.archiveFiles() {
+		if err := os.Chtimes(file, ago, ago); err != nil {
+			t.Fatal(err)
+		}
 	}
 	e.source(applications(t, "argocd falco"))
 	e.publish("kkp")
