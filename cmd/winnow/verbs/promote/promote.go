@@ -90,6 +90,9 @@ const maxStages = 1_000
 
 // run promotes FROM to each TO.
 func (o *options) run(ctx context.Context, from string, to []string, out output.Streams) error {
+	if o.minAge < 0 {
+		return fmt.Errorf("--min-age %s: give a time that is not negative, such as 24h", o.minAge)
+	}
 	commit, err := repository.Git{}.Commit(ctx, "HEAD")
 	if err != nil {
 		return err
