@@ -208,8 +208,8 @@ func (m *model) publish(p *modelPart, next map[string]app) {
 		p.standing = slices.Clone(p.spec.approved)
 	}
 	p.restarted, p.withheld, p.vanished, p.older = false, false, false, nil
-	forgets := p.forgets() || p.newer
-	p.newer = false
+	forgets := p.forgets() || p.newer || p.behind
+	p.newer, p.behind = false, false
 	p.baseline, p.published, p.reviewed, p.revision = baselineRecord, next, p.spec.clone(), catalog.digest
 	p.seen, p.then = maps.Clone(next), catalog.apps
 	p.revisions[p.artifact()] = true

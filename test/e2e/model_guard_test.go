@@ -52,7 +52,7 @@ func (m *model) useUpOutdated(p *modelPart, next map[string]app) {
 	}
 	for _, entry := range p.spec.approved {
 		sum, _, _ := strings.Cut(entry, "#")
-		if slices.Contains(p.standing, entry) && (m.renders[sum] == p.render(next) || sum == digest && !p.newer) {
+		if slices.Contains(p.standing, entry) && (m.renders[sum] == p.render(next) || sum == digest && !p.newer && !p.behind) {
 			p.used = with(p.used, entry)
 		}
 	}
@@ -74,7 +74,7 @@ func (p *modelPart) forgets() bool { return p.revision == "" && p.applied != "" 
 // as much over it.
 func (m *model) byRevision(p *modelPart, reasons []string) bool {
 	catalog := m.catalogs[p.catalog]
-	if p.baseline != baselineRecord || p.revision == "" || p.revision == catalog.digest {
+	if p.baseline != baselineRecord || p.behind || p.revision == "" || p.revision == catalog.digest {
 		return false
 	}
 	alone := p.lost(p.reviewed.selects(catalog.apps))
@@ -208,7 +208,7 @@ func (m *model) lines(p *modelPart) (line string, known bool) {
 
 // wipe removes the status. The ExternalArtifact still names the content of the last publication.
 func (m *model) wipe(p *modelPart) {
-	p.used, p.revision, p.revisions, p.compared, p.newer, p.leaving = nil, "", nil, "", false, nil
+	p.used, p.revision, p.revisions, p.compared, p.newer, p.behind, p.leaving = nil, "", nil, "", false, false, nil
 	p.offered, p.passed = nil, nil
 	if p.baseline == baselineRecord {
 		p.baseline = baselineContent
@@ -223,7 +223,7 @@ func (m *model) restore(p, old *modelPart) {
 	p.revisions, p.compared, p.leaving = maps.Clone(old.revisions), old.compared, maps.Clone(old.leaving)
 	p.used, p.offered, p.passed = slices.Clone(old.used), slices.Clone(old.offered), slices.Clone(old.passed)
 	p.standing = slices.Clone(old.standing)
-	p.newer = old.artifact() != p.artifact()
+	p.newer, p.behind = old.artifact() != p.artifact(), false
 	p.withheld = old.withheld || (p.newer || p.vanished) && p.withheld // nothing is announced of a status that is older, or whose archive is lost
 	if p.baseline = baselineRecord; p.newer {
 		p.baseline = baselineContent
@@ -244,6 +244,7 @@ func (p *modelPart) believe() {
 	case !p.withheld || !p.vanished || p.baseline != baselineContent:
 	case p.newer:
 		p.baseline, p.newer = baselineRecord, false
+		p.behind = !p.older.withheld && p.applied != "" && !p.revisions[p.applied]
 		p.published, p.placed = maps.Clone(p.older.published), maps.Clone(p.older.placed)
 	default:
 		p.baseline, p.published, p.placed = baselineNone, nil, nil

@@ -230,7 +230,7 @@ func (k *soak) anew(p *modelPart, gone string) (did string) {
 		mutate(&p.spec)
 		did = ", " + edited
 	}
-	p.written, p.doubt, p.withheld, p.vanished, p.older = "", false, false, false, nil
+	p.written, p.doubt, p.withheld, p.vanished, p.older, p.behind = "", false, false, false, nil, false
 	p.baseline, p.published, p.used, p.revision, p.revisions = baselineNone, nil, nil, "", nil
 	k.write(p)
 	if gone != "" {
