@@ -37,7 +37,7 @@ type attempt struct {
 	served bool
 	// newer is a publication that the status does not know, because it was restored from a backup; nil without one.
 	newer *artifacts.Newer
-	// behind is true if nothing is left of such a publication, and only a consumer tells of it.
+	// behind is true if nothing is left of such a publication, but a consumer has applied its revision.
 	behind bool
 	// record is the record of the last publication; it is nil if unread explains why it cannot be read.
 	record *record.Record

@@ -397,20 +397,7 @@ func TestARestoredStatusWithoutAnArtifactIsCompared(t *testing.T) {
 		{"an edit takes away what the status knows, and is applied", false, []string{"argocd", "nginx"}, without("argocd"), []string{"Removal argocd"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			c := newCluster(t)
-			c.catalog("argocd")
-			c.selection("kkp", compared, guarded)
-			c.consumer("kkp", "kkp", pruning)
-			c.settle("kkp")
-			c.flux("kkp", "kkp", "argocd")
-			c.settle("kkp")
-			first := c.get("kkp")
-			c.catalog("argocd", "nginx")
-			c.settle("kkp")
-			c.flux("kkp", "kkp", "argocd", "nginx")
-			c.settle("kkp")
-			c.ready("kkp")
-
+			c, first := twice(t, func(*liveCluster) {})
 			c.remove(c.announced("kkp"))
 			c.emptyStorage()
 			if test.conflict {

@@ -3,6 +3,7 @@
 package yamledit
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -10,6 +11,17 @@ import (
 
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
+
+// ErrEncrypted reports that SOPS encrypted a document, whose checksum an edit would break.
+var ErrEncrypted = errors.New("the document is encrypted by SOPS, which signs all of it: edit it with sops")
+
+// CheckPlain returns ErrEncrypted for a document that must not be edited here.
+func CheckPlain(document *yaml.Node) error {
+	if yamlnode.Lookup(document, "sops") != nil {
+		return ErrEncrypted
+	}
+	return nil
+}
 
 // Documents returns the contents of the documents of a text, which are bounded, without empty documents.
 func Documents(text []byte) (documents []*yaml.Node, err error) {

@@ -16,11 +16,17 @@ import (
 // keeps reports whether the latest render of a selection that has passed the guard contains a key. known is
 // false for a selection of another process.
 func (l *Ledger) keeps(uid types.UID, key safeguard.Key) (keeps, known bool) {
+	keys, known := l.passed(uid)
+	return keys[key], known
+}
+
+// passed returns the keys of that render, and whether it is known.
+func (l *Ledger) passed(uid types.UID) (inventory.Keys, bool) {
 	if p, ok := l.proposed[uid]; ok {
-		return p.keys[key], true
+		return p.keys, true
 	}
 	served, ok := l.served[uid]
-	return served[key], ok
+	return served, ok
 }
 
 // admissible returns the proposals that may be published: each of their keys is free, or its holder releases it

@@ -197,10 +197,8 @@ func (l *Ledger) Latest(uid types.UID, generation int64) (inventory.Keys, bool) 
 func (l *Ledger) Passed(uid types.UID) inventory.Keys {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if p, ok := l.proposed[uid]; ok {
-		return p.keys
-	}
-	return l.served[uid]
+	keys, _ := l.passed(uid)
+	return keys
 }
 
 // Age returns how long this process has known a generation of a selection.

@@ -33,8 +33,8 @@ func (s *State) MayAct(cs *v1alpha1.CatalogSelection) bool {
 	return s.Consumers.MayActHere() || alwaysServed(cs, s.Consumers)
 }
 
-// HaveApplied reports whether a consumer has applied an artifact of Winnow's, or a part of it: its status has a revision, or, because a
-// restore may leave that out, live objects have its owner labels and the labels of the selection.
+// HaveApplied reports whether a consumer has applied an artifact of Winnow's, or a part of it: its status has a revision, or,
+// because a restore may leave that out, live objects have its owner labels and the labels of the selection.
 func (s *State) HaveApplied(cs *v1alpha1.CatalogSelection) bool {
 	return slices.ContainsFunc(s.Consumers.Items, func(item consumers.Consumer) bool { return item.HasTried(render.RevisionPrefix) }) ||
 		slices.ContainsFunc(s.Live, func(object *guard.Live) bool {

@@ -18,9 +18,6 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// annotation of an OCIRepository approves a promotion.
-const annotation = v1alpha1.ApproveAnnotation
-
 // Found is the result of a comparison.
 type Found struct {
 	Promotions []*diff.Selection
@@ -121,7 +118,7 @@ func follows(source *revision.Source, older bool) string {
 // describe adds what is known without the artifacts.
 func (s stage) describe(out *diff.Selection) *diff.Selection {
 	out.Namespace, out.Name, out.Cluster, out.File = s.to.Namespace, s.to.Name, s.to.Cluster, s.to.File
-	out.Promotion = &diff.Promotion{Annotation: annotation}
+	out.Promotion = &diff.Promotion{Annotation: v1alpha1.ApproveAnnotation}
 	if s.before.Digest != "" {
 		out.Promotion.From = s.before.Catalog
 	}
@@ -155,7 +152,7 @@ func (s stage) hold(held *diff.Held) {
 	if held == nil {
 		return
 	}
-	is := s.to.Annotations[annotation]
+	is := s.to.Annotations[v1alpha1.ApproveAnnotation]
 	names := func(value string) bool { return value != "" && diff.ApprovesDigest(value, s.after.Digest) }
 	switch {
 	case names(is) && is != s.approved:

@@ -11,6 +11,7 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 )
 
@@ -69,7 +70,7 @@ func stageOf(base, head *revision.Revision, consumer revision.Consumer) (*stage,
 		return nil, nil // what is not known of its source is unknown already
 	}
 	for _, same := range base.Nearest(consumer.Origin, sourcev1.OCIRepositoryKind, nameOf(consumer)) {
-		if is := same.Annotations[annotation]; s.approved == "" || is == to.Annotations[annotation] {
+		if is := same.Annotations[v1alpha1.ApproveAnnotation]; s.approved == "" || is == to.Annotations[v1alpha1.ApproveAnnotation] {
 			s.approved = is
 		}
 	}

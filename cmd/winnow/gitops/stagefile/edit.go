@@ -13,12 +13,11 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamledit"
-	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 var (
-	digestPattern   = regexp.MustCompile(`^sha(256:[a-f0-9]{64}|512:[a-f0-9]{128})$`)
-	approvalPattern = regexp.MustCompile(`^sha(256:[a-f0-9]{64}|512:[a-f0-9]{128})(#[0-9]{1,6})?$`)
+	digestPattern = regexp.MustCompile(`^sha(256:[a-f0-9]{64}|512:[a-f0-9]{128})$`)
+	notePattern   = regexp.MustCompile(`^[0-9]{1,6}$`)
 )
 
 // errStyle reports a way to write YAML that is not edited.
@@ -37,7 +36,8 @@ func (s Stage) SetDigest(content []byte, digest string) ([]byte, error) {
 
 // Approve returns the content of the file with the annotation that approves a promotion. It replaces a former one.
 func (s Stage) Approve(content []byte, approval string) ([]byte, error) {
-	if !approvalPattern.MatchString(approval) {
+	digest, note, noted := strings.Cut(approval, "#")
+	if !IsDigest(digest) || noted && !notePattern.MatchString(note) {
 		return nil, fmt.Errorf("%s is no digest that could be approved", excerpt.Quoted(approval))
 	}
 	return s.set(content, []string{"metadata", "annotations", v1alpha1.ApproveAnnotation}, approval)
@@ -66,8 +66,8 @@ func (s Stage) set(content []byte, path []string, value string) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	if yamlnode.Lookup(documents[s.document], "sops") != nil {
-		return nil, ErrEncrypted
+	if err := yamledit.CheckPlain(documents[s.document]); err != nil {
+		return nil, err
 	}
 	wanted, err := yamledit.Plain(documents)
 	if err != nil {

@@ -3,7 +3,6 @@
 package stagefile
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
@@ -27,9 +26,6 @@ type Stage struct {
 	items    []int
 	node     *yaml.Node
 }
-
-// ErrEncrypted reports that SOPS encrypted a document, whose checksum an edit would break.
-var ErrEncrypted = errors.New("the document is encrypted by SOPS, which signs all of it: edit it with sops")
 
 // Find returns the OCIRepositories among the documents of a file and the items of lists, in their order.
 func Find(content []byte) ([]Stage, error) {

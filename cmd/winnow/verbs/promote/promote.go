@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/diffview"
 	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
@@ -52,7 +53,7 @@ func New() *cobra.Command {
 			"The files of TO in the working directory get the digest, and keep all other\n" +
 			"bytes. They have to be as in HEAD. Nothing is committed.\n\n" +
 			"What the promotion would lose of what TO runs is held. --approve adds the\n" +
-			"annotation " + annotationOf() + " to the OCIRepository, which approves it\n" +
+			"annotation " + v1alpha1.ApproveAnnotation + " to the OCIRepository, which approves it\n" +
 			"in the same commit.\n\n" +
 			"With --min-age, FROM must have had its digest for that time: since the commit\n" +
 			"that wrote it, by the clock of its committer. Otherwise nothing is written.\n\n" +
@@ -72,7 +73,7 @@ func New() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.Bool("git", false, "of the working directory, as always")
+	f.Bool("git", false, "edit the Git repository here, as always")
 	f.StringArrayVar(&o.repositories, "repository", nil, "`NAME=DIR` of a source that is this repository")
 	f.StringVar(&o.name, "name", "", "`NAME` of the OCIRepository, of several")
 	f.DurationVar(&o.minAge, "min-age", 0, "`AGE` of the digest of FROM, such as 24h")

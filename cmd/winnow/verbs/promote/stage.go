@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stagefile"
@@ -22,8 +21,6 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
-
-func annotationOf() string { return v1alpha1.ApproveAnnotation }
 
 // source is where the digest comes from.
 type source struct {

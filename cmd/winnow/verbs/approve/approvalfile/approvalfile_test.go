@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/approve/approvalfile"
+	"github.com/winnow-dev/winnow/render/yamledit"
 )
 
 var (
@@ -128,7 +129,7 @@ func TestFindRefusesWhatItMustNotEdit(t *testing.T) {
 		}
 	}
 	encrypted := head + "spec:\n  exclude: ['ENC[AES256_GCM]']\nsops:\n  mac: x\n"
-	if _, err := approvalfile.Find([]byte(encrypted), apps); !errors.Is(err, approvalfile.ErrEncrypted) {
+	if _, err := approvalfile.Find([]byte(encrypted), apps); !errors.Is(err, yamledit.ErrEncrypted) {
 		t.Errorf("encrypted: %v", err)
 	}
 }

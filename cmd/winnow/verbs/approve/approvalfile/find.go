@@ -3,7 +3,6 @@
 package approvalfile
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,9 +34,6 @@ type selectionNode struct {
 // maxNames bounds the names that an error lists.
 const maxNames = 10
 
-// ErrEncrypted reports that SOPS encrypted a document, whose checksum an edit would break.
-var ErrEncrypted = errors.New("the document is encrypted by SOPS, which signs all of it: edit it with sops")
-
 // Find finds the CatalogSelection with the name among the documents of a file and the items of lists, with the
 // namespace or without any. It refuses a file that has it several times.
 func Find(content []byte, key types.NamespacedName) (*File, error) {
@@ -62,8 +58,8 @@ func Find(content []byte, key types.NamespacedName) (*File, error) {
 		return nil, fmt.Errorf("it has the CatalogSelection %s several times, in lines %d and %d", key, matching[0].node.Line, matching[1].node.Line)
 	}
 	f.found = matching[0]
-	if sops := yamlnode.Lookup(f.documents[f.found.document], "sops"); sops != nil {
-		return nil, ErrEncrypted
+	if err := yamledit.CheckPlain(f.documents[f.found.document]); err != nil {
+		return nil, err
 	}
 	return f, nil
 }
