@@ -11,6 +11,30 @@ import (
 	"time"
 )
 
+// outcomes returns the states that the model may settle in. What is not defined is the order of claims for definitions without
+// a holder, and whether the ExternalArtifact of a selection that was created again is taken back.
+func (m *model) outcomes() (all []*model) {
+	starts := []*model{m.clone()}
+	for i, p := range m.parts {
+		if starts[0].parts[i].former = nil; p.former != nil {
+			takes := m.clone()
+			takes.takeBack(takes.parts[i])
+			starts = append(starts, takes)
+		}
+	}
+	for _, start := range starts {
+		for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
+			after := start.clone()
+			after.settle(order)
+			same := func(o *model) bool { return o.String() == after.String() }
+			if !slices.ContainsFunc(all, same) {
+				all = append(all, after)
+			}
+		}
+	}
+	return all
+}
+
 // settle publishes and applies until the model no longer changes. order is the order in which parts claim
 // definitions without a holder.
 func (m *model) settle(order []int) {

@@ -216,6 +216,18 @@ func (m *model) wipe(p *modelPart) {
 	p.believe()
 }
 
+// takeBack takes what the deleted selection of the same name has published for that of a part, without a status. It
+// replaces the empty state of the part: a controller that sees only the new selection takes back the ExternalArtifact, which
+// one that sees the deletion has deleted.
+func (m *model) takeBack(p *modelPart) {
+	again := p.former.clone()
+	again.spec, again.written, again.suspended, again.paused, again.doubt = p.spec, p.written, p.suspended, p.paused, p.doubt
+	again.former = nil
+	m.wipe(again)
+	again.restarted = again.baseline != baselineRecord
+	*p = *again
+}
+
 // restore puts an older status back. If the ExternalArtifact names its revision, it is believed. Otherwise the status is
 // older than what is served: only the content of that is known, and only the checksum of a render approves.
 func (m *model) restore(p, old *modelPart) {

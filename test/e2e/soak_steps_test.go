@@ -218,8 +218,11 @@ func (k *soak) rename() string {
 // recreate deletes a selection and creates it again, while its Kustomization stays.
 func (k *soak) recreate() string {
 	p := k.drawPart()
+	former := p.clone()
 	k.remove(k.selectionOf(p.name))
-	return "create " + p.name + " again" + k.anew(p, "")
+	did := "create " + p.name + " again" + k.anew(p, "")
+	p.former = former
+	return did
 }
 
 // anew creates the selection of a part, often with another spec, and drops its status in the model.
