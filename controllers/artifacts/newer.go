@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -99,14 +100,15 @@ func (a *Artifacts) confirmed(ctx context.Context, cs *v1alpha1.CatalogSelection
 // newestArchive returns the newest archive in the storage if it was published after the status was written: the status does
 // not know its revision, or it was published once more since. Otherwise it returns nil.
 func (a *Artifacts) newestArchive(cs *v1alpha1.CatalogSelection, known []string) (*Newer, error) {
-	files, err := filepath.Glob(a.Storage.LocalPath(a.archives(cs)))
+	files, err := a.glob(a.archives(cs).Path)
 	if err != nil {
 		return nil, failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("listing the archives: %w", err))
 	}
 	var newest *Newer
 	var written time.Time
 	for _, file := range files {
-		sum, isArchive := strings.CutSuffix(filepath.Base(file), ".tar.gz")
+		sum, isArchive := strings.CutSuffix(path.Base(file), ".tar.gz")
+		file = filepath.Join(a.Storage.BasePath, file)
 		info, err := os.Lstat(file)
 		if !isArchive || err != nil || !info.Mode().IsRegular() {
 			continue

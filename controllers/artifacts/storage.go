@@ -135,12 +135,17 @@ func (a *Artifacts) RemoveAll(cs *v1alpha1.CatalogSelection) error {
 
 // Stored returns the names of the selections that the storage has a directory of.
 func (a *Artifacts) Stored() []types.NamespacedName {
-	dirs, _ := filepath.Glob(a.Storage.LocalPath(meta.Artifact{Path: storage.ArtifactDir(sourcev1.ExternalArtifactKind, "*", "*")}))
+	dirs, _ := a.glob(storage.ArtifactDir(sourcev1.ExternalArtifactKind, "*", "*"))
 	var names []types.NamespacedName
 	for _, dir := range dirs {
-		names = append(names, types.NamespacedName{Namespace: filepath.Base(filepath.Dir(dir)), Name: filepath.Base(dir)})
+		names = append(names, types.NamespacedName{Namespace: path.Base(path.Dir(dir)), Name: path.Base(dir)})
 	}
 	return names
+}
+
+// glob returns the paths below the directory of the storage, which may have any name, that match a pattern.
+func (a *Artifacts) glob(pattern string) ([]string, error) {
+	return fs.Glob(os.DirFS(a.Storage.BasePath), pattern)
 }
 
 // HasAny reports whether the storage has a directory of the selection.

@@ -6,12 +6,18 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/artifact/storage"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/artifacts"
@@ -116,4 +122,42 @@ func TestTheOriginOfAnArtifact(t *testing.T) {
 	if got := artifacts.Origin(two); got != "OCIRepository/ns/a=v1@sha256:0,OCIRepository/ns/b=v2@sha256:1" {
 		t.Errorf("of two sources: %s", got)
 	}
+}
+
+// A path with characters of patterns hides no archive: one that is newer than a restored status must be found.
+func TestTheDirectoryOfTheStorageHasAnyName(t *testing.T) {
+	for _, name := range []string{"[ab]", "a[b", "*", `a\b`} {
+		dir := filepath.Join(t.TempDir(), name)
+		a := &artifacts.Artifacts{
+			Client:  fake.NewClientBuilder().WithScheme(scheme(t)).Build(),
+			Storage: &storage.Storage{BasePath: dir, Hostname: "winnow.example"},
+		}
+		cs := &v1alpha1.CatalogSelection{}
+		cs.Name, cs.Namespace = "kkp", "ns"
+		stored, err := a.Store(cs, rendered(t, "argocd"), "v1@sha256:0", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cs.Status.Artifact = stored
+		if err := a.Unstage(cs); err != nil {
+			t.Fatal(err)
+		}
+		cs.Status.Artifact = nil
+		newer, err := a.Newer(t.Context(), cs, nil)
+		if err != nil || newer == nil || !strings.HasSuffix(stored.Revision, newer.Revision) {
+			t.Errorf("%s: Newer() = %v, %v, want %s", name, newer, err, stored.Revision)
+		}
+		if names := a.Stored(); !slices.Equal(names, []types.NamespacedName{{Namespace: "ns", Name: "kkp"}}) {
+			t.Errorf("%s: Stored() = %v", name, names)
+		}
+	}
+}
+
+func scheme(t *testing.T) *runtime.Scheme {
+	t.Helper()
+	s := runtime.NewScheme()
+	if err := sourcev1.AddToScheme(s); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
