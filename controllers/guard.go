@@ -227,10 +227,10 @@ func (a *attempt) useUpOutdated() {
 	}
 }
 
-// toApprove returns the approval that releases the render. A withheld artifact does not count as published.
+// toApprove returns the approval that releases the render. What reached no cluster does not count as published.
 func (a *attempt) toApprove() guard.Approval {
 	before := a.selection.Status.Sources
-	if consumers.Awaited(a.selection) || a.isOld() {
+	if a.reachedNoCluster() || a.isOld() {
 		before = nil
 	}
 	approval := guard.ToApprove(before, a.guarded, a.result.Revision)

@@ -232,7 +232,7 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 	a.list()
 	cs.Status.WrittenRecord, cs.Status.Published, cs.Status.Claims = packed, nil, nil
 	cs.Status.Leaving = leaving.Placed(a.live.Staying)
-	if cs.Status.Withheld == "" { // a withheld artifact is compared again before it is served
+	if !a.reachedNoCluster() { // or the render is compared again before it is served
 		cs.Status.UsedApprovals = guard.Used(cs.Spec.Safeguards.Approve, append(cs.Status.UsedApprovals, earlier...),
 			append(guard.Checksums(a.guarded), guard.Checksum(a.result.Revision)), next.PassedOver)
 	}

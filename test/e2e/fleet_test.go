@@ -108,10 +108,19 @@ func (f *fleet) changeNothingSelected(before *v1alpha1.CatalogSelection) {
 	f.assertStays(before)
 }
 
-// takeAway removes an application from the catalog. The hub holds the change.
+// takeAway removes an application from the catalog. The hub holds the change until the line is merged that winnow approve
+// writes in the pull request.
 func (f *fleet) takeAway(before *v1alpha1.CatalogSelection) {
 	f.t.Helper()
-	f.release("v2.0.0", "loki", "", "")
+	g := gitOps{f.scenario, f.dir}
+	commit := func(message string) {
+		g.run("git", "add", ".")
+		g.run("git", "-c", "user.name=somebody", "-c", "user.email=somebody@example.com", "commit", "-q", "-m", message)
+	}
+	g.run("git", "init", "-q")
+	commit("v1.2.0")
+	origin := f.release("v2.0.0", "loki", "", "")
+	commit("v2.0.0")
 	f.awaitSelection("held", func(cs *v1alpha1.CatalogSelection) error {
 		held := cs.Status.Held
 		if held == nil || !strings.HasPrefix(held.Revision, "v2.0.0@") || held.Reasons[0].Reason != v1alpha1.RemovalReason {
@@ -122,6 +131,18 @@ func (f *fleet) takeAway(before *v1alpha1.CatalogSelection) {
 		}
 		return nil
 	})
+	f.assertStays(before)
+
+	g.run(system.winnow, "approve", "--git", "HEAD~1..HEAD", "--write", "--plain-http")
+	_, digest, _ := strings.Cut(origin, "@")
+	if file := f.read("hub/datacenter.yaml"); !strings.Contains(file, "approve:\n    - "+digest+"\n") {
+		f.t.Errorf("the file with the approval is\n%s", file)
+	}
+	f.deployHub()
+	cs := f.awaitPushed("datacenter", origin)
+	if !slices.Equal(cs.Status.UsedApprovals, []string{digest}) || cs.Status.Withheld != v1alpha1.NoConsumerReason {
+		f.t.Errorf("used are %v, withheld is %q", cs.Status.UsedApprovals, cs.Status.Withheld)
+	}
 	f.assertStays(before)
 }
 
