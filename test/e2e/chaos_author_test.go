@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/runtime/conditions"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -150,7 +151,10 @@ func (c *chaos) converged(ctx context.Context) error {
 	}
 	for name, d := range live {
 		if !slices.Contains(want, name) {
-			return c.leftover(ctx, d)
+			if err := c.leftover(ctx, d); err != nil {
+				return err
+			}
+			continue
 		}
 		if got := releaseOf(d); got != c.author.release {
 			return fmt.Errorf("%s is of release %d, want %d", name, got, c.author.release)
@@ -159,12 +163,20 @@ func (c *chaos) converged(ctx context.Context) error {
 	return nil
 }
 
-// leftover returns an error about a live object that no selection publishes: Flux deletes it only if the inventory of its
-// Kustomization has it, and nothing protects it.
+// leftover returns an error about a live object that no selection publishes, unless Flux has lost it: kustomize-controller
+// writes the inventory after the whole apply. If the API server dies between, and the next artifact lacks the object, it is in
+// no inventory, and nobody deletes it.
 func (c *chaos) leftover(ctx context.Context, d unstructured.Unstructured) error {
 	ks := c.kustomizationOf(d.GetLabels()["kustomize.toolkit.fluxcd.io/name"])
 	if err := system.Client().Get(ctx, keyOf(ks), ks); err != nil {
 		return err
+	}
+	marked := d.GetAnnotations()[pruneAnnotation] != "" || d.GetAnnotations()[reconcileAnnotation] != ""
+	if !marked && ks.Status.Inventory != nil && !slices.ContainsFunc(ks.Status.Inventory.Entries, func(entry kustomizev1.ResourceRef) bool {
+		return strings.HasPrefix(entry.ID, "_"+d.GetName()+"_")
+	}) {
+		c.lost[d.GetName()] = true
+		return nil
 	}
 	return fmt.Errorf("%s of release %d is live, created %s, with the labels %v and the annotations %v; the inventory of %s is %+v",
 		d.GetName(), releaseOf(d), d.GetCreationTimestamp(), d.GetLabels(), d.GetAnnotations(), ks.Name, ks.Status.Inventory)

@@ -143,6 +143,7 @@ func (c *chaos) print(lasted, took time.Duration, before, after usage) {
 	row("downloads verified", c.reader.downloads)
 	row("announced, and replaced before their download", c.reader.passed)
 	row("looks at the live objects", c.reader.samples)
+	row("objects that Flux has applied, and not noted in an inventory before the API server died", len(c.lost))
 	row("converged after the last fault in", took.Round(100*time.Millisecond))
 	row("the controller before", before)
 	row("the controller after", after)

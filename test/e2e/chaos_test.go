@@ -37,7 +37,8 @@ type chaos struct {
 	disk                       *smallDisk // nil where this process may not mount one
 	author                     author
 	reader                     *reader
-	end                        time.Time // of the faults
+	end                        time.Time       // of the faults
+	lost                       map[string]bool // objects that Flux has applied and does not know
 
 	mu    sync.Mutex
 	tally map[string]int // what was done, by kind
@@ -89,7 +90,7 @@ func newChaos(t *testing.T, seed int64) *chaos {
 	t.Helper()
 	useOwnSystem(t)
 	c := &chaos{
-		estate: &estate{&scenario{t: t, name: chaosName}}, seed: seed, tally: map[string]int{}, reader: newReader(),
+		estate: &estate{&scenario{t: t, name: chaosName}}, seed: seed, tally: map[string]int{}, lost: map[string]bool{}, reader: newReader(),
 		author: author{optional: map[string]bool{}},
 	}
 	for i := range chaosSelections {

@@ -11,19 +11,34 @@ import (
 	"time"
 )
 
+// orders are those in which the parts claim definitions.
+var orders = [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}
+
 // outcomes returns the states that the model may settle in. What is not defined is the order of claims for definitions without
-// a holder, and whether the ExternalArtifact of a selection that was created again is taken back.
+// a holder, how far the others are when a part is resumed, and whether the ExternalArtifact of a selection that was created
+// again is taken back.
 func (m *model) outcomes() (all []*model) {
-	starts := []*model{m.clone()}
+	plain := m.clone()
+	starts := []*model{plain}
 	for i, p := range m.parts {
-		if starts[0].parts[i].former = nil; p.former != nil {
-			takes := m.clone()
-			takes.takeBack(takes.parts[i])
-			starts = append(starts, takes)
+		if plain.parts[i].former, plain.parts[i].late = nil, false; p.former != nil {
+			taken := plain.clone()
+			taken.parts[i].former = p.former
+			taken.takeBack(taken.parts[i])
+			starts = append(starts, taken)
+		}
+		if p.late {
+			for _, order := range orders {
+				others := plain.clone()
+				others.parts[i].suspended = true
+				others.settle(order)
+				others.parts[i].suspended = false
+				starts = append(starts, others)
+			}
 		}
 	}
 	for _, start := range starts {
-		for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
+		for _, order := range orders {
 			after := start.clone()
 			after.settle(order)
 			same := func(o *model) bool { return o.String() == after.String() }

@@ -60,6 +60,7 @@ type modelPart struct {
 	older     *modelPart      // that of the status, while it is older
 	behind    bool            // it is older, and only the revision that the Kustomization has applied tells of that
 	former    *modelPart      // the part when its selection was deleted, until what was done about it was seen
+	late      bool            // it was suspended when its catalog changed: the others may have been first
 	vanished  bool            // no archive is left, and while it is withheld, none is rendered again
 	announced string          // revision in the ExternalArtifact
 	placed    map[string]bool // placeholders in the artifact

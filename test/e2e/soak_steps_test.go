@@ -188,7 +188,7 @@ func (k *soak) atOnce() string {
 	k.pointTo(p.catalog, revision)
 	k.awaitPulled(p.catalog)
 	mutate(&p.spec)
-	p.suspended = suspended
+	p.suspended, p.late = suspended, !suspended
 	k.write(p)
 	return "at once: " + edited + ", " + released
 }
