@@ -23,7 +23,8 @@ func (m *model) objections(p *modelPart, next map[string]app) []string {
 		return []string{"EmptyResult"}
 	}
 	reasons := []string{"BaselineLost"}
-	if p.baseline != baselineLost || p.newer && p.render(next) == p.artifact() {
+	isAnnounced := (p.newer || !p.withheld) && p.render(next) == p.artifact() // so that nothing is lost, whatever that had
+	if p.baseline != baselineLost || isAnnounced {
 		reasons = slices.Concat(p.takenByCatalog(next), m.takenFromLive(p, next), p.pruned(next), m.unknownNames(p, next))
 	}
 	if m.approved(p, next, reasons) {
