@@ -26,6 +26,7 @@ import (
 	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/loading"
 	"github.com/winnow-dev/winnow/render/patching"
+	"github.com/winnow-dev/winnow/render/placeholder"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/seal"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -53,9 +54,12 @@ type artifact struct {
 	revision  string
 	documents []document
 	// loaded has the definitions of the documents, objects those of instances, and others the contents.
-	loaded        *catalog.Catalog
-	objects       []backend.Object
-	others        []selection.Decision
+	loaded  *catalog.Catalog
+	objects []backend.Object
+	others  []selection.Decision
+	// written is the kustomization.yaml, which kustomization has parsed. With placeholders, it has their file.
+	written       []byte
+	placeholders  bool
 	kustomization types.Kustomization
 	patches       []kustomize.Patch
 }
@@ -72,6 +76,8 @@ func parseArtifact(ctx context.Context, r io.Reader) (a artifact, err error) {
 	if a.kustomization, err = kustomizationOf(files); err != nil {
 		return a, err
 	}
+	a.written, _ = files.Content(tree.KustomizationFile)
+	_, a.placeholders = files.Content(placeholder.File)
 	if a.patches, err = patchesOf(a.kustomization); err != nil {
 		return a, err
 	}

@@ -20,7 +20,11 @@ import (
 // A pull request may name whatever is in a registry.
 func TestWhatIsNoRenderedArtifactIsNotRead(t *testing.T) {
 	files := tree.New()
-	if err := files.Add("kustomization.yaml", []byte("resources: []\n")); err != nil {
+	kustomization, err := tree.Kustomization{AllowEmpty: true}.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := files.Add("kustomization.yaml", kustomization); err != nil {
 		t.Fatal(err)
 	}
 	var packed bytes.Buffer

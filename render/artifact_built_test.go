@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package render_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/render"
+)
+
+// Whoever opens a pull request may name an artifact of their own, in a registry of their own. What it is compared by has to be
+// what Flux applies, or it has to be refused.
+func TestAnArtifactIsComparedAsItIsBuilt(t *testing.T) {
+	const all = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n" +
+		"resources:\n- applicationdefinitions/argocd.yaml\n- applicationdefinitions/loki.yaml\n"
+	loki := strings.Replace(artifactDefinition, "argocd", "loki", 1)
+	for _, test := range []struct{ name, kustomization, loki string }{
+		{"as Winnow writes it", all, ""},
+		{"a resource that is left out", strings.Replace(all, "- applicationdefinitions/loki.yaml\n", "", 1), ""},
+		{"a strategic merge patch", all + "patchesStrategicMerge:\n- |-\n  apiVersion: apps.kubermatic.k8c.io/v1\n  kind: ApplicationDefinition\n  metadata: {name: loki}\n  $patch: delete\n", ""},
+		{"a JSON patch", all + "patchesJson6902:\n- target: {kind: ApplicationDefinition, name: argocd}\n  patch: '[{\"op\": \"remove\", \"path\": \"/spec/versions/0\"}]'\n", ""},
+		{
+			"a transformer", all + "transformers:\n- |-\n  apiVersion: builtin\n  kind: PatchTransformer\n  metadata: {name: x}\n" +
+				"  target: {name: argocd}\n  patch: '[{\"op\": \"remove\", \"path\": \"/spec/versions/0\"}]'\n", "",
+		},
+		{"a prefix", all + "namePrefix: x-\n", ""},
+		{
+			"a replacement", all + "replacements:\n- source: {kind: ApplicationDefinition, name: loki, fieldPath: metadata.name}\n" +
+				"  targets: [{select: {name: argocd}, fieldPaths: [spec.versions.0.version]}]\n", "",
+		},
+		{"an annotation by which kustomize drops all", all + annotating("config.kubernetes.io/local-config", `"true"`), ""},
+		{"an object that kustomize leaves out", all, strings.Replace(loki, "{name: loki}", "{name: loki, annotations: {config.kubernetes.io/local-config: 'true'}}", 1)},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if test.loki == "" {
+				test.loki = loki
+			}
+			files := []string{"applicationdefinitions/argocd.yaml", artifactDefinition, "applicationdefinitions/loki.yaml", test.loki, "kustomization.yaml", test.kustomization}
+			result, err := render.ReadResult(t.Context(), packed(t, files...))
+			if err != nil && test.name != "as Winnow writes it" {
+				return // refused
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var compared []string
+			for _, d := range result.Definitions {
+				compared = append(compared, fmt.Sprintf("%s %v", d.Name, d.Versions))
+			}
+			if is := built(t, files...); !slices.Equal(compared, is) {
+				t.Errorf("it is compared as %q, and Flux applies %q", compared, is)
+			}
+		})
+	}
+}
+
+// What is set on all objects has the form that Winnow writes, and so have the files of instances.
+func TestAnArtifactThatSteersKustomizeOrFluxIsRefused(t *testing.T) {
+	const (
+		k      = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- applicationdefinitions/argocd.yaml\n"
+		file   = "instances/apps/configmap-x.yaml"
+		listed = k + "- " + file + "\n"
+	)
+	object := func(more string) string {
+		return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: apps" + more + "}\n"
+	}
+	for _, test := range []struct{ name, kustomization, object, want string }{
+		{"an annotation of kustomize", k + annotating("config.kubernetes.io/local-config", `"true"`), "", `sets "config.kubernetes.io/local-config"`},
+		{"an annotation of Flux", k + annotating("kustomize.toolkit.fluxcd.io/force", "enabled"), "", `sets "kustomize.toolkit.fluxcd.io/force": "enabled"`},
+		{"another value of it", k + annotating("kustomize.toolkit.fluxcd.io/ssa", "Ignore"), "", `sets "kustomize.toolkit.fluxcd.io/ssa": "Ignore"`},
+		{"a label of kustomize", k + "labels:\n- pairs:\n    config.kubernetes.io/x: \"true\"\n", "", `sets "config.kubernetes.io/x"`},
+		{"an object of an instance", listed, object(""), ""},
+		{"one that kustomize drops", listed, object(", annotations: {config.kubernetes.io/local-config: 'true'}"), `sets "config.kubernetes.io/local-config"`},
+		{"one that is a list", listed, object("") + "items: []\n", "takes it for a list"},
+		{"one in another file", strings.Replace(listed, "configmap-x", "x", 1), object(""), "is not what Winnow writes"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			files := []string{"applicationdefinitions/argocd.yaml", artifactDefinition, "kustomization.yaml", test.kustomization}
+			if test.object != "" {
+				files = append(files, file, test.object)
+			}
+			_, err := render.ReadResult(t.Context(), packed(t, files...))
+			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+				t.Errorf("ReadResult() = %v, want %s", err, test.want)
+			}
+		})
+	}
+}
+
+// annotating returns the transformer that sets an annotation of all objects, as Winnow writes it.
+func annotating(key, value string) string {
+	return "transformers:\n- |\n  apiVersion: builtin\n  kind: AnnotationsTransformer\n  metadata:\n    name: annotations\n  annotations:\n    " +
+		key + ": " + value + "\n  fieldSpecs:\n  - path: metadata/annotations\n    create: true\n"
+}
+
+// built returns the names and versions that kustomize builds of files.
+func built(t *testing.T, files ...string) (all []string) {
+	t.Helper()
+	disk := filesys.MakeFsInMemory()
+	for i := 0; i < len(files); i += 2 {
+		if err := disk.WriteFile(files[i], []byte(files[i+1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	objects, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(disk, ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range objects.Resources() {
+		text, err := object.AsYAML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var of struct {
+			Metadata struct{ Name string }
+			Spec     struct{ Versions []struct{ Version string } }
+		}
+		if err := yaml.Unmarshal(text, &of); err != nil {
+			t.Fatal(err)
+		}
+		var versions []string
+		for _, v := range of.Spec.Versions {
+			versions = append(versions, v.Version)
+		}
+		all = append(all, fmt.Sprintf("%s %v", of.Metadata.Name, versions))
+	}
+	slices.Sort(all)
+	return all
+}
