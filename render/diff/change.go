@@ -81,6 +81,8 @@ type Values struct {
 	// Diff is in the unified format without its header, and Omitted the number of lines that were cut.
 	Diff    string `json:"diff"`
 	Omitted int    `json:"omitted,omitempty"`
+	// Where identifies all changed lines with the keys that they are below.
+	Where string `json:"-"`
 }
 
 // Cut cuts the diff to at most limit bytes, after a whole line.

@@ -130,23 +130,25 @@ func (s *Selection) effectKey() [sha256.Size]byte {
 	for i := range same.Moves {
 		same.Moves[i].ToFile = ""
 	}
+	var where []string
 	for i := range same.Applications {
-		same.Applications[i].Values = same.Applications[i].Values.changes()
+		same.Applications[i].Values = same.Applications[i].Values.changes(&where)
 	}
 	for i := range same.Instances {
-		same.Instances[i].Values = same.Instances[i].Values.changes()
+		same.Instances[i].Values = same.Instances[i].Values.changes(&where)
 	}
 	same.Held = same.Held.withoutRender()
 	// An error is that of a value that JSON does not have, of which there is none.
-	text, _ := json.Marshal(same)
+	text, _ := json.Marshal([]any{same, where})
 	return sha256.Sum256(text)
 }
 
-// changes returns the change without the lines around it.
-func (v *Values) changes() *Values {
+// changes returns the change without the lines around it, and adds where it is.
+func (v *Values) changes(where *[]string) *Values {
 	if v == nil {
 		return nil
 	}
+	*where = append(*where, v.Where)
 	var lines strings.Builder
 	for line := range strings.Lines(v.Diff) {
 		if strings.HasPrefix(line, "+") || strings.HasPrefix(line, "-") {

@@ -43,6 +43,11 @@ func TestSelectionsWithTheSameEffectAreOneClass(t *testing.T) {
 			s.Applications[0].Values = &diff.Values{Field: "values", Added: 1, Diff: lines}
 		}
 	}
+	below := func(key string) func(*diff.Selection) {
+		return func(s *diff.Selection) {
+			s.Applications[0].Values = &diff.Values{Field: "values", Added: 1, Diff: "+  enabled: true\n", Where: key}
+		}
+	}
 	failing := func(text string) func(*diff.Selection) {
 		return func(s *diff.Selection) {
 			s.Unknown = []string{strings.ReplaceAll(text, "CLUSTER", s.Cluster[strings.LastIndex(s.Cluster, "/")+1:])}
@@ -55,6 +60,7 @@ func TestSelectionsWithTheSameEffectAreOneClass(t *testing.T) {
 	}{
 		{"the same changes, from and to other states", of("clusters/a"), of("clusters/b", func(s *diff.Selection) { s.To, s.SpecChanged = nil, true }), true},
 		{"another name and file", of("clusters/a"), of("clusters/b", func(s *diff.Selection) { s.Name, s.File = "others", "base.yaml" }), true},
+		{"the same line of values below another key", of("clusters/a", below("server")), of("clusters/b", below("persistence")), false},
 		{"another application", of("clusters/a"), of("clusters/b", losing("argocd")), false},
 		{"another cause", of("clusters/a"), of("clusters/b", func(s *diff.Selection) { s.Applications[0].Cause = diff.CauseSpec }), false},
 		{"the same approval by the digest", of("clusters/a", heldBy("sha256:01")), of("clusters/b", heldBy("sha256:01")), true},

@@ -43,6 +43,7 @@ func textValues(field, before, after string) *diff.Values {
 	if at := strings.Index(text, "\n@@ "); at >= 0 {
 		v.Diff = text[at+1:]
 	}
+	v.Where = whereChanged(v.Diff, before, after)
 	var shown strings.Builder
 	for line := range strings.Lines(v.Diff) {
 		switch line[0] {
