@@ -79,12 +79,20 @@ func TestAnArtifactThatSteersKustomizeOrFluxIsRefused(t *testing.T) {
 		{"an object of an instance", listed, object(""), ""},
 		{"one that kustomize drops", listed, object(", annotations: {config.kubernetes.io/local-config: 'true'}"), `sets "config.kubernetes.io/local-config"`},
 		{"one that is a list", listed, object("") + "items: []\n", "takes it for a list"},
+		{
+			"one of a kind that no backend makes", strings.Replace(listed, "configmap-x", "kustomization-x", 1),
+			"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: x, namespace: apps}\n", "does not make",
+		},
 		{"one in another file", strings.Replace(listed, "configmap-x", "x", 1), object(""), "is not what Winnow writes"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			files := []string{"applicationdefinitions/argocd.yaml", artifactDefinition, "kustomization.yaml", test.kustomization}
 			if test.object != "" {
-				files = append(files, file, test.object)
+				path := file
+				if strings.Contains(test.object, "kind: Kustomization") {
+					path = strings.Replace(file, "configmap", "kustomization", 1)
+				}
+				files = append(files, path, test.object)
 			}
 			_, err := render.ReadResult(t.Context(), packed(t, files...))
 			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/backends"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/contents"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -82,6 +83,9 @@ func (a artifact) checkWritten(k tree.Kustomization) error {
 	}
 	for _, object := range a.objects {
 		pairs = append(pairs, object.GetLabels(), object.GetAnnotations())
+		if kind := object.GroupVersionKind().GroupKind(); !backends.Makes(kind) {
+			return fmt.Errorf("the artifact has the object %s, of a kind that Winnow does not make", installation.KeyOf(object))
+		}
 		if _, isList := object.Object[catalog.ItemsField]; isList {
 			return fmt.Errorf("the artifact has the object %s with the field %s, by which Flux takes it for a list", installation.KeyOf(object), catalog.ItemsField)
 		}

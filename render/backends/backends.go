@@ -7,6 +7,8 @@ package backends
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backend/cozystack"
 	"github.com/winnow-dev/winnow/render/backend/helm"
@@ -36,6 +38,17 @@ func Named(name string) backend.Backend {
 		return all[i]
 	}
 	return nil
+}
+
+// Makes reports whether a backend makes objects of a kind.
+func Makes(kind schema.GroupKind) bool {
+	made := []schema.GroupVersionKind{kinds.ConfigMap, kinds.Namespace}
+	for _, b := range All() {
+		made = append(made, b.Targets()...)
+	}
+	return slices.ContainsFunc(made, func(of schema.GroupVersionKind) bool {
+		return of.Group == kind.Group && (of.Kind == kind.Kind || of.Kind == "")
+	})
 }
 
 // Default returns the type of the backend that installs an application unless an instance names another one, empty if
