@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
@@ -44,6 +45,13 @@ func writeSchemas(dir string) error {
 // schemaOf returns the schema of a type, as encoding/json encodes it. An interface may be anything.
 func schemaOf(t reflect.Type) map[string]any {
 	switch t.Kind() {
+	case reflect.Struct:
+		if t == reflect.TypeFor[time.Time]() {
+			return map[string]any{"type": "string", "format": "date-time"}
+		}
+		properties := map[string]any{}
+		required := addFields(t, properties, []string{})
+		return map[string]any{"type": "object", "properties": properties, "required": required}
 	case reflect.Pointer:
 		return schemaOf(t.Elem())
 	case reflect.String:
@@ -58,10 +66,6 @@ func schemaOf(t reflect.Type) map[string]any {
 		return map[string]any{"type": "object", "additionalProperties": schemaOf(t.Elem())}
 	case reflect.Interface:
 		return map[string]any{}
-	case reflect.Struct:
-		properties := map[string]any{}
-		required := addFields(t, properties, []string{})
-		return map[string]any{"type": "object", "properties": properties, "required": required}
 	}
 	panic("no schema for " + t.String())
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -17,6 +18,8 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/registry/realm"
 )
 
@@ -80,6 +83,18 @@ func (o *Access) Connect(ctx context.Context, reference ociregistry.Reference, o
 		return nil, err
 	}
 	return oci.Connect(reference, access, observe)
+}
+
+// ConnectBelow connects to an address without tag and digest, below which there are repositories.
+func (o *Access) ConnectBelow(ctx context.Context, address string) (*oci.Repository, error) {
+	reference, err := oci.ParseReference(address)
+	if err == nil && reference.Reference != "" {
+		err = errors.New("leave out the tag and the digest")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", plaintext.Line(output.WithoutUsers(address)), err)
+	}
+	return o.Connect(ctx, reference, nil)
 }
 
 func (o *Access) addAuthorities(ctx context.Context, config *tls.Config) error {

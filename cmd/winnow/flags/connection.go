@@ -27,16 +27,21 @@ const defaultTimeout = 5 * time.Minute
 
 // AddFlags adds the flags, and completes them.
 func (c *Connection) AddFlags(cmd *cobra.Command) {
+	c.AddClusterFlags(cmd)
+	cmd.Flags().StringVarP(&c.Namespace, "namespace", "n", "", "`NAMESPACE` instead of the context's")
+	// The only error is that there is no such flag.
+	_ = cmd.RegisterFlagCompletionFunc("namespace", c.completeNamespaces)
+}
+
+// AddClusterFlags adds the flags of a verb that works on all namespaces, and completes them.
+func (c *Connection) AddClusterFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&c.kubeconfig, "kubeconfig", "", "`FILE` instead of kubectl's")
 	f.StringVar(&c.kubeContext, "context", "", "`NAME` of the context in it")
-	f.StringVarP(&c.Namespace, "namespace", "n", "", "`NAMESPACE` instead of the context's")
 	f.DurationVar(&c.Timeout, "timeout", defaultTimeout, "give up after `DURATION`")
 	CompleteNothing(cmd, "timeout")
 	_ = cmd.MarkFlagFilename("kubeconfig")
 	CompleteContexts(cmd)
-	// The only error is that there is no such flag.
-	_ = cmd.RegisterFlagCompletionFunc("namespace", c.completeNamespaces)
 }
 
 // Open opens the cluster, and completes the namespace with that of the context.

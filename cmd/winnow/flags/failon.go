@@ -12,14 +12,21 @@ import (
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
-// FailOn is the value of --fail-on: names of diff.Conditions.
-type FailOn struct{ Names []string }
+// FailOn is the value of --fail-on.
+type FailOn struct {
+	Names   []string
+	allowed []string
+}
 
-// Add adds the flag.
-func (c *FailOn) Add(cmd *cobra.Command) {
+// Add adds the flag, which takes names of diff.Conditions.
+func (c *FailOn) Add(cmd *cobra.Command) { c.AddNames(cmd, conditionNames()) }
+
+// AddNames adds the flag, which takes the names.
+func (c *FailOn) AddNames(cmd *cobra.Command, allowed []string) {
+	c.allowed = allowed
 	cmd.Flags().Var(c, "fail-on", "exit with 1 on `WHAT`, several with commas")
 	// The only error is that there is no such flag.
-	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions(conditionNames(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions(allowed, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // Conditions returns the lines of a help on the names.
@@ -48,8 +55,8 @@ func (c *FailOn) Type() string { return "strings" }
 // Set is part of pflag.Value.
 func (c *FailOn) Set(value string) error {
 	for name := range strings.SplitSeq(value, ",") {
-		if !slices.Contains(conditionNames(), name) {
-			return fmt.Errorf("%q is none of %s", name, strings.Join(conditionNames(), ", "))
+		if !slices.Contains(c.allowed, name) {
+			return fmt.Errorf("%q is none of %s", name, strings.Join(c.allowed, ", "))
 		}
 		c.Names = append(c.Names, name)
 	}

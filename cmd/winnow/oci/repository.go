@@ -55,7 +55,7 @@ func (a Access) transport() *http.Transport {
 // it wraps could not be sent again. Connect sends no request yet.
 func Connect(reference ociregistry.Reference, access Access, observe func(http.RoundTripper) http.RoundTripper) (*Repository, error) {
 	if reference.Reference == "" {
-		reference.Reference = "latest"
+		reference.Reference = Latest
 	}
 	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
 	if err != nil {

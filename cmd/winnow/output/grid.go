@@ -18,6 +18,24 @@ type Grid struct {
 	Rows   [][]string
 }
 
+// CutLast cuts the last cells so that a line has the width, but for at least some characters of the cell. A width of 0 cuts none.
+func (g Grid) CutLast(width, least int) {
+	last, left := len(g.Header)-1, width
+	for i := range last {
+		widest := utf8.RuneCountInString(g.Header[i])
+		for _, row := range g.Rows {
+			widest = max(widest, utf8.RuneCountInString(plaintext.Line(row[i])))
+		}
+		left -= widest + 2
+	}
+	if width == 0 {
+		return
+	}
+	for _, row := range g.Rows {
+		row[last] = plaintext.Brief(row[last], max(left, least))
+	}
+}
+
 // Print writes the grid in columns, two spaces apart.
 func (g Grid) Print(w io.Writer) {
 	lines := append([][]string{g.Header}, g.Rows...)

@@ -16,6 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/approve"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/diff"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/explain"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/fleet"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/functions"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/get"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/imports"
@@ -25,6 +26,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/promote"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/pull"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/push"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/receipts"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/reconcile"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/render"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/show"
@@ -66,7 +68,7 @@ const (
 // Documents returns an empty document of each kind that -o json prints. docs/schemas has their schemas.
 func Documents() []any {
 	return slices.Concat(lint.Documents(), list.Documents(), explain.Documents(), show.Documents(), diff.Documents(), version.Documents(),
-		push.Documents(), functions.Documents(), get.Documents())
+		push.Documents(), functions.Documents(), get.Documents(), receipts.Documents(), fleet.Documents())
 }
 
 // New returns the program winnow, with its verbs.
@@ -97,9 +99,9 @@ func New() *cobra.Command {
 	root.Flags().Bool("version", false, "print the version, as winnow version does") // cobra's own has the shorthand -v
 	flags.AddGlobal(root)
 	root.AddCommand(lint.New(), list.New(), explain.New(), show.New(), render.New(),
-		diff.New(), promote.New(), push.New(), pull.New(), initialize.New(), imports.New(),
+		diff.New(), promote.New(), fleet.New(), push.New(), pull.New(), initialize.New(), imports.New(),
 		functions.New(), version.New(), newCompletionCommand())
 	root.SetHelpCommand(newHelpCommand())
-	root.AddCommand(get.New(), reconcile.New(), reconcile.NewSuspend(), reconcile.NewResume(), approve.New())
+	root.AddCommand(get.New(), reconcile.New(), reconcile.NewSuspend(), reconcile.NewResume(), approve.New(), receipts.New())
 	return root
 }

@@ -20,37 +20,49 @@ type Change struct {
 	At time.Time
 }
 
-// maxChanges bounds the commits that Since reads.
+// maxChanges bounds the commits that History reads.
 const maxChanges = 1_000
 
 // Since returns the commit since which a file, a path in the repository, has a value that same recognizes: the oldest of the
 // last commits with it. It follows the first parents, so that a merge counts when it was made. What it returns is too young
 // if the file was renamed, or if the clone is shallow.
 func (g Git) Since(ctx context.Context, commit, name string, same func(content []byte) bool) (since Change, err error) {
+	err = g.History(ctx, commit, name, func(change Change, content []byte) bool {
+		if !same(content) {
+			return false
+		}
+		since = change
+		return true
+	})
+	if err == nil && since.Commit == "" {
+		err = fmt.Errorf("%s: its history has no commit with this value", name)
+	}
+	return since, err
+}
+
+// History calls each with the last commits that changed a file, from the latest on, and its content there, until each returns
+// false or the file is not there.
+func (g Git) History(ctx context.Context, commit, name string, each func(change Change, content []byte) bool) error {
 	file, err := g.WorkingFile(ctx, name)
 	if err != nil {
-		return since, err
+		return err
 	}
 	out, err := g.run(ctx, "log", "--first-parent", "--format=%H %ct", "-n", strconv.Itoa(maxChanges), commit, "--", file)
 	if err != nil {
-		return since, fmt.Errorf("%s: reading its history: %w", name, err)
+		return fmt.Errorf("%s: reading its history: %w", name, err)
 	}
 	for line := range strings.Lines(string(out)) {
 		id, at, _ := strings.Cut(strings.TrimSpace(line), " ")
 		seconds, err := strconv.ParseInt(at, 10, 64)
 		if err != nil || !commitID.MatchString(id) {
-			return since, fmt.Errorf("%s: git prints %s as a commit of its history", name, plaintext.Line(line))
+			return fmt.Errorf("%s: git prints %s as a commit of its history", name, plaintext.Line(line))
 		}
 		content, err := g.Content(ctx, id, name)
-		if err != nil || !same(content) {
+		if err != nil || !each(Change{Commit: id, At: time.Unix(seconds, 0).UTC()}, content) {
 			break
 		}
-		since = Change{Commit: id, At: time.Unix(seconds, 0).UTC()}
 	}
-	if since.Commit == "" {
-		return since, fmt.Errorf("%s: its history has no commit with this value", name)
-	}
-	return since, nil
+	return nil
 }
 
 // Content returns the content of a file in a commit.

@@ -9,7 +9,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,7 +17,6 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
-	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 )
 
 // instanceList is what winnow get instances prints.
@@ -125,24 +123,6 @@ func (l *instanceList) Table(w io.Writer) {
 		}
 		g.Rows = append(g.Rows, row)
 	}
-	l.cut(g)
+	g.CutLast(l.width, leastMessage)
 	g.Print(w)
-}
-
-// cut cuts the messages, which are the last cells, to the width of a line.
-func (l *instanceList) cut(g output.Grid) {
-	last, left := len(g.Header)-1, l.width
-	for i := range last {
-		widest := 0
-		for _, row := range append(g.Rows, g.Header) {
-			widest = max(widest, utf8.RuneCountInString(plaintext.Line(row[i])))
-		}
-		left -= widest + 2
-	}
-	if l.width == 0 {
-		return
-	}
-	for _, row := range g.Rows {
-		row[last] = plaintext.Brief(row[last], max(left, leastMessage))
-	}
 }

@@ -15,11 +15,11 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stagefile"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stages"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
-	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // source is where the digest comes from.
@@ -45,8 +45,8 @@ func (e *edit) isChanged() bool { return !bytes.Equal(e.before, e.after) }
 // source finds FROM.
 func (o *options) source(ctx context.Context, commit, argument string) (source, error) {
 	if !strings.HasPrefix(argument, oci.Scheme) {
-		file, stage, err := o.find(ctx, commit, "FROM", argument)
-		return source{argument: argument, file: file, stage: stage, digest: stage.Digest}, err
+		found, err := o.find(ctx, commit, "FROM", argument)
+		return source{argument: argument, file: found.File, stage: found.Stage, digest: found.Digest}, err
 	}
 	if o.minAge > 0 {
 		return source{}, fmt.Errorf("--min-age needs a stage in Git as FROM: %s is an artifact in a registry, which does not say since when a cluster runs it", argument)
@@ -63,94 +63,28 @@ func (o *options) source(ctx context.Context, commit, argument string) (source, 
 }
 
 // find returns the only OCIRepository with a digest at a path of the commit.
-func (o *options) find(ctx context.Context, commit, what, argument string) (file string, found stagefile.Stage, err error) {
-	stages, others, err := o.stagesAt(ctx, commit, argument)
-	const listed = 5
-	switch {
-	case err != nil:
-		return "", found, fmt.Errorf("%s %s: %w", what, argument, err)
-	case len(stages) == 0 && len(others) > 0:
-		return "", found, fmt.Errorf("%s %s is no stage, which is an OCIRepository with ref.digest: %s. What one without a digest runs is known in its cluster alone: pin it",
-			what, argument, excerpt.List(others, listed, func(p placed) string { return p.String() + " has " + textOr(p.Follows, "no ref") }))
-	case len(stages) == 0:
-		return "", found, fmt.Errorf("%s %s has no OCIRepository with ref.digest%s", what, argument, named(o.name))
-	case len(stages) > 1:
-		return "", found, fmt.Errorf("%s %s has several stages: %s: name one file, or pass --name", what, argument, excerpt.List(stages, listed, placed.String))
-	}
-	file, found = stages[0].file, stages[0].Stage
-	if !stagefile.IsDigest(found.Digest) {
-		err = fmt.Errorf("%s %s:%d: ref.digest %s is no digest, such as sha256:12ab... with 64 digits", what, file, found.Line, excerpt.Quoted(found.Digest))
-	}
-	return file, found, err
-}
-
-// placed is an OCIRepository in a file.
-type placed struct {
-	stagefile.Stage
-
-	file string
-}
-
-func (p placed) String() string { return fmt.Sprintf("%s (%s:%d)", p.FullName(), p.file, p.Line) }
-
-// stagesAt returns the OCIRepositories at a path of the commit, with a digest and without.
-func (o *options) stagesAt(ctx context.Context, commit, argument string) (stages, others []placed, err error) {
+func (o *options) find(ctx context.Context, commit, what, argument string) (stages.Placed, error) {
 	git := repository.Git{}
-	rooted, err := git.Root(ctx, argument)
-	if err != nil {
-		return nil, nil, err
-	}
 	objects, err := git.Open(ctx)
 	if err != nil {
-		return nil, nil, err
+		return stages.Placed{}, err
 	}
 	defer objects.Close()
 	tree, err := git.Tree(ctx, commit, objects)
 	if err != nil {
-		return nil, nil, err
+		return stages.Placed{}, err
 	}
-	if !tree.Exists(rooted) {
-		return nil, nil, errors.New("HEAD has nothing there")
+	found, err := stages.Find(ctx, tree, argument, o.name)
+	if err != nil {
+		err = fmt.Errorf("%s %s: %w", what, argument, err)
 	}
-	for _, name := range tree.YAMLs(rooted) {
-		content, err := tree.Read(name)
-		if err != nil {
-			return nil, nil, err
-		}
-		all, err := stagefile.Find(content)
-		if err != nil && tree.IsFile(rooted) { // another one may be no stage
-			return nil, nil, err
-		}
-		for _, s := range all {
-			switch {
-			case o.name != "" && s.Name != o.name:
-			case s.Digest == "":
-				others = append(others, placed{s, name})
-			default:
-				stages = append(stages, placed{s, name})
-			}
-		}
-	}
-	return stages, others, nil
-}
-
-func textOr(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return "ref." + text
-}
-
-func named(name string) string {
-	if name == "" {
-		return ""
-	}
-	return " of the name " + excerpt.Quoted(name)
+	return found, err
 }
 
 // addTo adds the edit of TO.
 func (o *options) addTo(ctx context.Context, commit string, edits map[string]*edit, from source, argument string) error {
-	file, stage, err := o.find(ctx, commit, "TO", argument)
+	found, err := o.find(ctx, commit, "TO", argument)
+	file, stage := found.File, found.Stage
 	switch {
 	case err != nil:
 		return err

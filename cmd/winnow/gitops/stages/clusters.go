@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stages
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stagefile"
+	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
+)
+
+// Cluster is a cluster of a stage.
+type Cluster struct {
+	Name string
+	// Key verifies its receipts.
+	Key *receipt.PublicKey
+}
+
+// clustersDir is the directory of the keys, beside the file of the stage, and keySuffix the end of their names. Flux builds
+// a directory of YAML files alone.
+const clustersDir, keySuffix = "clusters", ".pub"
+
+// Clusters returns the clusters of a stage, by name.
+func Clusters(tree *repository.Tree, of Placed) (all []Cluster, err error) {
+	dir := path.Join(path.Dir(of.File), clustersDir)
+	for _, file := range tree.Dirs[dir] {
+		name, isKey := strings.CutSuffix(file, keySuffix)
+		if file = path.Join(dir, file); !isKey || !tree.IsFile(file) {
+			continue
+		}
+		c := Cluster{Name: name}
+		err := receipt.CheckCluster(name)
+		if err == nil && tree.Files[file].Size > receipt.MaxKey {
+			err = fmt.Errorf("it has more than %d bytes", receipt.MaxKey)
+		}
+		var content []byte
+		if err == nil {
+			content, err = tree.Read(file)
+		}
+		if err == nil {
+			c.Key, err = receipt.ReadPublicKey(content)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		all = append(all, c)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s has no NAME%s in HEAD: commit the public key of each cluster there", dir, keySuffix)
+	}
+	return all, nil
+}
+
+// Named returns those of the digests that the stage has had in its last commits.
+func Named(ctx context.Context, commit string, of Placed, digests map[string]bool) (map[string]bool, error) {
+	had := map[string]bool{}
+	err := repository.Git{}.History(ctx, commit, of.File, func(_ repository.Change, content []byte) bool {
+		found, _ := stagefile.Find(content) // one that cannot be read names none
+		for _, s := range found {
+			if s.FullName() == of.FullName() && digests[s.Digest] {
+				had[s.Digest] = true
+			}
+		}
+		return len(had) < len(digests)
+	})
+	return had, err
+}

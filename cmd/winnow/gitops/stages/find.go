@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stagefile"
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
+
+// Placed is an OCIRepository in a file of a commit.
+type Placed struct {
+	stagefile.Stage
+
+	// File is relative to the root of the repository.
+	File string
+}
+
+// String names the OCIRepository and its place.
+func (p Placed) String() string { return fmt.Sprintf("%s (%s:%d)", p.FullName(), p.File, p.Line) }
+
+// Find returns the only OCIRepository with a digest at a path of the tree, relative to the working directory. name is that
+// of the OCIRepository, empty for any.
+func Find(ctx context.Context, tree *repository.Tree, argument, name string) (found Placed, err error) {
+	pinned, others, err := at(ctx, tree, argument, name)
+	const listed = 5
+	switch {
+	case err != nil:
+		return found, err
+	case len(pinned) == 0 && len(others) > 0:
+		return found, fmt.Errorf("it is no stage, which is an OCIRepository with ref.digest: %s. What one without a digest runs is known in its cluster alone: pin it",
+			excerpt.List(others, listed, func(p Placed) string { return p.String() + " has " + textOr(p.Follows, "no ref") }))
+	case len(pinned) == 0:
+		return found, fmt.Errorf("it has no OCIRepository with ref.digest%s", named(name))
+	case len(pinned) > 1:
+		return found, severalOf(pinned)
+	}
+	found = pinned[0]
+	if !stagefile.IsDigest(found.Digest) {
+		err = fmt.Errorf("%s:%d: ref.digest %s is no digest, such as sha256:12ab... with 64 digits", found.File, found.Line, excerpt.Quoted(found.Digest))
+	}
+	return found, err
+}
+
+// FindAny is Find of an OCIRepository that may follow a tag: then its Digest is empty.
+func FindAny(ctx context.Context, tree *repository.Tree, argument, name string) (Placed, error) {
+	pinned, others, err := at(ctx, tree, argument, name)
+	switch all := slices.Concat(pinned, others); {
+	case err != nil:
+		return Placed{}, err
+	case len(pinned) == 0 && len(others) == 1:
+		return others[0], nil
+	case len(pinned) == 0 && len(all) > 1:
+		return Placed{}, severalOf(all)
+	}
+	return Find(ctx, tree, argument, name)
+}
+
+func severalOf(all []Placed) error {
+	const listed = 5
+	return fmt.Errorf("it has several stages: %s: name one file, or pass --name", excerpt.List(all, listed, Placed.String))
+}
+
+// at returns the OCIRepositories at a path, with a digest and without.
+func at(ctx context.Context, tree *repository.Tree, argument, name string) (pinned, others []Placed, err error) {
+	rooted, err := repository.Git{}.Root(ctx, argument)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !tree.Exists(rooted) {
+		return nil, nil, errors.New("HEAD has nothing there")
+	}
+	for _, file := range tree.YAMLs(rooted) {
+		content, err := tree.Read(file)
+		if err != nil {
+			return nil, nil, err
+		}
+		all, err := stagefile.Find(content)
+		if err != nil && tree.IsFile(rooted) { // another one may be no stage
+			return nil, nil, err
+		}
+		for _, s := range all {
+			switch {
+			case name != "" && s.Name != name:
+			case s.Digest == "":
+				others = append(others, Placed{s, file})
+			default:
+				pinned = append(pinned, Placed{s, file})
+			}
+		}
+	}
+	return pinned, others, nil
+}
+
+func textOr(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return "ref." + text
+}
+
+func named(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " of the name " + excerpt.Quoted(name)
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/apis/meta"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
+	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// Applied returns the Kustomizations of a cluster that apply artifacts which Winnow has rendered, and the definitions with its
+// label. It lists Kustomizations, OCIRepositories and definitions.
+func (c *Cluster) Applied(ctx context.Context) ([]receipt.Kustomization, []receipt.Definition, error) {
+	others, err := c.otherSources(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	objects, err := c.list(ctx, kustomizev1.GroupVersion.WithKind(kustomizev1.KustomizationKind))
+	if err != nil {
+		return nil, nil, err
+	}
+	var applied []receipt.Kustomization
+	for i := range objects {
+		k, err := decode[kustomizev1.Kustomization](&objects[i])
+		if err != nil {
+			return nil, nil, err
+		}
+		if found := appliedBy(k); k.Spec.SourceRef.Kind == sourcev1.OCIRepositoryKind && !others[found.Source] {
+			applied = append(applied, found)
+		}
+	}
+	definitions, err := c.managed(ctx)
+	return applied, definitions, err
+}
+
+// otherSources returns the full names of the OCIRepositories whose artifact has another origin: source-controller copies the
+// annotations of a manifest. One without an artifact is not among them.
+func (c *Cluster) otherSources(ctx context.Context) (map[string]bool, error) {
+	objects, err := c.list(ctx, kinds.OCIRepository)
+	if err != nil {
+		return nil, err
+	}
+	others := map[string]bool{}
+	for i := range objects {
+		o, err := decode[sourcev1.OCIRepository](&objects[i])
+		if err != nil {
+			return nil, err
+		}
+		if a := o.Status.Artifact; a != nil && a.Metadata[v1alpha1.SelectionAnnotation] == "" {
+			others[o.Namespace+"/"+o.Name] = true
+		}
+	}
+	return others, nil
+}
+
+func decode[T any](object *unstructured.Unstructured) (*T, error) {
+	decoded := new(T)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, decoded); err != nil {
+		return nil, fmt.Errorf("decoding the %s %s/%s: %w", object.GetKind(), object.GetNamespace(), object.GetName(), err)
+	}
+	return decoded, nil
+}
+
+func appliedBy(k *kustomizev1.Kustomization) receipt.Kustomization {
+	namespace := k.Spec.SourceRef.Namespace
+	if namespace == "" {
+		namespace = k.Namespace
+	}
+	applied := receipt.Kustomization{
+		Namespace: k.Namespace, Name: k.Name, Source: namespace + "/" + k.Spec.SourceRef.Name,
+		Digest: k.Status.LastAppliedRevision[strings.LastIndexByte(k.Status.LastAppliedRevision, '@')+1:],
+		Origin: k.Status.LastAppliedOriginRevision, Ready: metav1.ConditionUnknown,
+	}
+	if ready := apimeta.FindStatusCondition(k.Status.Conditions, meta.ReadyCondition); ready != nil {
+		applied.Reason, applied.Message = ready.Reason, ready.Message
+		if ready.ObservedGeneration == 0 || ready.ObservedGeneration >= k.Generation {
+			applied.Ready = ready.Status
+		}
+	}
+	return applied
+}
+
+// definitionKinds are the kinds of definitions that the platforms' releases have.
+var definitionKinds = []schema.GroupVersionKind{
+	{Group: kinds.KKPGroup, Version: "v1", Kind: "ApplicationDefinition"},
+	{Group: kinds.CozystackGroup, Version: "v1alpha1", Kind: "ApplicationDefinition"},
+}
+
+// managed returns the definitions with the label of Winnow.
+func (c *Cluster) managed(ctx context.Context) (all []receipt.Definition, err error) {
+	for _, gvk := range definitionKinds {
+		objects, err := c.list(ctx, gvk)
+		if err != nil {
+			return nil, err
+		}
+		for _, object := range objects {
+			if object.GetLabels()[v1alpha1.ManagedByLabel] == v1alpha1.ManagedByValue {
+				all = append(all, receipt.Definition{
+					APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Name: object.GetName(), Versions: safeguard.Versions(object.Object),
+				})
+			}
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package receipt
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
+
+// Receipt tells what a cluster had applied at a time.
+type Receipt struct {
+	output.Document
+
+	// Cluster is the name that the receipt is pushed under.
+	Cluster string `json:"cluster"`
+	// Time of the reading, by the clock of the cluster.
+	Time time.Time `json:"time"`
+	// Kustomizations of rendered artifacts, and Definitions with the label of Winnow. Both are sorted.
+	Kustomizations []Kustomization `json:"kustomizations"`
+	Definitions    []Definition    `json:"definitions"`
+	// Omitted is the number of Kustomizations and definitions beyond the bounds of a receipt.
+	Omitted int `json:"omitted,omitempty"`
+}
+
+// Kustomization is a Kustomization of Flux that applies an artifact of an OCIRepository.
+type Kustomization struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// Source is namespace/name of the OCIRepository.
+	Source string `json:"source"`
+	// Digest of the manifest that was applied last; empty for none.
+	Digest string `json:"digest,omitempty"`
+	// Origin has the revisions of the sources that it was rendered from.
+	Origin string `json:"origin,omitempty"`
+	// Ready, Reason and Message are the condition Ready; Unknown if it is about an older spec.
+	Ready   metav1.ConditionStatus `json:"ready"`
+	Reason  string                 `json:"reason,omitempty"`
+	Message string                 `json:"message,omitempty"`
+}
+
+// Definition is an application definition in the cluster.
+type Definition struct {
+	APIVersion string   `json:"apiVersion"`
+	Kind       string   `json:"kind"`
+	Name       string   `json:"name"`
+	Versions   []string `json:"versions,omitempty"`
+}
+
+// Bounds of a receipt.
+const (
+	// MaxBytes bounds the envelope.
+	MaxBytes = 1 << 20
+	// maxPayload and the numbers of elements bound its content.
+	maxPayload, maxKustomizations, maxDefinitions, maxVersions = 640 << 10, 200, 5_000, 20_000
+	// maxText bounds a text, in bytes.
+	maxText = 512
+)
+
+const kind = "Receipt"
+
+// clusterPattern is a part of the name of a repository, and of a file.
+var clusterPattern = regexp.MustCompile(`^[a-z0-9]+([._-][a-z0-9]+)*$`)
+
+// CheckCluster returns an error for a text that cannot be the name of a cluster.
+func CheckCluster(name string) error {
+	if len(name) > 63 || !clusterPattern.MatchString(name) {
+		return fmt.Errorf("%s is no name of a cluster: use lower-case letters and digits, with a single -, . or _ between them, at most 63", excerpt.Quoted(name))
+	}
+	return nil
+}
+
+// New returns the receipt of a cluster at a time. It cuts what is beyond the bounds.
+func New(cluster string, at time.Time, kustomizations []Kustomization, definitions []Definition) *Receipt {
+	r := &Receipt{
+		Document: output.NewDocument(kind), Cluster: cluster, Time: at.UTC().Truncate(time.Second),
+		Kustomizations: []Kustomization{}, Definitions: []Definition{},
+	}
+	left := maxPayload - 4<<10
+	fits := func(value any) bool {
+		encoded, err := json.Marshal(value)
+		left -= len(encoded) + 1
+		return err == nil && left >= 0
+	}
+	for i, k := range kustomizations {
+		k.Origin, k.Reason, k.Message = excerpt.To(k.Origin, maxText), excerpt.To(k.Reason, maxText), excerpt.To(k.Message, maxText)
+		if i == maxKustomizations || !fits(k) {
+			r.Omitted = len(kustomizations) - i
+			break
+		}
+		r.Kustomizations = append(r.Kustomizations, k)
+	}
+	versions := 0
+	for i, d := range definitions {
+		versions += len(d.Versions)
+		if i == maxDefinitions || versions > maxVersions || !fits(d) {
+			r.Omitted += len(definitions) - i
+			break
+		}
+		r.Definitions = append(r.Definitions, d)
+	}
+	return r
+}
+
+// parse reads a payload, which the key of a cluster has signed.
+func parse(payload []byte) (*Receipt, error) {
+	if len(payload) > maxPayload || bytes.Count(payload, []byte(",")) > 20*maxKustomizations+5*maxDefinitions+maxVersions {
+		return nil, errors.New("it is larger than a receipt may be")
+	}
+	r := &Receipt{}
+	if err := json.Unmarshal(payload, r); err != nil {
+		return nil, fmt.Errorf("it cannot be read: %w", err)
+	}
+	if r.Document != output.NewDocument(kind) {
+		return nil, fmt.Errorf("it is %s %s, which this winnow does not read: does it need a newer one?", excerpt.Quoted(r.APIVersion), excerpt.Quoted(r.Kind))
+	}
+	if r.Time.IsZero() {
+		return nil, errors.New("it has no time")
+	}
+	for _, k := range r.Kustomizations {
+		if !slices.Contains([]metav1.ConditionStatus{metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown}, k.Ready) {
+			return nil, fmt.Errorf("a Kustomization has ready: %s", excerpt.Quoted(string(k.Ready)))
+		}
+	}
+	return r, nil
+}

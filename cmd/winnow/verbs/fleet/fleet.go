@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+	"oras.land/oras-go/v2/errdef"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stages"
+	"github.com/winnow-dev/winnow/cmd/winnow/oci"
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
+)
+
+// options are the flags of winnow fleet.
+type options struct {
+	access          flags.Access
+	name            string
+	maxAge, timeout time.Duration
+	failOn          flags.FailOn
+	output          *flags.Choice
+	// now is the time that ages are measured at.
+	now func() time.Time
+}
+
+// New returns winnow fleet.
+func New() *cobra.Command {
+	o := options{now: time.Now}
+	cmd := &cobra.Command{
+		Use:   "fleet oci://HOST/REPOSITORY STAGE...",
+		Short: "List the clusters of stages with what their receipts tell",
+		Long: "List the clusters of stages with what they have applied, problems first, by the\n" +
+			"receipts in oci://HOST/REPOSITORY/CLUSTER:latest, which winnow receipt pushes.\n\n" +
+			"STAGE is a file or directory with one OCIRepository in the commit HEAD, as for\n" +
+			"winnow promote. Its clusters are those with a public key in clusters/ beside\n" +
+			"that file: clusters/berlin.pub is the key of the cluster berlin.\n\n" +
+			"PROBLEM is one or several of these, and - for none:\n" +
+			"    forged           not signed with the key of the cluster, of another one,\n" +
+			"                     or of the future\n" +
+			"    unreadable       the registry does not answer, or the receipt needs a\n" +
+			"                     newer winnow\n" +
+			"    missing          there is no receipt\n" +
+			"    foreign          the cluster runs a digest that Git never named for the\n" +
+			"                     stage, in the last 1,000 changes of the file\n" +
+			"    unhealthy        a Kustomization of the stage is not ready, or there is none\n" +
+			"    stale            the receipt was signed before --max-age\n" +
+			"    behind           the cluster runs a digest that Git named earlier\n\n" +
+			"READY, DIGEST and AGE are those of the receipt. A receipt only warns: no verb\n" +
+			"permits anything because of it. --fail-on takes these names, or any, for a job\n" +
+			"that promotes only what runs.\n\n" +
+			"Exit codes: 0 done, 1 something of --fail-on was found, 2 usage or I/O, or a\n" +
+			"receipt is unreadable.",
+		Example: "  winnow fleet oci://registry.example.com/receipts spokes/staging \\\n" +
+			"    spokes/production\n\n" +
+			"  # promote what every cluster of staging runs, and is healthy with\n" +
+			"  winnow fleet oci://registry.example.com/receipts spokes/staging \\\n" +
+			"    --fail-on any &&\n" +
+			"    winnow promote --git spokes/staging spokes/production --min-age 24h",
+		Args: flags.Arguments(2, maxStages, oci.Scheme+"HOST/REPOSITORY and STAGE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), args[0], args[1:], flags.StreamsOf(cmd))
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.name, "name", "", "`NAME` of the OCIRepository, of several")
+	f.DurationVar(&o.maxAge, "max-age", time.Hour, "a receipt is stale after `AGE`")
+	f.DurationVar(&o.timeout, "timeout", 2*time.Minute, "give up after `DURATION`")
+	flags.CompleteNothing(cmd, "name", "max-age", "timeout")
+	o.access.AddFlags(cmd)
+	o.output = flags.AddFormats(cmd, output.FormatTable, output.FormatJSON, output.FormatYAML)
+	o.failOn.AddNames(cmd, []string{forged, missing, foreign, unhealthy, stale, behind, anyProblem})
+	return cmd
+}
+
+// Bounds of a run.
+const (
+	maxStages = 100
+	// maxPulls bounds the requests at a time, and pullTime the time of one receipt.
+	maxPulls = 16
+	pullTime = 20 * time.Second
+)
+
+// stage is a stage with its clusters, and the rows of these.
+type stage struct {
+	stages.Placed
+
+	known []stages.Cluster
+	rows  []*Cluster
+}
+
+func (o *options) run(ctx context.Context, address string, arguments []string, out output.Streams) error {
+	if o.maxAge <= 0 || o.timeout <= 0 {
+		return errors.New("--max-age and --timeout: use durations above 0, such as 1h")
+	}
+	below, err := o.access.ConnectBelow(ctx, address)
+	if err != nil {
+		return err
+	}
+	git := repository.Git{}
+	commit, err := git.Commit(ctx, "HEAD")
+	if err != nil {
+		return err
+	}
+	all, err := o.find(ctx, commit, arguments)
+	if err != nil {
+		return err
+	}
+	f := newFleet()
+	f.now, f.width = o.now(), output.WidthOf(out.Stdout)
+	if err := o.pull(ctx, below, all, f.now); err != nil {
+		return err
+	}
+	for _, s := range all {
+		err := nameDigests(s.rows, git.IsShallow(ctx), func(digests map[string]bool) (map[string]bool, error) {
+			return stages.Named(ctx, commit, s.Placed, digests)
+		})
+		if err != nil {
+			return err
+		}
+		f.Clusters = append(f.Clusters, s.rows...)
+	}
+	f.sort()
+	output.PrintNote(out.Notes, f.verdict())
+	if err := output.Write(out.Stdout, o.output.Value, f); err != nil {
+		return err
+	}
+	return f.err(o.failOn.Names)
+}
+
+// find returns the stages with their clusters.
+func (o *options) find(ctx context.Context, commit string, arguments []string) (all []*stage, err error) {
+	git := repository.Git{}
+	objects, err := git.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer objects.Close()
+	tree, err := git.Tree(ctx, commit, objects)
+	if err != nil {
+		return nil, err
+	}
+	for _, argument := range arguments {
+		s := &stage{}
+		s.Placed, err = stages.FindAny(ctx, tree, argument, o.name)
+		if err == nil {
+			s.known, err = stages.Clusters(tree, s.Placed)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("STAGE %s: %w", argument, err)
+		}
+		for _, known := range s.known {
+			s.rows = append(s.rows, &Cluster{Name: known.Name, Stage: argument, Wanted: s.Digest, Problems: []Problem{}})
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// pull reads the receipts of all clusters.
+func (o *options) pull(ctx context.Context, below *oci.Repository, all []*stage, now time.Time) error {
+	bounded, cancel := context.WithTimeout(ctx, o.timeout)
+	defer cancel()
+	var pulls errgroup.Group
+	pulls.SetLimit(maxPulls)
+	for _, s := range all {
+		for i, known := range s.known {
+			pulls.Go(func() error {
+				r, err := pullReceipt(bounded, below, known, now)
+				s.rows[i].failed(err)
+				if err == nil {
+					s.rows[i].read(r, s.Placed, now, o.maxAge)
+				}
+				return nil
+			})
+		}
+	}
+	_ = pulls.Wait() // a failure is that of a row
+	return ctx.Err()
+}
+
+func pullReceipt(ctx context.Context, below *oci.Repository, of stages.Cluster, now time.Time) (*receipt.Receipt, error) {
+	ctx, cancel := context.WithTimeout(ctx, pullTime)
+	defer cancel()
+	at, err := below.At(of.Name)
+	if err != nil {
+		return nil, err
+	}
+	envelope, err := at.PullSmall(ctx, oci.Small{ArtifactType: receipt.ArtifactType, LayerType: receipt.LayerType, Most: receipt.MaxBytes})
+	if err != nil {
+		return nil, err
+	}
+	return receipt.Open(ctx, envelope, of.Key, of.Name, now)
+}
+
+// failed adds the problem that an error is.
+func (c *Cluster) failed(err error) {
+	var other *oci.OtherError
+	var forgery *receipt.ForgedError
+	switch {
+	case err == nil:
+	case errors.Is(err, errdef.ErrNotFound):
+		c.add(missing, "the registry has no receipt of this cluster, or this account must not see it")
+	case errors.As(err, &other), errors.As(err, &forgery):
+		c.add(forged, err.Error())
+	default:
+		c.failure = err
+		c.add(unreadable, err.Error())
+	}
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fleet
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stages"
+	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
+
+// Problem is what is wrong with a cluster, or with its receipt.
+type Problem struct {
+	// Name is one of the words of --fail-on, or unreadable.
+	Name    string `json:"name"`
+	Message string `json:"message"`
+}
+
+// Names of problems, the worst first. A cluster that has one of the first three has no others.
+const (
+	forged     = "forged"
+	unreadable = "unreadable"
+	missing    = "missing"
+	foreign    = "foreign"
+	unhealthy  = "unhealthy"
+	stale      = "stale"
+	behind     = "behind"
+)
+
+var worstFirst = []string{forged, unreadable, missing, foreign, unhealthy, stale, behind}
+
+// anyProblem is the word of --fail-on for all problems.
+const anyProblem = "any"
+
+// read takes from a receipt what it tells of a stage. Whether another digest is behind or foreign is decided by nameDigests.
+func (c *Cluster) read(r *receipt.Receipt, of stages.Placed, now time.Time, maxAge time.Duration) {
+	c.Receipt = r
+	if age := now.Sub(r.Time); age > maxAge {
+		c.add(stale, fmt.Sprintf("signed %s ago, more than %s", age.Round(time.Second), maxAge))
+	}
+	var failing []string
+	c.Ready = metav1.ConditionTrue
+	found := 0
+	for _, k := range r.Kustomizations {
+		if namespace, name, _ := strings.Cut(k.Source, "/"); name != of.Name || of.Namespace != "" && namespace != of.Namespace {
+			continue
+		}
+		found++
+		if k.Ready != metav1.ConditionTrue {
+			failing = append(failing, fmt.Sprintf("%s/%s: %s: %s", k.Namespace, k.Name, cmp.Or(k.Reason, "not reconciled yet"), k.Message))
+			if c.Ready == metav1.ConditionTrue || k.Ready == metav1.ConditionFalse {
+				c.Ready = k.Ready
+			}
+		}
+		if c.Digest == "" || c.Digest == c.Wanted { // of several, the one that differs
+			c.Digest = k.Digest
+		}
+	}
+	const listed = 3
+	switch {
+	case found == 0:
+		c.Ready = metav1.ConditionUnknown
+		c.add(unhealthy, "no Kustomization applies the OCIRepository "+of.FullName())
+	case len(failing) > 0:
+		c.add(unhealthy, excerpt.Clauses(failing, listed, 0, func(text string) string { return text }))
+	}
+}
+
+// add adds a problem.
+func (c *Cluster) add(name, message string) {
+	c.Problems = append(c.Problems, Problem{name, message})
+	slices.SortStableFunc(c.Problems, func(a, b Problem) int { return rank(a.Name) - rank(b.Name) })
+}
+
+func (c *Cluster) has(name string) bool {
+	return slices.ContainsFunc(c.Problems, func(p Problem) bool { return p.Name == name || name == anyProblem })
+}
+
+// rank of a cluster without a problem is the last.
+func (c *Cluster) rank() int {
+	if len(c.Problems) == 0 {
+		return len(worstFirst)
+	}
+	return rank(c.Problems[0].Name)
+}
+
+func rank(name string) int { return slices.Index(worstFirst, name) }
+
+// nameDigests decides whether the clusters of a stage with another digest than that in Git are behind: Git has named it before.
+// history returns those of the digests that it has named.
+func nameDigests(clusters []*Cluster, shallow bool, history func(digests map[string]bool) (map[string]bool, error)) error {
+	others := map[string]bool{}
+	for _, c := range clusters {
+		if c.isElsewhere() && c.Digest != "" {
+			others[c.Digest] = true
+		}
+	}
+	if len(others) == 0 && !slices.ContainsFunc(clusters, (*Cluster).isElsewhere) {
+		return nil
+	}
+	named, err := history(others)
+	if err != nil {
+		return err
+	}
+	for _, c := range clusters {
+		switch {
+		case !c.isElsewhere():
+		case c.Digest == "":
+			c.add(behind, "nothing is applied yet")
+		case named[c.Digest]:
+			c.add(behind, "runs a digest that Git has named before "+c.Wanted)
+		case shallow:
+			c.add(behind, "runs another digest than Git names; this clone is shallow: fetch the history to know whether Git has named it")
+		default:
+			c.add(foreign, "runs a digest that Git has not named for this stage")
+		}
+	}
+	return nil
+}
+
+// isElsewhere reports whether a receipt tells another digest than Git.
+func (c *Cluster) isElsewhere() bool {
+	return c.Receipt != nil && c.Wanted != "" && c.Digest != c.Wanted
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fleet
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
+
+// Fleet is what winnow fleet prints.
+type Fleet struct {
+	output.Document
+
+	// Clusters, problems first, then by stage.
+	Clusters []*Cluster `json:"clusters"`
+
+	now   time.Time
+	width int
+}
+
+// Cluster is a cluster of a stage.
+type Cluster struct {
+	Name string `json:"name"`
+	// Stage is the argument that names it.
+	Stage string `json:"stage"`
+	// Wanted is the digest in Git; empty where the stage follows a tag.
+	Wanted string `json:"wanted,omitempty"`
+	// Digest and Ready are those of the Kustomizations of the stage.
+	Digest string                 `json:"digest,omitempty"`
+	Ready  metav1.ConditionStatus `json:"ready,omitempty"`
+	// Problems, the worst first.
+	Problems []Problem `json:"problems"`
+	// Receipt is absent if there is none of this cluster.
+	Receipt *receipt.Receipt `json:"receipt,omitempty"`
+
+	// failure is why the receipt cannot be read.
+	failure error
+}
+
+// Documents returns the documents that the verb prints.
+func Documents() []any { return []any{newFleet()} }
+
+func newFleet() *Fleet {
+	return &Fleet{Document: output.NewDocument("Fleet"), Clusters: []*Cluster{}}
+}
+
+// leastMessage is the least width of the column MESSAGE.
+const leastMessage = 20
+
+// Table implements output.View.
+func (f *Fleet) Table(w io.Writer) {
+	g := output.Grid{Header: []string{"CLUSTER", "STAGE", "PROBLEM", "DIGEST", "READY", "AGE", "MESSAGE"}}
+	for _, c := range f.Clusters {
+		var names, messages []string
+		for _, p := range c.Problems {
+			names, messages = append(names, p.Name), append(messages, p.Message)
+		}
+		age := ""
+		if c.Receipt != nil {
+			age = duration.HumanDuration(max(f.now.Sub(c.Receipt.Time), 0))
+		}
+		g.Rows = append(g.Rows, []string{
+			c.Name, c.Stage, output.OrDash(strings.Join(names, ",")), output.OrDash(short(c.Digest)), output.OrDash(string(c.Ready)),
+			output.OrDash(age), strings.Join(messages, "; "),
+		})
+	}
+	g.CutLast(f.width, leastMessage)
+	g.Print(w)
+}
+
+// short returns the beginning of a digest, as Flux shows it, and of a longer text.
+func short(digest string) string {
+	const shown = len("sha256:") + 12
+	return digest[:min(len(digest), shown)]
+}
+
+// sort puts the worst problems first, in the order of the stages and the names of clusters.
+func (f *Fleet) sort() {
+	slices.SortStableFunc(f.Clusters, func(a, b *Cluster) int { return a.rank() - b.rank() })
+}
+
+// verdict returns a line with the numbers.
+func (f *Fleet) verdict() string {
+	fine := 0
+	for _, c := range f.Clusters {
+		if len(c.Problems) == 0 {
+			fine++
+		}
+	}
+	parts := []string{fmt.Sprintf("%s, %d without problems", plaintext.Count(len(f.Clusters), "cluster"), fine)}
+	for _, name := range worstFirst {
+		if found := f.with(name); len(found) > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", len(found), name))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// with returns the clusters with a problem.
+func (f *Fleet) with(problem string) []*Cluster {
+	return slices.DeleteFunc(slices.Clone(f.Clusters), func(c *Cluster) bool { return !c.has(problem) })
+}
+
+// err returns the error for clusters whose receipts cannot be read, and a finding for what --fail-on names.
+func (f *Fleet) err(failOn []string) error {
+	const listed = 10
+	name := func(c *Cluster) string { return c.Name }
+	if found := f.with(unreadable); len(found) > 0 {
+		return fmt.Errorf("the receipts of %s cannot be read: %s: %w", plaintext.Count(len(found), "cluster"), excerpt.List(found, listed, name), found[0].failure)
+	}
+	var tripped []string
+	for _, problem := range failOn {
+		if found := f.with(problem); len(found) > 0 {
+			tripped = append(tripped, problem+": "+excerpt.List(found, listed, name))
+		}
+	}
+	if len(tripped) > 0 {
+		return output.Finding(errors.New("--fail-on " + strings.Join(tripped, "; ")))
+	}
+	return nil
+}

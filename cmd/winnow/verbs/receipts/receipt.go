@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package receipts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/files"
+	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/live"
+	"github.com/winnow-dev/winnow/cmd/winnow/oci"
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
+	"github.com/winnow-dev/winnow/registry"
+)
+
+// options are the flags of winnow receipt.
+type options struct {
+	flags.Connection
+
+	access flags.Access
+	key    string
+	output *flags.Choice
+}
+
+// Documents returns the documents that the verb prints.
+func Documents() []any { return []any{receipt.New("", time.Time{}, nil, nil)} }
+
+// New returns winnow receipt.
+func New() *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:   "receipt CLUSTER [oci://HOST/REPOSITORY]",
+		Short: "Push what a cluster has applied, signed, for winnow fleet",
+		Long: "Push what a cluster has applied to oci://HOST/REPOSITORY/CLUSTER:latest, signed,\n" +
+			"for winnow fleet. A cluster that runs what a hub has rendered needs no Winnow: a\n" +
+			"CronJob runs this there, such as that of config/receipts. Without an address,\n" +
+			"the receipt is printed alone.\n\n" +
+			"A receipt has the name of the cluster and the time; for each Kustomization of\n" +
+			"an artifact that Winnow has rendered, the digest, its origin and the condition\n" +
+			"Ready; and the definitions that Winnow has rendered, with their versions. The\n" +
+			"account lists Kustomizations, OCIRepositories and ApplicationDefinitions.\n\n" +
+			"--sign-key is a private key in PEM, Ed25519 or ECDSA P-256. Its public key\n" +
+			"stands in Git, beside the OCIRepository of the stage.\n\n" +
+			"Credentials are those of Docker's configuration. The tag latest moves.\n" +
+			"Exit codes: 0 done, 2 usage, I/O or no access.",
+		Example: "  openssl genpkey -algorithm ed25519 -out receipts.pem\n" +
+			"  openssl pkey -in receipts.pem -pubout \\\n" +
+			"    -out spokes/production/clusters/berlin.pub\n\n" +
+			"  winnow receipt berlin oci://registry.example.com/receipts \\\n" +
+			"    --sign-key receipts.pem\n\n" +
+			"  # what it would push\n" +
+			"  winnow receipt berlin --context berlin",
+		Args: flags.Arguments(1, 2, "CLUSTER and "+oci.Scheme+"HOST/REPOSITORY"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.On(cmd.Context(), func(ctx context.Context, cluster *live.Cluster) error {
+				return o.run(ctx, cluster, args, flags.StreamsOf(cmd))
+			})
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	o.AddClusterFlags(cmd)
+	cmd.Flags().StringVar(&o.key, "sign-key", "", "private key of the cluster, a `FILE`")
+	_ = cmd.MarkFlagFilename("sign-key")
+	o.access.AddFlags(cmd)
+	o.output = flags.AddFormats(cmd, output.FormatYAML, output.FormatJSON)
+	return cmd
+}
+
+// run reads the cluster, and prints or pushes the receipt.
+func (o *options) run(ctx context.Context, cluster *live.Cluster, args []string, out output.Streams) error {
+	name := args[0]
+	if err := receipt.CheckCluster(name); err != nil {
+		return err
+	}
+	var key *receipt.PrivateKey
+	var repository *oci.Repository
+	if len(args) > 1 {
+		var err error
+		if key, err = readKey(ctx, o.key); err != nil {
+			return err
+		}
+		if repository, err = o.access.ConnectBelow(ctx, args[1]); err != nil {
+			return err
+		}
+	}
+	kustomizations, definitions, err := cluster.Applied(ctx)
+	if err != nil {
+		return err
+	}
+	r := receipt.New(name, time.Now(), kustomizations, definitions)
+	if repository == nil {
+		return output.Encode(out.Stdout, o.output.Value, r)
+	}
+	return push(ctx, repository, r, key, out)
+}
+
+// readKey reads the file of --sign-key.
+func readKey(ctx context.Context, file string) (*receipt.PrivateKey, error) {
+	if file == "" {
+		return nil, errors.New("--sign-key is missing: winnow fleet reads only what a key of the cluster has signed")
+	}
+	content, err := files.Read(ctx, file, nil, func(in io.Reader) ([]byte, error) {
+		return files.ReadBounded(file, in, receipt.MaxKey)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("--sign-key: %w", err)
+	}
+	key, err := receipt.ReadPrivateKey(content)
+	if err != nil {
+		return nil, fmt.Errorf("--sign-key %s: %w", file, err)
+	}
+	return key, nil
+}
+
+// push signs and pushes a receipt.
+func push(ctx context.Context, below *oci.Repository, r *receipt.Receipt, key *receipt.PrivateKey, out output.Streams) error {
+	repository, err := below.At(r.Cluster)
+	if err != nil {
+		return err
+	}
+	envelope, err := receipt.Sign(ctx, r, key)
+	if err != nil {
+		return err
+	}
+	packed, err := registry.Pack(receipt.ArtifactType, registry.NewBlob(receipt.LayerType, envelope), nil)
+	if err != nil {
+		return err
+	}
+	if _, err := repository.Push(ctx, packed, []string{oci.Latest}, nil, nil); err != nil {
+		return fmt.Errorf("pushing to %s: %w", repository.Address(), err)
+	}
+	if r.Omitted > 0 {
+		output.Warn(out.Notes, fmt.Sprintf("%d Kustomizations and definitions are beyond the bounds of a receipt, and left out", r.Omitted))
+	}
+	fmt.Fprintln(out.Stdout, repository.Address()+"@"+packed.Manifest.Descriptor.Digest.String())
+	return nil
+}
