@@ -92,13 +92,15 @@ man: ## Build the man pages of winnow into bin/man/man1.
 	@rm -rf $(BIN)/man && $(GO) run ./test/reference man $(BIN)/man/man1
 
 # The same commit gives the same digest: the image has the time of the commit.
+IMAGE_PROGRAM ?= winnow-controller
 IMAGE_TAG ?= $(VERSION)
 IMAGE_PLATFORMS ?= linux/amd64,linux/arm64
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 
 .PHONY: image
-image: $(KO) ## Build the image into bin/image, or push it to IMAGE_REPO.
-	@GOOS= GOARCH= SOURCE_DATE_EPOCH=$(call quoted,$(SOURCE_DATE_EPOCH)) $(GO) run ./test/install/image -ko $(KO) -o $(BIN)/image -sbom $(BIN)/winnow-controller.spdx.json \
+image: $(KO) ## Build the image of IMAGE_PROGRAM into bin/image, or push it to IMAGE_REPO.
+	@GOOS= GOARCH= SOURCE_DATE_EPOCH=$(call quoted,$(SOURCE_DATE_EPOCH)) $(GO) run ./test/install/image -ko $(KO) -o $(BIN)/image -sbom $(BIN)/$(call quoted,$(IMAGE_PROGRAM)).spdx.json \
+	  -program $(call quoted,$(IMAGE_PROGRAM)) \
 	  -repo $(call quoted,$(IMAGE_REPO)) -tag $(call quoted,$(IMAGE_TAG)) \
 	  -platforms $(call quoted,$(IMAGE_PLATFORMS)) -base $(call quoted,$(IMAGE_BASE))
 

@@ -36,6 +36,7 @@ func TestExampleFleetWorksAsIs(t *testing.T) {
 	f.promote(f.production, first) // reverts the pull request
 	f.promote(f.production, second)
 	f.production.assertHas("datacenter")
+	f.receipts(f.production, first, second)
 	f.changeNothingSelected(second)
 	f.takeAway(second)
 	f.exclude(second)

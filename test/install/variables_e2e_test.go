@@ -14,7 +14,7 @@ import (
 // semicolons and redirections.
 func TestVariablesOfMakeAreNotRun(t *testing.T) {
 	for target, variables := range map[string][]string{
-		"image":             {"IMAGE_REPO", "IMAGE_TAG", "IMAGE_PLATFORMS", "IMAGE_BASE", "SOURCE_DATE_EPOCH"},
+		"image":             {"IMAGE_PROGRAM", "IMAGE_REPO", "IMAGE_TAG", "IMAGE_PLATFORMS", "IMAGE_BASE", "SOURCE_DATE_EPOCH"},
 		"release-manifests": {"IMAGE", "MANIFESTS"},
 		"release-oci":       {"RELEASE_VERSION", "RELEASE_REGISTRY", "COSIGN_KEY", "COSIGN_PUBLIC_KEY"},
 		"build":             {"VERSION", "COMMIT", "COMMIT_DATE"},

@@ -23,8 +23,6 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-const mainPackage = "./cmd/winnow-controller"
-
 // build runs ko in the current directory, the root of the repository, and returns the image that it leaves in dir.
 func build(ctx context.Context, o options, dir string) (result, error) {
 	base := o.base
@@ -57,15 +55,15 @@ func ko(ctx context.Context, o options, base, path string) error {
 		"--image-user=" + user,
 		"--image-label=org.opencontainers.image.source=https://github.com/winnow-dev/winnow",
 		"--image-label=org.opencontainers.image.version=" + o.tag,
-		"--ldflags=-s,-w,-X main.version=" + o.tag,
+		"--ldflags=-s,-w,-X " + programs[o.program] + "=" + o.tag,
 	}
 	var platforms []string
 	for _, platform := range o.platforms {
 		platforms = append(platforms, platform.String())
 	}
-	cmd := exec.CommandContext(ctx, o.ko, append(args, "--platform="+strings.Join(platforms, ","), mainPackage)...)
+	cmd := exec.CommandContext(ctx, o.ko, append(args, "--platform="+strings.Join(platforms, ","), "./cmd/"+o.program)...)
 	// ko writes the time in the zone of the machine.
-	cmd.Env = append(withoutTarget(os.Environ()), "KO_DEFAULTBASEIMAGE="+base, "KO_DOCKER_REPO=winnow-controller", "TZ=UTC")
+	cmd.Env = append(withoutTarget(os.Environ()), "KO_DEFAULTBASEIMAGE="+base, "KO_DOCKER_REPO="+o.program, "TZ=UTC")
 	cmd.Stderr = os.Stderr
 	// Interrupted, ko stops its compilers.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }

@@ -31,6 +31,7 @@ func TestErrorsNameTheVariableOfMake(t *testing.T) {
 		"-repo https://registry.example.com/x":     "IMAGE_REPO",
 		"-tag v1.0.0+build":                        "IMAGE_TAG",
 		"-tag v1.0.0,-race":                        "IMAGE_TAG",
+		"-program kubectl":                         "IMAGE_PROGRAM",
 		"-base registry.example.com/Base":          "IMAGE_BASE",
 		"-platforms linux":                         "IMAGE_PLATFORMS",
 		"-platforms linux/amd64,":                  "IMAGE_PLATFORMS",

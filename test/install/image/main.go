@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command image builds the container image of winnow-controller with ko: `make image`. It makes the base image that ko
+// Command image builds the container image of winnow-controller, or of winnow, with ko: `make image`. It makes the base image that ko
 // builds upon, and writes the result to an OCI layout or pushes it to a registry. It knows nothing of manifests.
 package main
 
@@ -21,8 +21,14 @@ import (
 // user runs the controller. It has a number, or kubelet could not tell that it is not root.
 const user = "65532:65532"
 
+// programs maps each program that an image can have to the variable with its version.
+var programs = map[string]string{
+	"winnow-controller": "main.version", "winnow": "github.com/winnow-dev/winnow/cmd/winnow/verbs/version.linked",
+}
+
 type options struct {
 	ko        string // path of the binary
+	program   string // one of programs
 	base      string // reference of the base image; made here if empty
 	repo      string // repository to push to; empty for an OCI layout
 	tag       string // tag and version
@@ -48,14 +54,18 @@ func main() {
 func parse(args []string) (o options, err error) {
 	flags := flag.NewFlagSet("image", flag.ContinueOnError)
 	flags.StringVar(&o.ko, "ko", "", "path of ko")
+	flags.StringVar(&o.program, "program", "winnow-controller", "program in the image")
 	flags.StringVar(&o.base, "base", "", "base image, instead of one with CA certificates alone")
 	flags.StringVar(&o.repo, "repo", "", "repository to push to, instead of writing an OCI layout")
-	flags.StringVar(&o.tag, "tag", "dev", "tag of the image, and version of the controller")
+	flags.StringVar(&o.tag, "tag", "dev", "tag of the image, and version of the program")
 	flags.StringVar(&o.out, "o", "", "directory of the OCI layout")
 	flags.StringVar(&o.sbom, "sbom", "", "file for the SPDX document of what the image contains")
 	platforms := flags.String("platforms", "linux/amd64", "platforms, with commas")
 	if err := flags.Parse(args); err != nil {
 		return o, err
+	}
+	if programs[o.program] == "" {
+		return o, fmt.Errorf("IMAGE_PROGRAM %q: want winnow-controller or winnow", o.program)
 	}
 	if _, err := o.reference(); err != nil {
 		return o, fmt.Errorf("IMAGE_REPO %q, IMAGE_TAG %q: %w", o.repo, o.tag, err)
@@ -78,7 +88,7 @@ func parse(args []string) (o options, err error) {
 // reference is the image that is pushed, or what its name ends with.
 func (o *options) reference() (name.Tag, error) {
 	if o.repo == "" {
-		return name.NewTag("winnow-controller:" + o.tag)
+		return name.NewTag(o.program + ":" + o.tag)
 	}
 	if _, err := registry.ParseReference(o.repo + ":" + o.tag); err != nil {
 		return name.Tag{}, err

@@ -20,9 +20,6 @@ import (
 	"github.com/winnow-dev/winnow/test/install/spdx"
 )
 
-// binary is the path of the controller in the image.
-const binary = "/ko-app/winnow-controller"
-
 // writeSBOM writes the SPDX document of an image, or of the index of several. ko's own would name the digests that its
 // images had before forgetBase, and a base image that is gone.
 func writeSBOM(built result, o options) error {
@@ -34,13 +31,13 @@ func writeSBOM(built result, o options) error {
 	if err != nil {
 		return err
 	}
-	subject := spdx.Subject{Name: "winnow-controller", Version: o.tag, SHA256: digest.Hex, Purpose: "CONTAINER"}
+	subject := spdx.Subject{Name: o.program, Version: o.tag, SHA256: digest.Hex, Purpose: "CONTAINER"}
 	config, err := images[0].ConfigFile()
 	if err != nil {
 		return err
 	}
 	for _, image := range images {
-		program, err := programOf(image)
+		program, err := programOf(image, o.program)
 		if err != nil {
 			return err
 		}
@@ -76,8 +73,9 @@ func imagesOf(built result) ([]v1.Image, error) {
 	return images, nil
 }
 
-// programOf returns the controller in an image.
-func programOf(image v1.Image) (spdx.Program, error) {
+// programOf returns the program in an image.
+func programOf(image v1.Image, name string) (spdx.Program, error) {
+	binary := "/ko-app/" + name
 	config, err := image.ConfigFile()
 	if err != nil {
 		return spdx.Program{}, err
@@ -104,7 +102,7 @@ func programOf(image v1.Image) (spdx.Program, error) {
 			return spdx.Program{}, fmt.Errorf("reading what %s is built of: %w", binary, err)
 		}
 		return spdx.Program{
-			Name: "winnow-controller", Platform: config.Platform().String(),
+			Name: name, Platform: config.Platform().String(),
 			SHA256: fmt.Sprintf("%x", sha256.Sum256(content)), Build: build,
 		}, nil
 	}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package receipt
+
+import (
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/secure-systems-lab/go-securesystemslib/dsse"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+var now = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+
+func keysOf(t testing.TB, key crypto.Signer) (*PrivateKey, *PublicKey) {
+	t.Helper()
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := ReadPrivateKey(encodePEM("PRIVATE KEY", der))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if der, err = x509.MarshalPKIXPublicKey(key.Public()); err != nil {
+		t.Fatal(err)
+	}
+	public, err := ReadPublicKey(encodePEM("PUBLIC KEY", der))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return private, public
+}
+
+func encodePEM(kind string, der []byte) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
+}
+
+func newKey(t testing.TB) crypto.Signer {
+	t.Helper()
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func TestWhatIsSignedIsOpened(t *testing.T) {
+	curve, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := New("berlin", now, []Kustomization{{Namespace: "flux-system", Name: "applications", Source: "flux-system/applications", Ready: metav1.ConditionTrue}},
+		[]Definition{{APIVersion: "apps.kubermatic.k8c.io/v1", Kind: "ApplicationDefinition", Name: "loki", Versions: []string{"1.0.0"}}})
+	for name, key := range map[string]crypto.Signer{"Ed25519": newKey(t), "ECDSA": curve} {
+		private, public := keysOf(t, key)
+		envelope, err := Sign(t.Context(), want, private)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Open(t.Context(), envelope, public, "berlin", now)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
+
+func TestKeysOfOtherKindsAreRefused(t *testing.T) {
+	weak, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	curve, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []crypto.Signer{weak, curve} {
+		private, err := x509.MarshalPKCS8PrivateKey(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		public, err := x509.MarshalPKIXPublicKey(key.Public())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadPrivateKey(encodePEM("PRIVATE KEY", private)); !errors.Is(err, errPrivate) {
+			t.Errorf("%T: %v", key, err)
+		}
+		if _, err := ReadPublicKey(encodePEM("PUBLIC KEY", public)); !errors.Is(err, errPublic) {
+			t.Errorf("%T: %v", key, err)
+		}
+	}
+	for _, text := range []string{"", "ssh-ed25519 AAAA", "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n"} {
+		if _, err := ReadPublicKey([]byte(text)); !errors.Is(err, errPublic) {
+			t.Errorf("%q: %v", text, err)
+		}
+		if _, err := ReadPrivateKey([]byte(text)); !errors.Is(err, errPrivate) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	curve256, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalECPrivateKey(curve256) // as openssl ecparam -genkey writes it
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadPrivateKey(encodePEM("EC PRIVATE KEY", der)); err != nil {
+		t.Error(err)
+	}
+}
+
+// signed returns the envelope of any payload.
+func signed(t testing.TB, key *PrivateKey, kind string, payload []byte) []byte {
+	t.Helper()
+	signer, err := dsse.NewEnvelopeSigner(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	envelope, err := signer.SignPayload(context.Background(), kind, payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := json.Marshal(envelope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// What a key has signed is hostile all the same: whoever runs the cluster has the key.
+func TestWhatIsSignedIsChecked(t *testing.T) {
+	private, public := keysOf(t, newKey(t))
+	const head = `"apiVersion": "cli.winnow.dev/v1alpha1", "kind": "Receipt", "cluster": "berlin"`
+	for _, test := range []struct {
+		name, kind, payload, want string
+		forged                    bool
+	}{
+		{"another payload of the same key", "application/vnd.in-toto+json", "{" + head + `, "time": "2026-08-01T12:00:00Z"}`, "it is no receipt", true},
+		{"another cluster", payloadType, "{" + strings.Replace(head, "berlin", "paris", 1) + `, "time": "2026-08-01T12:00:00Z"}`, `it is a receipt of the cluster "paris"`, true},
+		{"the future", payloadType, "{" + head + `, "time": "2026-08-01T12:05:01Z"}`, "its time is in the future", true},
+		{"no JSON", payloadType, "<html>", "it cannot be read", false},
+		{"a newer format", payloadType, `{"apiVersion": "cli.winnow.dev/v2", "kind": "Receipt"}`, `it is "cli.winnow.dev/v2" "Receipt"`, false},
+		{"no time", payloadType, "{" + head + "}", "it has no time", false},
+		{"a year beyond 9999", payloadType, "{" + head + `, "time": "99999-08-01T12:00:00Z"}`, "it cannot be read", false},
+		{"ready with escapes", payloadType, "{" + head + `, "time": "2026-08-01T12:00:00Z", "kustomizations": [{"ready": "\u001b[2J"}]}`, `a Kustomization has ready: "\x1b[2J"`, false},
+		{"a million versions", payloadType, "{" + head + `, "time": "2026-08-01T12:00:00Z", "definitions": [{"versions": [""` + strings.Repeat(`,""`, 200_000) + `]}]}`, "it is larger than a receipt may be", false},
+		{"a payload of 700 KiB", payloadType, "{" + head + `, "time": "2026-08-01T12:00:00Z", "x": "` + strings.Repeat("x", 700<<10) + `"}`, "it is larger than a receipt may be", false},
+		{"10,000 levels", payloadType, strings.Repeat("[", 10_001), "it cannot be read", false},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Open(t.Context(), signed(t, private, test.kind, []byte(test.payload)), public, "berlin", now)
+		runtime.ReadMemStats(&after)
+		var forged *ForgedError
+		if err == nil || !strings.Contains(err.Error(), test.want) || errors.As(err, &forged) != test.forged {
+			t.Errorf("%s: %v, want %s", test.name, err, test.want)
+		}
+		if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 32<<20 {
+			t.Errorf("%s: allocated %d MB", test.name, allocated>>20)
+		}
+	}
+}
+
+// A receipt of a large cluster, or of one with hostile texts, is cut where it is made: it can be pushed and read.
+func TestAReceiptIsCut(t *testing.T) {
+	private, public := keysOf(t, newKey(t))
+	var kustomizations []Kustomization
+	for i := range 300 {
+		kustomizations = append(kustomizations, Kustomization{
+			Namespace: "n", Name: fmt.Sprint(i), Source: "n/s", Ready: metav1.ConditionFalse, Message: strings.Repeat("\x00", 100_000),
+		})
+	}
+	definition := func(n int) Definition {
+		return Definition{Kind: "ApplicationDefinition", Name: strings.Repeat("d", 253), Versions: make([]string, n)}
+	}
+	for name, definitions := range map[string][]Definition{
+		"many": make([]Definition, 6_000), "with many versions": {definition(1_000), definition(19_000), definition(1)}, "with long names": slicesOf(definition(20), 3_000),
+	} {
+		r := New("berlin", now, kustomizations, definitions)
+		if r.Omitted == 0 || len(r.Kustomizations)+len(r.Definitions)+r.Omitted != 300+len(definitions) || len(r.Definitions) == 0 && name != "with long names" {
+			t.Errorf("%s: %d Kustomizations, %d definitions, %d omitted", name, len(r.Kustomizations), len(r.Definitions), r.Omitted)
+		}
+		envelope, err := Sign(t.Context(), r, private)
+		if err != nil || len(envelope) > MaxBytes {
+			t.Fatalf("%s: %d bytes, %v", name, len(envelope), err)
+		}
+		if _, err := Open(t.Context(), envelope, public, "berlin", now); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func slicesOf(d Definition, n int) []Definition {
+	all := make([]Definition, n)
+	for i := range all {
+		all[i] = d
+	}
+	return all
+}
+
+func TestNamesOfClusters(t *testing.T) {
+	for name, valid := range map[string]bool{
+		"berlin": true, "eu-west-1.prod_2": true, "": false, "Berlin": false, "..": false, "a/b": false, "-a": false, "a--b": false,
+		"a\nb": false, strings.Repeat("a", 64): false, "a:latest": false,
+	} {
+		if err := CheckCluster(name); (err == nil) != valid {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// Whatever a registry serves, opening it ends, and only what was signed for the cluster is accepted.
+func FuzzOpen(f *testing.F) {
+	private, public := keysOf(f, newKey(f))
+	good, err := Sign(f.Context(), New("berlin", now, nil, nil), private)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(good, []byte("{}"))
+	f.Add([]byte(`{"payload": "e30=", "signatures": [{"sig": ""}]}`), []byte(`{"apiVersion": "cli.winnow.dev/v1alpha1", "kind": "Receipt", "cluster": "berlin", "time": "2026-08-01T12:00:00Z", "kustomizations": [{"ready": "True"}]}`))
+	f.Fuzz(func(t *testing.T, envelope, payload []byte) {
+		if r, err := Open(t.Context(), envelope, public, "berlin", now); err == nil && r.Cluster != "berlin" {
+			t.Errorf("opened %+v", r)
+		}
+		r, err := Open(t.Context(), signed(t, private, payloadType, payload), public, "berlin", now)
+		if err == nil && (r.Cluster != "berlin" || r.Time.IsZero() || r.Time.After(now.Add(maxSkew))) {
+			t.Errorf("opened %+v", r)
+		}
+	})
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/test/farm"
+)
+
+// receipts has a spoke push a receipt with the rights of config/receipts alone, and compares it with the commits of the stage,
+// which had the digest of the first push before that of the second.
+func (f *fleet) receipts(s *spoke, first, second *v1alpha1.CatalogSelection) {
+	f.t.Helper()
+	dir := f.t.TempDir()
+	private, public := receiptKey(f)
+	write(f.t, filepath.Join(dir, "ca.crt"), string(f.registry.CA))
+	write(f.t, filepath.Join(dir, "receipt.pem"), private)
+	write(f.t, filepath.Join(dir, "docker/config.json"),
+		fmt.Sprintf(`{"auths":{%q:{"username":%q,"password":%q}}}`, f.registry.Host, fleetUser, fleetPassword))
+	if err := s.ApplyKustomization(f.t.Context(), "config/receipts"); err != nil {
+		f.t.Fatal(err)
+	}
+	kubeconfig, err := s.ServiceAccountKubeconfig(f.t.Context(), "winnow-receipts", "winnow-receipt")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	file := "spokes/" + s.name + "/applications.yaml"
+	stage := func(cs *v1alpha1.CatalogSelection) map[string]string {
+		_, digest, _ := strings.Cut(cs.Status.Push.URL, "@")
+		return map[string]string{file: strings.ReplaceAll(f.read(file), s.revision(), digest)}
+	}
+	before := stage(first)
+	before["spokes/"+s.name+"/clusters/frankfurt.pub"], before["spokes/"+s.name+"/clusters/paris.pub"] = public, public
+	repository := filepath.Join(dir, "repository")
+	if err := farm.Commit(f.t.Context(), repository, before, stage(second)); err != nil {
+		f.t.Fatal(err)
+	}
+	address := "oci://" + f.registry.Host + "/receipts"
+	run := func(args ...string) string {
+		f.t.Helper()
+		cmd := exec.CommandContext(f.t.Context(), system.winnow, append(args, "--ca-file", filepath.Join(dir, "ca.crt"))...)
+		cmd.Dir, cmd.Env = repository, append(os.Environ(), "DOCKER_CONFIG="+filepath.Join(dir, "docker"))
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			f.t.Fatalf("winnow %v: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	run("receipt", "frankfurt", address, "--sign-key", filepath.Join(dir, "receipt.pem"), "--kubeconfig", kubeconfig)
+	table := run("fleet", address, "spokes/"+s.name)
+	var rows []string
+	for line := range strings.Lines(table) {
+		rows = append(rows, strings.Join(strings.Fields(line), " "))
+	}
+	digest, _, _ := strings.Cut(strings.TrimPrefix(s.revision(), "sha256:"), "@")
+	fine := fmt.Sprintf("frankfurt spokes/%s - sha256:%s True", s.name, digest[:12])
+	if len(rows) != 4 || rows[0] != "2 clusters, 1 without problems, 1 missing" || !strings.HasPrefix(rows[2], "paris spokes/"+s.name+" missing") || !strings.HasPrefix(rows[3], fine) {
+		f.t.Errorf("winnow fleet prints\n%s\nwant %s", table, fine)
+	}
+	var listed struct {
+		Clusters []struct {
+			Receipt struct {
+				Kustomizations []struct{ Origin string }
+				Definitions    []struct {
+					Name     string
+					Versions []string
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(run("fleet", address, "spokes/"+s.name, "-o", "json", "-q")), &listed); err != nil {
+		f.t.Fatal(err)
+	}
+	got := listed.Clusters[1].Receipt
+	if len(got.Definitions) != len(s.definitions()) || len(got.Definitions[0].Versions) == 0 || got.Kustomizations[0].Origin != second.Status.Push.Sources {
+		f.t.Errorf("the receipt is %+v", got)
+	}
+	repository = filepath.Join(dir, "rolled-back") // what the spoke has not seen yet
+	if err := farm.Commit(f.t.Context(), repository, before, stage(second), stage(first)); err != nil {
+		f.t.Fatal(err)
+	}
+	if table := run("fleet", address, "spokes/"+s.name); !strings.Contains(table, "frankfurt  spokes/"+s.name+"  behind ") {
+		f.t.Errorf("after a rollback, winnow fleet prints\n%s", table)
+	}
+}
+
+// receiptKey returns the private and the public key of a cluster in PEM.
+func receiptKey(f *fleet) (private, public string) {
+	f.t.Helper()
+	shared, secret, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	encode := func(kind string, der []byte, err error) string {
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(secret)
+	private = encode("PRIVATE KEY", der, err)
+	der, err = x509.MarshalPKIXPublicKey(shared)
+	return private, encode("PUBLIC KEY", der, err)
+}
