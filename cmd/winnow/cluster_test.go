@@ -52,7 +52,7 @@ func TestVerbsOnACluster(t *testing.T) {
 		"get forbidden": testForbidden,
 		"reconcile":     testReconcile, "reconcile sources": testReconcileSources, "reconcile what is not ready": testNotReady,
 		"reconcile twice at once": testOverlap, "several at once": testSeveral, "get and watch": testWatch,
-		"suspend and resume": testSuspendAndResume, "approve": testApprove, "approve in a file": testApproveInFile, "diff live": testDiffLive,
+		"suspend and resume": testSuspendAndResume, "approve": testApprove, "approve in a file": testApproveInFile, "diff live": testDiffLive, "receipt": testReceipt,
 		"import live definitions": testImportOfLiveDefinitions,
 	} {
 		t.Run(name, func(t *testing.T) { test(&cluster{s, t}) })

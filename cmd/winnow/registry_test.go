@@ -176,13 +176,13 @@ func (r *fakeRegistry) layer(content []byte, mediaType, title string) v1.Descrip
 }
 
 // push adds a manifest under the tags latest and v1.
-func (r *fakeRegistry) push(t *testing.T, repository string, manifest v1.Manifest) {
+func (r *fakeRegistry) push(t testing.TB, repository string, manifest v1.Manifest) {
 	t.Helper()
 	r.put(repository, v1.MediaTypeImageManifest, encoded(t, manifest), "latest", "v1")
 }
 
 // encoded returns a manifest as it is stored.
-func encoded(t *testing.T, manifest v1.Manifest) []byte {
+func encoded(t testing.TB, manifest v1.Manifest) []byte {
 	t.Helper()
 	manifest.Versioned = specs.Versioned{SchemaVersion: 2}
 	manifest.MediaType = v1.MediaTypeImageManifest

@@ -10,6 +10,7 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"github.com/opencontainers/go-digest"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -82,8 +83,12 @@ func appliedBy(k *kustomizev1.Kustomization) receipt.Kustomization {
 	}
 	applied := receipt.Kustomization{
 		Namespace: k.Namespace, Name: k.Name, Source: namespace + "/" + k.Spec.SourceRef.Name,
-		Digest: k.Status.LastAppliedRevision[strings.LastIndexByte(k.Status.LastAppliedRevision, '@')+1:],
 		Origin: k.Status.LastAppliedOriginRevision, Ready: metav1.ConditionUnknown,
+	}
+	// A revision is TAG@DIGEST, or the digest alone.
+	revision := k.Status.LastAppliedRevision
+	if applies, err := digest.Parse(revision[strings.LastIndexByte(revision, '@')+1:]); err == nil {
+		applied.Digest = applies.String()
 	}
 	if ready := apimeta.FindStatusCondition(k.Status.Conditions, meta.ReadyCondition); ready != nil {
 		applied.Reason, applied.Message = ready.Reason, ready.Message

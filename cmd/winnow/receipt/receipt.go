@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/opencontainers/go-digest"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
@@ -92,7 +93,7 @@ func New(cluster string, at time.Time, kustomizations []Kustomization, definitio
 		return err == nil && left >= 0
 	}
 	for i, k := range kustomizations {
-		k.Origin, k.Reason, k.Message = excerpt.To(k.Origin, maxText), excerpt.To(k.Reason, maxText), excerpt.To(k.Message, maxText)
+		k.cut()
 		if i == maxKustomizations || !fits(k) {
 			r.Omitted = len(kustomizations) - i
 			break
@@ -111,6 +112,11 @@ func New(cluster string, at time.Time, kustomizations []Kustomization, definitio
 	return r
 }
 
+// cut cuts the texts that may be long.
+func (k *Kustomization) cut() {
+	k.Origin, k.Reason, k.Message = excerpt.To(k.Origin, maxText), excerpt.To(k.Reason, maxText), excerpt.To(k.Message, maxText)
+}
+
 // parse reads a payload, which the key of a cluster has signed.
 func parse(payload []byte) (*Receipt, error) {
 	if len(payload) > maxPayload || bytes.Count(payload, []byte(",")) > 20*maxKustomizations+5*maxDefinitions+maxVersions {
@@ -126,7 +132,12 @@ func parse(payload []byte) (*Receipt, error) {
 	if r.Time.IsZero() {
 		return nil, errors.New("it has no time")
 	}
-	for _, k := range r.Kustomizations {
+	for i := range r.Kustomizations {
+		k := &r.Kustomizations[i]
+		k.cut()
+		if _, err := digest.Parse(k.Digest); err != nil && k.Digest != "" {
+			return nil, fmt.Errorf("a Kustomization has the digest %s, which cannot be", excerpt.Quoted(k.Digest))
+		}
 		if !slices.Contains([]metav1.ConditionStatus{metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown}, k.Ready) {
 			return nil, fmt.Errorf("a Kustomization has ready: %s", excerpt.Quoted(string(k.Ready)))
 		}

@@ -160,6 +160,7 @@ func TestWhatIsSignedIsChecked(t *testing.T) {
 		{"no time", payloadType, "{" + head + "}", "it has no time", false},
 		{"a year beyond 9999", payloadType, "{" + head + `, "time": "99999-08-01T12:00:00Z"}`, "it cannot be read", false},
 		{"ready with escapes", payloadType, "{" + head + `, "time": "2026-08-01T12:00:00Z", "kustomizations": [{"ready": "\u001b[2J"}]}`, `a Kustomization has ready: "\x1b[2J"`, false},
+		{"a digest with escapes", payloadType, "{" + head + `, "time": "2026-08-01T12:00:00Z", "kustomizations": [{"ready": "True", "digest": "sha256:\u001b"}]}`, `a Kustomization has the digest "sha256:\x1b"`, false},
 		{"a million versions", payloadType, "{" + head + `, "time": "2026-08-01T12:00:00Z", "definitions": [{"versions": [""` + strings.Repeat(`,""`, 200_000) + `]}]}`, "it is larger than a receipt may be", false},
 		{"a payload of 700 KiB", payloadType, "{" + head + `, "time": "2026-08-01T12:00:00Z", "x": "` + strings.Repeat("x", 700<<10) + `"}`, "it is larger than a receipt may be", false},
 		{"10,000 levels", payloadType, strings.Repeat("[", 10_001), "it cannot be read", false},

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/root"
+)
+
+// A receipt has the Kustomizations of rendered artifacts, and the definitions with the label, of all namespaces.
+func testReceipt(c *cluster) {
+	const kustomization = `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {namespace: receipts, name: %s}
+spec: {interval: 1h, prune: true, sourceRef: {kind: OCIRepository, name: %s}}
+status:
+  lastAppliedRevision: %s
+  conditions: [{type: Ready, status: "%s", reason: R, message: m, observedGeneration: %d, lastTransitionTime: "2026-08-01T12:00:00Z"}]
+`
+	const repository = `apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata: {namespace: receipts, name: %s}
+spec: {interval: 1h, url: oci://registry.example.com/%[1]s}
+status: {artifact: {digest: sha256:%[2]s, lastUpdateTime: "2026-08-01T12:00:00Z", path: p, revision: latest@sha256:%[2]s, url: http://x, metadata: %[3]s}}
+`
+	digest := strings.Repeat("a", 64)
+	c.apply(strings.Join([]string{
+		"apiVersion: v1\nkind: Namespace\nmetadata: {name: receipts}\n",
+		fmt.Sprintf(repository, "rendered", digest, "{catalog.winnow.dev/selection: fleet/datacenter}"), fmt.Sprintf(repository, "other", digest, "{a: b}"),
+		fmt.Sprintf(kustomization, "a-tag", "rendered", "latest@sha256:"+digest, "True", 1),
+		fmt.Sprintf(kustomization, "b-digest", "rendered", "sha256:"+digest, "False", 1),
+		fmt.Sprintf(kustomization, "d-not-pulled", "missing", `""`, "False", 1),
+		fmt.Sprintf(kustomization, "e-other", "other", "sha256:"+digest, "True", 1),
+	}, "---\n"))
+	got := execute(c.t.Context(), "receipt", "berlin", "-o", "yaml", "--kubeconfig", c.Kubeconfig())
+	of := func(name, source, digest, ready string) string {
+		if digest != "" {
+			digest = "- digest: sha256:" + digest + "\n  message"
+		}
+		if digest == "" {
+			digest = "- message"
+		}
+		return digest + ": m\n  name: " + name + "\n  namespace: receipts\n  ready: \"" + ready + "\"\n  reason: R\n  source: receipts/" + source + "\n"
+	}
+	_, listed, _ := strings.Cut(got.stdout, "kustomizations:\n")
+	want := of("a-tag", "rendered", digest, "True") + of("b-digest", "rendered", digest, "False") + of("d-not-pulled", "missing", "", "False")
+	if got.code != root.ExitOK || !strings.HasPrefix(listed, want) {
+		c.t.Errorf("exit code %d: %s%s\nwant\n%s", got.code, got.stdout, got.stderr, want)
+	}
+	for _, test := range []struct{ args, want string }{
+		{"receipt Berlin", `"Berlin" is no name of a cluster`},
+		{"receipt berlin oci://registry.example.com/receipts", "--sign-key is missing"},
+		{"receipt berlin oci://registry.example.com/receipts --sign-key " + c.Kubeconfig(), "want a private key in PEM"},
+	} {
+		if got := execute(c.t.Context(), append(strings.Fields(test.args), "--kubeconfig", c.Kubeconfig())...); got.code != root.ExitFailed || !strings.Contains(got.stderr, test.want) {
+			c.t.Errorf("%s: %+v", test.args, got)
+		}
+	}
+}
