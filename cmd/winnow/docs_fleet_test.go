@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 )
 
 // The blocks of the guide are part of the example that the end-to-end tests apply, or match the API.
@@ -186,5 +188,33 @@ func TestFleetGuideJobOfGitLab(t *testing.T) {
 	shell(t, dir, job)
 	if got := branch(); got != before {
 		t.Errorf("staging has its digest since a moment, and the branch is %q", got)
+	}
+}
+
+// The commands of the guide make a key and read the receipt that it has signed, and promote what runs.
+func TestFleetGuideListsReceipts(t *testing.T) {
+	if _, err := exec.LookPath("openssl"); err != nil {
+		t.Skip(err)
+	}
+	f := &fleetOfReceipts{t: t, fakeRegistry: newRegistry(t, nil), private: map[string]string{}}
+	server := httptest.NewServer(f.fakeRegistry)
+	t.Cleanup(server.Close)
+	registry := strings.TrimPrefix(server.URL, "http://")
+	dir := fleetRepository(t, registry)
+	_, guide, _ := strings.Cut(readFileString(t, "../../docs/guides/fleet.md"), "## Receipts\n")
+	guide, _, _ = strings.Cut(guide, "\n## ")
+	const standIns = "TOKEN=x; kubectl() { :; }; winnow() { command winnow \"$@\" --plain-http; }\n"
+	var printed strings.Builder
+	for _, block := range shBlock.FindAllStringSubmatch(guide, -1) {
+		printed.WriteString(shell(t, dir, standIns+strings.ReplaceAll(block[1], "oci://registry.example.com", "oci://"+registry)))
+		if strings.HasPrefix(block[1], "mkdir") {
+			f.private["berlin"] = readFileString(t, filepath.Join(dir, "receipt.pem"))
+			f.publish("berlin", f.sign("berlin", "berlin", 12*time.Minute, func(r *receipt.Receipt) {
+				r.Kustomizations[0].Digest = digestOf("0")
+			}))
+		}
+	}
+	for _, block := range consoleBlock.FindAllStringSubmatch(guide, -1) {
+		assertPrinted(t, printed.String(), block[1])
 	}
 }

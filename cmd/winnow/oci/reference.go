@@ -13,6 +13,9 @@ import (
 // Scheme is the prefix of addresses in registries.
 const Scheme = "oci://"
 
+// Latest is the tag of a reference that has none.
+const Latest = "latest"
+
 // ParseReference parses oci://host/repository[:tag|@digest]. Its errors do not name the address.
 func ParseReference(address string) (ociregistry.Reference, error) {
 	rest, ok := strings.CutPrefix(address, Scheme)

@@ -75,6 +75,9 @@ func Connect(reference ociregistry.Reference, access Access, observe func(http.R
 	}}, nil
 }
 
+// Address returns oci://host/repository.
+func (r *Repository) Address() string { return Address(r.remote.Reference) }
+
 // MovedTag is a tag that referred to another artifact before a push.
 type MovedTag struct {
 	// Name of the tag, and Was, the digest that it referred to.

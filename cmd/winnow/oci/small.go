@@ -30,12 +30,6 @@ type OtherError struct{ reason string }
 // Error returns what it is.
 func (e *OtherError) Error() string { return e.reason }
 
-// Latest is the tag of a reference that has none.
-const Latest = "latest"
-
-// Address returns oci://host/repository.
-func (r *Repository) Address() string { return Address(r.remote.Reference) }
-
 // At returns the tag latest of a repository below this one. It shares the connections and the credentials.
 func (r *Repository) At(name string) (*Repository, error) {
 	reference := r.remote.Reference
