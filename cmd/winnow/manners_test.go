@@ -123,6 +123,8 @@ func TestJSONIsAllOfStdout(t *testing.T) {
 		"version":   {},
 		"get":       nil, // testGet has a cluster
 		"promote":   nil, // promote.txtar has a repository
+		"fleet":     nil, // TestReceiptsThatAreWrongAreNamed has one
+		"receipt":   {"berlin", "--kubeconfig", clusterConfig(t)},
 		"view":      {"testdata/functions/catalog.yaml"},
 		"instances": {"-A", "--kubeconfig", clusterConfig(t)},
 		"push":      {catalog, "oci://" + startRegistry(t) + "/push:v1", "--plain-http"},

@@ -26,6 +26,7 @@ import (
 	"time"
 
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
@@ -231,6 +232,7 @@ func TestReceiptsThatAreWrongAreNamed(t *testing.T) {
 	for name := range tests {
 		names = append(names, name)
 	}
+	schema := closedSchema(t, "Fleet")
 	f := newFleetOfReceipts(t, names...)
 	for name, test := range tests {
 		if test.publish == nil {
@@ -281,7 +283,15 @@ func TestReceiptsThatAreWrongAreNamed(t *testing.T) {
 			Receipt  *receipt.Receipt
 		}
 	}
-	if err := json.Unmarshal([]byte(f.fleet("-o", "json", "-q").stdout), &document); err != nil || len(document.Clusters) != len(tests) {
+	printed := []byte(f.fleet("-o", "json", "-q").stdout)
+	var untyped map[string]any
+	if err := json.Unmarshal(printed, &untyped); err != nil {
+		t.Fatal(err)
+	}
+	for _, violation := range validation.ValidateCustomResource(nil, untyped, schema) {
+		t.Error(violation)
+	}
+	if err := json.Unmarshal(printed, &document); err != nil || len(document.Clusters) != len(tests) {
 		t.Fatalf("%v: %+v", err, document)
 	}
 	for _, c := range document.Clusters {
