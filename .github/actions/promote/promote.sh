@@ -25,6 +25,24 @@ check_inputs() {
   [[ -z $(git status --porcelain) ]] || fail 'the checkout has changes that are in no commit'
 }
 
+# check_receipts sets $fine to whether every cluster of the stage before runs its digest, by the receipts.
+check_receipts() {
+  local arguments=(fleet --fail-on=any) code=0
+  fine=true
+  [[ -n $INPUT_RECEIPTS ]] || return 0
+  [[ -z $INPUT_NAME ]] || arguments+=("--name=$INPUT_NAME")
+  [[ $INPUT_PLAIN_HTTP == false ]] || arguments+=(--plain-http)
+  "$winnow" "${arguments[@]}" -- "$INPUT_RECEIPTS" "$INPUT_FROM" >"$work/fleet.txt" 2>&1 || code=$?
+  quote "$work/fleet.txt"
+  ((code > 0)) || return 0
+  fine=false
+  { printf '## Not promoted\n\n' && indented "$(cat "$work/fleet.txt")" 10000; } | summarize
+  if ((code > 1)); then
+    complain "winnow fleet ended with $code; the summary of this run says why"
+    exit "$code"
+  fi
+}
+
 # promote writes the digest, and sets $promoted and $digest.
 promote() {
   local arguments=(promote --git --output markdown) one code=0
@@ -100,6 +118,11 @@ main() {
   body=$work/pull-request.md
   check_inputs
   find_winnow
+  check_receipts
+  if [[ $fine == false ]]; then
+    output promoted false
+    return
+  fi
   promote
   output promoted "$promoted"
   if [[ $promoted == false ]]; then
