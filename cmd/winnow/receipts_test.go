@@ -19,7 +19,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -29,12 +28,10 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
 	"github.com/winnow-dev/winnow/registry"
 	"github.com/winnow-dev/winnow/test/farm"
-	"github.com/winnow-dev/winnow/test/stack"
 )
 
 // pemOf returns the private and the public key of a cluster in PEM.
@@ -130,6 +127,8 @@ func (f *fleetOfReceipts) publish(cluster string, envelope []byte) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.blobs[packed.Layer.Descriptor.Digest.String()] = envelope
 	f.put("receipts/"+cluster, v1.MediaTypeImageManifest, packed.Manifest.Content, "latest")
 }
@@ -179,6 +178,11 @@ func TestReceiptsThatAreWrongAreNamed(t *testing.T) {
 				r.Kustomizations = append([]receipt.Kustomization{applied(digestOf("a"))}, r.Kustomizations...)
 			}))
 		}, "behind", "sha256:aaaaaaaaaaaa True"},
+		"not-applied-by-one": {func(f *fleetOfReceipts, name string) {
+			f.publish(name, f.sign(name, name, 0, func(r *receipt.Receipt) {
+				r.Kustomizations = append([]receipt.Kustomization{applied("")}, r.Kustomizations...)
+			}))
+		}, "behind", "- True 0s nothing is applied yet"},
 		"failing": {func(f *fleetOfReceipts, name string) {
 			f.publish(name, f.sign(name, name, 0, unready(metav1.ConditionFalse, "timeout")))
 		}, "unhealthy", "sha256:bbbbbbbbbbbb False 0s flux-system/applications: HealthCheckFailed: timeout"},
@@ -352,51 +356,16 @@ func TestFleetOfACloneWithoutHistory(t *testing.T) {
 	if got := f.fleet(); got.code != root.ExitOK || !strings.Contains(got.stdout, " behind ") || !strings.Contains(got.stdout, "this clone is shallow") {
 		t.Errorf("%+v", got)
 	}
+	shell(t, clone, "sed -i 's/digest: .*/tag: latest/' spokes/staging/applications.yaml && git -c user.name=x -c user.email=x@example.com commit -q -a -m 'Follow a tag'")
+	if got := f.fleet("--fail-on", "any"); got.code != root.ExitOK || !strings.Contains(got.stdout, "sha256:aaaaaaaaaaaa") {
+		t.Errorf("a stage that follows a tag is never behind: %+v", got)
+	}
 	for _, args := range [][]string{
 		{"fleet", "oci://" + f.host + "/receipts:latest", "spokes/staging"}, {"fleet", "oci://" + f.host + "/receipts", "spokes/production"},
 		{"fleet", "oci://" + f.host + "/receipts", "spokes/staging", "--max-age", "0s"}, {"fleet", "oci://" + f.host + "/receipts", "spokes/staging", "--fail-on", "unreadable"},
 	} {
 		if got := execute(t.Context(), args...); got.code != root.ExitFailed || got.stdout != "" || got.stderr == "" {
 			t.Errorf("%v: %+v", args, got)
-		}
-	}
-}
-
-// The receipts of 400 clusters, each with 100 definitions, in the registry of the local system.
-func BenchmarkFleet(b *testing.B) {
-	s, err := stack.Start(b.Context(), stack.Options{Registry: true, Progress: os.Stderr})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { _ = s.Stop() })
-	var names []string
-	for i := range 400 {
-		names = append(names, fmt.Sprintf("c%03d", i))
-	}
-	f := newFleetOfReceipts(b, names...)
-	for _, name := range names {
-		reference, err := oci.ParseReference("oci://" + s.RegistryHost() + "/receipts/" + name)
-		if err != nil {
-			b.Fatal(err)
-		}
-		repository, err := oci.Connect(reference, oci.Access{PlainHTTP: func(string) bool { return true }}, nil)
-		if err != nil {
-			b.Fatal(err)
-		}
-		packed, err := registry.Pack(receipt.ArtifactType, registry.NewBlob(receipt.LayerType, f.sign(name, name, 0, func(r *receipt.Receipt) {
-			r.Definitions = slices.Repeat(r.Definitions, 100)
-		})), nil)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if _, err := repository.Push(b.Context(), packed, []string{oci.Latest}, nil, nil); err != nil {
-			b.Fatal(err)
-		}
-	}
-	f.host = s.RegistryHost()
-	for b.Loop() {
-		if got := f.fleet("--fail-on", "any"); got.code != root.ExitOK {
-			b.Fatalf("%+v", got)
 		}
 	}
 }

@@ -29,8 +29,7 @@ type ForgedError struct{ reason string }
 // Error returns why.
 func (e *ForgedError) Error() string { return e.reason }
 
-// Forged returns a *ForgedError.
-func Forged(format string, args ...any) error { return &ForgedError{fmt.Sprintf(format, args...)} }
+func forged(format string, args ...any) error { return &ForgedError{fmt.Sprintf(format, args...)} }
 
 // Sign returns the envelope of a receipt.
 func Sign(ctx context.Context, r *Receipt, key *PrivateKey) ([]byte, error) {
@@ -54,10 +53,10 @@ func Sign(ctx context.Context, r *Receipt, key *PrivateKey) ([]byte, error) {
 func Open(ctx context.Context, content []byte, key *PublicKey, cluster string, now time.Time) (*Receipt, error) {
 	var envelope dsse.Envelope
 	if len(content) > MaxBytes {
-		return nil, Forged("it has more than %d bytes", MaxBytes)
+		return nil, forged("it has more than %d bytes", MaxBytes)
 	}
 	if json.Unmarshal(content, &envelope) != nil || len(envelope.Signatures) != 1 || envelope.PayloadType != payloadType {
-		return nil, Forged("it is no receipt: no envelope of the type %s with one signature", payloadType)
+		return nil, forged("it is no receipt: no envelope of the type %s with one signature", payloadType)
 	}
 	verifier, err := dsse.NewEnvelopeVerifier(key)
 	if err != nil {
@@ -65,16 +64,16 @@ func Open(ctx context.Context, content []byte, key *PublicKey, cluster string, n
 	}
 	_, payload, err := verifier.VerifyAndDecode(ctx, &envelope)
 	if err != nil {
-		return nil, Forged("it is not signed with the key of the cluster")
+		return nil, forged("it is not signed with the key of the cluster")
 	}
 	r, err := parse(payload)
 	switch {
 	case err != nil:
 		return nil, err
 	case r.Cluster != cluster:
-		return nil, Forged("it is a receipt of the cluster %s", excerpt.Quoted(r.Cluster))
+		return nil, forged("it is a receipt of the cluster %s", excerpt.Quoted(r.Cluster))
 	case r.Time.After(now.Add(maxSkew)):
-		return nil, Forged("its time is in the future: %s", r.Time.Format(time.RFC3339))
+		return nil, forged("its time is in the future: %s", r.Time.Format(time.RFC3339))
 	}
 	return r, nil
 }

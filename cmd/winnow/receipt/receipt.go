@@ -114,7 +114,9 @@ func New(cluster string, at time.Time, kustomizations []Kustomization, definitio
 
 // cut cuts the texts that may be long.
 func (k *Kustomization) cut() {
-	k.Origin, k.Reason, k.Message = excerpt.To(k.Origin, maxText), excerpt.To(k.Reason, maxText), excerpt.To(k.Message, maxText)
+	for _, text := range []*string{&k.Namespace, &k.Name, &k.Source, &k.Origin, &k.Reason, &k.Message} {
+		*text = excerpt.To(*text, maxText)
+	}
 }
 
 // parse reads a payload, which the key of a cluster has signed.

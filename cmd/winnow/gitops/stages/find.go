@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stagefile"
@@ -25,45 +24,29 @@ type Placed struct {
 func (p Placed) String() string { return fmt.Sprintf("%s (%s:%d)", p.FullName(), p.File, p.Line) }
 
 // Find returns the only OCIRepository with a digest at a path of the tree, relative to the working directory. name is that
-// of the OCIRepository, empty for any.
-func Find(ctx context.Context, tree *repository.Tree, argument, name string) (found Placed, err error) {
-	pinned, others, err := at(ctx, tree, argument, name)
+// of the OCIRepository, empty for any. With follows, it may be one without a digest, where no other has one.
+func Find(ctx context.Context, tree *repository.Tree, argument, name string, follows bool) (found Placed, err error) {
+	all, others, err := at(ctx, tree, argument, name)
+	if follows && len(all) == 0 {
+		all = others
+	}
 	const listed = 5
 	switch {
 	case err != nil:
 		return found, err
-	case len(pinned) == 0 && len(others) > 0:
+	case len(all) == 0 && len(others) > 0:
 		return found, fmt.Errorf("it is no stage, which is an OCIRepository with ref.digest: %s. What one without a digest runs is known in its cluster alone: pin it",
 			excerpt.List(others, listed, func(p Placed) string { return p.String() + " has " + textOr(p.Follows, "no ref") }))
-	case len(pinned) == 0:
+	case len(all) == 0:
 		return found, fmt.Errorf("it has no OCIRepository with ref.digest%s", named(name))
-	case len(pinned) > 1:
-		return found, severalOf(pinned)
+	case len(all) > 1:
+		return found, fmt.Errorf("it has several stages: %s: name one file, or pass --name", excerpt.List(all, listed, Placed.String))
 	}
-	found = pinned[0]
-	if !stagefile.IsDigest(found.Digest) {
+	found = all[0]
+	if found.Digest != "" && !stagefile.IsDigest(found.Digest) {
 		err = fmt.Errorf("%s:%d: ref.digest %s is no digest, such as sha256:12ab... with 64 digits", found.File, found.Line, excerpt.Quoted(found.Digest))
 	}
 	return found, err
-}
-
-// FindAny is Find of an OCIRepository that may follow a tag: then its Digest is empty.
-func FindAny(ctx context.Context, tree *repository.Tree, argument, name string) (Placed, error) {
-	pinned, others, err := at(ctx, tree, argument, name)
-	switch all := slices.Concat(pinned, others); {
-	case err != nil:
-		return Placed{}, err
-	case len(pinned) == 0 && len(others) == 1:
-		return others[0], nil
-	case len(pinned) == 0 && len(all) > 1:
-		return Placed{}, severalOf(all)
-	}
-	return Find(ctx, tree, argument, name)
-}
-
-func severalOf(all []Placed) error {
-	const listed = 5
-	return fmt.Errorf("it has several stages: %s: name one file, or pass --name", excerpt.List(all, listed, Placed.String))
 }
 
 // at returns the OCIRepositories at a path, with a digest and without.

@@ -18,6 +18,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // options are the flags of winnow fleet.
@@ -27,13 +28,11 @@ type options struct {
 	maxAge, timeout time.Duration
 	failOn          flags.FailOn
 	output          *flags.Choice
-	// now is the time that ages are measured at.
-	now func() time.Time
 }
 
 // New returns winnow fleet.
 func New() *cobra.Command {
-	o := options{now: time.Now}
+	var o options
 	cmd := &cobra.Command{
 		Use:   "fleet oci://HOST/REPOSITORY STAGE...",
 		Short: "List the clusters of stages with what their receipts tell",
@@ -86,6 +85,8 @@ const (
 	// maxPulls bounds the requests at a time, and pullTime the time of one receipt.
 	maxPulls = 16
 	pullTime = 20 * time.Second
+	// maxMessage bounds what a registry answers, in bytes.
+	maxMessage = 512
 )
 
 // stage is a stage with its clusters, and the rows of these.
@@ -114,7 +115,7 @@ func (o *options) run(ctx context.Context, address string, arguments []string, o
 		return err
 	}
 	f := newFleet()
-	f.now, f.width = o.now(), output.WidthOf(out.Stdout)
+	f.now, f.width = time.Now(), output.WidthOf(out.Stdout)
 	if err := o.pull(ctx, below, all, f.now); err != nil {
 		return err
 	}
@@ -149,7 +150,7 @@ func (o *options) find(ctx context.Context, commit string, arguments []string) (
 	}
 	for _, argument := range arguments {
 		s := &stage{}
-		s.Placed, err = stages.FindAny(ctx, tree, argument, o.name)
+		s.Placed, err = stages.Find(ctx, tree, argument, o.name, true)
 		if err == nil {
 			s.known, err = stages.Clusters(tree, s.Placed)
 		}
@@ -212,6 +213,6 @@ func (c *Cluster) failed(err error) {
 		c.add(forged, err.Error())
 	default:
 		c.failure = err
-		c.add(unreadable, err.Error())
+		c.add(unreadable, output.WithoutUsers(excerpt.To(err.Error(), maxMessage)))
 	}
 }

@@ -59,7 +59,7 @@ func (c *Cluster) read(r *receipt.Receipt, of stages.Placed, now time.Time, maxA
 				c.Ready = k.Ready
 			}
 		}
-		if c.Digest == "" || c.Digest == c.Wanted { // of several, the one that differs
+		if found == 1 || c.Digest == c.Wanted { // of several, the one that differs
 			c.Digest = k.Digest
 		}
 	}
@@ -102,12 +102,12 @@ func nameDigests(clusters []*Cluster, shallow bool, history func(digests map[str
 			others[c.Digest] = true
 		}
 	}
-	if len(others) == 0 && !slices.ContainsFunc(clusters, (*Cluster).isElsewhere) {
-		return nil
-	}
-	named, err := history(others)
-	if err != nil {
-		return err
+	var named map[string]bool
+	if len(others) > 0 {
+		var err error
+		if named, err = history(others); err != nil {
+			return err
+		}
 	}
 	for _, c := range clusters {
 		switch {

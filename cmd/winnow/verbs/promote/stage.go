@@ -74,7 +74,7 @@ func (o *options) find(ctx context.Context, commit, what, argument string) (stag
 	if err != nil {
 		return stages.Placed{}, err
 	}
-	found, err := stages.Find(ctx, tree, argument, o.name)
+	found, err := stages.Find(ctx, tree, argument, o.name, false)
 	if err != nil {
 		err = fmt.Errorf("%s %s: %w", what, argument, err)
 	}

@@ -59,9 +59,7 @@ func New() *cobra.Command {
 			"  winnow receipt berlin --context berlin",
 		Args: flags.Arguments(1, 2, "CLUSTER and "+oci.Scheme+"HOST/REPOSITORY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.On(cmd.Context(), func(ctx context.Context, cluster *live.Cluster) error {
-				return o.run(ctx, cluster, args, flags.StreamsOf(cmd))
-			})
+			return o.run(cmd.Context(), args, flags.StreamsOf(cmd))
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
@@ -74,7 +72,7 @@ func New() *cobra.Command {
 }
 
 // run reads the cluster, and prints or pushes the receipt.
-func (o *options) run(ctx context.Context, cluster *live.Cluster, args []string, out output.Streams) error {
+func (o *options) run(ctx context.Context, args []string, out output.Streams) error {
 	name := args[0]
 	if err := receipt.CheckCluster(name); err != nil {
 		return err
@@ -90,15 +88,21 @@ func (o *options) run(ctx context.Context, cluster *live.Cluster, args []string,
 			return err
 		}
 	}
-	kustomizations, definitions, err := cluster.Applied(ctx)
+	var r *receipt.Receipt
+	err := o.On(ctx, func(ctx context.Context, cluster *live.Cluster) error {
+		kustomizations, definitions, err := cluster.Applied(ctx)
+		r = receipt.New(name, time.Now(), kustomizations, definitions)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	r := receipt.New(name, time.Now(), kustomizations, definitions)
 	if repository == nil {
 		return output.Encode(out.Stdout, o.output.Value, r)
 	}
-	return push(ctx, repository, r, key, out)
+	bounded, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	return push(bounded, repository, r, key, out)
 }
 
 // readKey reads the file of --sign-key.
