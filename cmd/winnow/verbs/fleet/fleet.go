@@ -44,8 +44,8 @@ func New() *cobra.Command {
 			"PROBLEM is one or several of these, and - for none:\n" +
 			"    forged           not signed with the key of the cluster, of another one,\n" +
 			"                     or of the future\n" +
-			"    unreadable       the registry does not answer, or the receipt needs a\n" +
-			"                     newer winnow\n" +
+			"    unreadable       the registry does not answer or refuses the account, or\n" +
+			"                     the receipt needs a newer winnow\n" +
 			"    missing          there is no receipt\n" +
 			"    foreign          the cluster runs a digest that Git never named for the\n" +
 			"                     stage, in the last 1,000 changes of the file\n" +
