@@ -65,32 +65,35 @@ func TestAnArtifactIsComparedAsItIsBuilt(t *testing.T) {
 func TestAnArtifactThatSteersKustomizeOrFluxIsRefused(t *testing.T) {
 	const (
 		k      = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- applicationdefinitions/argocd.yaml\n"
-		file   = "instances/apps/configmap-x.yaml"
+		file   = "instances/apps/helmrelease-x.yaml"
 		listed = k + "- " + file + "\n"
+
+		ofInstance = "catalog.winnow.dev/instance: x"
 	)
 	object := func(more string) string {
-		return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: apps" + more + "}\n"
+		return "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: x, namespace: apps, annotations: {" + more + "}}\nspec: {}\n"
 	}
 	for _, test := range []struct{ name, kustomization, object, want string }{
 		{"an annotation of kustomize", k + annotating("config.kubernetes.io/local-config", `"true"`), "", `sets "config.kubernetes.io/local-config"`},
 		{"an annotation of Flux", k + annotating("kustomize.toolkit.fluxcd.io/force", "enabled"), "", `sets "kustomize.toolkit.fluxcd.io/force": "enabled"`},
 		{"another value of it", k + annotating("kustomize.toolkit.fluxcd.io/ssa", "Ignore"), "", `sets "kustomize.toolkit.fluxcd.io/ssa": "Ignore"`},
 		{"a label of kustomize", k + "labels:\n- pairs:\n    config.kubernetes.io/x: \"true\"\n", "", `sets "config.kubernetes.io/x"`},
-		{"an object of an instance", listed, object(""), ""},
-		{"one that kustomize drops", listed, object(", annotations: {config.kubernetes.io/local-config: 'true'}"), `sets "config.kubernetes.io/local-config"`},
-		{"one that is a list", listed, object("") + "items: []\n", "takes it for a list"},
+		{"an object of an instance", listed, object(ofInstance), ""},
+		{"an object of no instance", listed, object(""), "is of none of its instances"},
+		{"one that kustomize drops", listed, object(ofInstance + ", config.kubernetes.io/local-config: 'true'"), `sets "config.kubernetes.io/local-config"`},
+		{"one that is a list", listed, object(ofInstance) + "items: []\n", "takes it for a list"},
 		{
-			"one of a kind that no backend makes", strings.Replace(listed, "configmap-x", "kustomization-x", 1),
-			"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: x, namespace: apps}\n", "does not make",
+			"one of a kind that no backend makes", strings.Replace(listed, "helmrelease-x", "kustomization-x", 1),
+			"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: x, namespace: apps, annotations: {" + ofInstance + "}}\n", "is of none of its instances",
 		},
-		{"one in another file", strings.Replace(listed, "configmap-x", "x", 1), object(""), "is not what Winnow writes"},
+		{"one in another file", strings.Replace(listed, "helmrelease-x", "x", 1), object(ofInstance), "is not what Winnow writes"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			files := []string{"applicationdefinitions/argocd.yaml", artifactDefinition, "kustomization.yaml", test.kustomization}
 			if test.object != "" {
 				path := file
 				if strings.Contains(test.object, "kind: Kustomization") {
-					path = strings.Replace(file, "configmap", "kustomization", 1)
+					path = strings.Replace(file, "helmrelease", "kustomization", 1)
 				}
 				files = append(files, path, test.object)
 			}

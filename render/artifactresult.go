@@ -81,10 +81,16 @@ func (a artifact) checkWritten(k tree.Kustomization) error {
 	for _, of := range k.KindAnnotations {
 		pairs = append(pairs, of.Annotations)
 	}
+	var mains []backend.Object
+	for _, object := range a.objects {
+		if installation.MainOf(object.Object).Instance != "" && backends.Makes(object.GroupVersionKind().GroupKind()) {
+			mains = append(mains, object)
+		}
+	}
 	for _, object := range a.objects {
 		pairs = append(pairs, object.GetLabels(), object.GetAnnotations())
-		if kind := object.GroupVersionKind().GroupKind(); !backends.Makes(kind) {
-			return fmt.Errorf("the artifact has the object %s, of a kind that Winnow does not make", installation.KeyOf(object))
+		if !slices.ContainsFunc(mains, func(main backend.Object) bool { return main.Unstructured == object.Unstructured }) && !backend.Belongs(object, mains) {
+			return fmt.Errorf("the artifact has the object %s, which is of none of its instances", installation.KeyOf(object))
 		}
 		if _, isList := object.Object[catalog.ItemsField]; isList {
 			return fmt.Errorf("the artifact has the object %s with the field %s, by which Flux takes it for a list", installation.KeyOf(object), catalog.ItemsField)
