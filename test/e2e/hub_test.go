@@ -26,17 +26,16 @@ import (
 
 const fleetNamespace = "fleet"
 
-// newFleet starts the registry and the spokes, and copies the example with the addresses of the
+// newFleet starts the registry and the spokes, and copies the example as the guide does, with the addresses of the
 // registries: one without a password for the catalog, and one with a password for pushed artifacts.
 func newFleet(t *testing.T) *fleet {
 	t.Helper()
-	f := &fleet{scenario: &scenario{t: t}, dir: t.TempDir(), catalog: filepath.Join(system.root, "examples/catalog")}
+	work := t.TempDir()
+	f := &fleet{scenario: &scenario{t: t}, work: work, dir: filepath.Join(work, "fleet"), catalog: filepath.Join(work, "catalog")}
 	f.selection = f.named("datacenter")
 	f.startRegistry()
-	if err := os.CopyFS(f.dir, os.DirFS(filepath.Join(system.root, "examples/fleet"))); err != nil {
-		t.Fatal(err)
-	}
-	f.address()
+	f.prepareWalk()
+	f.step("The repository")
 	f.startSpokes()
 	if err := system.ApplyPath(t.Context(), filepath.Join(f.dir, "hub/namespace.yaml")); err != nil {
 		t.Fatal(err)
@@ -115,7 +114,7 @@ func (f *fleet) replace(file, old, text string) {
 func (f *fleet) pin(s *spoke, old string, cs *v1alpha1.CatalogSelection) {
 	f.t.Helper()
 	_, digest, _ := strings.Cut(cs.Status.Push.URL, "@")
-	f.replace("spokes/"+s.name+"/applications.yaml", "digest: sha256:"+strings.TrimPrefix(old, "sha256:"), "digest: "+digest)
+	f.replace(s.directory+"/applications.yaml", "digest: sha256:"+strings.TrimPrefix(old, "sha256:"), "digest: "+digest)
 }
 
 // release pushes the catalog with one application edited, or removed if old is empty, points the hub to

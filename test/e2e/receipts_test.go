@@ -37,13 +37,13 @@ func (f *fleet) receipts(s *spoke, first, second *v1alpha1.CatalogSelection) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	file := "spokes/" + s.name + "/applications.yaml"
+	file := s.directory + "/applications.yaml"
 	stage := func(cs *v1alpha1.CatalogSelection) map[string]string {
 		_, digest, _ := strings.Cut(cs.Status.Push.URL, "@")
 		return map[string]string{file: strings.ReplaceAll(f.read(file), s.revision(), digest)}
 	}
 	before := stage(first)
-	before["spokes/"+s.name+"/clusters/frankfurt.pub"], before["spokes/"+s.name+"/clusters/paris.pub"] = public, public
+	before[s.directory+"/clusters/frankfurt.pub"], before[s.directory+"/clusters/paris.pub"] = public, public
 	repository := filepath.Join(dir, "repository")
 	if err := farm.Commit(f.t.Context(), repository, before, stage(second)); err != nil {
 		f.t.Fatal(err)
@@ -60,13 +60,13 @@ func (f *fleet) receipts(s *spoke, first, second *v1alpha1.CatalogSelection) {
 		return string(out)
 	}
 	run("receipt", "frankfurt", address, "--sign-key", filepath.Join(dir, "receipt.pem"), "--kubeconfig", kubeconfig)
-	table := run("fleet", address, "spokes/"+s.name)
+	table := run("fleet", address, s.directory)
 	var rows []string
 	for line := range strings.Lines(table) {
 		rows = append(rows, strings.Join(strings.Fields(line), " "))
 	}
 	digest, _, _ := strings.Cut(strings.TrimPrefix(s.revision(), "sha256:"), "@")
-	fine := fmt.Sprintf("frankfurt spokes/%s - sha256:%s True", s.name, digest[:12])
+	fine := fmt.Sprintf("frankfurt %s - sha256:%s True", s.directory, digest[:12])
 	if len(rows) != 4 || rows[0] != "2 clusters, 1 without problems, 1 missing" || !strings.HasPrefix(rows[2], "paris spokes/"+s.name+" missing") || !strings.HasPrefix(rows[3], fine) {
 		f.t.Errorf("winnow fleet prints\n%s\nwant %s", table, fine)
 	}
@@ -81,7 +81,7 @@ func (f *fleet) receipts(s *spoke, first, second *v1alpha1.CatalogSelection) {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(run("fleet", address, "spokes/"+s.name, "-o", "json", "-q")), &listed); err != nil {
+	if err := json.Unmarshal([]byte(run("fleet", address, s.directory, "-o", "json", "-q")), &listed); err != nil {
 		f.t.Fatal(err)
 	}
 	got := listed.Clusters[1].Receipt
@@ -92,7 +92,7 @@ func (f *fleet) receipts(s *spoke, first, second *v1alpha1.CatalogSelection) {
 	if err := farm.Commit(f.t.Context(), repository, before, stage(second), stage(first)); err != nil {
 		f.t.Fatal(err)
 	}
-	if table := run("fleet", address, "spokes/"+s.name); !strings.Contains(table, "frankfurt  spokes/"+s.name+"  behind ") {
+	if table := run("fleet", address, s.directory); !strings.Contains(table, "frankfurt  spokes/"+s.name+"  behind ") {
 		f.t.Errorf("after a rollback, winnow fleet prints\n%s", table)
 	}
 }

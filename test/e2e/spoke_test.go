@@ -32,20 +32,25 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// spoke is a cluster with plain Flux, which deploys the directory with its name.
+// spoke is a cluster with plain Flux, which deploys a directory of the repository.
 type spoke struct {
 	*stack.Stack
-	fleet *fleet
-	name  string
+	fleet           *fleet
+	name, directory string
+	// applied is the last push that it was awaited to apply.
+	applied *v1alpha1.CatalogSelection
 }
 
 // startSpokes starts the clusters in parallel, with the credentials of the registry.
 func (f *fleet) startSpokes() {
 	f.t.Helper()
-	f.staging, f.production, f.edge = &spoke{name: "staging"}, &spoke{name: "production"}, &spoke{name: "edge"}
-	spokes := []*spoke{f.staging, f.production, f.edge}
+	f.staging = &spoke{name: "staging", directory: "spokes/staging"}
+	f.edge = &spoke{name: "edge", directory: "spokes/edge"}
+	for i := range 3 {
+		f.production = append(f.production, &spoke{name: fmt.Sprintf("production-%d", i+1), directory: "spokes/production"})
+	}
 	f.t.Cleanup(func() {
-		for _, s := range spokes {
+		for _, s := range f.spokes() {
 			if s.Stack == nil {
 				continue
 			}
@@ -55,7 +60,7 @@ func (f *fleet) startSpokes() {
 		}
 	})
 	var starting errgroup.Group
-	for _, s := range spokes {
+	for _, s := range f.spokes() {
 		s.fleet = f
 		starting.Go(func() (err error) {
 			s.Stack, err = stack.Start(f.t.Context(), stack.Options{
@@ -69,7 +74,7 @@ func (f *fleet) startSpokes() {
 	if err := starting.Wait(); err != nil {
 		f.t.Fatal(err)
 	}
-	for _, s := range spokes {
+	for _, s := range f.spokes() {
 		f.provide(s.Stack, "registry-read", stack.FluxNamespace)
 	}
 }
@@ -99,7 +104,7 @@ func (f *fleet) provide(cluster *stack.Stack, name, namespace string) {
 // deploy applies the committed files of this cluster.
 func (s *spoke) deploy() {
 	s.fleet.t.Helper()
-	if err := s.ApplyKustomization(s.fleet.t.Context(), filepath.Join(s.fleet.dir, "spokes", s.name)); err != nil {
+	if err := s.ApplyKustomization(s.fleet.t.Context(), filepath.Join(s.fleet.dir, s.directory)); err != nil {
 		s.fleet.t.Fatal(err)
 	}
 }
@@ -200,7 +205,21 @@ func (s *spoke) awaitApplied(cs *v1alpha1.CatalogSelection) *kustomizev1.Kustomi
 		}
 		return nil
 	})
+	s.applied = cs
 	return ks
+}
+
+// assertApplies expects that the inventory of the last apply has, or lacks, a definition, which lives in any case.
+func (s *spoke) assertApplies(name string, want bool) {
+	s.fleet.t.Helper()
+	ks := s.awaitApplied(s.applied)
+	if got := slices.ContainsFunc(ks.Status.Inventory.Entries, func(e kustomizev1.ResourceRef) bool { return strings.HasPrefix(e.ID, "_"+name+"_") }); got != want {
+		s.fleet.t.Errorf("%s applies %s: %v: %+v", s.name, name, got, ks.Status.Inventory)
+	}
+	definition, ok := s.definitions()[name]
+	if got := definition.GetAnnotations()["kustomize.toolkit.fluxcd.io/prune"]; !ok || got != "disabled" {
+		s.fleet.t.Errorf("%s has %s: %v, with prune: %q", s.name, name, ok, got)
+	}
 }
 
 func (s *spoke) definitions() map[string]unstructured.Unstructured {
