@@ -51,7 +51,7 @@ func Conditions() []Condition {
 		{"held", "the safeguards hold something that is not approved", isHeld},
 		{"base-approval", "an approval is not of this change, but was there before", baseApprovals},
 		{"move", "an application moves, and is pushed: it is installed anew", unprotectedMoves},
-		{unknownCondition, "something could not be compared", func(s *Selection) []string { return once(s.Error != "" || len(s.Unknown) > 0, s) }},
+		{unknownCondition, "something could not be compared", notCompared},
 		{"any", "the artifact changes", func(s *Selection) []string { return once(s.Change != Unchanged, s) }},
 	}
 }
@@ -223,6 +223,15 @@ func once(holds bool, s *Selection) []string {
 		return nil
 	}
 	return []string{s.label()}
+}
+
+// notCompared returns a selection that could not be compared, with its place: many have the same name.
+func notCompared(s *Selection) []string {
+	found := once(s.Error != "" || len(s.Unknown) > 0, s)
+	if place := cmp.Or(s.Cluster, s.File); place != "" && len(found) > 0 {
+		found[0] += " (" + place + ")"
+	}
+	return found
 }
 
 func baseApprovals(s *Selection) []string {

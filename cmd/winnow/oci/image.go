@@ -5,7 +5,6 @@ package oci
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"oras.land/oras-go/v2/errdef"
@@ -33,7 +32,7 @@ func ParseImage(image string) (ociregistry.Reference, error) {
 func (r *Repository) Digest(ctx context.Context) (string, error) {
 	manifest, _, err := registry.FetchManifest(ctx, r.remote, r.remote.Reference.Reference)
 	if errors.Is(err, errdef.ErrNotFound) {
-		return "", fmt.Errorf("%w; no such repository or tag, or this account must not see it", err)
+		return "", r.notFound(err)
 	}
 	return manifest.Digest.String(), r.advise(err)
 }

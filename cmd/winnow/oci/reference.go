@@ -29,7 +29,13 @@ func ParseReference(address string) (ociregistry.Reference, error) {
 	if host, _, _ := strings.Cut(rest, "/"); strings.Contains(host, "@") {
 		return ociregistry.Reference{}, errors.New("it has a user or a password: docker login stores them")
 	}
-	return ociregistry.ParseReference(rest)
+	reference, err := ociregistry.ParseReference(rest)
+	if name, digest, ok := strings.Cut(rest, "@"); ok && err != nil && !strings.Contains(digest, ":") {
+		if _, wrong := ociregistry.ParseReference(name + ":" + digest); wrong == nil {
+			err = fmt.Errorf("%w: a tag follows a colon: did you mean %s%s:%s?", err, Scheme, name, digest)
+		}
+	}
+	return reference, err
 }
 
 // Address returns oci://host/repository, without tag and digest.

@@ -73,13 +73,27 @@ func (g Git) commit(ctx context.Context, revision string) (string, error) {
 	}
 	out, err := g.run(ctx, "rev-parse", "--verify", "--end-of-options", revision+"^{commit}")
 	if err != nil {
-		return "", fmt.Errorf("there is no revision %s here; a shallow clone has few: %w", revision, err)
+		return "", g.noRevision(ctx, revision, err)
 	}
 	id := strings.TrimSpace(string(out))
 	if !commitID.MatchString(id) {
 		return "", fmt.Errorf("git resolves %s to %q, which is no commit", revision, id)
 	}
 	return id, nil
+}
+
+// noRevision returns the error for a revision that git does not resolve.
+func (g Git) noRevision(ctx context.Context, revision string, err error) error {
+	_, outside := g.run(ctx, "rev-parse", "--git-dir")
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return err
+	case outside != nil:
+		return fmt.Errorf("no Git repository is here: change to a clone of the GitOps repository: %w", outside)
+	case g.IsShallow(ctx):
+		return fmt.Errorf("there is no revision %s here, and this clone is shallow: fetch the history: %w", revision, err)
+	}
+	return fmt.Errorf("there is no revision %s here: %w", revision, err)
 }
 
 // Root converts a path relative to the working directory to one relative to the root of the repository.
@@ -121,16 +135,22 @@ func (g Git) WorkingFile(ctx context.Context, name string) (string, error) {
 	return path.Join(top, name), nil
 }
 
-// SameAsHead returns an error if a file, relative to the working directory, differs from that of HEAD.
-func (g Git) SameAsHead(ctx context.Context, name string) error {
+// IsEdited reports whether a file, relative to the working directory, differs from that of HEAD.
+func (g Git) IsEdited(ctx context.Context, name string) (bool, error) {
 	out, err := g.run(ctx, "status", "--porcelain", "--untracked-files=all", "--ignored", "--", name)
 	if err != nil {
-		return fmt.Errorf("%s: comparing it with HEAD: %w", name, err)
+		return false, fmt.Errorf("%s: comparing it with HEAD: %w", name, err)
 	}
-	if len(out) > 0 {
-		return fmt.Errorf("%s: it is not as in HEAD: commit or restore it first", name)
+	return len(out) > 0, nil
+}
+
+// SameAsHead returns an error if a file, relative to the working directory, differs from that of HEAD.
+func (g Git) SameAsHead(ctx context.Context, name string) error {
+	edited, err := g.IsEdited(ctx, name)
+	if err == nil && edited {
+		err = fmt.Errorf("%s: it is not as in HEAD: commit it, or drop its edits with git restore --staged --worktree %s", name, name)
 	}
-	return nil
+	return err
 }
 
 // run runs git and returns its output.

@@ -6,10 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stagefile"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/spelling"
 )
 
 // Placed is an OCIRepository in a file of a commit.
@@ -56,7 +60,7 @@ func at(ctx context.Context, tree *repository.Tree, argument, name string) (pinn
 		return nil, nil, err
 	}
 	if !tree.Exists(rooted) {
-		return nil, nil, errors.New("HEAD has nothing there")
+		return nil, nil, nothingAt(tree, rooted)
 	}
 	for _, file := range tree.YAMLs(rooted) {
 		content, err := tree.Read(file)
@@ -78,6 +82,18 @@ func at(ctx context.Context, tree *repository.Tree, argument, name string) (pinn
 		}
 	}
 	return pinned, others, nil
+}
+
+// nothingAt returns the error for a path that a commit does not have.
+func nothingAt(tree *repository.Tree, name string) error {
+	known := slices.Collect(maps.Keys(tree.Dirs))
+	if repository.IsYAML(name) {
+		known = tree.YAMLs(".")
+	}
+	if near := spelling.Nearest(name, known); len(near) > 0 {
+		return fmt.Errorf("HEAD has nothing there: did you mean %s?", plaintext.Line(near[0]))
+	}
+	return errors.New("HEAD has nothing there")
 }
 
 func textOr(text, otherwise string) string {

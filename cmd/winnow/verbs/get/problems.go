@@ -37,8 +37,13 @@ const (
 	cellHeld = "HELD"
 )
 
+// conditionOf returns a condition, nil without one. That no Kustomization here applies what is pushed is as it should be.
 func conditionOf(cs *v1alpha1.CatalogSelection, kind string) *metav1.Condition {
-	return apimeta.FindStatusCondition(cs.Status.Conditions, kind)
+	c := apimeta.FindStatusCondition(cs.Status.Conditions, kind)
+	if c != nil && c.Reason == v1alpha1.NoConsumerReason && cs.Spec.Push != nil {
+		return nil
+	}
+	return c
 }
 
 // conditionCell returns the status of a condition as a word: a problem stands out without colour, too.

@@ -150,3 +150,23 @@ func TestTheWidthOfAnOutput(t *testing.T) {
 		}
 	}
 }
+
+// The hub of a fleet has no consumer: that is no problem.
+func TestGetShowsAHubAsHealthy(t *testing.T) {
+	hub := &v1alpha1.CatalogSelection{Spec: v1alpha1.CatalogSelectionSpec{Push: &v1alpha1.Push{URL: "oci://registry.example.com/rendered"}}}
+	for kind, c := range map[string]metav1.Condition{
+		"Ready":   {Status: metav1.ConditionTrue, Reason: "Succeeded", Message: "rendered for spec.push"},
+		"Applied": {Status: metav1.ConditionUnknown, Reason: v1alpha1.NoConsumerReason, Message: "no Kustomization uses it"},
+		"Pushed":  {Status: metav1.ConditionTrue, Reason: "Succeeded"},
+	} {
+		c.Type = kind
+		hub.Status.Conditions = append(hub.Status.Conditions, c)
+	}
+	if got := conditionCell(hub, v1alpha1.AppliedCondition) + " " + messageOf(hub); got != "- rendered for spec.push" {
+		t.Errorf("the hub is shown as %q", got)
+	}
+	hub.Spec.Push = nil
+	if got := conditionCell(hub, v1alpha1.AppliedCondition) + " " + messageOf(hub); got != "Unknown NoConsumer: no Kustomization uses it" {
+		t.Errorf("a selection that nothing uses is shown as %q", got)
+	}
+}

@@ -98,7 +98,7 @@ func (o *options) run(ctx context.Context, from string, to []string, out output.
 	if err != nil {
 		return err
 	}
-	source, err := o.source(ctx, commit, from)
+	source, err := o.source(ctx, commit, from, out)
 	if err != nil {
 		return err
 	}
@@ -112,6 +112,9 @@ func (o *options) run(ctx context.Context, from string, to []string, out output.
 		if err := o.checkAge(ctx, commit, source); err != nil {
 			return err
 		}
+	}
+	if o.output.Value == output.FormatTable && !slices.ContainsFunc(slices.Collect(maps.Values(edits)), (*edit).isChanged) {
+		return o.write(ctx, edits, out) // there is nothing to compare
 	}
 	report, err := o.compare(ctx, commit, edits)
 	if err == nil && o.approve && approveAll(report, edits) {

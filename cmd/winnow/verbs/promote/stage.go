@@ -43,9 +43,12 @@ type edit struct {
 func (e *edit) isChanged() bool { return !bytes.Equal(e.before, e.after) }
 
 // source finds FROM.
-func (o *options) source(ctx context.Context, commit, argument string) (source, error) {
+func (o *options) source(ctx context.Context, commit, argument string, out output.Streams) (source, error) {
 	if !strings.HasPrefix(argument, oci.Scheme) {
 		found, err := o.find(ctx, commit, "FROM", argument)
+		if err == nil {
+			err = noteEdited(ctx, found.File, found.Stage, out)
+		}
 		return source{argument: argument, file: found.File, stage: found.Stage, digest: found.Digest}, err
 	}
 	if o.minAge > 0 {
@@ -60,6 +63,20 @@ func (o *options) source(ctx context.Context, commit, argument string) (source, 
 	}
 	reference, err := oci.ParseReference(argument)
 	return source{argument: argument, stage: stagefile.Stage{URL: oci.Address(reference)}, digest: pulled.Digest}, err
+}
+
+// noteEdited says that edits of FROM do not count, which are not committed.
+func noteEdited(ctx context.Context, file string, from stagefile.Stage, out output.Streams) error {
+	git := repository.Git{}
+	name, err := git.WorkingFile(ctx, file)
+	if err != nil {
+		return err
+	}
+	edited, err := git.IsEdited(ctx, name)
+	if edited {
+		output.PrintNote(out.Notes, fmt.Sprintf("note: %s has edits that are not committed, which do not count: %s is what HEAD has", name, from.Digest))
+	}
+	return err
 }
 
 // find returns the only OCIRepository with a digest at a path of the commit.
