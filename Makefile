@@ -49,7 +49,7 @@ help: ## Show this help.
 	  /^[a-zA-Z0-9_-]+:.*## / { printf "  %-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: generate
-generate: $(CONTROLLER_GEN) ## Generate deep copies, CRDs, the role, docs/reference, docs/schemas, THIRD_PARTY.md, charts.
+generate: $(CONTROLLER_GEN) ## Write what is generated: code, CRDs, role, charts, docs.
 	@$(call generate-into,.)
 
 # verify generates into an empty directory and compares, so that it judges the generated files and
@@ -73,7 +73,7 @@ lint: $(GOLANGCI_LINT) ## Run golangci-lint.
 	@$(GOLANGCI_LINT) run --allow-parallel-runners
 
 .PHONY: vulncheck
-vulncheck: $(GOVULNCHECK) ## Check what is linked for known vulnerabilities (by vuln.go.dev).
+vulncheck: $(GOVULNCHECK) ## Look what is linked up in the database of vulnerabilities.
 	@$(GOVULNCHECK) ./cmd/winnow ./cmd/winnow-controller
 
 VERSION_PACKAGE := github.com/winnow-dev/winnow/cmd/winnow/verbs/version
@@ -185,7 +185,7 @@ fuzz: ## Run each fuzz target for FUZZTIME.
 
 # In testdata/fuzz of the packages. `make test` runs them.
 .PHONY: fuzz-corpus
-fuzz-corpus: ## Keep the inputs that the fuzzers have found and that cover more.
+fuzz-corpus: ## Keep inputs that the fuzzers have found and that cover more.
 	@$(GO) run ./test/fuzzing -keep
 
 # Chosen and printed here, because go test shows nothing of what passes.
@@ -227,7 +227,7 @@ chaos: ## Inject faults for ten minutes, and verify what is published.
 	WINNOW_CHAOS_SECONDS=$(CHAOS_SECONDS) $(GO_TEST_RACE) -tags e2e -count=1 -run '^TestChaos$$' -timeout 60m -v ./test/e2e
 
 .PHONY: sweep
-sweep: ## Compare each pruning of operator catalogs with opm (ten minutes).
+sweep: ## Compare prunings of catalogs with opm (ten minutes).
 	@$(GO) run ./test/stack/cmd/stack -opm
 	WINNOW_SWEEP=all $(GO) test -count=1 -run '^TestOpm' -timeout 60m -v ./test/compat
 
@@ -238,15 +238,15 @@ bench: ## Run the benchmarks that match BENCH.
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 30m ./...
 
 .PHONY: farm
-farm: ## Generate 400 clusters in bin/farm, and measure winnow diff on them.
+farm: ## Make 400 clusters in bin/farm, and compare two commits.
 	$(GO) test -count=1 -v -run '^TestFarm$$' -timeout 30m ./cmd/winnow -farm $(CURDIR)/$(BIN)/farm
 
 .PHONY: upstream
-upstream: ## Build the servers with the dependencies that their projects pin (nightly).
+upstream: ## Build servers as their projects pin them (nightly).
 	@STACK_PINS=upstream $(SERVERS) -helm
 
 .PHONY: raised
-raised: ## List what the servers of the demo are built with above those pins.
+raised: ## List which of these the servers of the demo have newer.
 	@$(GO) -C test/tools/servers run .
 
 .PHONY: cover
@@ -265,7 +265,7 @@ release = GOOS= GOARCH= $(GO) run ./test/install/release -version $(call quoted,
   -bin $(call quoted,$(BIN)) -key $(call quoted,$(COSIGN_KEY)) -public-key $(call quoted,$(COSIGN_PUBLIC_KEY)) $(RELEASE_FLAGS)
 
 .PHONY: release-notes
-release-notes: ## Check that RELEASE_VERSION has notes, and the tree no changes.
+release-notes: ## Check the notes of RELEASE_VERSION, and for edits.
 	@$(release) notes
 
 # The password comes from REGISTRY_PASSWORD on standard input: arguments are seen by all processes.
@@ -278,11 +278,11 @@ release-binaries: man completions ## Pack winnow for each platform into bin/rele
 	@$(release) binaries
 
 .PHONY: release-oci
-release-oci: $(KO) ## Push image and chart to RELEASE_REGISTRY, sign them, render the manifests.
+release-oci: $(KO) ## Push image and chart to RELEASE_REGISTRY, and sign them.
 	@$(release) oci
 
 .PHONY: release-files
-release-files: ## Add the documentation, and sign the checksums of bin/release.
+release-files: ## Add documents to bin/release, and sign its checksums.
 	@$(release) files
 
 .PHONY: release-verify
@@ -290,7 +290,7 @@ release-verify: ## Verify bin/release, the image and the chart.
 	@$(release) verify
 
 .PHONY: release-dry-run
-release-dry-run: $(KO) man completions ## Make a whole release, with a local registry and a key of its own.
+release-dry-run: $(KO) man completions ## Make a whole release, with a local registry and key.
 	@$(release) dry-run
 
 ##@ Try
@@ -308,7 +308,7 @@ demo-files: ## Show the main job on files alone.
 	@test/demo/files.sh $(call quoted,$(CURDIR)/$(BIN)/winnow)
 
 .PHONY: demo
-demo: demo-files ## Show the main job, step by step: on files, then on the local real system.
+demo: demo-files ## Show the main job on files, then on the local real system.
 	@echo "==> the same on a real API server, with a registry and Flux"
 	@echo "    with nothing cached, they are built first, once: about 5 min on 2 cores"
 	@$(GO) run ./test/demo

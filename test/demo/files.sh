@@ -18,13 +18,16 @@ say() { printf '==> %s\n' "$1"; }
 run() {
   printf '    $ winnow %s\n' "$*"
   "$winnow" "$@" >printed 2>&1 || { cat printed >&2; exit 1; }
-  sed -e '/^Unknown without --live/,$d' -e '/^$/d' -e 's/^/    /' printed
+  # Lines fit into a terminal; what is approved comes from the file.
+  sed -e '/^Unknown without --live/,$d' -e '/^$/d' -e 's/\(sha256:[0-9a-f]\{12\}\)[0-9a-f]*/\1.../g' printed |
+    fold -s -w 75 | sed -e 's/ *$//' -e 's/^/    /'
 }
 
 # application CATALOG NAME: the file of an application.
 application() { printf '%s/applications/%s/application.yaml' "$1" "$2"; }
 
 say "rendering what examples/gitops selects of examples/catalog"
+echo "    A revision is the checksum of what is rendered."
 run render -f selection.yaml --source v1.0.0 -o rendered
 
 say "upgrading to v1.1.0, in which the values of argocd changed"
@@ -38,13 +41,13 @@ rm -r v2.0.0/applications/loki
 sed '/- version: 2.13.0/,/chartVersion:/d' "$(application v1.1.0 argocd)" >"$(application v2.0.0 argocd)"
 run diff -f selection.yaml --from v1.1.0 --to v2.0.0
 
-say "approving that revision, which a pull request does with these lines"
+say "approving that render by its checksum, as a pull request does"
 {
   printf '  safeguards:\n    approve:\n'
   sed -n 's/^ *\(- sha256:[0-9a-f]*\).*/    \1/p' printed
 } >approval
-sed 's/^/    /' approval
+sed 's/^/  /' approval
 cat approval >>selection.yaml
-run diff -f selection.yaml --from v1.1.0 --to v2.0.0 --stat --fail-on held
+run diff -f selection.yaml --from v1.1.0 --to v2.0.0 --fail-on held
 rm -r rendered
 run render -f selection.yaml --source v2.0.0 -o rendered

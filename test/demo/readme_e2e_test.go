@@ -23,11 +23,22 @@ func TestReadmeShowsTheOutputOfTheDemo(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, onFiles)
 	}
+	fits(t, string(onFiles))
 	showsOutput(t, "../../README.md", "make demo", string(onFiles)+play(t, platform()))
 }
 
 func TestGuideShowsTheOutputOfTheDemo(t *testing.T) {
 	showsOutput(t, "../../docs/guides/plain-flux.md", "make demo-plain", play(t, plain()))
+}
+
+// fits expects that no line is longer than a terminal is wide.
+func fits(t *testing.T, output string) {
+	t.Helper()
+	for line := range strings.Lines(output) {
+		if len([]rune(strings.TrimSuffix(line, "\n"))) > 80 {
+			t.Errorf("longer than a terminal is wide: %s", line)
+		}
+	}
 }
 
 // play runs a demo and returns its output, which fits into a terminal.
@@ -37,11 +48,7 @@ func play(t *testing.T, of show) string {
 	if err := run(t.Context(), &out, of); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
-	for line := range strings.Lines(out.String()) {
-		if len(line) > 80 {
-			t.Errorf("longer than a terminal is wide: %s", line)
-		}
-	}
+	fits(t, out.String())
 	return out.String()
 }
 

@@ -126,7 +126,7 @@ func (d *demo) approveHeld(ctx context.Context) (*v1alpha1.CatalogSelection, err
 	if err != nil {
 		return nil, err
 	}
-	d.say("approving that revision, which a pull request does with")
+	d.say("approving that catalog by the digest of its manifest, as a pull request does")
 	d.note("spec.safeguards.approve:")
 	for _, sum := range last.Status.Held.Approve {
 		d.note("- %s", sum)

@@ -3,7 +3,6 @@
 package repository
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"strconv"
@@ -75,10 +74,4 @@ func (g Git) Content(ctx context.Context, commit, name string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return content, nil
-}
-
-// IsShallow reports whether the clone lacks older commits.
-func (g Git) IsShallow(ctx context.Context) bool {
-	out, err := g.run(ctx, "rev-parse", "--is-shallow-repository")
-	return err == nil && bytes.HasPrefix(out, []byte("true"))
 }

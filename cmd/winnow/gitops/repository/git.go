@@ -96,6 +96,12 @@ func (g Git) noRevision(ctx context.Context, revision string, err error) error {
 	return fmt.Errorf("there is no revision %s here: %w", revision, err)
 }
 
+// IsShallow reports whether the clone lacks older commits.
+func (g Git) IsShallow(ctx context.Context) bool {
+	out, err := g.run(ctx, "rev-parse", "--is-shallow-repository")
+	return err == nil && bytes.HasPrefix(out, []byte("true"))
+}
+
 // Root converts a path relative to the working directory to one relative to the root of the repository.
 func (g Git) Root(ctx context.Context, dir string) (string, error) {
 	out, err := g.run(ctx, "rev-parse", "--show-prefix")
