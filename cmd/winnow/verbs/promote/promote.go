@@ -16,6 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/diffview"
 	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/promotions"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stagefile"
@@ -116,9 +117,10 @@ func (o *options) run(ctx context.Context, from string, to []string, out output.
 	if o.output.Value == output.FormatTable && !slices.ContainsFunc(slices.Collect(maps.Values(edits)), (*edit).isChanged) {
 		return o.write(ctx, edits, out) // there is nothing to compare
 	}
-	report, err := o.compare(ctx, commit, edits)
-	if err == nil && o.approve && approveAll(report, edits) {
-		report, err = o.compare(ctx, commit, edits)
+	open := pullOnce(input.OpenRendered(&o.access))
+	report, err := o.compare(ctx, commit, edits, open)
+	if err == nil && o.approve && approveAll(report, edits) { // what is built of the commit may replace the annotation
+		report, err = o.compare(ctx, commit, edits, open)
 	}
 	if err != nil {
 		return output.Unusable(err)
@@ -131,7 +133,7 @@ func (o *options) run(ctx context.Context, from string, to []string, out output.
 }
 
 // compare compares the commit with the edits.
-func (o *options) compare(ctx context.Context, commit string, edits map[string]*edit) (*diff.Report, error) {
+func (o *options) compare(ctx context.Context, commit string, edits map[string]*edit, open promotions.Open) (*diff.Report, error) {
 	contents := map[string][]byte{}
 	for file, e := range edits {
 		contents[file] = e.after
@@ -139,8 +141,31 @@ func (o *options) compare(ctx context.Context, commit string, edits map[string]*
 	var cluster *live.Cluster // none: a commit has no cluster
 	return selections.Compare(ctx, commit, commit, selections.Options{
 		Paths: []string{"."}, Repositories: o.repositories, Edits: contents,
-		Open: input.OpenOfCommit(&o.access), OpenRendered: input.OpenRendered(&o.access), Compare: cluster.Compare,
+		Open: input.OpenOfCommit(&o.access), OpenRendered: open, Compare: cluster.Compare,
 	})
+}
+
+// maxPulled bounds the artifacts that are kept: each may take much memory.
+const maxPulled = 16
+
+// pullOnce returns a function that pulls the first artifacts once each.
+func pullOnce(open promotions.Open) promotions.Open {
+	type key struct {
+		address   string
+		plainHTTP bool
+	}
+	pulled := map[key]promotions.Artifact{}
+	return func(ctx context.Context, address string, plainHTTP bool) (promotions.Artifact, error) {
+		of := key{address, plainHTTP}
+		if found, ok := pulled[of]; ok {
+			return found, nil
+		}
+		found, err := open(ctx, address, plainHTTP)
+		if err == nil && len(pulled) < maxPulled {
+			pulled[of] = found
+		}
+		return found, err
+	}
 }
 
 // approveAll approves what is held by the edits, and reports whether something is.
