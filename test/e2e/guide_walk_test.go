@@ -97,7 +97,7 @@ func (f *fleet) step(heading string) {
 		}
 		var commands strings.Builder
 		run := func() {
-			f.guide.printed.WriteString(f.shell(commands.String()))
+			f.guide.printed.WriteString(f.shell(strings.TrimSuffix(commands.String(), " &&\n"))) // which fails at the first error
 			commands.Reset()
 		}
 		for line := range strings.Lines(shellFunction.ReplaceAllString(block, "")) {

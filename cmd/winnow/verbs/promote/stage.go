@@ -47,7 +47,7 @@ func (o *options) source(ctx context.Context, commit, argument string, out outpu
 	if !strings.HasPrefix(argument, oci.Scheme) {
 		found, err := o.find(ctx, commit, "FROM", argument)
 		if err == nil {
-			err = noteEdited(ctx, found.File, found.Stage, out)
+			noteEdited(ctx, found.File, found.Stage, out)
 		}
 		return source{argument: argument, file: found.File, stage: found.Stage, digest: found.Digest}, err
 	}
@@ -65,18 +65,17 @@ func (o *options) source(ctx context.Context, commit, argument string, out outpu
 	return source{argument: argument, stage: stagefile.Stage{URL: oci.Address(reference)}, digest: pulled.Digest}, err
 }
 
-// noteEdited says that edits of FROM do not count, which are not committed.
-func noteEdited(ctx context.Context, file string, from stagefile.Stage, out output.Streams) error {
+// noteEdited prints a note if FROM has edits that are not committed, because they do not count. Where the working directory
+// cannot be compared, there is none.
+func noteEdited(ctx context.Context, file string, from stagefile.Stage, out output.Streams) {
 	git := repository.Git{}
 	name, err := git.WorkingFile(ctx, file)
 	if err != nil {
-		return err
+		return
 	}
-	edited, err := git.IsEdited(ctx, name)
-	if edited {
+	if edited, err := git.IsEdited(ctx, name); err == nil && edited {
 		output.PrintNote(out.Notes, fmt.Sprintf("note: %s has edits that are not committed, which do not count: %s is what HEAD has", name, from.Digest))
 	}
-	return err
 }
 
 // find returns the only OCIRepository with a digest at a path of the commit.
