@@ -67,7 +67,7 @@ func (f *fleet) receipts(s *spoke, first, second *v1alpha1.CatalogSelection) {
 	}
 	digest, _, _ := strings.Cut(strings.TrimPrefix(s.revision(), "sha256:"), "@")
 	fine := fmt.Sprintf("frankfurt %s - sha256:%s True", s.directory, digest[:12])
-	if len(rows) != 4 || rows[0] != "2 clusters, 1 without problems, 1 missing" || !strings.HasPrefix(rows[2], "paris spokes/"+s.name+" missing") || !strings.HasPrefix(rows[3], fine) {
+	if len(rows) != 4 || rows[0] != "2 clusters, 1 without problems, 1 missing" || !strings.HasPrefix(rows[2], "paris "+s.directory+" missing") || !strings.HasPrefix(rows[3], fine) {
 		f.t.Errorf("winnow fleet prints\n%s\nwant %s", table, fine)
 	}
 	var listed struct {
@@ -92,7 +92,7 @@ func (f *fleet) receipts(s *spoke, first, second *v1alpha1.CatalogSelection) {
 	if err := farm.Commit(f.t.Context(), repository, before, stage(second), stage(first)); err != nil {
 		f.t.Fatal(err)
 	}
-	if table := run("fleet", address, s.directory); !strings.Contains(table, "frankfurt  spokes/"+s.name+"  behind ") {
+	if table := run("fleet", address, s.directory); !strings.Contains(table, "frankfurt  "+s.directory+"  behind ") {
 		f.t.Errorf("after a rollback, winnow fleet prints\n%s", table)
 	}
 }
