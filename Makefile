@@ -98,7 +98,7 @@ IMAGE_PLATFORMS ?= linux/amd64,linux/arm64
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 
 .PHONY: image
-image: $(KO) ## Build the image of IMAGE_PROGRAM into bin/image, or push it to IMAGE_REPO.
+image: $(KO) ## Build IMAGE_PROGRAM as bin/image, or push it to IMAGE_REPO.
 	@GOOS= GOARCH= SOURCE_DATE_EPOCH=$(call quoted,$(SOURCE_DATE_EPOCH)) $(GO) run ./test/install/image -ko $(KO) -o $(BIN)/image -sbom $(BIN)/$(call quoted,$(IMAGE_PROGRAM)).spdx.json \
 	  -program $(call quoted,$(IMAGE_PROGRAM)) \
 	  -repo $(call quoted,$(IMAGE_REPO)) -tag $(call quoted,$(IMAGE_TAG)) \
