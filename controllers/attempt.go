@@ -85,8 +85,8 @@ func (a *attempt) isNew() bool {
 func (a *attempt) isOld() bool { return a.newer != nil || a.behind }
 
 // keep adds placeholders of objects to the render.
-func (a *attempt) keep(leaving []v1alpha1.LeavingStatus) (err error) {
-	if a.stored, err = a.result.WithPlaceholders(a.consumers.Placeholders(leaving)); err != nil {
+func (a *attempt) keep(ctx context.Context, leaving []v1alpha1.LeavingStatus) (err error) {
+	if a.stored, err = a.result.WithPlaceholders(ctx, a.consumers.Placeholders(leaving)); err != nil {
 		return failure.Override(v1alpha1.HandoverReason, err)
 	}
 	return nil

@@ -81,5 +81,5 @@ func (r *CatalogSelectionReconciler) withPlaceholders(ctx context.Context, a *at
 	if err != nil {
 		return nil, err
 	}
-	return result.WithPlaceholders(consumers.Placeholders(leaving.InArtifact(a.found)))
+	return result.WithPlaceholders(ctx, consumers.Placeholders(leaving.InArtifact(a.found)))
 }

@@ -139,7 +139,7 @@ func (r *CatalogSelectionReconciler) render(ctx context.Context, a *attempt) (er
 	switch {
 	case err == nil:
 		a.names = &unmatchedNames{a.result.Unmatched}
-		return a.keep(leaving.InArtifact(a.selection))
+		return a.keep(ctx, leaving.InArtifact(a.selection))
 	case failure.ReasonOf(err) == v1alpha1.EmptyResultReason:
 		a.names = &unmatchedNames{mention.UnmatchedOf(sources, a.options.Mentions)} // explains why the result is empty
 		r.cluster.Claims.NoteRender(a.selection, a.consumers, nil, a.addsUnknown())
@@ -177,7 +177,7 @@ func (r *CatalogSelectionReconciler) admit(ctx context.Context, a *attempt) erro
 				return err
 			}
 		}
-		if err := a.keep(a.live.Staying); err != nil {
+		if err := a.keep(ctx, a.live.Staying); err != nil {
 			return err
 		}
 		if !a.live.MayAct(a.selection) {

@@ -45,7 +45,7 @@ func ReadArtifact(ctx context.Context, r io.Reader) ([]safeguard.Definition, err
 	if err != nil {
 		return nil, err
 	}
-	defined, mains, err := a.defined()
+	defined, mains, err := a.defined(ctx)
 	return slices.Concat(defined, mains, contents.Definitions(a.others)), err
 }
 
@@ -110,9 +110,9 @@ func parseArtifact(ctx context.Context, r io.Reader) (a artifact, err error) {
 }
 
 // defined returns the definitions and the main objects of instances, both sorted by name.
-func (a artifact) defined() (definitions, main []safeguard.Definition, err error) {
+func (a artifact) defined(ctx context.Context) (definitions, main []safeguard.Definition, err error) {
 	if len(a.patches) > 0 {
-		return patchedDefinitions(a.documents, a.objects, a.patches)
+		return patchedDefinitions(ctx, a.documents, a.objects, a.patches)
 	}
 	definitions = make([]safeguard.Definition, len(a.loaded.Applications))
 	for i, a := range a.loaded.Applications {
@@ -206,34 +206,44 @@ func mains(objects []backend.Object, patched map[safeguard.Key]kustomized.Object
 	return all
 }
 
-func patchedDefinitions(documents []document, objects []backend.Object, patches []kustomize.Patch) (defined, main []safeguard.Definition, err error) {
+func patchedDefinitions(ctx context.Context, documents []document, objects []backend.Object, patches []kustomize.Patch) (defined, main []safeguard.Definition, err error) {
 	if err := patching.CheckWork(len(documents)+len(objects), len(patches)); err != nil {
 		return nil, nil, fmt.Errorf("building the artifact: %w", err)
 	}
-	plain, err := assembleWith(documents, objects, tree.Kustomization{AllowEmpty: true})
+	k := tree.Kustomization{Patches: patches, AllowEmpty: true}
+	files, err := assembleWith(documents, objects, k)
 	if err != nil {
 		return nil, nil, err
 	}
-	files, err := assembleWith(documents, objects, tree.Kustomization{Patches: patches, AllowEmpty: true})
+	split, err := patching.NewSplit(ctx, files, objectFiles(files), patches)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, unfit(ctx, "documents do not fit each other")
 	}
-	unpatched, err := kustomized.Build(plain)
-	if err != nil {
-		return nil, nil, errors.New("building the artifact: its documents do not fit each other")
+	for i := range patches {
+		if split.CheckNamed(i) != nil {
+			return nil, nil, unfit(ctx, "patches do not fit its documents")
+		}
 	}
-	if err := patching.CheckGrowth(unpatched, patches); err != nil {
+	if err := patching.CheckGrowth(split.Unpatched, patches); err != nil {
 		return nil, nil, fmt.Errorf("building the artifact: %w", err)
 	}
-	built, err := kustomized.Build(files)
+	built, err := split.Build(ctx, k)
 	if err != nil {
-		return nil, nil, errors.New("building the artifact: its patches do not fit its documents")
+		return nil, nil, unfit(ctx, "patches do not fit its documents")
 	}
-	patched := kustomized.Contents(built)
+	patched := kustomized.Contents(built.All())
 	defined = slices.SortedFunc(maps.Values(kustomized.Definitions(patched)), func(a, b safeguard.Definition) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.APIVersion, b.APIVersion))
 	})
 	return defined, mains(objects, patched), nil
+}
+
+// unfit returns the error of a build: that of the context if it has ended. Errors of kustomize quote the artifact.
+func unfit(ctx context.Context, problem string) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("building the artifact: %w", ctx.Err())
+	}
+	return errors.New("building the artifact: its " + problem)
 }
 
 func kustomizationOf(files *tree.Tree) (k types.Kustomization, err error) {

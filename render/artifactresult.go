@@ -43,7 +43,7 @@ func ReadResult(ctx context.Context, r io.Reader) (*Result, error) {
 	}
 	result := &Result{Revision: a.revision, Contents: contents.Definitions(a.others)}
 	var main []safeguard.Definition
-	if result.Definitions, main, err = a.defined(); err != nil {
+	if result.Definitions, main, err = a.defined(ctx); err != nil {
 		return nil, err
 	}
 	for _, d := range main {

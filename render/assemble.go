@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
+	"strings"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
@@ -45,15 +47,11 @@ func assembleProved(ctx context.Context, selected []safeguard.Key, documents []d
 	if err != nil || len(k.Patches) == 0 {
 		return files, nil, err
 	}
-	plain, err := assembleWith(documents, objects, tree.Kustomization{AllowEmpty: k.AllowEmpty})
+	built, err := patching.Prove(ctx, selected, files, objectFiles(files), k)
 	if err != nil {
 		return nil, nil, err
 	}
-	built, err := patching.Prove(ctx, selected, plain, files, k)
-	if err != nil {
-		return nil, nil, err
-	}
-	return files, kustomized.Contents(built), nil
+	return files, kustomized.Contents(built.All()), nil
 }
 
 func assembleWith(documents []document, objects []backend.Object, k tree.Kustomization) (*tree.Tree, error) {
@@ -84,6 +82,13 @@ func assembleWith(documents []document, objects []backend.Object, k tree.Kustomi
 		return nil, &refusal.Error{Code: v1alpha1.InvalidSpecReason, Err: err}
 	}
 	return files, files.Add(tree.KustomizationFile, content)
+}
+
+// objectFiles returns the files of a tree whose objects kustomize builds and patches.
+func objectFiles(files *tree.Tree) []string {
+	return slices.DeleteFunc(files.Paths(), func(path string) bool {
+		return !strings.HasPrefix(path, ApplicationsDir+"/") && !strings.HasPrefix(path, installation.Dir+"/")
+	})
 }
 
 // fileOf returns the path of an application's document in the artifact.

@@ -46,7 +46,7 @@ func marked(r *rand.Rand, layer string, depth int) map[string]any {
 // mergedValues returns what the release x gets, without values of the cluster.
 func mergedValues(t *testing.T, result *render.Result) map[string]any {
 	t.Helper()
-	objects, err := result.InstanceObjects([]string{"x"})
+	objects, err := result.InstanceObjects(t.Context(), []string{"x"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ package render
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -32,7 +33,7 @@ func (r *Result) SameInstance(other *Result, name string) bool {
 
 // InstanceObjects builds the objects of the named instances, in JSON's types. Those of instances that the artifact does
 // not have are left out.
-func (r *Result) InstanceObjects(names []string) (map[safeguard.Key]kustomized.Object, error) {
+func (r *Result) InstanceObjects(ctx context.Context, names []string) (map[safeguard.Key]kustomized.Object, error) {
 	var keys []safeguard.Key
 	for _, name := range names {
 		if in := r.Find(name); in != nil {
@@ -41,20 +42,20 @@ func (r *Result) InstanceObjects(names []string) (map[safeguard.Key]kustomized.O
 			}
 		}
 	}
-	return r.built(keys)
+	return r.built(ctx, keys)
 }
 
 // ServedObject builds the catalog that serves the packages, in JSON's types; nil where the artifact has none.
-func (r *Result) ServedObject() (kustomized.Object, error) {
+func (r *Result) ServedObject(ctx context.Context) (kustomized.Object, error) {
 	if r.Served == nil {
 		return nil, nil
 	}
-	all, err := r.built([]safeguard.Key{*r.Served})
+	all, err := r.built(ctx, []safeguard.Key{*r.Served})
 	return all[*r.Served], err
 }
 
 // built builds objects of instances, and the catalog that serves the packages, in JSON's types.
-func (r *Result) built(keys []safeguard.Key) (map[safeguard.Key]kustomized.Object, error) {
+func (r *Result) built(ctx context.Context, keys []safeguard.Key) (map[safeguard.Key]kustomized.Object, error) {
 	wanted := map[safeguard.Key]bool{}
 	var files []string
 	for _, key := range keys {
@@ -66,7 +67,7 @@ func (r *Result) built(keys []safeguard.Key) (map[safeguard.Key]kustomized.Objec
 	if len(files) == 0 {
 		return nil, nil
 	}
-	built, err := r.buildFiles(files)
+	built, err := r.buildFiles(ctx, files)
 	if err != nil {
 		return nil, err
 	}

@@ -169,7 +169,7 @@ func TestAnOperatorGroupIsNotPruned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		objects, err := result.InstanceObjects([]string{"cert-manager", "grafana"})
+		objects, err := result.InstanceObjects(t.Context(), []string{"cert-manager", "grafana"})
 		if err != nil {
 			t.Fatal(err)
 		}

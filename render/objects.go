@@ -3,14 +3,17 @@
 package render
 
 import (
+	"context"
 	"fmt"
 	"reflect"
+	"slices"
 
-	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/api/resource"
 
 	"github.com/winnow-dev/winnow/render/kustomized"
+	"github.com/winnow-dev/winnow/render/patching"
 	"github.com/winnow-dev/winnow/render/safeguard"
-	"github.com/winnow-dev/winnow/render/tree"
+	"github.com/winnow-dev/winnow/render/seal"
 )
 
 // Same reports whether both artifacts have the same object of the named application, without
@@ -22,68 +25,59 @@ func (r *Result) Same(other *Result, application string) bool {
 }
 
 // Objects builds the named applications, of which those that the artifact does not have are left
-// out, and returns their definitions. It takes time for each name, with patches for each application.
-func (r *Result) Objects(applications []string) (map[safeguard.Key]kustomized.Object, error) {
+// out, and returns their definitions. It takes time for each name.
+func (r *Result) Objects(ctx context.Context, applications []string) (map[safeguard.Key]kustomized.Object, error) {
 	var files []string
 	for _, name := range applications {
 		files = append(files, fileOf(name))
 	}
-	built, err := r.buildFiles(files)
+	built, err := r.buildFiles(ctx, files)
 	if built == nil || err != nil {
 		return nil, err
 	}
 	return objectsOf(built, applications)
 }
 
-// buildFiles builds the files of the artifact, of which those that it does not have are left out: nil if it has none
-// of them. With patches it builds all files, because a patch that names its object itself fails where there is none.
-func (r *Result) buildFiles(files []string) (resmap.ResMap, error) {
-	all := r.Tree
-	if len(r.kustomization.Patches) == 0 {
-		k := r.kustomization
-		all = tree.New()
-		for _, file := range files {
-			content, ok := r.Tree.Content(file)
-			if !ok {
-				continue
-			}
-			k.Resources = append(k.Resources, file)
-			if err := all.Add(file, content); err != nil {
-				return nil, fmt.Errorf("assembling a part of the artifact: %w", err)
-			}
-		}
-		if len(k.Resources) == 0 {
-			return nil, nil
-		}
-		content, err := k.Marshal()
-		if err == nil {
-			err = all.Add(tree.KustomizationFile, content)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("assembling a part of the artifact: %w", err)
-		}
+// buildFiles builds the files of the artifact, of which those that it does not have are left out. It may build others too:
+// what patches do to an object may depend on them.
+func (r *Result) buildFiles(ctx context.Context, files []string) ([]*resource.Resource, error) {
+	had := slices.DeleteFunc(slices.Clone(files), func(file string) bool { _, ok := r.Tree.Content(file); return !ok })
+	if len(had) == 0 {
+		return nil, nil
 	}
-	built, err := kustomized.Build(all)
+	all := had
+	if len(r.kustomization.Patches) > 0 {
+		unsealed, err := seal.Removed(r.Tree)
+		if err != nil {
+			return nil, err
+		}
+		all = objectFiles(unsealed)
+	}
+	split, err := patching.NewSplit(ctx, r.Tree, all, r.kustomization.Patches)
 	if err != nil {
 		return nil, fmt.Errorf("building the objects: %w", err)
 	}
-	return built, nil
+	built, err := split.BuildSome(ctx, r.kustomization, had)
+	if err != nil {
+		return nil, fmt.Errorf("building the objects: %w", err)
+	}
+	return built.All(), nil
 }
 
-func objectsOf(built resmap.ResMap, applications []string) (map[safeguard.Key]kustomized.Object, error) {
+func objectsOf(built []*resource.Resource, applications []string) (map[safeguard.Key]kustomized.Object, error) {
 	wanted := make(map[string]bool, len(applications))
 	for _, name := range applications {
 		wanted[name] = true
 	}
 	objects := make(map[safeguard.Key]kustomized.Object, len(applications))
-	for _, resource := range built.Resources() {
-		key := kustomized.KeyOf(resource.CurId())
+	for _, object := range built {
+		key := kustomized.KeyOf(object.CurId())
 		if !wanted[key.Name] || !key.IsDefinition() {
 			continue
 		}
-		content, err := resource.Map()
+		content, err := object.Map()
 		if err != nil {
-			return nil, fmt.Errorf("reading the built object %s: %w", resource.GetName(), err)
+			return nil, fmt.Errorf("reading the built object %s: %w", object.GetName(), err)
 		}
 		objects[key] = content
 	}

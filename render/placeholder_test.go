@@ -54,7 +54,7 @@ func TestAPlaceholderIsNotApplied(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			result := withPatches(t, patches...)
-			kept, err := result.WithPlaceholders(placeholders())
+			kept, err := result.WithPlaceholders(t.Context(), placeholders())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,7 +78,7 @@ func TestAPlaceholderIsNotApplied(t *testing.T) {
 			if !reflect.DeepEqual(kept.Compared(), result.Compared()) || kept.Revision == result.Revision {
 				t.Errorf("a placeholder changes what is compared, or not the revision")
 			}
-			again, err := result.WithPlaceholders([]placeholder.Placeholder{placeholders()[1], placeholders()[0], placeholders()[0]})
+			again, err := result.WithPlaceholders(t.Context(), []placeholder.Placeholder{placeholders()[1], placeholders()[0], placeholders()[0]})
 			if err != nil || again.Revision != kept.Revision {
 				t.Errorf("another order, and a repetition, give another revision: %v", err)
 			}
@@ -88,7 +88,7 @@ func TestAPlaceholderIsNotApplied(t *testing.T) {
 
 func TestWithoutPlaceholdersTheArtifactIsTheSame(t *testing.T) {
 	result := withPatches(t)
-	if kept, err := result.WithPlaceholders(nil); err != nil || kept != result {
+	if kept, err := result.WithPlaceholders(t.Context(), nil); err != nil || kept != result {
 		t.Errorf("WithPlaceholders(nil) = %v, %v", kept, err)
 	}
 }
@@ -122,7 +122,7 @@ func TestAPatchLeavesPlaceholdersAlone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			kept, err := result.WithPlaceholders(placeholders())
+			kept, err := result.WithPlaceholders(t.Context(), placeholders())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -141,7 +141,7 @@ func TestAPatchLeavesPlaceholdersAlone(t *testing.T) {
 func TestPatchesOfAKustomizationThatFitPlaceholders(t *testing.T) {
 	const named = "apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata: {name: nginx}\n"
 	all := &kustomize.Selector{}
-	many := make([]kustomize.Patch, 10_001)
+	many := make([]kustomize.Patch, 501)
 	for i := range many {
 		many[i] = kustomize.Patch{Patch: named, Target: &kustomize.Selector{Name: "argocd"}}
 	}
@@ -175,7 +175,7 @@ func TestPatchesOfAKustomizationThatFitPlaceholders(t *testing.T) {
 		"too many":                    {many, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := placeholder.Fit(placeholders(), test.patches); (err == nil) != test.fits {
+			if err := placeholder.Fit(t.Context(), placeholders(), test.patches); (err == nil) != test.fits {
 				t.Errorf("FitPlaceholders() = %v, and it fits is %t", err, test.fits)
 			}
 		})

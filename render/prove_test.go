@@ -34,7 +34,7 @@ func TestPatchesThatCannotBeMeantAreRefused(t *testing.T) {
 		{"a label that only Winnow sets", kustomize.Patch{Patch: replace, Target: &kustomize.Selector{LabelSelector: v1alpha1.NameLabel}}, "spec.patches[0]", "matches no object"},
 		{"a target that is no expression", kustomize.Patch{Patch: replace, Target: definitionNamed("(")}, "spec.patches[0]", "cannot be read"},
 		{"a selector that is none", kustomize.Patch{Patch: replace, Target: &kustomize.Selector{LabelSelector: "a in"}}, "spec.patches[0]", "cannot be read"},
-		{"a strategic merge patch of nobody", kustomize.Patch{Patch: strategic("argo", "spec: {description: x}\n")}, "spec.patches", "refuses"},
+		{"a strategic merge patch of nobody", kustomize.Patch{Patch: strategic("argo", "spec: {description: x}\n")}, "spec.patches[0]", "names the object ApplicationDefinition.v1.apps.kubermatic.k8c.io/argo"},
 		{"a path that is not there", kustomize.Patch{Patch: "- {op: replace, path: /spec/nothing/here, value: x}\n", Target: definitionNamed("argocd")}, "spec.patches", "refuses"},
 		{"what is no patch", kustomize.Patch{Patch: "hello", Target: definitionNamed("argocd")}, "spec.patches", "refuses"},
 		{"a removal", kustomize.Patch{Patch: strategic("argocd", "$patch: delete\n")}, "spec.patches", "gone: ApplicationDefinition.apps.kubermatic.k8c.io argocd; use exclude"},

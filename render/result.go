@@ -3,6 +3,7 @@
 package render
 
 import (
+	"context"
 	"io"
 	"path"
 	"slices"
@@ -83,7 +84,7 @@ func (r *Result) Find(name string) *installation.Instance {
 
 // WithPlaceholders returns the artifact with placeholders in addition, but none of an object that it has; the artifact itself
 // for none. What the safeguards compare does not change. The patches of the artifact leave them alone.
-func (r *Result) WithPlaceholders(placeholders []placeholder.Placeholder) (*Result, error) {
+func (r *Result) WithPlaceholders(ctx context.Context, placeholders []placeholder.Placeholder) (*Result, error) {
 	placeholders = slices.DeleteFunc(slices.Clone(placeholders), func(p placeholder.Placeholder) bool {
 		key := safeguard.Definition{APIVersion: p.APIVersion, Kind: p.Kind, Namespace: p.Namespace, Name: p.Name}.Key()
 		return slices.ContainsFunc(r.Live(), func(d safeguard.Definition) bool { return d.Key() == key })
@@ -91,7 +92,7 @@ func (r *Result) WithPlaceholders(placeholders []placeholder.Placeholder) (*Resu
 	if len(placeholders) == 0 {
 		return r, nil
 	}
-	files, err := placeholder.Add(r.Tree, r.kustomization, placeholders)
+	files, err := placeholder.Add(ctx, r.Tree, r.kustomization, placeholders)
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func TestWhatIsToBeAddedKeepsWhatLives(t *testing.T) {
 	}
 	replaced := func(spec *v1alpha1.CatalogSelection) (*comparing.Side, map[safeguard.Key]guard.Replaced) {
 		s, all := side(t, spec, source), map[safeguard.Key]guard.Replaced{}
-		objects, err := s.Result.Objects([]string{"a", "b"})
+		objects, err := s.Result.Objects(t.Context(), []string{"a", "b"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -103,7 +103,7 @@ func (e *Instance) explainValues(ctx context.Context, result *render.Result, cs 
 	if err != nil {
 		return err
 	}
-	built, err := result.InstanceObjects([]string{e.Name})
+	built, err := result.InstanceObjects(ctx, []string{e.Name})
 	if err != nil {
 		return err
 	}

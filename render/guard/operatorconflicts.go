@@ -3,6 +3,7 @@
 package guard
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -31,7 +32,7 @@ func isOperator(in installation.Instance) bool { return in.Main.Identity[safegua
 // OperatorConflicts returns what the operators of a render do to live objects of others, and what these do to them: a package that
 // the other version of OLM runs, an OperatorGroup that would be overwritten, and a second one. named returns the key that
 // an object has in the cluster once it is applied.
-func OperatorConflicts(cs *v1alpha1.CatalogSelection, published []safeguard.Definition, result *render.Result,
+func OperatorConflicts(ctx context.Context, cs *v1alpha1.CatalogSelection, published []safeguard.Definition, result *render.Result,
 	live []unstructured.Unstructured, named func(safeguard.Key) safeguard.Key) ([]safeguard.Change, error) {
 	b := beside{
 		selection: cs, published: keys(published), named: named,
@@ -55,7 +56,7 @@ func OperatorConflicts(cs *v1alpha1.CatalogSelection, published []safeguard.Defi
 			names = append(names, in.Name)
 		}
 	}
-	objects, err := result.InstanceObjects(names)
+	objects, err := result.InstanceObjects(ctx, names)
 	if err != nil {
 		return nil, err
 	}

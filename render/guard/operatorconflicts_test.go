@@ -59,7 +59,7 @@ func TestOperatorsThatEnterBesideOthers(t *testing.T) {
 				live = append(live, u)
 			}
 			cs := installing(t, test.after)
-			changes, err := guard.OperatorConflicts(cs, published, rendered(t, cs, source), live, func(key safeguard.Key) safeguard.Key { return key })
+			changes, err := guard.OperatorConflicts(t.Context(), cs, published, rendered(t, cs, source), live, func(key safeguard.Key) safeguard.Key { return key })
 			if err != nil {
 				t.Fatal(err)
 			}

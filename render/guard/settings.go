@@ -3,6 +3,7 @@
 package guard
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -53,7 +54,7 @@ func SettingsOf(object map[string]any) Settings {
 
 // Replacements compares the settings of live definitions with those of the objects that a publication applies over them. Those
 // that a Kustomization gives another name are left out.
-func Replacements(result *render.Result, live map[safeguard.Key]Settings) (map[safeguard.Key]Replaced, error) {
+func Replacements(ctx context.Context, result *render.Result, live map[safeguard.Key]Settings) (map[safeguard.Key]Replaced, error) {
 	var names []string
 	for key := range live {
 		names = append(names, key.Name)
@@ -62,7 +63,7 @@ func Replacements(result *render.Result, live map[safeguard.Key]Settings) (map[s
 		return nil, nil
 	}
 	slices.Sort(names)
-	objects, err := result.Objects(names)
+	objects, err := result.Objects(ctx, names)
 	if err != nil {
 		return nil, err
 	}

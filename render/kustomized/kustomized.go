@@ -9,6 +9,7 @@ import (
 
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/kustomize/kyaml/resid"
 
@@ -53,9 +54,9 @@ func KeyOf(id resid.ResId) safeguard.Key {
 }
 
 // Contents returns the content of the objects.
-func Contents(objects resmap.ResMap) map[safeguard.Key]Object {
+func Contents(objects []*resource.Resource) map[safeguard.Key]Object {
 	all := map[safeguard.Key]Object{}
-	for _, object := range objects.Resources() {
+	for _, object := range objects {
 		if content, err := object.Map(); err == nil {
 			all[KeyOf(object.CurId())] = content
 		}

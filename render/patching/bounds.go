@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
-	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/api/resource"
 
 	"github.com/fluxcd/pkg/apis/kustomize"
@@ -21,10 +21,18 @@ const (
 	maxCopies = 8
 	// maxPatched bounds in bytes what patches add to all objects together. In memory, kustomize takes a multiple of it.
 	maxPatched = 16 << 20
-	// maxPatchedObjects bounds the objects of an artifact with patches, and maxApplied the objects times the patches:
-	// kustomize compares each object with all others and with the target of each patch, and cannot be interrupted.
+	// maxPatchedObjects bounds the objects of an artifact with patches, and maxApplied the objects times the patches, which
+	// take kustomize about a millisecond each.
 	maxPatchedObjects = 5_000
-	maxApplied        = 20_000
+	maxApplied        = 50_000
+)
+
+// Kustomize compares each object of a build with all others, takes about a millisecond to patch an object, and cannot be
+// interrupted. So a part has at most maxPartFiles files and, unless it has one alone, at most maxPartApplied objects times
+// patches. What has to be built as a whole has at most maxPartApplied of both.
+const (
+	maxPartFiles   = 50
+	maxPartApplied = 500
 )
 
 // CheckWork returns an error for more objects and patches than kustomize builds in a bearable time.
@@ -34,7 +42,9 @@ func CheckWork(objects, patches int) error {
 		return nil
 	case objects > maxPatchedObjects:
 		return fmt.Errorf("at most %d objects may be patched, and the artifact has %d: select fewer, or publish them without patches", maxPatchedObjects, objects)
-	case max(objects, 1)*patches > maxApplied:
+	case patches > maxPartApplied:
+		return fmt.Errorf("%d patches are more than %d: join patches", patches, maxPartApplied)
+	case objects*patches > maxApplied:
 		return fmt.Errorf("%d patches of %d objects are more than %d in all: join patches, or select fewer applications", patches, objects, maxApplied)
 	}
 	return nil
@@ -64,6 +74,8 @@ type operations struct {
 	copies int
 	// renames reports that the targets of later patches may select other objects than before.
 	renames bool
+	// relates reports that the patch may set annotations of kustomize.
+	relates bool
 }
 
 // readOperations returns an error for a patch that kustomize must not read.
@@ -93,23 +105,56 @@ func readOperations(p kustomize.Patch) (operations, error) {
 }
 
 func (o *operations) add(content any) {
+	o.relates = o.relates || mentions(content)
 	list, _ := content.([]any)
 	for _, operation := range list {
 		fields, _ := operation.(map[string]any)
-		if fields["op"] == "copy" {
+		op, path, from := fields["op"], pointer(fields["path"]), pointer(fields["from"])
+		if op == "copy" {
 			o.copies++
 		}
-		path, _ := fields["path"].(string)
-		o.renames = o.renames || slices.Contains([]string{"", "/apiVersion", "/kind", "/metadata", "/metadata/name", "/metadata/namespace"}, path)
+		identity := []string{"", "/apiVersion", "/kind", "/metadata", "/metadata/name", "/metadata/namespace"}
+		o.renames = o.renames || op != "test" && slices.Contains(identity, path) || op == "move" && slices.Contains(identity, from)
+		o.relates = o.relates || (op == "copy" || op == "move") && path == "/metadata/annotations"
 	}
+}
+
+// kustomizeDomain is in the annotations by which kustomize tells objects apart while it builds them.
+const kustomizeDomain = "config.kubernetes.io"
+
+// mentions reports whether a text or a key in a value has the domain of kustomize.
+func mentions(content any) bool {
+	switch content := content.(type) {
+	case string:
+		return strings.Contains(content, kustomizeDomain)
+	case []any:
+		return slices.ContainsFunc(content, mentions)
+	case map[string]any:
+		for key, value := range content {
+			if mentions(key) || mentions(value) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// pointer returns a JSON pointer as kustomize reads it, which ignores what precedes the first slash.
+func pointer(value any) string {
+	text, _ := value.(string)
+	_, path, ok := strings.Cut(text, "/")
+	if !ok {
+		return ""
+	}
+	return "/" + path
 }
 
 // CheckGrowth returns an error if the patches may add more than maxPatched to the objects: each adds its text to every
 // object of its target, and each copy doubles the object. Labels and annotations of a target do not count, because
 // earlier patches may set them.
-func CheckGrowth(unpatched resmap.ResMap, patches []kustomize.Patch) error {
+func CheckGrowth(unpatched Objects, patches []kustomize.Patch) error {
 	added, renames := 0, false
-	sizes := map[*resource.Resource]int{}
+	grown := map[*resource.Resource]int{}
 	for _, p := range patches {
 		read, err := readOperations(p)
 		if err != nil {
@@ -129,24 +174,20 @@ func CheckGrowth(unpatched resmap.ResMap, patches []kustomize.Patch) error {
 			return err
 		}
 		for _, object := range objects {
-			before, err := sizeOf(object, sizes)
-			if err != nil {
-				return err
+			more := len(p.Patch)
+			if read.copies > 0 {
+				content, err := object.AsYAML()
+				if err != nil {
+					return err
+				}
+				size := len(content) + grown[object]
+				more = (size+more)<<read.copies - size
 			}
-			sizes[object] = (before + len(p.Patch)) << read.copies
-			if added += sizes[object] - before; added > maxPatched {
+			grown[object] += more
+			if added += more; added > maxPatched {
 				return fmt.Errorf("patches may add more than %d bytes to the objects: patch fewer, or copy less", maxPatched)
 			}
 		}
 	}
 	return nil
-}
-
-// sizeOf returns the bytes of an object, as known.
-func sizeOf(object *resource.Resource, known map[*resource.Resource]int) (int, error) {
-	if size, ok := known[object]; ok {
-		return size, nil
-	}
-	content, err := object.AsYAML()
-	return len(content), err
 }

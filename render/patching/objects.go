@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/kyaml/resid"
 
 	"github.com/winnow-dev/winnow/render/catalog"
@@ -19,19 +18,19 @@ import (
 
 // CheckObjects returns an error unless the objects with patches are those without: what Flux tracks them by is the same, and
 // none is a list.
-func CheckObjects(unpatched, patched resmap.ResMap) error {
+func CheckObjects(unpatched, patched Objects) error {
 	return errors.Join(sameObjects(unpatched, patched), listsNothing(patched))
 }
 
 // sameObjects returns an error unless patches keep the group, kind, namespace and name of each object. A namespace counts
 // for definitions too: Flux tracks objects by it, and deletes the one that it knew by another.
-func sameObjects(unpatched, patched resmap.ResMap) error {
+func sameObjects(unpatched, patched Objects) error {
 	before, after := identities(unpatched), identities(patched)
 	if lost := lacking(before, after); len(lost) > 0 {
 		return fmt.Errorf("patches must not remove or rename objects, or move them to another namespace, but these are gone: %s; use exclude",
 			excerpt.Names(lost, refusal.MaxListed))
 	}
-	if added := lacking(after, before); len(added) > 0 {
+	if added := lacking(after, before); len(added) > 0 || len(unpatched.All()) != len(patched.All()) {
 		return fmt.Errorf("patches must not add objects, but these are new: %s", excerpt.Names(added, refusal.MaxListed))
 	}
 	return nil
@@ -39,9 +38,9 @@ func sameObjects(unpatched, patched resmap.ResMap) error {
 
 // listsNothing returns an error for the objects that patches make a list of. kustomize builds them still, but Flux applies
 // their items instead, and deletes what it has applied before.
-func listsNothing(patched resmap.ResMap) error {
+func listsNothing(patched Objects) error {
 	var lists []string
-	for _, object := range patched.Resources() {
+	for _, object := range patched.All() {
 		if object.Field(catalog.ItemsField) != nil {
 			lists = append(lists, kustomized.KeyOf(object.CurId()).String())
 		}
@@ -54,10 +53,10 @@ func listsNothing(patched resmap.ResMap) error {
 }
 
 // identities returns what Flux tracks the objects by.
-func identities(objects resmap.ResMap) map[safeguard.Key]bool {
+func identities(objects Objects) map[safeguard.Key]bool {
 	all := map[safeguard.Key]bool{}
-	for _, id := range objects.AllIds() {
-		all[identityOf(id)] = true
+	for _, object := range objects.All() {
+		all[identityOf(object.CurId())] = true
 	}
 	return all
 }

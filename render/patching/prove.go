@@ -10,7 +10,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/api/resource"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -24,36 +23,31 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// Prove builds the tree without and with the patches of k, which is the only way to know their effect: each patch has
-// to match an object, and the patched tree, which is what Flux builds, has to have the selected objects and no others,
+// Prove builds the files of a tree with the patches of k, which is the only way to know their effect: each patch has
+// to match an object, and what is built, which is what Flux builds, has to have the selected objects and no others,
 // whose reserved labels and annotations are those that k and their files set. It returns the patched objects. Kustomize
-// cannot be interrupted: Prove checks the context before each build.
-func Prove(ctx context.Context, selected []safeguard.Key, before, after *tree.Tree, k tree.Kustomization) (resmap.ResMap, error) {
+// cannot be interrupted: Prove checks the context between parts of the build.
+func Prove(ctx context.Context, selected []safeguard.Key, files *tree.Tree, paths []string, k tree.Kustomization) (Objects, error) {
 	path := field.NewPath("spec", "patches")
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("building without the patches: %w", err)
-	}
-	unpatched, err := kustomized.Build(before)
+	split, err := NewSplit(ctx, files, paths, k.Patches)
 	if err != nil {
-		return nil, fmt.Errorf("building without the patches: %w", err)
+		return nil, refused(ctx, path, err)
 	}
+	unpatched := split.Unpatched
 	if err := asSelected(selected, unpatched); err != nil {
 		return nil, err
 	}
 	for i, p := range k.Patches {
-		if err := matches(unpatched, p.Target); err != nil {
+		if err := errors.Join(matches(unpatched, p.Target), split.CheckNamed(i)); err != nil {
 			return nil, &refusal.Error{Code: v1alpha1.InvalidSpecReason, Field: path.Index(i).String(), Err: err}
 		}
 	}
 	if err := CheckGrowth(unpatched, k.Patches); err != nil {
 		return nil, &refusal.Error{Code: v1alpha1.InvalidSpecReason, Field: path.String(), Err: err}
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("building with the patches: %w", err)
-	}
-	patched, err := kustomized.Build(after)
+	patched, err := split.Build(ctx, k)
 	if err != nil {
-		return nil, &refusal.Error{Code: v1alpha1.InvalidSpecReason, Field: path.String(), Err: fmt.Errorf("kustomize refuses the patches: %s", excerpt.To(err.Error(), maxReported))}
+		return nil, refused(ctx, path, fmt.Errorf("kustomize refuses the patches: %w", err))
 	}
 	err = errors.Join(CheckObjects(unpatched, patched), setsNoMetadata(patched), steersNothing(unpatched, patched, k))
 	if err != nil {
@@ -62,17 +56,25 @@ func Prove(ctx context.Context, selected []safeguard.Key, before, after *tree.Tr
 	return patched, nil
 }
 
+// refused returns the error of a build: that of the context if it has ended, and otherwise a refusal.
+func refused(ctx context.Context, path *field.Path, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("building with the patches: %w", ctx.Err())
+	}
+	return &refusal.Error{Code: v1alpha1.InvalidSpecReason, Field: path.String(), Err: errors.New(excerpt.To(err.Error(), maxReported))}
+}
+
 // maxReported bounds an error of kustomize, which quotes patches, in bytes.
 const maxReported = 1000
 
 // asSelected returns an error unless the objects are the selected ones.
-func asSelected(selected []safeguard.Key, built resmap.ResMap) error {
+func asSelected(selected []safeguard.Key, built Objects) error {
 	want, got := map[safeguard.Key]bool{}, map[safeguard.Key]bool{}
 	for _, key := range selected {
 		want[key] = true
 	}
-	for _, id := range built.AllIds() {
-		got[kustomized.KeyOf(id)] = true
+	for _, object := range built.All() {
+		got[kustomized.KeyOf(object.CurId())] = true
 	}
 	lost, added := lacking(want, got), lacking(got, want)
 	if len(lost)+len(added) == 0 {
@@ -84,9 +86,9 @@ func asSelected(selected []safeguard.Key, built resmap.ResMap) error {
 
 // setsNoMetadata returns an error for the metadata that patches set and catalogs may not: an owner that does not exist, for
 // one, makes the garbage collector delete the object.
-func setsNoMetadata(patched resmap.ResMap) error {
+func setsNoMetadata(patched Objects) error {
 	var found []string
-	for _, object := range patched.Resources() {
+	for _, object := range patched.All() {
 		for _, problem := range objectmeta.Problems(yamlnode.Lookup(object.YNode(), "metadata")) {
 			found = append(found, fmt.Sprintf("%s: %s", kustomized.KeyOf(object.CurId()), problem))
 		}
@@ -100,13 +102,13 @@ func setsNoMetadata(patched resmap.ResMap) error {
 
 // steersNothing returns an error for the reserved labels and annotations that patches set. Those of k stay as they are,
 // because kustomize sets them after the patches.
-func steersNothing(unpatched, patched resmap.ResMap, k tree.Kustomization) error {
+func steersNothing(unpatched, patched Objects, k tree.Kustomization) error {
 	before := map[safeguard.Key]*resource.Resource{}
-	for _, object := range unpatched.Resources() {
+	for _, object := range unpatched.All() {
 		before[identityOf(object.CurId())] = object
 	}
 	var found []string
-	for _, object := range patched.Resources() {
+	for _, object := range patched.All() {
 		was := before[identityOf(object.CurId())]
 		if was == nil {
 			continue // which CheckObjects reports

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/resid"
@@ -34,7 +33,7 @@ func checkTarget(target *kustomize.Selector) error {
 
 // matches returns an error if the target selects no object. A patch without a target names its object
 // itself, and kustomize refuses the patch if that object does not exist.
-func matches(objects resmap.ResMap, target *kustomize.Selector) error {
+func matches(objects Objects, target *kustomize.Selector) error {
 	if target == nil {
 		return nil
 	}
@@ -46,17 +45,22 @@ func matches(objects resmap.ResMap, target *kustomize.Selector) error {
 }
 
 // selectedBy returns the objects that a target selects.
-func selectedBy(objects resmap.ResMap, target *kustomize.Selector) ([]*resource.Resource, error) {
-	found, err := objects.Select(types.Selector{
+func selectedBy(objects Objects, target *kustomize.Selector) ([]*resource.Resource, error) {
+	selector := types.Selector{
 		ResId: resid.ResId{
 			Gvk:  resid.Gvk{Group: target.Group, Version: target.Version, Kind: target.Kind},
 			Name: target.Name, Namespace: target.Namespace,
 		},
 		LabelSelector:      target.LabelSelector,
 		AnnotationSelector: target.AnnotationSelector,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("the target cannot be read: %w", err)
 	}
-	return found, nil
+	var all []*resource.Resource
+	for _, part := range objects {
+		found, err := part.Select(selector)
+		if err != nil {
+			return nil, fmt.Errorf("the target cannot be read: %w", err)
+		}
+		all = append(all, found...)
+	}
+	return all, nil
 }

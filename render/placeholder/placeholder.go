@@ -6,6 +6,7 @@ package placeholder
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,14 +14,10 @@ import (
 
 	"github.com/fluxcd/pkg/apis/kustomize"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/kustomize/api/resmap"
-	"sigs.k8s.io/kustomize/kyaml/resid"
 	"sigs.k8s.io/yaml"
 
-	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/patching"
 	"github.com/winnow-dev/winnow/render/tree"
-	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // File is the file of an artifact that has the placeholders.
@@ -39,13 +36,14 @@ type Placeholder struct{ APIVersion, Kind, Namespace, Name string }
 
 // Add returns the files of an artifact with placeholders in addition, for its kustomization.yaml without resources. The
 // patches of the artifact leave them alone.
-func Add(artifact *tree.Tree, k tree.Kustomization, placeholders []Placeholder) (*tree.Tree, error) {
-	content, err := documentsOf(distinct(placeholders))
+func Add(ctx context.Context, artifact *tree.Tree, k tree.Kustomization, placeholders []Placeholder) (*tree.Tree, error) {
+	placeholders = distinct(placeholders)
+	content, err := documentsOf(placeholders)
 	if err != nil {
 		return nil, err
 	}
 	k.Patches = sparing(k.Patches)
-	if err := stay(content, k); err != nil {
+	if err := stay(ctx, placeholders, k); err != nil {
 		return nil, fmt.Errorf("building the placeholders of objects that leave with the patches of the spec: %w", err)
 	}
 	files := tree.New()
@@ -118,7 +116,7 @@ func sparing(patches []kustomize.Patch) []kustomize.Patch {
 // Fit returns an error unless placeholders stay what they are with the patches of a Kustomization, which Flux
 // applies after those of the artifact: a patch that fails on a placeholder stops the whole build, and Flux applies a
 // placeholder without its annotation. The patches are untrusted, and bounded as those of a spec.
-func Fit(placeholders []Placeholder, of []kustomize.Patch) error {
+func Fit(ctx context.Context, placeholders []Placeholder, of []kustomize.Patch) error {
 	k := tree.Kustomization{Patches: of}
 	if err := errors.Join(patching.Check(k.Patches)...); err != nil {
 		return err
@@ -126,81 +124,41 @@ func Fit(placeholders []Placeholder, of []kustomize.Patch) error {
 	if err := patching.CheckWork(len(placeholders), len(k.Patches)); err != nil {
 		return err
 	}
-	content, err := documentsOf(distinct(placeholders))
-	if err != nil {
-		return err
-	}
-	return stay(content, k)
+	return stay(ctx, distinct(placeholders), k)
 }
 
-// stay builds placeholders alone, without and with what k sets on objects, and compares what Flux gets of them.
-func stay(content []byte, k tree.Kustomization) error {
-	plain, err := buildPlaceholders(content, tree.Kustomization{})
+// stay builds placeholders alone, with what k sets on objects, and compares what Flux gets of them.
+func stay(ctx context.Context, placeholders []Placeholder, k tree.Kustomization) error {
+	files := tree.New()
+	for i, p := range placeholders {
+		content, err := documentsOf([]Placeholder{p})
+		if err == nil {
+			err = files.Add(fmt.Sprintf("%d.yaml", i), content)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	split, err := patching.NewSplit(ctx, files, files.Paths(), k.Patches)
 	if err != nil {
 		return err
 	}
-	if k.Patches, err = naming(plain, k.Patches); err != nil {
+	if err := patching.CheckGrowth(split.Unpatched, k.Patches); err != nil {
 		return err
 	}
-	if err := patching.CheckGrowth(plain, k.Patches); err != nil {
-		return err
-	}
-	patched, err := buildPlaceholders(content, k)
+	patched, err := split.Build(ctx, k)
 	if err != nil {
 		return err
 	}
-	if err := patching.CheckObjects(plain, patched); err != nil {
+	if err := patching.CheckObjects(split.Unpatched, patched); err != nil {
 		return err
 	}
-	for _, object := range patched.Resources() {
+	for _, object := range patched.All() {
 		if object.GetAnnotations()[reconcileAnnotation] != "disabled" {
 			return fmt.Errorf("patches must not change the annotation %s of %s", reconcileAnnotation, object.GetName())
 		}
 	}
 	return nil
-}
-
-func buildPlaceholders(content []byte, k tree.Kustomization) (resmap.ResMap, error) {
-	k.Resources = nil
-	files := tree.New()
-	if err := addPlaceholders(files, k, content); err != nil {
-		return nil, err
-	}
-	return kustomized.Build(files)
-}
-
-// naming returns the patches without those that name another object: kustomize refuses a patch without a target whose
-// object does not exist.
-func naming(objects resmap.ResMap, patches []kustomize.Patch) ([]kustomize.Patch, error) {
-	var all []kustomize.Patch
-	for _, p := range patches {
-		if p.Target != nil {
-			all = append(all, p)
-			continue
-		}
-		for document, err := range yamlnode.Documents([]byte(p.Patch)) {
-			if err != nil {
-				return nil, err
-			}
-			content, err := yamlnode.Plain(document.Content[0])
-			if err != nil {
-				return nil, err
-			}
-			object, _ := content.(map[string]any)
-			u := unstructured.Unstructured{Object: object}
-			gvk := u.GroupVersionKind()
-			id := resid.NewResIdWithNamespace(resid.NewGvk(gvk.Group, gvk.Version, gvk.Kind), u.GetName(), u.GetNamespace())
-			if _, err := objects.GetById(id); err != nil {
-				continue
-			}
-			text, err := yamlnode.Encode(document)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, kustomize.Patch{Patch: string(text)})
-		}
-	}
-	return all, nil
 }
 
 // resourcesOf returns the resources in the kustomization.yaml of a tree.

@@ -46,7 +46,7 @@ func (c *Cluster) Compare(ctx context.Context, from, to *comparing.Side) (*diff.
 			compared.Survives(key.Name)
 		}
 	}
-	if err := comparing.Adopt(compared, to, found.live); err != nil {
+	if err := comparing.Adopt(ctx, compared, to, found.live); err != nil {
 		return nil, err
 	}
 	return compared, compared.Take(to.Result.Definitions, found.replaced)
@@ -109,7 +109,7 @@ func (c *Cluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
 			settings[d.Key()] = guard.SettingsOf(content)
 		}
 	}
-	replaced, err := guard.Replacements(result, settings)
+	replaced, err := guard.Replacements(ctx, result, settings)
 	if err != nil {
 		return adoption{}, err
 	}
@@ -132,7 +132,7 @@ func (c *Cluster) beside(ctx context.Context, cs *v1alpha1.CatalogSelection, pub
 		}
 		live = append(live, objects...)
 	}
-	return guard.OperatorConflicts(cs, published, result, live, func(key safeguard.Key) safeguard.Key { return key })
+	return guard.OperatorConflicts(ctx, cs, published, result, live, func(key safeguard.Key) safeguard.Key { return key })
 }
 
 func metadataOf(u *unstructured.Unstructured) *guard.Live {

@@ -3,6 +3,7 @@
 package consumers
 
 import (
+	"context"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -34,7 +35,7 @@ func (c Consumers) Placeholders(entries []v1alpha1.LeavingStatus) []placeholder.
 // Misfit explains why placeholders of the objects that stay do not fit the patches of a Kustomization in the namespace
 // of the selection, or of one of the owners of the objects that leave; empty if they fit. The patches of other
 // Kustomizations delay nothing.
-func (c Consumers) Misfit(staying []v1alpha1.LeavingStatus, namespace string, owners map[types.NamespacedName]bool) string {
+func (c Consumers) Misfit(ctx context.Context, staying []v1alpha1.LeavingStatus, namespace string, owners map[types.NamespacedName]bool) string {
 	placeholders := c.Placeholders(staying)
 	if len(placeholders) == 0 {
 		return ""
@@ -49,7 +50,7 @@ func (c Consumers) Misfit(staying []v1alpha1.LeavingStatus, namespace string, ow
 			read += len(p.Patch)
 		}
 		if read <= maxPatches {
-			err = placeholder.Fit(placeholders, item.patches)
+			err = placeholder.Fit(ctx, placeholders, item.patches)
 		}
 		if err != nil {
 			return fmt.Sprintf("Flux could not build, or would apply, the placeholders of objects that leave with spec.patches of the Kustomization %s, "+

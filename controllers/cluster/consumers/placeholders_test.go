@@ -44,7 +44,7 @@ func TestWhosePatchesPlaceholdersFit(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			staying := []v1alpha1.LeavingStatus{{APIVersion: "apps.kubermatic.k8c.io/v1", Kind: "ApplicationDefinition", Name: "argocd"}}
 			owners := map[types.NamespacedName]bool{{Namespace: "owner", Name: "apps"}: true}
-			misfit := Consumers{Known: true, Items: test.items}.Misfit(staying, "flux-system", owners)
+			misfit := Consumers{Known: true, Items: test.items}.Misfit(t.Context(), staying, "flux-system", owners)
 			if (misfit == "") != test.fits {
 				t.Errorf("Misfit() = %q, and they fit is %t", misfit, test.fits)
 			}

@@ -87,7 +87,7 @@ func (ds *Departures) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelectio
 	for _, object := range leaving {
 		owners[guard.OwnerOf(object)] = true
 	}
-	if misfit := state.Consumers.Misfit(state.Staying, cs.Namespace, owners); misfit != "" {
+	if misfit := state.Consumers.Misfit(ctx, state.Staying, cs.Namespace, owners); misfit != "" {
 		return &HandoverError{misfit}
 	}
 	return nil

@@ -41,7 +41,7 @@ func (e *Effects) Adopted(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	if err := e.Objects.Read(ctx, adoption.Entering, found.add); err != nil {
 		return nil, err
 	}
-	replaced, err := guard.Replacements(result, found.settings)
+	replaced, err := guard.Replacements(ctx, result, found.settings)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (e *Effects) beside(ctx context.Context, cs *v1alpha1.CatalogSelection, pub
 	}
 	var all []safeguard.Change
 	for _, item := range state.Consumers.Naming() {
-		changes, err := guard.OperatorConflicts(cs, published, result, live, item.Live)
+		changes, err := guard.OperatorConflicts(ctx, cs, published, result, live, item.Live)
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@
 package comparing
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -21,7 +22,7 @@ type Live struct {
 
 // Adopt compares the definitions that enter the artifact with live ones of the same key, instead of
 // reporting them as added.
-func Adopt(s *diff.Selection, to *Side, live map[safeguard.Key]Live) error {
+func Adopt(ctx context.Context, s *diff.Selection, to *Side, live map[safeguard.Key]Live) error {
 	var entering []*diff.Application
 	var names []string
 	for i := range s.Applications {
@@ -30,7 +31,7 @@ func Adopt(s *diff.Selection, to *Side, live map[safeguard.Key]Live) error {
 			entering, names = append(entering, a), append(names, a.Name)
 		}
 	}
-	built, err := objects(to, names)
+	built, err := objects(ctx, to, names)
 	if err != nil {
 		return fmt.Errorf("comparing with what lives: %w", err)
 	}

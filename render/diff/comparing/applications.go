@@ -4,6 +4,7 @@ package comparing
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"github.com/winnow-dev/winnow/render/diff"
@@ -14,9 +15,9 @@ import (
 )
 
 // applications sets the change of each application.
-func (d *differ) applications(out *diff.Selection) error {
+func (d *differ) applications(ctx context.Context, out *diff.Selection) error {
 	older, newer := safeguard.ByKey(d.from.result().Definitions), safeguard.ByKey(d.to.result().Definitions)
-	if err := d.build(older, newer); err != nil {
+	if err := d.build(ctx, older, newer); err != nil {
 		return err
 	}
 	notices := d.notices()
@@ -59,7 +60,7 @@ func (d *differ) applications(out *diff.Selection) error {
 }
 
 // build builds the objects that are removed or may differ.
-func (d *differ) build(older, newer map[safeguard.Key]safeguard.Definition) error {
+func (d *differ) build(ctx context.Context, older, newer map[safeguard.Key]safeguard.Definition) error {
 	if d.from == nil || d.to == nil {
 		return nil
 	}
@@ -72,10 +73,10 @@ func (d *differ) build(older, newer map[safeguard.Key]safeguard.Definition) erro
 		}
 	}
 	var err error
-	if d.older, err = objects(d.from, slices.Concat(gone, both)); err != nil {
+	if d.older, err = objects(ctx, d.from, slices.Concat(gone, both)); err != nil {
 		return err
 	}
-	d.newer, err = objects(d.to, both)
+	d.newer, err = objects(ctx, d.to, both)
 	return err
 }
 

@@ -59,13 +59,13 @@ func Compare(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*
 		}
 	}
 	d := &differ{from: from, to: to, byCatalog: causes(verdict.ByCatalog), elsewhere: elsewhere(verdict.Changes), stranded: stranded(verdict.Changes), budget: maxDiffs}
-	if err := d.applications(out); err != nil {
+	if err := d.applications(ctx, out); err != nil {
 		return nil, fmt.Errorf("comparing the artifacts of %s: %w", some.Selection.Name, err)
 	}
-	if err := d.instances(out, verdict.Changes); err != nil {
+	if err := d.instances(ctx, out, verdict.Changes); err != nil {
 		return nil, fmt.Errorf("comparing the instances of %s: %w", some.Selection.Name, err)
 	}
-	if err := d.served(out); err != nil {
+	if err := d.served(ctx, out); err != nil {
 		return nil, fmt.Errorf("comparing the catalogs that %s serves: %w", some.Selection.Name, err)
 	}
 	out.Loosened = loosened(from, to)

@@ -3,6 +3,7 @@
 package comparing
 
 import (
+	"context"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -98,11 +99,11 @@ func stranded(changes []safeguard.Change) map[safeguard.Key]map[string][]string 
 	return found
 }
 
-func objects(side *Side, names []string) (map[safeguard.Key]kustomized.Object, error) {
+func objects(ctx context.Context, side *Side, names []string) (map[safeguard.Key]kustomized.Object, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
-	return side.Result.Objects(sorted(names))
+	return side.Result.Objects(ctx, sorted(names))
 }
 
 func newApplication(d safeguard.Definition, change diff.Change) diff.Application {

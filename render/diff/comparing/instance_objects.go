@@ -3,6 +3,7 @@
 package comparing
 
 import (
+	"context"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -23,11 +24,11 @@ type builtObjects struct {
 }
 
 // buildInstances builds the objects of the instances on both sides.
-func buildInstances(from, to *Side, names []string) (built builtObjects, err error) {
-	if built.before, err = from.result().InstanceObjects(names); err != nil {
+func buildInstances(ctx context.Context, from, to *Side, names []string) (built builtObjects, err error) {
+	if built.before, err = from.result().InstanceObjects(ctx, names); err != nil {
 		return built, err
 	}
-	built.after, err = to.result().InstanceObjects(names)
+	built.after, err = to.result().InstanceObjects(ctx, names)
 	return built, err
 }
 

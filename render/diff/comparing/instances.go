@@ -4,6 +4,7 @@ package comparing
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 
@@ -16,7 +17,7 @@ import (
 )
 
 // instances sets the changes of the instances. changes are those that the safeguards find.
-func (d *differ) instances(out *diff.Selection, changes []safeguard.Change) error {
+func (d *differ) instances(ctx context.Context, out *diff.Selection, changes []safeguard.Change) error {
 	older, newer := d.from.instances(), d.to.instances()
 	var differing []string
 	for name := range older {
@@ -30,7 +31,7 @@ func (d *differ) instances(out *diff.Selection, changes []safeguard.Change) erro
 		}
 	}
 	differing = sorted(differing)
-	objects, err := buildInstances(d.from, d.to, differing)
+	objects, err := buildInstances(ctx, d.from, d.to, differing)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@
 package comparing
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,12 +15,12 @@ import (
 )
 
 // served sets the changes of the catalog that serves the packages.
-func (d *differ) served(out *diff.Selection) error {
-	older, was, err := d.from.served()
+func (d *differ) served(ctx context.Context, out *diff.Selection) error {
+	older, was, err := d.from.served(ctx)
 	if err != nil {
 		return err
 	}
-	newer, is, err := d.to.served()
+	newer, is, err := d.to.served(ctx)
 	if err != nil {
 		return err
 	}

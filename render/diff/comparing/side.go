@@ -123,7 +123,7 @@ func (s *Side) instances() map[string]*installation.Instance {
 }
 
 // served returns the catalog that serves the packages of an artifact.
-func (s *Side) served() (kustomized.Object, *safeguard.Key, error) {
-	object, err := s.result().ServedObject()
+func (s *Side) served(ctx context.Context) (kustomized.Object, *safeguard.Key, error) {
+	object, err := s.result().ServedObject(ctx)
 	return object, s.result().Served, err
 }

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package patching
+
+import (
+	"sigs.k8s.io/kustomize/api/provider"
+	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/api/resource"
+	"sigs.k8s.io/kustomize/kyaml/resid"
+)
+
+// factory reads objects as a build of kustomize does.
+var factory = resmap.NewFactory(provider.NewDefaultDepProvider().GetResourceFactory())
+
+// Objects are the objects of an artifact, in parts.
+type Objects []resmap.ResMap
+
+// All returns the objects of all parts.
+func (o Objects) All() []*resource.Resource {
+	var all []*resource.Resource
+	for _, part := range o {
+		all = append(all, part.Resources()...)
+	}
+	return all
+}
+
+// normal returns an identity that is equal to others where kustomize takes them for the same.
+func normal(id resid.ResId) resid.ResId {
+	return resid.NewResIdWithNamespace(resid.NewGvk(id.Group, id.Version, id.Kind), id.Name, id.EffectiveNamespace())
+}
