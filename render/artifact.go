@@ -231,6 +231,9 @@ func patchedDefinitions(ctx context.Context, documents []document, objects []bac
 	if err != nil {
 		return nil, nil, unfit(ctx, "patches do not fit its documents")
 	}
+	if err := patching.CheckObjects(split.Unpatched, built); err != nil {
+		return nil, nil, fmt.Errorf("building the artifact: %w", err)
+	}
 	patched := kustomized.Contents(built.All())
 	defined = slices.SortedFunc(maps.Values(kustomized.Definitions(patched)), func(a, b safeguard.Definition) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.APIVersion, b.APIVersion))

@@ -8,11 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fluxcd/pkg/apis/kustomize"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/tree"
 )
 
 // Whoever opens a pull request may name an artifact of their own, in a registry of their own. What it is compared by has to be
@@ -30,6 +32,8 @@ func TestAnArtifactIsComparedAsItIsBuilt(t *testing.T) {
 			"a transformer", all + "transformers:\n- |-\n  apiVersion: builtin\n  kind: PatchTransformer\n  metadata: {name: x}\n" +
 				"  target: {name: argocd}\n  patch: '[{\"op\": \"remove\", \"path\": \"/spec/versions/0\"}]'\n", "",
 		},
+		{"a patch that makes a list of an object", adding(t, "/items", "[]"), ""},
+		{"a patch by which kustomize drops an object", adding(t, "/metadata/annotations", `{"config.kubernetes.io/local-config": "true"}`), ""},
 		{"a prefix", all + "namePrefix: x-\n", ""},
 		{
 			"a replacement", all + "replacements:\n- source: {kind: ApplicationDefinition, name: loki, fieldPath: metadata.name}\n" +
@@ -49,6 +53,9 @@ func TestAnArtifactIsComparedAsItIsBuilt(t *testing.T) {
 			}
 			if err != nil {
 				t.Fatal(err)
+			}
+			if strings.Contains(test.kustomization, "/items") {
+				t.Error("Flux takes the object for a list, and applies its items instead")
 			}
 			var compared []string
 			for _, d := range result.Definitions {
@@ -103,6 +110,19 @@ func TestAnArtifactThatSteersKustomizeOrFluxIsRefused(t *testing.T) {
 			}
 		})
 	}
+}
+
+// adding returns a kustomization.yaml as Winnow writes it, with a patch that adds a value to argocd.
+func adding(t *testing.T, path, value string) string {
+	t.Helper()
+	content, err := tree.Kustomization{
+		Resources: []string{"applicationdefinitions/argocd.yaml", "applicationdefinitions/loki.yaml"},
+		Patches:   []kustomize.Patch{{Patch: fmt.Sprintf(`[{"op": "add", "path": %q, "value": %s}]`, path, value), Target: &kustomize.Selector{Name: "argocd"}}},
+	}.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
 }
 
 // annotating returns the transformer that sets an annotation of all objects, as Winnow writes it.
