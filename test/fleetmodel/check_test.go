@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fleetmodel
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/render/diff"
+)
+
+// winnow runs a command of Winnow in this process.
+func (m *model) winnow(args ...string) (code int, stdout string) {
+	var out, notes bytes.Buffer
+	code = root.Run(m.t.Context(), args, strings.NewReader(""), &out, &notes)
+	m.said = notes.String()
+	return code, out.String()
+}
+
+// verdict is what the check of a pull request says of a target, or what the model expects of it.
+type verdict struct {
+	effect string
+	lost   []string
+}
+
+// Effects of a move.
+const (
+	unknown  = "unknown"
+	held     = "held"
+	approved = "approved"
+	harmless = "harmless"
+)
+
+// check runs the check of a pull request, and reports whether it passes. The verdicts are those on stages.
+func (m *model) check() (passes bool, verdicts map[string]verdict, err error) {
+	code, out := m.winnow("diff", "--git", "HEAD~1..HEAD", "--plain-http", "--fail-on", "held,unknown", "-o", "json")
+	m.count["checks of a commit"]++
+	var report diff.Report
+	if err := json.Unmarshal([]byte(out), &report); err != nil {
+		return false, nil, fmt.Errorf("winnow diff exits with %d and prints %q, %q: %w", code, out, m.said, err)
+	}
+	verdicts = map[string]verdict{}
+	for _, s := range report.Selections {
+		if s.Promotion != nil {
+			verdicts[s.Cluster] = verdictOf(s)
+		}
+	}
+	m.shown = fmt.Sprintf("exit %d, unknown %q, %v", code, report.Unknown, verdicts)
+	return code == 0, verdicts, nil
+}
+
+func verdictOf(s *diff.Selection) verdict {
+	v := verdict{effect: harmless}
+	switch {
+	case len(s.Unknown) > 0:
+		v.effect = unknown
+	case s.Held != nil && s.Held.Approved:
+		v.effect = approved
+	case s.Held != nil:
+		v.effect = held
+	}
+	for _, a := range s.Applications {
+		if a.Change == diff.Removed {
+			v.lost = append(v.lost, a.Name)
+		}
+		for _, version := range a.Versions {
+			if version.Change == diff.Removed {
+				v.lost = append(v.lost, a.Name+"/"+version.Version)
+			}
+		}
+	}
+	slices.Sort(v.lost)
+	return v
+}
+
+// expect returns what the model knows of a move.
+func (m *model) expect(before, after reference) verdict {
+	for _, s := range []reference{before, after} {
+		if _, rendered := m.contents[s.digest]; s.tag != "" || !rendered || !m.store.has(s.digest) {
+			return verdict{effect: unknown}
+		}
+	}
+	lost := m.contents[before.digest].lost(m.contents[after.digest])
+	switch {
+	case len(lost) == 0:
+		return verdict{effect: harmless}
+	case offers(before, after):
+		return verdict{approved, lost}
+	}
+	return verdict{held, lost}
+}
+
+// judge compares the verdicts of the check with what the model expects of each moved target.
+func (m *model) judge(before, after map[string]reference, verdicts map[string]verdict) error {
+	for _, target := range m.movedBetween(before, after) {
+		want, got := m.expect(before[target], after[target]), verdicts[target]
+		if got.effect != want.effect || want.effect != unknown && !slices.Equal(got.lost, want.lost) {
+			return fmt.Errorf("%w: the check says of %s %v, and the model %v: before %+v, after %+v", errVerdict, target, got, want, before[target], after[target])
+		}
+	}
+	return nil
+}

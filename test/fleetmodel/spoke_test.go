@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fleetmodel
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// pulled is an artifact that a spoke's source-controller has, with what reviewers have approved to lose until then.
+type pulled struct {
+	digest  string
+	granted map[string]bool
+}
+
+// spoke is a cluster with Flux.
+type spoke struct {
+	*Cluster
+	name, target string
+	// isolated is true while neither Git nor the registry is reached, and stopped while kustomize-controller applies nothing.
+	isolated, stopped bool
+	source            *pulled
+	applied           string
+}
+
+// has returns the definitions that live on the spoke.
+func (s *spoke) has() content {
+	has := content{}
+	for name, fields := range s.Live() {
+		has[name] = VersionsOf(fields)
+	}
+	return has
+}
+
+// fetch lets source-controller look into Git and the registry. It keeps its artifact where one of them fails.
+func (m *model) fetch(ctx context.Context, s *spoke) error {
+	digest, granted := m.hubs[1].pushed, m.edgeGranted
+	fleet := "edge"
+	if s.target != edge {
+		at := m.main[s.target]
+		if at.suspended {
+			return nil
+		}
+		digest, granted, fleet = at.digest, m.granted[s.target], "datacenter"
+	}
+	if s.isolated || digest == "" || s.source != nil && s.source.digest == digest && s.target != edge {
+		if s.source != nil && s.source.digest == digest && !s.isolated {
+			s.source.granted = granted
+		}
+		return nil
+	}
+	if !m.store.has(digest) {
+		m.count["pulls that fail"]++
+		return nil
+	}
+	if _, known := m.objects[digest]; !known {
+		layer, err := m.store.pull(ctx, "rendered/"+fleet, digest)
+		if err != nil {
+			return err
+		}
+		if m.objects[digest], err = Objects(ctx, layer); err != nil {
+			return err
+		}
+	}
+	s.source = &pulled{digest, granted}
+	return nil
+}
+
+// apply lets kustomize-controller apply what the spoke has pulled, and compares what that loses with what was approved.
+func (m *model) apply(s *spoke) error {
+	if s.stopped || s.source == nil {
+		return nil
+	}
+	before := s.has()
+	s.Apply(m.objects[s.source.digest])
+	if s.applied != s.source.digest {
+		s.applied = s.source.digest
+		m.count["artifacts applied on spokes"]++
+	}
+	lost := before.lost(s.has())
+	if len(lost) == 0 {
+		return nil
+	}
+	unapproved := slices.DeleteFunc(slices.Clone(lost), func(item string) bool { return s.source.granted[item] })
+	switch {
+	case len(unapproved) > 0:
+		return fmt.Errorf("%w: %s (%s) loses %s by %s", errViolation, s.name, s.target, strings.Join(unapproved, ", "), s.source.digest)
+	case s.target == edge:
+		m.count["losses on spokes that follow a tag, decided at the hub"] += len(lost)
+	default:
+		m.count["approved losses on spokes of stages"] += len(lost)
+	}
+	return nil
+}
+
+// grant returns what may be lost after a move: what was granted before, and what the approved move loses, without what is
+// there again.
+func grant(granted map[string]bool, lost []string, now content) map[string]bool {
+	next := map[string]bool{}
+	is := now.items()
+	for item := range granted {
+		next[item] = !is[item]
+	}
+	for _, item := range lost {
+		next[item] = true
+	}
+	return next
+}
