@@ -17,7 +17,7 @@ type Promotion struct {
 // ApprovesDigest reports whether a value of the annotation approves the digest: <digest> or <digest>#<note>.
 func ApprovesDigest(value, digest string) bool { return guard.Approves([]string{value}, digest) }
 
-// DigestApproval returns the value of the annotation that approves the digest, where it was used before.
-func DigestApproval(digest, used string) string {
-	return guard.Approval{Render: digest}.Entry([]string{used})
+// DigestApproval returns the value of the annotation that approves the digest, and is none of those that were used before.
+func DigestApproval(digest string, used []string) string {
+	return guard.Approval{Render: digest}.Entry(used)
 }

@@ -183,12 +183,17 @@ func (m *model) suspend() (string, error) {
 // editSelection excludes applications, keeps or deletes what leaves, or approves what the hub holds.
 func (m *model) editSelection() (string, error) {
 	h := pick(m, m.hubs)
+	for _, other := range m.hubs {
+		if other.held != "" && m.chance(50) {
+			h = other
+		}
+	}
 	file := "hub/" + h.fleet + ".yaml"
 	spec := m.specOf(m.read(file))
 	exclude, approve, policy := spec.Exclude, spec.Safeguards.Approve, string(spec.DeletionPolicy)
 	what := "edit the selection"
 	switch {
-	case h.held != "" && m.chance(60):
+	case h.held != "" && m.chance(75):
 		approve, what = last(append(approve, h.held), 20), "approve on the hub"
 		m.count["approvals on the hub"]++
 	case m.chance(20):

@@ -93,7 +93,8 @@ func pin(digest, annotation string) string {
 type reference struct {
 	digest, tag string
 	suspended   bool
-	// annotations are those that approve, by their files.
+	// annotation is the one that approves, of the last of its files that has one, and annotations are those of all.
+	annotation  string
 	annotations map[string]string
 }
 
@@ -128,11 +129,11 @@ func (m *model) sources() map[string]reference {
 				s.digest = digest
 			}
 			s.suspended = s.suspended || suspendLine.MatchString(text)
-			if s.tag == "" {
-				s.tag = firstOf(tagLine, text)
+			if s.tag = firstOf(tagLine, text); s.digest != "" {
+				s.tag = "" // the digest wins
 			}
 			if annotation := firstOf(approveLine, text); annotation != "" {
-				s.annotations[file] = annotation
+				s.annotation, s.annotations[file] = annotation, annotation
 			}
 		}
 		all[target] = s
@@ -140,15 +141,19 @@ func (m *model) sources() map[string]reference {
 	return all
 }
 
-// offers reports whether a change adds an approval of the digest that it promotes, in some file of the target.
+// offers reports whether a change adds an approval of the digest that it promotes: the OCIRepository has another annotation
+// than before, and none of its files had that one.
 func offers(before, after reference) bool {
+	digest, _, _ := strings.Cut(after.annotation, "#")
+	if digest != after.digest || after.annotation == before.annotation {
+		return false
+	}
 	for file, is := range after.annotations {
-		digest, _, _ := strings.Cut(is, "#")
-		if digest == after.digest && before.annotations[file] != is {
-			return true
+		if is == after.annotation && before.annotations[file] == is {
+			return false
 		}
 	}
-	return false
+	return true
 }
 
 // annotate returns a file with an annotation, which replaces a former one.

@@ -18,8 +18,8 @@ func (m *model) step() (string, error) {
 		weight int
 		run    func() (string, error)
 	}{
-		{34, m.reconcileSpokes},
-		{10, m.drawRelease},
+		{33, m.reconcileSpokes},
+		{6, m.drawRelease},
 		{14, func() (string, error) { return "the hub reconciles", m.reconcileHubs() }},
 		{5, m.disturb},
 		{12, m.promote},
@@ -30,7 +30,7 @@ func (m *model) step() (string, error) {
 		{2, m.copyStage},
 		{2, m.approveBefore},
 		{1, m.suspend},
-		{4, m.editSelection},
+		{9, m.editSelection},
 		{2, m.mergeKept},
 		{1, m.editSpoke},
 	}
@@ -84,12 +84,12 @@ func (m *model) drawRelease() (string, error) {
 		switch {
 		case m.chance(15):
 			m.note++
-		case m.chance(15) && len(next) > 2:
+		case m.chance(10) && len(next) > 2:
 			delete(next, name)
 		case !has:
 			next[name] = append(next[name], version)
 			slices.Sort(next[name])
-		case len(next[name]) > 1 && m.chance(70):
+		case len(next[name]) > 1 && m.chance(50):
 			next[name] = slices.DeleteFunc(next[name], func(v string) bool { return v == version })
 		}
 	}
@@ -112,7 +112,7 @@ func (m *model) disturb() (string, error) {
 		m.count["artifacts that the registry loses"]++
 	default:
 		for _, digest := range slices.Sorted(maps.Keys(m.store.gone)) {
-			if m.chance(70) {
+			if m.chance(90) {
 				delete(m.store.gone, digest)
 			}
 		}

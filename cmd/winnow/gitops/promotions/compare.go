@@ -155,13 +155,13 @@ func (s stage) hold(held *diff.Held) {
 	is := s.to.Annotations[v1alpha1.ApproveAnnotation]
 	names := func(value string) bool { return value != "" && diff.ApprovesDigest(value, s.after.Digest) }
 	switch {
-	case names(is) && is != s.approved:
+	case names(is) && !slices.Contains(s.former, is):
 		held.Approved = true
 		return
 	case names(is):
 		held.BaseApprovals = []string{is}
 	}
-	held.Approve = []string{diff.DigestApproval(s.after.Digest, s.approved)}
+	held.Approve = []string{diff.DigestApproval(s.after.Digest, s.former)}
 }
 
 // besides returns what is not compared although the artifacts are.

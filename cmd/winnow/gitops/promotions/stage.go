@@ -13,6 +13,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stagefile"
 )
 
 // stage is an OCIRepository whose Kustomization gets another artifact.
@@ -22,8 +23,8 @@ type stage struct {
 	from, to *revision.Source
 	before   revision.Reference
 	after    revision.Reference
-	// approved is the annotation that the OCIRepository of this name had before.
-	approved string
+	// former are the annotations that the OCIRepository of this name had before, itself or in the files that it is built of now.
+	former []string
 }
 
 // key tells stages apart: several Kustomizations may apply one.
@@ -70,8 +71,14 @@ func stageOf(base, head *revision.Revision, consumer revision.Consumer) (*stage,
 		return nil, nil // what is not known of its source is unknown already
 	}
 	for _, same := range base.Nearest(consumer.Origin, sourcev1.OCIRepositoryKind, nameOf(consumer)) {
-		if is := same.Annotations[v1alpha1.ApproveAnnotation]; s.approved == "" || is == to.Annotations[v1alpha1.ApproveAnnotation] {
-			s.approved = is
+		s.former = append(s.former, same.Annotations[v1alpha1.ApproveAnnotation])
+	}
+	for _, file := range append(slices.Clone(to.Inputs), to.File) {
+		found, _ := stagefile.Find(base.Inputs[file]) // the effective annotation is known
+		for _, in := range found {
+			if in.Name == to.Name {
+				s.former = append(s.former, in.Approval)
+			}
 		}
 	}
 	return s, nil

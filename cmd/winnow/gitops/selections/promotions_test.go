@@ -236,6 +236,15 @@ func TestThePlacesOfPromotions(t *testing.T) {
 			[]string{held("clusters/a", "clusters/a/digest.yaml")}, []string{"v2", "v3"},
 		},
 		{
+			"a patch with an annotation of its own ends, and the base has one that approved the digest for others",
+			map[string]string{
+				"base/apps.yaml": spoke("v3", "", approving("v3")) + apps, "base/kustomization.yaml": "resources: [apps.yaml]\n",
+				"clusters/a/kustomization.yaml": "resources: [../../base]\npatches: [{path: digest.yaml}]\n", "clusters/a/digest.yaml": spoke("v2", "", approving("v2")),
+			},
+			map[string]string{"clusters/a/kustomization.yaml": "resources: [../../base]\n"}, []string{"base", "clusters/a"},
+			[]string{"clusters/a held; loki removed; approve v3#2; base v3; in base/apps.yaml"}, []string{"v2", "v3"},
+		},
+		{
 			"a digest of a JSON patch",
 			map[string]string{
 				"clusters/a/apps.yaml":          spoke("v1", "") + apps,

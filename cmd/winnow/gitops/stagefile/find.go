@@ -9,6 +9,7 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/yamledit"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -19,6 +20,8 @@ type Stage struct {
 	// URL of the repository, and Digest in spec.ref; empty where the file does not have them. Follows are the tag or the
 	// range in spec.ref.
 	URL, Digest, Follows string
+	// Approval is the annotation that approves a promotion.
+	Approval string
 	// Line of the object.
 	Line int
 
@@ -54,6 +57,7 @@ func stagesIn(s Stage) (all []Stage) {
 	}
 	s.Namespace, s.Name, s.Line = s.text("metadata", "namespace"), s.text("metadata", "name"), s.node.Line
 	s.URL, s.Digest = s.text("spec", "url"), s.text("spec", "ref", "digest")
+	s.Approval = s.text("metadata", "annotations", v1alpha1.ApproveAnnotation)
 	for _, field := range []string{"tag", "semver"} {
 		if value := s.text("spec", "ref", field); value != "" {
 			s.Follows = field + " " + value
