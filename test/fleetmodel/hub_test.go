@@ -33,7 +33,8 @@ type release struct {
 type hub struct {
 	fleet     string
 	selection *v1alpha1.CatalogSelection
-	record    *record.Record
+	// record is that of the last publication; nil before the first.
+	record *record.Record
 	// pending is published, and not pushed yet, with the content that the model knows of it.
 	pending    []byte
 	pendingHas content
@@ -59,6 +60,9 @@ func (h *hub) reconcile(ctx context.Context, file string, r release) (bool, erro
 	h.selection.UID, h.selection.Status = types.UID("11111111-"+h.fleet), status
 	options, err := render.FromSpec(h.selection)
 	if err != nil {
+		return false, err
+	}
+	if h.record, err = record.Read(h.selection); err != nil && status.Artifact != nil {
 		return false, err
 	}
 	loaded := []source.Loaded{{Observed: source.Observed{
@@ -106,7 +110,7 @@ func (h *hub) publish(loaded []source.Loaded, result *render.Result, r release) 
 	var failure error
 	sum := guard.Checksum(result.Revision)
 	if lost := h.unexcused(r); len(lost) > 0 && !h.approved[sum] {
-		failure = fmt.Errorf("%w: the hub publishes %s without %v, which neither an edit nor an approval has taken away", errViolation, h.fleet, lost)
+		failure = fmt.Errorf("%w: the hub publishes %s without %v, which neither an edit nor an approval has taken away: before %v, excluded %v, policy %s, over %v, now %v", errViolation, h.fleet, lost, h.published, h.selection.Spec.Exclude, h.selection.Spec.DeletionPolicy, h.over, r.content)
 	}
 	clear(h.approved)
 	sources, status := source.Guarded(loaded), &h.selection.Status
@@ -115,15 +119,20 @@ func (h *hub) publish(loaded []source.Loaded, result *render.Result, r release) 
 	status.Artifact = &meta.Artifact{Revision: result.Revision}
 	status.Withheld = v1alpha1.NoConsumerReason
 	status.Sources = []v1alpha1.SourceStatus{{Kind: sources[0].Kind, Namespace: "fleet", Name: "catalog", Revision: loaded[0].Artifact.Revision, Digest: r.digest}}
-	h.record, h.published, h.over = &next, h.next, r.content
+	packed, err := next.Pack()
+	if err != nil {
+		return false, err
+	}
+	status.WrittenRecord = packed
+	h.published, h.over = h.next, r.content
 	if !isNew {
 		return false, failure
 	}
-	var packed bytes.Buffer
-	if err := result.WriteArchive(&packed); err != nil {
+	var archive bytes.Buffer
+	if err := result.WriteArchive(&archive); err != nil {
 		return false, err
 	}
-	h.pending, h.pendingHas = packed.Bytes(), h.next
+	h.pending, h.pendingHas = archive.Bytes(), h.next
 	return true, failure
 }
 

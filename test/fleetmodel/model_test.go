@@ -186,6 +186,9 @@ func TestFleet(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d, step %d: %s: %v\n%s\n%s", seed, n+1, did, err, m.shown, m.said)
 		}
+		if os.Getenv("FLEET_TRACE") != "" {
+			t.Logf("%d: %s: %s", n+1, did, m.said)
+		}
 		if (n+1)%1000 == 0 {
 			m.tidy()
 			t.Logf("%d steps after %s", n+1, time.Since(start).Round(time.Second))

@@ -194,12 +194,12 @@ func (m *model) editSelection() (string, error) {
 	what := "edit the selection"
 	switch {
 	case h.held != "" && m.chance(75):
-		approve, what = last(append(approve, h.held), 20), "approve on the hub"
+		approve, what = with(approve, h.held), "approve on the hub"
 		m.count["approvals on the hub"]++
 	case m.chance(20):
 		policy = map[string]string{"Delete": "Orphan", "Orphan": "Delete"}[policy]
 	case m.chance(15):
-		approve = last(append(approve, pick(m, m.digests)), 20)
+		approve = with(approve, pick(m, m.digests))
 	default:
 		name := pick(m, names)
 		if i := slices.Index(exclude, name); i >= 0 {
@@ -216,6 +216,11 @@ func (m *model) editSelection() (string, error) {
 		}
 		return true
 	})
+}
+
+// with returns the last entries of a list with another one.
+func with(entries []string, entry string) []string {
+	return last(append(slices.DeleteFunc(slices.Clone(entries), func(e string) bool { return e == entry }), entry), 20)
 }
 
 // mergeKept updates a pull request that was kept, and merges it if it can be.

@@ -57,7 +57,11 @@ func newStore(t *testing.T) *store {
 
 // push pushes an archive of a type under a tag, and returns the digest. What was gone is there again.
 func (s *store) push(ctx context.Context, name, tag, artifactType string, archive []byte) (string, error) {
-	artifact, err := registry.Pack(artifactType, registry.NewBlob(v1.MediaTypeImageLayerGzip, archive), nil)
+	layer := registry.NewBlob(v1.MediaTypeImageLayerGzip, archive)
+	if artifactType == contract.ArtifactType {
+		layer.Descriptor.Annotations = map[string]string{v1.AnnotationTitle: "applications"}
+	}
+	artifact, err := registry.Pack(artifactType, layer, nil)
 	if err != nil {
 		return "", err
 	}

@@ -41,7 +41,7 @@ func (m *model) review(base string) (string, error) {
 		if err != nil {
 			return "checked", err
 		}
-		if err := m.judge(m.main, after, verdicts); err != nil {
+		if err := m.judge(m.main, after, passes, verdicts); err != nil {
 			return "checked", err
 		}
 		if passes {

@@ -92,7 +92,8 @@ func pin(digest, annotation string) string {
 // reference is what Git has of the OCIRepository of a target.
 type reference struct {
 	digest, tag string
-	suspended   bool
+	// tagged reports that one of its files has a tag, which a digest overrides.
+	tagged, suspended bool
 	// annotation is the one that approves, of the last of its files that has one, and annotations are those of all.
 	annotation  string
 	annotations map[string]string
@@ -129,8 +130,11 @@ func (m *model) sources() map[string]reference {
 				s.digest = digest
 			}
 			s.suspended = s.suspended || suspendLine.MatchString(text)
-			if s.tag = firstOf(tagLine, text); s.digest != "" {
-				s.tag = "" // the digest wins
+			if s.tag = firstOf(tagLine, text); s.tag != "" {
+				s.tagged = true
+			}
+			if s.digest != "" {
+				s.tag = ""
 			}
 			if annotation := firstOf(approveLine, text); annotation != "" {
 				s.annotation, s.annotations[file] = annotation, annotation
