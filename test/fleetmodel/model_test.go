@@ -47,7 +47,8 @@ type model struct {
 	main        map[string]reference
 	granted     map[string]map[string]bool
 	edgeGranted map[string]bool
-	// merges are the last commits of the main branch, and kept pull requests that wait.
+	// moves counts the moves of each target. merges are the last commits of the main branch, and kept pull requests that wait.
+	moves        map[string]int
 	merges, kept []string
 
 	count map[string]int
@@ -63,7 +64,7 @@ func newModel(t *testing.T, seed uint64) *model {
 		hubs:     []*hub{{fleet: "datacenter", approved: map[string]bool{}}, {fleet: "edge", approved: map[string]bool{}}},
 		targets:  []string{staging, canary, production},
 		contents: map[string]content{}, objects: map[string]map[string]map[string]any{},
-		granted: map[string]map[string]bool{}, count: map[string]int{},
+		granted: map[string]map[string]bool{}, moves: map[string]int{}, count: map[string]int{},
 	}
 	for _, h := range m.hubs {
 		h.selection = &v1alpha1.CatalogSelection{}
@@ -154,6 +155,24 @@ func (m *model) reconcileHubs() error {
 	return nil
 }
 
+// settle ends all faults: each spoke then runs what Git has.
+func (m *model) settle() error {
+	clear(m.store.gone)
+	for _, s := range m.spokes {
+		s.isolated, s.stopped = false, false
+		if err := m.fetch(m.t.Context(), s); err != nil {
+			return err
+		}
+		if err := m.apply(s); err != nil {
+			return err
+		}
+		if at := m.main[s.target]; s.target != edge && !at.suspended && s.applied != at.digest {
+			return fmt.Errorf("%s runs %s, and Git has %s", s.name, s.applied, at.digest)
+		}
+	}
+	return nil
+}
+
 // last returns the last elements of a list.
 func last[T any](all []T, most int) []T { return all[max(0, len(all)-most):] }
 
@@ -186,15 +205,12 @@ func TestFleet(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d, step %d: %s: %v\n%s\n%s", seed, n+1, did, err, m.shown, m.said)
 		}
-		if os.Getenv("FLEET_TRACE") != "" {
-			t.Logf("%d: %s: %s", n+1, did, m.said)
-		}
 		if (n+1)%1000 == 0 {
 			m.tidy()
 			t.Logf("%d steps after %s", n+1, time.Since(start).Round(time.Second))
 		}
 	}
-	m.count["steps"] = steps
+	m.must(m.settle())
 	t.Logf("%d steps of seed %d in %s", steps, seed, time.Since(start).Round(100*time.Millisecond))
 	for _, name := range slices.Sorted(maps.Keys(m.count)) {
 		t.Logf("| %s | %d |", name, m.count[name])

@@ -5,6 +5,7 @@ package fleetmodel
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"sigs.k8s.io/yaml"
 
@@ -142,8 +143,8 @@ func (m *model) decide(base string, after map[string]reference, given map[string
 			m.count["approvals of authors that reviewers accept"]++
 		}
 		granted[target] = grant(m.granted[target], lost, now)
-		m.count["moves of stages that are merged"]++
 	}
+	m.countMerged(after)
 	for target, g := range granted {
 		m.granted[target] = g
 	}
@@ -152,6 +153,25 @@ func (m *model) decide(base string, after map[string]reference, given map[string
 	m.merges = last(append(m.merges, m.head()), 12)
 	m.count["pull requests that are merged"]++
 	return "merged", nil
+}
+
+// countMerged counts the moves of a merge.
+func (m *model) countMerged(after map[string]reference) {
+	moved := m.movedBetween(m.main, after)
+	if len(moved) > 1 {
+		m.count["merges that move several stages"]++
+	}
+	for _, target := range moved {
+		m.moves[target]++
+		m.count["moves of stages that are merged"]++
+		from, to := slices.Index(m.digests, m.main[target].digest), slices.Index(m.digests, after[target].digest)
+		if to > from+1 && from >= 0 {
+			m.count["of these, with skipped revisions"]++
+		}
+		if m.expect(m.main[target], after[target]).effect == approved && strings.Contains(after[target].annotation, "#") {
+			m.count["of these, approved although the digest had been approved before"]++
+		}
+	}
 }
 
 // approveAtHubs notes the approvals that a merge adds to the selections.

@@ -22,13 +22,17 @@ type spoke struct {
 	// isolated is true while neither Git nor the registry is reached, and stopped while kustomize-controller applies nothing.
 	isolated, stopped bool
 	source            *pulled
-	applied           string
+	// applied is the digest that was applied last, and moves are those of its target until then.
+	applied string
+	moves   int
 }
 
 // has returns the definitions that live on the spoke.
-func (s *spoke) has() content {
+func (s *spoke) has() content { return contentOf(s.Live()) }
+
+func contentOf(objects map[string]map[string]any) content {
 	has := content{}
-	for name, fields := range s.Live() {
+	for name, fields := range objects {
 		has[name] = VersionsOf(fields)
 	}
 	return has
@@ -52,7 +56,7 @@ func (m *model) fetch(ctx context.Context, s *spoke) error {
 		return nil
 	}
 	if !m.store.has(digest) {
-		m.count["pulls that fail"]++
+		m.count["pulls of spokes that fail"]++
 		return nil
 	}
 	if _, known := m.objects[digest]; !known {
@@ -60,9 +64,14 @@ func (m *model) fetch(ctx context.Context, s *spoke) error {
 		if err != nil {
 			return err
 		}
-		if m.objects[digest], err = Objects(ctx, layer); err != nil {
+		built, err := Objects(ctx, layer)
+		if err != nil {
 			return err
 		}
+		if has := contentOf(built); len(has.lost(m.contents[digest]))+len(m.contents[digest].lost(has)) > 0 {
+			return fmt.Errorf("%s has %v, and the model knows %v", digest, has, m.contents[digest])
+		}
+		m.objects[digest] = built
 	}
 	s.source = &pulled{digest, granted}
 	return nil
@@ -77,7 +86,11 @@ func (m *model) apply(s *spoke) error {
 	s.Apply(m.objects[s.source.digest])
 	if s.applied != s.source.digest {
 		s.applied = s.source.digest
-		m.count["artifacts applied on spokes"]++
+		m.count["artifacts that spokes apply"]++
+		if s.target != edge && m.moves[s.target]-s.moves > 1 {
+			m.count["of these, on spokes that lag two moves or more"]++
+		}
+		s.moves = m.moves[s.target]
 	}
 	lost := before.lost(s.has())
 	if len(lost) == 0 {
@@ -88,9 +101,9 @@ func (m *model) apply(s *spoke) error {
 	case len(unapproved) > 0:
 		return fmt.Errorf("%w: %s (%s) loses %s by %s", errViolation, s.name, s.target, strings.Join(unapproved, ", "), s.source.digest)
 	case s.target == edge:
-		m.count["losses on spokes that follow a tag, decided at the hub"] += len(lost)
+		m.count["versions and definitions lost on spokes that follow a tag (not guarded)"] += len(lost)
 	default:
-		m.count["approved losses on spokes of stages"] += len(lost)
+		m.count["versions and definitions lost on spokes of stages, all approved"] += len(lost)
 	}
 	return nil
 }

@@ -18,19 +18,19 @@ func (m *model) step() (string, error) {
 		weight int
 		run    func() (string, error)
 	}{
-		{33, m.reconcileSpokes},
+		{38, m.reconcileSpokes},
 		{6, m.drawRelease},
 		{14, func() (string, error) { return "the hub reconciles", m.reconcileHubs() }},
 		{5, m.disturb},
-		{12, m.promote},
+		{10, m.promote},
 		{3, m.editByHand},
 		{3, m.moveSeveral},
 		{3, m.pinCluster},
-		{4, m.rollBack},
+		{3, m.rollBack},
 		{2, m.copyStage},
 		{2, m.approveBefore},
 		{1, m.suspend},
-		{9, m.editSelection},
+		{7, m.editSelection},
 		{2, m.mergeKept},
 		{1, m.editSpoke},
 	}
@@ -100,7 +100,7 @@ func (m *model) drawRelease() (string, error) {
 // disturb isolates or stops spokes, or takes artifacts out of the registry, and puts them back.
 func (m *model) disturb() (string, error) {
 	s := pick(m, m.spokes)
-	switch m.rand.IntN(6) {
+	switch m.rand.IntN(8) {
 	case 0:
 		s.isolated = !s.isolated
 	case 1:
