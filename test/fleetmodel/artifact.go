@@ -3,30 +3,31 @@
 package fleetmodel
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
-
-	"github.com/winnow-dev/winnow/render/archive"
 )
 
-// Objects builds the objects of a rendered artifact, a tar+gzip, as kustomize-controller does for a Kustomization flux-system/
-// applications: with its labels. It returns their fields by their names.
-func Objects(ctx context.Context, packed []byte) (map[string]map[string]any, error) {
-	files, err := archive.Read(ctx, bytes.NewReader(packed), archive.DefaultLimits())
+// Objects builds the objects of a rendered artifact as kustomize-controller does for a Kustomization, with its labels. It
+// returns their fields by their names.
+func Objects(artifact fs.FS, kustomization types.NamespacedName) (map[string]map[string]any, error) {
+	fsys := filesys.MakeFsInMemory()
+	err := fs.WalkDir(artifact, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := fs.ReadFile(artifact, name)
+		if err != nil {
+			return err
+		}
+		return fsys.WriteFile("/artifact/"+name, content)
+	})
 	if err != nil {
 		return nil, err
-	}
-	fsys := filesys.MakeFsInMemory()
-	for _, name := range files.Paths() {
-		content, _ := files.Content(name)
-		if err := fsys.WriteFile("/artifact/"+name, content); err != nil {
-			return nil, err
-		}
 	}
 	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(fsys, "/artifact")
 	if err != nil {
@@ -43,8 +44,8 @@ func Objects(ctx context.Context, packed []byte) (map[string]map[string]any, err
 			return nil, err
 		}
 		fields := Flatten(object)
-		fields["metadata.labels.kustomize.toolkit.fluxcd.io/name"] = "applications"
-		fields["metadata.labels.kustomize.toolkit.fluxcd.io/namespace"] = "flux-system"
+		fields["metadata.labels.kustomize.toolkit.fluxcd.io/name"] = kustomization.Name
+		fields["metadata.labels.kustomize.toolkit.fluxcd.io/namespace"] = kustomization.Namespace
 		objects[r.GetName()] = fields
 	}
 	return objects, nil

@@ -3,10 +3,15 @@
 package fleetmodel
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/render/archive"
 )
 
 // pulled is an artifact that a spoke's source-controller has, with what reviewers have approved to lose until then.
@@ -64,7 +69,11 @@ func (m *model) fetch(ctx context.Context, s *spoke) error {
 		if err != nil {
 			return err
 		}
-		built, err := Objects(ctx, layer)
+		files, err := archive.Read(ctx, bytes.NewReader(layer), archive.DefaultLimits())
+		if err != nil {
+			return err
+		}
+		built, err := Objects(files.FS(), types.NamespacedName{Namespace: "flux-system", Name: "applications"})
 		if err != nil {
 			return err
 		}
