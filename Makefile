@@ -219,6 +219,17 @@ soak: ## Compare 1,000 random steps with a model (half an hour).
 	@$(SERVERS)
 	WINNOW_SOAK_STEPS=$(SOAK_STEPS) $(GO_TEST_RACE) -tags e2e -count=1 -run '^TestSoak' -timeout 60m -v ./test/e2e
 
+# One process: Git has its working directory.
+WINNOW_FLEET_SEED ?= $(if $(filter fleet-model,$(MAKECMDGOALS)),$(shell awk 'BEGIN { srand(); print int(rand() * 1e9) }'),1)
+FLEET_SEED := $(WINNOW_FLEET_SEED)
+FLEET_STEPS := $(or $(WINNOW_FLEET_STEPS),10000)
+
+.PHONY: fleet-model
+fleet-model: ## Compare 10,000 random steps of a hub and 40 spokes with a model (ten minutes).
+	@echo "fleet-model: WINNOW_FLEET_SEED=$(FLEET_SEED)"
+	GOGC=400 WINNOW_FLEET_STEPS=$(FLEET_STEPS) WINNOW_FLEET_SEED=$(FLEET_SEED) \
+	  $(GO) test -count=1 -run '^TestFleet$$' -timeout 3h -v ./test/fleetmodel
+
 CHAOS_SECONDS := $(or $(WINNOW_CHAOS_SECONDS),600)
 
 .PHONY: chaos

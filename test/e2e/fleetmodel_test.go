@@ -42,11 +42,12 @@ type modelled struct {
 	objects map[string]map[string]any
 }
 
-// TestTheModelOfFluxIsFlux walks at random, and compares the live objects after each step.
+// TestTheModelOfFluxIsFlux walks at random, and compares the live objects after each step. The test of the model itself is in
+// test/fleetmodel.
 func TestTheModelOfFluxIsFlux(t *testing.T) {
-	seed := fromEnvironment(t, "FLEET_SEED", 3)
+	seed := fromEnvironment(t, "WINNOW_FLEET_SEED", 3)
 	m := newModelled(t, uint64(seed)) //nolint:gosec // any number is a seed
-	for n := range fromEnvironment(t, "FLEET_STEPS", 24) {
+	for n := range 24 {
 		did := m.step()
 		t.Logf("%d: %s", n+1, did)
 		if t.Failed() {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -195,9 +196,9 @@ func fromEnvironment(t *testing.T, name string, fallback int) int {
 	return value
 }
 
-// TestFleet draws steps. FLEET_STEPS is their number, and FLEET_SEED says which.
+// TestFleet draws steps: WINNOW_FLEET_STEPS of them, which WINNOW_FLEET_SEED repeats.
 func TestFleet(t *testing.T) {
-	seed, steps := fromEnvironment(t, "FLEET_SEED", 1), fromEnvironment(t, "FLEET_STEPS", 60)
+	seed, steps := fromEnvironment(t, "WINNOW_FLEET_SEED", 1), fromEnvironment(t, "WINNOW_FLEET_STEPS", 60)
 	m := newModel(t, uint64(seed)) //nolint:gosec // any number is a seed
 	start := time.Now()
 	for n := range steps {
@@ -211,8 +212,9 @@ func TestFleet(t *testing.T) {
 		}
 	}
 	m.must(m.settle())
-	t.Logf("%d steps of seed %d in %s", steps, seed, time.Since(start).Round(100*time.Millisecond))
+	var table strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(m.count)) {
-		t.Logf("| %s | %d |", name, m.count[name])
+		fmt.Fprintf(&table, "\n| %s | %d |", name, m.count[name])
 	}
+	t.Logf("%d steps of seed %d in %s%s", steps, seed, time.Since(start).Round(100*time.Millisecond), &table)
 }

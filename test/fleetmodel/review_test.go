@@ -166,10 +166,10 @@ func (m *model) countMerged(after map[string]reference) {
 		m.count["moves of stages that are merged"]++
 		from, to := slices.Index(m.digests, m.main[target].digest), slices.Index(m.digests, after[target].digest)
 		if to > from+1 && from >= 0 {
-			m.count["of these, with skipped revisions"]++
+			m.count["moves of stages that are merged, with skipped revisions"]++
 		}
 		if m.expect(m.main[target], after[target]).effect == approved && strings.Contains(after[target].annotation, "#") {
-			m.count["of these, approved although the digest had been approved before"]++
+			m.count["moves of stages that are merged, of a digest that was approved there before"]++
 		}
 	}
 }

@@ -97,7 +97,7 @@ func (m *model) apply(s *spoke) error {
 		s.applied = s.source.digest
 		m.count["artifacts that spokes apply"]++
 		if s.target != edge && m.moves[s.target]-s.moves > 1 {
-			m.count["of these, on spokes that lag two moves or more"]++
+			m.count["artifacts that spokes apply, two moves late or more"]++
 		}
 		s.moves = m.moves[s.target]
 	}
