@@ -220,7 +220,7 @@ soak: ## Compare 1,000 random steps with a model (half an hour).
 	WINNOW_SOAK_STEPS=$(SOAK_STEPS) $(GO_TEST_RACE) -tags e2e -count=1 -run '^TestSoak' -timeout 60m -v ./test/e2e
 
 # One process: Git has its working directory.
-WINNOW_FLEET_SEED ?= $(if $(filter fleet-model,$(MAKECMDGOALS)),$(shell awk 'BEGIN { srand(); print int(rand() * 1e9) }'),1)
+WINNOW_FLEET_SEED ?= $(if $(filter fleet-model,$(MAKECMDGOALS)),$(shell awk 'BEGIN { srand(); print int(rand() * 1e9) }'),6)
 FLEET_SEED := $(WINNOW_FLEET_SEED)
 FLEET_STEPS := $(or $(WINNOW_FLEET_STEPS),10000)
 

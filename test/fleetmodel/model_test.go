@@ -3,6 +3,7 @@
 package fleetmodel
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -79,7 +80,7 @@ func newModel(t *testing.T, seed uint64) *model {
 			m.spokes = append(m.spokes, &spoke{Cluster: NewCluster(), name: fmt.Sprintf("%s-%d", n, i), target: n})
 		}
 	}
-	slices.SortFunc(m.spokes, func(a, b *spoke) int { return compareNames(a.name, b.name) })
+	slices.SortFunc(m.spokes, func(a, b *spoke) int { return strings.Compare(a.name, b.name) })
 	for i := range 4 {
 		target := fmt.Sprintf("pinned/c%d", i)
 		m.targets = append(m.targets, target)
@@ -94,13 +95,6 @@ func newModel(t *testing.T, seed uint64) *model {
 	m.commit("base")
 	m.main = m.sources()
 	return m
-}
-
-func compareNames(a, b string) int {
-	if a < b {
-		return -1
-	}
-	return 1
 }
 
 func (m *model) must(err error) {
@@ -121,7 +115,7 @@ func (m *model) release(c content) {
 	packed := sourcetest.Archive(m.t, files...)
 	digest, err := m.store.pushCatalog(m.t.Context(), packed)
 	m.must(err)
-	loaded, err := render.LoadArchive(m.t.Context(), "catalog", bytesReader(packed), render.CatalogLocation{})
+	loaded, err := render.LoadArchive(m.t.Context(), "catalog", bytes.NewReader(packed), render.CatalogLocation{})
 	m.must(err)
 	m.catalog = release{c, digest, loaded}
 	m.releases = last(append(m.releases, c), 12)
@@ -198,7 +192,7 @@ func fromEnvironment(t *testing.T, name string, fallback int) int {
 
 // TestFleet draws steps: WINNOW_FLEET_STEPS of them, which WINNOW_FLEET_SEED repeats.
 func TestFleet(t *testing.T) {
-	seed, steps := fromEnvironment(t, "WINNOW_FLEET_SEED", 1), fromEnvironment(t, "WINNOW_FLEET_STEPS", 60)
+	seed, steps := fromEnvironment(t, "WINNOW_FLEET_SEED", 6), fromEnvironment(t, "WINNOW_FLEET_STEPS", 40)
 	m := newModel(t, uint64(seed)) //nolint:gosec // any number is a seed
 	start := time.Now()
 	for n := range steps {

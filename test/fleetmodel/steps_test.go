@@ -3,14 +3,10 @@
 package fleetmodel
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 )
-
-func bytesReader(content []byte) io.Reader { return bytes.NewReader(content) }
 
 // step draws a step, and returns what it was.
 func (m *model) step() (string, error) {
