@@ -192,7 +192,7 @@ func fromEnvironment(t *testing.T, name string, fallback int) int {
 
 // TestFleet draws steps: WINNOW_FLEET_STEPS of them, which WINNOW_FLEET_SEED repeats.
 func TestFleet(t *testing.T) {
-	seed, steps := fromEnvironment(t, "WINNOW_FLEET_SEED", 6), fromEnvironment(t, "WINNOW_FLEET_STEPS", 40)
+	seed, steps := fromEnvironment(t, "WINNOW_FLEET_SEED", 6), fromEnvironment(t, "WINNOW_FLEET_STEPS", 32)
 	m := newModel(t, uint64(seed)) //nolint:gosec // any number is a seed
 	start := time.Now()
 	for n := range steps {
