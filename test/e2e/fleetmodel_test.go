@@ -46,7 +46,7 @@ type modelled struct {
 // test/fleetmodel.
 func TestTheModelOfFluxIsFlux(t *testing.T) {
 	seed := fromEnvironment(t, "WINNOW_FLEET_SEED", 3)
-	m := newModelled(t, uint64(seed)) //nolint:gosec // any number is a seed
+	m := newModelled(t, uint64(seed))
 	for n := range 24 {
 		did := m.step()
 		t.Logf("%d: %s", n+1, did)
@@ -57,7 +57,7 @@ func TestTheModelOfFluxIsFlux(t *testing.T) {
 }
 
 func newModelled(t *testing.T, seed uint64) *modelled {
-	m := &modelled{scenario: &scenario{t: t, name: "fleetmodel"}, rand: rand.New(rand.NewPCG(seed, 0)), model: fleetmodel.NewCluster()} //nolint:gosec // it draws steps
+	m := &modelled{scenario: &scenario{t: t, name: "fleetmodel"}, rand: rand.New(rand.NewPCG(seed, 0)), model: fleetmodel.NewCluster()}
 	m.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: m.name}})
 	m.release()
 	m.repository = m.scenario.repository()

@@ -36,7 +36,7 @@ func newClone(t *testing.T) clone {
 
 // try runs git.
 func (c clone) try(args ...string) (string, error) {
-	out, err := exec.CommandContext(c.t.Context(), "git", args...).Output() //nolint:gosec // arguments of the model
+	out, err := exec.CommandContext(c.t.Context(), "git", args...).Output()
 	return strings.TrimSpace(string(out)), err
 }
 

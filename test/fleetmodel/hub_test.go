@@ -109,7 +109,7 @@ func (h *hub) admits(ctx context.Context, sources []guard.Source, result *render
 func (h *hub) publish(loaded []source.Loaded, result *render.Result, r release) (bool, error) {
 	var failure error
 	sum := guard.Checksum(result.Revision)
-	if lost := h.unexcused(r); len(lost) > 0 && !h.approved[sum] {
+	if lost := h.unexcused(); len(lost) > 0 && !h.approved[sum] {
 		failure = fmt.Errorf("%w: the hub publishes %s without %v, which neither an edit nor an approval has taken away: before %v, excluded %v, policy %s, over %v, now %v", errViolation, h.fleet, lost, h.published, h.selection.Spec.Exclude, h.selection.Spec.DeletionPolicy, h.over, r.content)
 	}
 	clear(h.approved)
@@ -137,7 +137,7 @@ func (h *hub) publish(loaded []source.Loaded, result *render.Result, r release) 
 }
 
 // unexcused returns what the next publication loses and the new spec over the catalog of the last one would not lose.
-func (h *hub) unexcused(r release) []string {
+func (h *hub) unexcused() []string {
 	excused := h.published.lost(h.over.without(h.selection.Spec.Exclude))
 	return slices.DeleteFunc(h.published.lost(h.next), func(item string) bool { return slices.Contains(excused, item) })
 }

@@ -62,7 +62,7 @@ type model struct {
 func newModel(t *testing.T, seed uint64) *model {
 	t.Helper()
 	m := &model{
-		clone: newClone(t), t: t, rand: rand.New(rand.NewPCG(seed, 0)), store: newStore(t), //nolint:gosec // it draws steps
+		clone: newClone(t), t: t, rand: rand.New(rand.NewPCG(seed, 0)), store: newStore(t),
 		hubs:     []*hub{{fleet: "datacenter", approved: map[string]bool{}}, {fleet: "edge", approved: map[string]bool{}}},
 		targets:  []string{staging, canary, production},
 		contents: map[string]content{}, objects: map[string]map[string]map[string]any{},
@@ -193,7 +193,7 @@ func fromEnvironment(t *testing.T, name string, fallback int) int {
 // TestFleet draws steps: WINNOW_FLEET_STEPS of them, which WINNOW_FLEET_SEED repeats.
 func TestFleet(t *testing.T) {
 	seed, steps := fromEnvironment(t, "WINNOW_FLEET_SEED", 6), fromEnvironment(t, "WINNOW_FLEET_STEPS", 32)
-	m := newModel(t, uint64(seed)) //nolint:gosec // any number is a seed
+	m := newModel(t, uint64(seed))
 	start := time.Now()
 	for n := range steps {
 		did, err := m.step()
