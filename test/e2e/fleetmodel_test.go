@@ -40,6 +40,8 @@ type modelled struct {
 	// tag is the artifact of the OCIRepository, and objects are those in it.
 	tag     string
 	objects map[string]map[string]any
+	// kept and deleted count the definitions that left the artifact.
+	kept, deleted int
 }
 
 // TestTheModelOfFluxIsFlux walks at random, and compares the live objects after each step. The test of the model itself is in
@@ -53,6 +55,9 @@ func TestTheModelOfFluxIsFlux(t *testing.T) {
 		if t.Failed() {
 			t.Fatalf("seed %d, step %d: %s", seed, n+1, did)
 		}
+	}
+	if m.kept == 0 || m.deleted == 0 {
+		t.Errorf("the walk shows too little: of what left the artifact, %d were kept and %d deleted", m.kept, m.deleted)
 	}
 }
 
@@ -114,14 +119,14 @@ func (m *modelled) release() {
 func (m *modelled) step() (did string) {
 	defer m.compare()
 	switch m.rand.IntN(8) {
-	case 0, 1, 2:
+	case 0, 1, 2, 3:
 		m.release()
 		m.pointTo(m.tag)
 		m.awaitApplied()
 		return fmt.Sprintf("apply %v", slices.Sorted(maps.Keys(m.objects)))
-	case 3:
-		return m.lag()
 	case 4:
+		return m.lag()
+	case 5:
 		return m.lose()
 	}
 	return m.edit()
@@ -219,7 +224,17 @@ func (m *modelled) awaitApplied() {
 		}
 		return err
 	})
+	former := m.model.Inventory()
 	m.model.Apply(m.objects)
+	for _, name := range former {
+		switch _, stays := m.objects[name]; {
+		case stays:
+		case m.model.Live()[name] != nil:
+			m.kept++
+		default:
+			m.deleted++
+		}
+	}
 }
 
 // reapply requests a reconciliation of the Kustomization, and waits for its end.
