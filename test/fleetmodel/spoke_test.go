@@ -54,13 +54,13 @@ func (m *model) fetch(ctx context.Context, s *spoke) error {
 		}
 		digest, granted, fleet = at.digest, m.granted[s.target], "datacenter"
 	}
-	if s.isolated || digest == "" || s.source != nil && s.source.digest == digest && s.target != edge {
-		if s.source != nil && s.source.digest == digest && !s.isolated {
-			s.source.granted = granted
-		}
+	switch {
+	case s.isolated:
 		return nil
-	}
-	if !m.store.has(digest) {
+	case s.source != nil && s.source.digest == digest:
+		s.source.granted = granted
+		return nil
+	case !m.store.has(digest):
 		m.count["pulls of spokes that fail"]++
 		return nil
 	}

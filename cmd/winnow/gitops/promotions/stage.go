@@ -74,7 +74,7 @@ func stageOf(base, head *revision.Revision, consumer revision.Consumer) (*stage,
 		s.former = append(s.former, same.Annotations[v1alpha1.ApproveAnnotation])
 	}
 	for _, file := range append(slices.Clone(to.Inputs), to.File) {
-		found, _ := stagefile.Find(base.Inputs[file]) // the effective annotation is known
+		found, _ := stagefile.Find(base.Inputs[file]) // of one that is no YAML, the annotation that takes effect is known
 		for _, in := range found {
 			if in.Name == to.Name {
 				s.former = append(s.former, in.Approval)
