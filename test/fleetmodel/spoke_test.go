@@ -57,7 +57,7 @@ func (m *model) fetch(ctx context.Context, s *spoke) error {
 	switch {
 	case s.isolated:
 		return nil
-	case s.source != nil && s.source.digest == digest:
+	case s.target != edge && s.source != nil && s.source.digest == digest: // a tag has to be looked up
 		s.source.granted = granted
 		return nil
 	case !m.store.has(digest):
