@@ -76,7 +76,7 @@ func newModelled(t *testing.T, seed uint64) *modelled {
 	t.Cleanup(func() {
 		m.remove(m.applied, m.repository)
 		for name := range m.live() {
-			m.scenario.remove(definitionOf(name))
+			m.remove(definitionOf(name))
 		}
 	})
 	m.awaitApplied()
