@@ -21,20 +21,13 @@ func (c *comparer) evaluate(ctx context.Context, dir string, alone *overlay) err
 	if err := head.run(ctx); err != nil {
 		return err
 	}
+	if err := buildDiffering(ctx, base, head); err != nil {
+		return err
+	}
 	if alone != nil && alone.included && slices.EqualFunc(base.objects(), head.objects(), func(a, b manifest.Object) bool { return a.Digest() == b.Digest() }) {
 		return nil
 	}
 	head.markUnknownBefore(base)
-	for name := range base.nodes {
-		if !equal(base.nodes[name], head.nodes[name]) {
-			base.nodes[name].readContainers()
-		}
-	}
-	for name, n := range head.nodes {
-		if !equal(base.nodes[name], n) {
-			n.readContainers()
-		}
-	}
 	done := evaluation{dir, alone != nil, map[string]bool{}}
 	base.finish(done.files)
 	head.finish(done.files)
@@ -53,6 +46,31 @@ func (c *comparer) evaluate(ctx context.Context, dir string, alone *overlay) err
 	r := reporter{base: base, head: head, alone: alone, out: c.out}
 	r.report()
 	return nil
+}
+
+// buildDiffering builds the directories that were skipped by their text and that differ between the commits: what a change
+// adds may be composed, so that the text does not have its kind.
+func buildDiffering(ctx context.Context, base, head *walk) error {
+	for {
+		found := false
+		for _, side := range []struct{ walk, other *walk }{{base, head}, {head, base}} {
+			for _, n := range slices.Clone(side.walk.order) {
+				if n.outcome != skipped || equal(n, side.other.nodes[n.name]) {
+					continue
+				}
+				found = true
+				if err := side.walk.build(ctx, n, n.closure.Tree); err != nil {
+					return err
+				}
+			}
+			if err := side.walk.follow(ctx); err != nil {
+				return err
+			}
+		}
+		if !found {
+			return nil
+		}
+	}
 }
 
 // addUnbuilt adds the files of nodes that cannot be built.

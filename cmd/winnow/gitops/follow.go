@@ -24,6 +24,11 @@ func (w *walk) run(ctx context.Context) error {
 	if err := w.evaluateRoot(ctx); err != nil {
 		return err
 	}
+	return w.follow(ctx)
+}
+
+// follow evaluates the nodes that are pending, and those that they lead to.
+func (w *walk) follow(ctx context.Context) error {
 	for {
 		n, err := w.next(ctx)
 		if n == nil && err == nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/building"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 )
 
 // outcome is the result of the evaluation of a Kustomization.
@@ -21,7 +20,7 @@ const (
 	pending outcome = iota
 	// evaluated: its objects are known.
 	evaluated
-	// skipped: its files do not lead to a CatalogSelection, so that it was not built.
+	// skipped: its files do not lead to a CatalogSelection, and are the same in both commits, so that it was not built.
 	skipped
 	// external: its files are not in this repository.
 	external
@@ -63,26 +62,6 @@ func (n *node) inputs() string {
 // isUnknown reports whether the objects of a node are unknown and may be relevant; false for nil.
 func (n *node) isUnknown() bool {
 	return n != nil && (n.outcome == failed || n.outcome == external)
-}
-
-// readContainers adds the objects whose deletion deletes others, as the files of a node that is not built have them.
-func (n *node) readContainers() {
-	if n == nil || n.outcome != skipped {
-		return
-	}
-	var found []manifest.Object
-	for name := range n.closure.Files {
-		content, err := n.closure.Tree.Read(name)
-		if err != nil || !repository.IsYAML(name) {
-			continue
-		}
-		for _, o := range manifest.Documents(content) {
-			if manifest.IsContainer(o) {
-				found = append(found, manifest.Object{Unstructured: o, File: name})
-			}
-		}
-	}
-	n.setObjects(found)
 }
 
 // label returns the name of a node for messages.
