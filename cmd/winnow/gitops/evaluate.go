@@ -142,6 +142,7 @@ func (r reporter) report() {
 		before, after := r.base.nodes[name], r.head.nodes[name]
 		r.node(before, after)
 		r.remotes(before, after)
+		r.branch(before, after)
 		shown := listed(before, after)
 		switch {
 		case shown == "":

@@ -52,7 +52,7 @@ func (w *walk) evaluateRoot(ctx context.Context) error {
 	n := &node{Kustomization: manifest.DirectoryKustomization(w.cluster), cluster: w.cluster}
 	w.nodes[""] = n
 	w.order = append(w.order, n)
-	if !w.trees[""].IsDir(w.cluster) {
+	if !w.hasDirectory() {
 		n.outcome, n.state = evaluated, "no cluster"
 		return nil
 	}

@@ -156,6 +156,34 @@ func (r reporter) remotes(before, after *node) {
 	r.unknown("%s has resources outside of this repository, which are not fetched; these, or the changes to them, differ: %s", n.label(), list)
 }
 
+// branch reports a Kustomization of this repository that gets another branch of it: what that has is in neither commit.
+func (r reporter) branch(before, after *node) {
+	if before == nil || after == nil || before.outcome == external || after.outcome == external || !r.base.hasDirectory() || !r.head.hasDirectory() {
+		return
+	}
+	older, newer := r.base.source(before), r.head.source(after)
+	if branchOf(older) == branchOf(newer) {
+		return
+	}
+	of := after
+	if newer == nil {
+		of = before
+	}
+	if sentence := fmt.Sprintf("%s: the %s %s has another spec.url or spec.ref: what the cluster gets from then on is not compared; "+
+		"compare what both refer to, and change this alone", r.head.cluster, of.Spec.SourceRef.Kind, manifest.NameOf(of.Source())); !slices.Contains(r.out.Unknown, sentence) {
+		r.out.Unknown = append(r.out.Unknown, sentence)
+	}
+}
+
+// branchOf returns what a source follows as YAML, empty for none.
+func branchOf(source *manifest.Object) string {
+	if source == nil {
+		return ""
+	}
+	spec, _ := source.Object["spec"].(map[string]any)
+	return manifest.YAMLOf([]any{spec["url"], spec["ref"]})
+}
+
 // remote holds the remote bases of a node, and a digest of them and all changes to their objects.
 type remote struct {
 	names []string

@@ -64,6 +64,9 @@ func (w *walk) source(n *node) *manifest.Object {
 	return w.find(n.cluster, manifest.SourceGroup, n.Spec.SourceRef.Kind, n.Source())
 }
 
+// hasDirectory reports whether the commit has the directory of the cluster.
+func (w *walk) hasDirectory() bool { return w.trees[""].IsDir(w.cluster) }
+
 // objects returns the objects of all nodes.
 func (w *walk) objects() []manifest.Object {
 	var all []manifest.Object
