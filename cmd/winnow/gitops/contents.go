@@ -5,6 +5,7 @@ package gitops
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"path"
 	"regexp"
@@ -24,8 +25,8 @@ import (
 // locate returns the tree and the directory that a node applies. The error is the reason why these are not
 // in the repository; reads of the node are then the directories that it may be built from all the same.
 func (w *walk) locate(n *node) (*repository.Tree, string, error) {
-	ref := manifest.Ref{Cluster: n.cluster, Group: manifest.SourceGroup, Kind: n.Spec.SourceRef.Kind, Name: n.Source()}
-	n.state = inputs.Digest(n.Content(), n.vars.Digest(), w.sourceDigest(ref))
+	ref := sourceOf(n)
+	n.state = w.externalState(n)
 	if like := building.PathPattern(n.Path()); like != nil {
 		n.reads = w.directoriesLike(like)
 		return nil, "", fmt.Errorf("its path is known in the cluster only: %s", strings.Join(n.unknown, "; "))
@@ -46,6 +47,15 @@ func (w *walk) locate(n *node) (*repository.Tree, string, error) {
 		err = fmt.Errorf("%w; pass --repository %s=. if it is this repository", err, manifest.NameOf(n.Source()))
 	}
 	return nil, "", err
+}
+
+func sourceOf(n *node) manifest.Ref {
+	return manifest.Ref{Cluster: n.cluster, Group: manifest.SourceGroup, Kind: n.Spec.SourceRef.Kind, Name: n.Source()}
+}
+
+// externalState returns the state of a node whose files are not read.
+func (w *walk) externalState(n *node) string {
+	return inputs.Digest(n.Content(), n.vars.Digest(), w.sourceDigest(sourceOf(n), 0))
 }
 
 // maxGenerators bounds the ArtifactGenerators that take files of each other.
@@ -89,19 +99,14 @@ func (w *walk) isArtifact(m manifest.Ref) bool {
 
 // copies returns the directories of this repository that an ArtifactGenerator takes the files of an artifact from.
 func (w *walk) copies(made *manifest.Object, artifact string, depth int) (dirs []string) {
-	for _, source := range manifest.MapsAt(made.Unstructured, "spec", "sources") {
-		text := func(key string) string { value, _ := source[key].(string); return value }
-		ref := manifest.Ref{Cluster: made.Cluster, Group: manifest.SourceGroup, Kind: text("kind"), Name: types.NamespacedName{Namespace: text("namespace"), Name: text("name")}}
-		if ref.Name.Namespace == "" {
-			ref.Name.Namespace = made.GetNamespace()
-		}
+	for alias, ref := range generatedFrom(made) {
 		for _, one := range manifest.MapsAt(made.Unstructured, "spec", "artifacts") {
 			if one["name"] != artifact {
 				continue
 			}
 			for _, step := range manifest.MapsAt(&unstructured.Unstructured{Object: one}, "copy") {
 				from, _ := step["from"].(string)
-				if within, found := strings.CutPrefix(from, "@"+text("alias")+"/"); found {
+				if within, found := strings.CutPrefix(from, "@"+alias+"/"); found {
 					if glob := strings.IndexAny(within, "*?[{"); glob >= 0 {
 						within = path.Dir(within[:glob] + "x")
 					}
@@ -111,6 +116,22 @@ func (w *walk) copies(made *manifest.Object, artifact string, depth int) (dirs [
 		}
 	}
 	return dirs
+}
+
+// generatedFrom returns the sources of an ArtifactGenerator with their aliases.
+func generatedFrom(made *manifest.Object) iter.Seq2[string, manifest.Ref] {
+	return func(yield func(string, manifest.Ref) bool) {
+		for _, source := range manifest.MapsAt(made.Unstructured, "spec", "sources") {
+			text := func(key string) string { value, _ := source[key].(string); return value }
+			ref := manifest.Ref{Cluster: made.Cluster, Group: manifest.SourceGroup, Kind: text("kind"), Name: types.NamespacedName{Namespace: text("namespace"), Name: text("name")}}
+			if ref.Name.Namespace == "" {
+				ref.Name.Namespace = made.GetNamespace()
+			}
+			if !yield(text("alias"), ref) {
+				return
+			}
+		}
+	}
 }
 
 // hide adds to a CatalogSelection what of its catalogs is files of this repository: these are not read as a catalog.
@@ -124,7 +145,7 @@ func (w *walk) hide(o *manifest.Object) {
 		if len(dirs) == 0 {
 			continue
 		}
-		parts := []string{o.Hidden, w.sourceDigest(m)}
+		parts := []string{o.Hidden, w.sourceDigest(m, 0)}
 		for _, name := range slices.Sorted(maps.Keys(w.tree.Files)) {
 			if slices.ContainsFunc(dirs, func(dir string) bool { return repository.Contains(dir, name) }) {
 				parts = append(parts, name, w.tree.Files[name].ID)
@@ -140,15 +161,33 @@ func (w *walk) directoriesLike(pattern *regexp.Regexp) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(w.trees[""].Dirs)), func(dir string) bool { return !pattern.MatchString(dir) })
 }
 
-// sourceDigest returns a digest of what determines the files of a source.
-func (w *walk) sourceDigest(m manifest.Ref) string {
-	if made := w.generator(m); made != nil {
-		return inputs.Digest(manifest.YAMLOf(made.Object["spec"]))
-	}
+// sourceDigest returns a digest of what determines the files of a source: of an ArtifactGenerator, its sources as well. An
+// artifact whose producer is not known may be made of any source of the cluster.
+func (w *walk) sourceDigest(m manifest.Ref, depth int) string {
+	var parts []string
 	source := w.find(m.Cluster, m.Group, m.Kind, m.Name)
-	if source == nil {
-		return ""
+	switch made := w.generator(m); {
+	case made != nil:
+		parts = append(parts, manifest.YAMLOf(made.Object["spec"]))
+		if depth < maxGenerators {
+			for _, ref := range generatedFrom(made) {
+				parts = append(parts, w.sourceDigest(ref, depth+1))
+			}
+		}
+	case source != nil:
+		parts = append(parts, contentOf(source))
+	case m.Kind == sourcev1.ExternalArtifactKind:
+		for _, o := range w.objects() {
+			if o.Cluster == m.Cluster && o.Group() == manifest.SourceGroup {
+				parts = append(parts, o.GetKind(), o.GetNamespace(), o.GetName(), contentOf(&o))
+			}
+		}
 	}
+	return inputs.Digest(parts...)
+}
+
+// contentOf returns as text the fields of a source that determine its files.
+func contentOf(source *manifest.Object) string {
 	spec, _ := source.Object["spec"].(map[string]any)
 	relevant := map[string]any{}
 	for key, value := range spec {
@@ -156,5 +195,5 @@ func (w *walk) sourceDigest(m manifest.Ref) string {
 			relevant[key] = value
 		}
 	}
-	return inputs.Digest(fmt.Sprint(relevant))
+	return fmt.Sprint(relevant)
 }

@@ -68,9 +68,17 @@ func buildDiffering(ctx context.Context, base, head *walk) error {
 			}
 		}
 		if !found {
-			return nil
+			break
 		}
 	}
+	for _, w := range []*walk{base, head} {
+		for _, n := range w.order {
+			if n.outcome == external {
+				n.state = w.externalState(n) // it depends on what was built since
+			}
+		}
+	}
+	return nil
 }
 
 // addUnbuilt adds the files of nodes that cannot be built.

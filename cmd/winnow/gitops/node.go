@@ -110,7 +110,7 @@ func (n *node) setObjects(objects []manifest.Object) {
 
 // uses returns references to the source and the variables of a node.
 func (n *node) uses() []manifest.Ref {
-	all := []manifest.Ref{{Cluster: n.cluster, Group: manifest.SourceGroup, Kind: n.Spec.SourceRef.Kind, Name: n.Source()}}
+	all := []manifest.Ref{sourceOf(n)}
 	for _, ref := range n.References() {
 		all = append(all, manifest.Ref{Cluster: n.cluster, Kind: ref.Kind, Name: types.NamespacedName{Namespace: n.Object.GetNamespace(), Name: ref.Name}})
 	}
