@@ -3,6 +3,7 @@
 package gitops
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -161,7 +162,7 @@ func (s *State) readInputs(t *repository.Tree, options Options) error {
 			if err != nil {
 				return err
 			}
-			if options.Keep(content) {
+			if options.Keep(content) || bytes.Contains(content, []byte(v1alpha1.GroupVersion.Group)) { // a patch may have an approval
 				s.Inputs[name] = content
 			}
 		}

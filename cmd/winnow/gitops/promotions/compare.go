@@ -3,8 +3,10 @@
 package promotions
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -47,6 +49,7 @@ func Compare(ctx context.Context, base, head *revision.Revision, external []gito
 				done[k.Cluster+" "+strings.TrimPrefix(k.Name, "/")] = true
 			}
 		}
+		s.hold(head, compared.Held)
 		s.place(head, paths, compared)
 		out.Promotions = append(out.Promotions, compared)
 		out.Unknown = append(out.Unknown, s.besides()...)
@@ -143,25 +146,44 @@ func (s stage) describe(out *diff.Selection) *diff.Selection {
 	if len(fields) > 0 {
 		out.Notes = append(out.Notes, fmt.Sprintf("its Kustomization %s has %s: what these change is not compared", s.consumer.Name, strings.Join(fields, ", ")))
 	}
-	s.hold(out.Held)
 	return out
 }
 
-// hold decides whether the annotation approves what is held.
-func (s stage) hold(held *diff.Held) {
+// hold decides whether the annotation approves what is held: one of the change that a file has as it is. A value that follows
+// the digest, by an anchor, a variable or a replacement, approves whatever is promoted.
+func (s stage) hold(head *revision.Revision, held *diff.Held) {
 	if held == nil {
 		return
 	}
 	is := s.to.Annotations[v1alpha1.ApproveAnnotation]
 	names := func(value string) bool { return value != "" && diff.ApprovesDigest(value, s.after.Digest) }
 	switch {
-	case names(is) && !slices.Contains(s.former, is):
+	case names(is) && !slices.Contains(s.former, is) && slices.ContainsFunc(s.files(), func(file string) bool { return isWritten(head.Content(file), is) }):
 		held.Approved = true
 		return
 	case names(is):
 		held.BaseApprovals = []string{is}
 	}
 	held.Approve = []string{diff.DigestApproval(s.after.Digest, s.former)}
+}
+
+// files returns the files that the OCIRepository is built of.
+func (s stage) files() []string {
+	if slices.Contains(s.to.Inputs, s.to.File) {
+		return s.to.Inputs
+	}
+	return append([]string{s.to.File}, s.to.Inputs...)
+}
+
+// annotation matches what is before the value of the annotation, in an object or in a patch.
+var annotation = regexp.MustCompile(`catalog\.winnow\.dev(?:/|~1)approve["']?(?:[\s,]+["']?value["']?)?\s*:\s*["']?`)
+
+// isWritten reports whether a file has the annotation with a value.
+func isWritten(content []byte, value string) bool {
+	return slices.ContainsFunc(annotation.FindAllIndex(content, -1), func(found []int) bool {
+		rest, has := bytes.CutPrefix(content[found[1]:], []byte(value))
+		return has && (len(rest) == 0 || bytes.IndexByte([]byte(" \t\r\n\"',}]"), rest[0]) >= 0)
+	})
 }
 
 // besides returns what is not compared although the artifacts are.
@@ -188,12 +210,8 @@ func (s stage) place(head *revision.Revision, paths []string, compared *diff.Sel
 	if compared.Held == nil || compared.Held.Approved {
 		return
 	}
-	files := s.to.Inputs
-	if !slices.Contains(files, s.to.File) {
-		files = append([]string{s.to.File}, files...)
-	}
 	var having []string
-	for _, file := range files {
+	for _, file := range s.files() {
 		if content := head.Inputs[file]; s.to.Cluster == "" || hasStage(content, s.to.Name, s.after.Digest) {
 			having = append(having, file)
 		}

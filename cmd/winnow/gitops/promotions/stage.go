@@ -73,8 +73,8 @@ func stageOf(base, head *revision.Revision, consumer revision.Consumer) (*stage,
 	for _, same := range base.Nearest(consumer.Origin, sourcev1.OCIRepositoryKind, nameOf(consumer)) {
 		s.former = append(s.former, same.Annotations[v1alpha1.ApproveAnnotation])
 	}
-	for _, file := range append(slices.Clone(to.Inputs), to.File) {
-		found, _ := stagefile.Find(base.Inputs[file]) // of one that is no YAML, the annotation that takes effect is known
+	for _, file := range s.files() {
+		found, _ := stagefile.Find(base.Inputs[file]) // the effective annotation is known
 		for _, in := range found {
 			if in.Name == to.Name {
 				s.former = append(s.former, in.Approval)

@@ -54,6 +54,10 @@ func MayBeRelevant(content []byte) bool {
 
 // Read adds the documents of a file.
 func (r *Revision) Read(ctx context.Context, file gitops.File) {
+	if r.files == nil {
+		r.files = map[string][]byte{}
+	}
+	r.files[file.Path] = file.Content
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(file.Content)))
 	for i := 1; ; i++ {
 		document, err := documents.Read()

@@ -21,8 +21,18 @@ type Revision struct {
 	Skipped    []Skipped
 	// Inputs has the content of the files that selections are built of.
 	Inputs map[string][]byte
+	// files has that of those that nothing builds.
+	files map[string][]byte
 	// Unbuilt are files of what cannot be built.
 	Unbuilt map[string]bool
+}
+
+// Content returns the content of a file that objects are read from, nil for others.
+func (r *Revision) Content(file string) []byte {
+	if content, built := r.Inputs[file]; built {
+		return content
+	}
+	return r.files[file]
 }
 
 // Skipped is a document of a file that Flux does not apply, which is left out because it cannot be read.
