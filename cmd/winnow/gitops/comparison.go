@@ -4,6 +4,7 @@ package gitops
 
 import (
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -31,12 +32,17 @@ type Comparison struct {
 
 // External is a Kustomization of a cluster whose source is an OCIRepository, which is not this repository.
 type External struct {
-	// Cluster has the Kustomization, and Name is <namespace>/<name> of it.
+	// Cluster, or the file, has the Kustomization, and Name is <namespace>/<name> of it.
 	Cluster, Name string
 	// Sentence says that it differs, and is unknown unless somebody compares the artifacts. It begins with the cluster.
 	Sentence string
-	// Applied reports that what is applied of the artifact, or how, differs as well.
+	// Applied reports that the variables of the Kustomization differ as well.
 	Applied bool
+}
+
+// Is reports whether the Kustomization of a cluster, or a file, has the name.
+func (e External) Is(place, name string) bool {
+	return e.Cluster == place && e.Name == strings.TrimPrefix(name, "/")
 }
 
 // State holds the objects and files of a commit.

@@ -97,7 +97,7 @@ func (r reporter) differs(before, after *node, sentence string) {
 	r.out.External = append(r.out.External, External{
 		Cluster: after.cluster, Name: manifest.NameOf(types.NamespacedName{Namespace: after.Object.GetNamespace(), Name: after.Object.GetName()}),
 		Sentence: r.head.cluster + ": " + sentence,
-		Applied:  before != nil && (before.Content() != after.Content() || before.vars.Digest() != after.vars.Digest()),
+		Applied:  before != nil && before.vars.Digest() != after.vars.Digest(),
 	})
 }
 

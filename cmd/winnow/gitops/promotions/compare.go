@@ -44,10 +44,8 @@ func Compare(ctx context.Context, base, head *revision.Revision, external []gito
 		case compared == nil:
 			continue
 		}
-		for _, k := range head.Consumers {
-			if k.Cluster == s.consumer.Cluster && k.Kind == s.consumer.Kind && k.Artifact == s.consumer.Artifact {
-				done[k.Cluster+" "+strings.TrimPrefix(k.Name, "/")] = true
-			}
+		for _, k := range s.consumers {
+			done[placeOf(k.Origin)+" "+strings.TrimPrefix(k.Name, "/")] = true
 		}
 		s.hold(head, compared.Held)
 		s.place(head, paths, compared)
@@ -137,14 +135,10 @@ func (s stage) describe(out *diff.Selection) *diff.Selection {
 	if s.after.Ignore {
 		out.Notes = append(out.Notes, "spec.ignore of its OCIRepository is not evaluated here")
 	}
-	var fields []string
-	for _, field := range []string{"commonMetadata", "components", "images", "namePrefix", "nameSuffix", "patches", "postBuild", "targetNamespace"} {
-		if _, set := s.consumer.Spec[field]; set {
-			fields = append(fields, "spec."+field)
+	for _, k := range s.consumers {
+		if fields := k.Having("commonMetadata", "images", "namePrefix", "nameSuffix", "targetNamespace"); fields != "" {
+			out.Notes = append(out.Notes, fmt.Sprintf("its Kustomization %s has %s: what these change is not compared", k.Name, fields))
 		}
-	}
-	if len(fields) > 0 {
-		out.Notes = append(out.Notes, fmt.Sprintf("its Kustomization %s has %s: what these change is not compared", s.consumer.Name, strings.Join(fields, ", ")))
 	}
 	return out
 }
@@ -191,16 +185,12 @@ func (s stage) besides() (unknown []string) {
 	add := func(format string, args ...any) {
 		unknown = append(unknown, placeOf(s.to.Origin)+": "+fmt.Sprintf(format, args...))
 	}
-	name := "OCIRepository " + manifest.NameOf(nameOf(s.consumer))
+	name := "OCIRepository " + manifest.NameOf(s.consumers[0].SourceName())
 	if s.from == nil {
 		return nil
 	}
 	if s.before.Filter != s.after.Filter {
 		add("%s has another spec.ignore or spec.layerSelector: what Flux takes from the artifact is known in the cluster only", name)
-	}
-	// That the source of a cluster is resumed is known already.
-	if s.to.Cluster == "" && (s.before.Suspended && !s.after.Suspended || s.before.Untouched && !s.after.Untouched) {
-		add("%s is resumed: what was applied last is older than the commit before, so that more may change than this report shows", name)
 	}
 	return unknown
 }

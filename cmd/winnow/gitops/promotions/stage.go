@@ -6,10 +6,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
@@ -18,7 +16,8 @@ import (
 
 // stage is an OCIRepository whose Kustomization gets another artifact.
 type stage struct {
-	consumer revision.Consumer
+	// consumers are the Kustomizations of to that are the same stage.
+	consumers []revision.Consumer
 	// from and to are the OCIRepositories; from is nil if the Kustomization, or its OCIRepository, is new.
 	from, to *revision.Source
 	before   revision.Reference
@@ -33,7 +32,7 @@ type key struct{ cluster, file, namespace, name, from string }
 // stages returns the stages that differ, in the order of the newer commit. unknown are sentences on those that are not known,
 // because there are several OCIRepositories of the name.
 func stages(base, head *revision.Revision) (all []stage, unknown []string) {
-	known := map[key]bool{}
+	known := map[key]int{}
 	for _, consumer := range head.Consumers {
 		s, err := stageOf(base, head, consumer)
 		if err != nil {
@@ -43,22 +42,25 @@ func stages(base, head *revision.Revision) (all []stage, unknown []string) {
 			continue
 		}
 		k := key{s.to.Cluster, s.to.File, s.to.Namespace, s.to.Name, s.before.Catalog}
-		if !known[k] {
-			known[k] = true
-			all = append(all, *s)
+		if i, found := known[k]; found {
+			all[i].consumers = append(all[i].consumers, consumer)
+			continue
 		}
+		known[k] = len(all)
+		all = append(all, *s)
 	}
 	return all, unknown
 }
 
 // stageOf returns the stage of a Kustomization; nil if it is none, or does not differ.
 func stageOf(base, head *revision.Revision, consumer revision.Consumer) (*stage, error) {
+	older := formerOf(base, consumer)
 	to, err := sourceOf(head, consumer)
 	if to == nil || err != nil {
 		return nil, err
 	}
-	s := &stage{consumer: consumer, to: to}
-	if older := formerOf(base, consumer); older != nil {
+	s := &stage{consumers: []revision.Consumer{consumer}, to: to}
+	if older != nil {
 		if s.from, err = sourceOf(base, *older); err != nil {
 			return nil, fmt.Errorf("before: %w", err)
 		}
@@ -70,7 +72,7 @@ func stageOf(base, head *revision.Revision, consumer revision.Consumer) (*stage,
 	if err != nil || s.before.Digest == "" && s.after.Digest == "" || s.before.Catalog == s.after.Catalog {
 		return nil, nil // what is not known of its source is unknown already
 	}
-	for _, same := range base.Nearest(consumer.Origin, sourcev1.OCIRepositoryKind, nameOf(consumer)) {
+	for _, same := range base.Nearest(consumer.Origin, sourcev1.OCIRepositoryKind, consumer.SourceName()) {
 		s.former = append(s.former, same.Annotations[v1alpha1.ApproveAnnotation])
 	}
 	for _, file := range s.files() {
@@ -86,26 +88,24 @@ func stageOf(base, head *revision.Revision, consumer revision.Consumer) (*stage,
 
 // sourceOf returns the OCIRepository of a Kustomization, nil if it is not in the commit.
 func sourceOf(r *revision.Revision, consumer revision.Consumer) (*revision.Source, error) {
-	if consumer.Kind != sourcev1.OCIRepositoryKind {
-		return nil, nil
-	}
-	nearest := r.Nearest(consumer.Origin, consumer.Kind, nameOf(consumer))
+	nearest := sourcesOf(r, consumer)
 	if len(nearest) == 0 {
 		return nil, nil
 	}
 	return &nearest[0], revision.SameDocument(nearest)
 }
 
-func nameOf(consumer revision.Consumer) types.NamespacedName {
-	namespace, name, _ := strings.Cut(consumer.Artifact, "/")
-	return types.NamespacedName{Namespace: namespace, Name: name}
+// sourcesOf returns the OCIRepositories that have the name of that of a Kustomization.
+func sourcesOf(r *revision.Revision, consumer revision.Consumer) []revision.Source {
+	if consumer.Kind != sourcev1.OCIRepositoryKind {
+		return nil
+	}
+	return r.Nearest(consumer.Origin, consumer.Kind, consumer.SourceName())
 }
 
 // formerOf returns the Kustomization of the same cluster, or file, and name; nil if there was none.
 func formerOf(base *revision.Revision, consumer revision.Consumer) *revision.Consumer {
-	i := slices.IndexFunc(base.Consumers, func(k revision.Consumer) bool {
-		return k.Name == consumer.Name && k.Cluster == consumer.Cluster && (k.Cluster != "" || k.File == consumer.File)
-	})
+	i := slices.IndexFunc(base.Consumers, func(k revision.Consumer) bool { return k.Continues(consumer) })
 	if i < 0 {
 		return nil
 	}

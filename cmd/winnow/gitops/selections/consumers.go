@@ -48,33 +48,34 @@ func (c *comparison) compareConsumers(p pair) consumerChanges {
 		switch {
 		case older != nil && newer != nil && (p.to == nil || revision.SameName(*p.from, *p.to)):
 			out.differ(*older, *newer)
-			out.reapplied(*older, *newer, p.from)
+			out.reapplied(*older, *newer, p.from.HasPruned())
 		case older != nil:
-			out.switched(*older, c.head.Consumers, p.from)
+			out.switched(*older, c.head.Consumers, p.from.HasPruned())
 		case !out.taken(*newer, c.base.Consumers) && p.from != nil:
 			out.notes = append(out.notes, "its Kustomization "+newer.Name+" is new")
 		}
 	}
-	out.unknown = append(out.unknown, c.deletedContainers(p, before)...)
+	out.unknown = append(out.unknown, c.deletedContainersOf(p, before)...)
 	return out
 }
 
-// switched reports a Kustomization that is removed or applies another artifact.
-func (o *consumerChanges) switched(older revision.Consumer, head []revision.Consumer, cs *revision.Selection) {
+// switched reports a Kustomization that is removed or applies another artifact. pruned reports whether the artifact may have
+// objects that Flux deletes.
+func (o *consumerChanges) switched(older revision.Consumer, head []revision.Consumer, pruned bool) {
 	i := slices.IndexFunc(head, func(k revision.Consumer) bool { return k.Cluster == older.Cluster && k.Name == older.Name })
 	if i < 0 {
-		o.removed(older, cs)
+		o.removed(older, pruned)
 		return
 	}
 	newer := head[i]
-	if o.reapplied(older, newer, cs); newer.Source() == older.Source() {
+	if o.reapplied(older, newer, pruned); newer.Source() == older.Source() {
 		return
 	}
 	if newer.Kind == older.Kind {
 		o.differ(older, newer)
 	}
 	o.notes = append(o.notes, fmt.Sprintf("its Kustomization %s applies %s instead", newer.Name, newer.Source()))
-	if newer.Prune && cs.HasPruned() {
+	if newer.Prune && pruned {
 		o.prunes(older, newer)
 	}
 }
@@ -97,35 +98,35 @@ func (o *consumerChanges) prunes(older, newer revision.Consumer) {
 
 // reapplied reports a Kustomization that another one applies now. The former one deletes it, unless the other one is first,
 // and with it its objects.
-func (o *consumerChanges) reapplied(older, newer revision.Consumer, cs *revision.Selection) {
-	if older.Cluster != newer.Cluster || slices.Equal(older.Appliers, newer.Appliers) || !older.Deletes || !cs.HasPruned() {
+func (o *consumerChanges) reapplied(older, newer revision.Consumer, pruned bool) {
+	if older.Cluster != newer.Cluster || slices.Equal(older.Appliers, newer.Appliers) || !older.Deletes || !pruned {
 		return
 	}
 	o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s, which applies %s, is applied by %s, and was by %s, which may delete it, and so its objects, first",
-		older.Name, older.Artifact, revision.AppliersOf(newer.Origin), revision.AppliersOf(older.Origin)))
+		older.Name, older.Source(), revision.AppliersOf(newer.Origin), revision.AppliersOf(older.Origin)))
 }
 
 // removed reports whether Flux deletes the objects of a Kustomization that is removed.
-func (o *consumerChanges) removed(older revision.Consumer, cs *revision.Selection) {
-	if !older.Deletes || !cs.HasPruned() {
+func (o *consumerChanges) removed(older revision.Consumer, pruned bool) {
+	if !older.Deletes || !pruned {
 		o.notes = append(o.notes, "its Kustomization "+older.Name+" is removed: its objects stay")
 		return
 	}
 	o.notes = append(o.notes, "its Kustomization "+older.Name+" is removed: Flux deletes its objects")
 	o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s, which applies %s, is removed, and Flux deletes its objects: the consequences are known in the cluster only",
-		older.Name, older.Artifact))
+		older.Name, older.Source()))
 }
 
 // differ compares the fields of a Kustomization. Changes of timing are notes, unless it is resumed. Other changes affect
 // the objects and are unknown.
 func (o *consumerChanges) differ(older, newer revision.Consumer) {
 	if !slices.Equal(older.Unknown, newer.Unknown) || older.Hidden != newer.Hidden {
-		o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s, which applies %s: %s", newer.Name, newer.Artifact,
+		o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s, which applies %s: %s", newer.Name, newer.Source(),
 			strings.Join(append(slices.Clone(older.Unknown), newer.Unknown...), "; ")))
 	}
 	if older.Spec["suspend"] == true && newer.Spec["suspend"] != true || older.Untouched && !newer.Untouched {
 		o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s, which applies %s, is resumed: what it has applied is older than the commit before",
-			newer.Name, newer.Artifact))
+			newer.Name, newer.Source()))
 	}
 	fields := maps.Clone(older.Spec)
 	maps.Copy(fields, newer.Spec)
@@ -145,7 +146,7 @@ func (o *consumerChanges) differ(older, newer revision.Consumer) {
 	}
 	if len(unknown) > 0 {
 		o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s, which applies %s, differs in %s: the effect on the applications is not evaluated",
-			newer.Name, newer.Artifact, strings.Join(unknown, ", ")))
+			newer.Name, newer.Source(), strings.Join(unknown, ", ")))
 	}
 }
 

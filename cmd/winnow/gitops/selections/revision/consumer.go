@@ -3,8 +3,12 @@
 package revision
 
 import (
+	"slices"
+	"strings"
+
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Consumer is a Kustomization, which applies the artifact of a selection if its source is an ExternalArtifact.
@@ -45,6 +49,38 @@ func deletesOnRemoval(k kustomizev1.Kustomization) bool {
 		return false
 	}
 	return k.Spec.Prune && !k.Spec.Suspend
+}
+
+// Continues reports whether a Kustomization of the commit before is the same one: that of the same name and cluster, or file.
+func (k Consumer) Continues(newer Consumer) bool {
+	return k.Name == newer.Name && k.Cluster == newer.Cluster && (k.Cluster != "" || k.File == newer.File)
+}
+
+// SourceName returns the name of the source.
+func (k Consumer) SourceName() types.NamespacedName {
+	namespace, name, _ := strings.Cut(k.Artifact, "/")
+	return types.NamespacedName{Namespace: namespace, Name: name}
+}
+
+// Namespaces returns those of the Kustomization, and of all that lead to it.
+func (k Consumer) Namespaces() (all []string) {
+	for _, name := range append(slices.Clone(k.Appliers), k.Name) {
+		if namespace, _, named := strings.Cut(name, "/"); named {
+			all = append(all, namespace)
+		}
+	}
+	return all
+}
+
+// Having returns which of the fields are in the spec, as a list.
+func (k Consumer) Having(fields ...string) string {
+	var found []string
+	for _, field := range fields {
+		if _, set := k.Spec[field]; set {
+			found = append(found, "spec."+field)
+		}
+	}
+	return strings.Join(found, ", ")
 }
 
 // Source returns the source of a consumer for a message.

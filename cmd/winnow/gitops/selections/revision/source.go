@@ -5,6 +5,7 @@ package revision
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -12,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/guard"
@@ -48,6 +50,28 @@ type Reference struct {
 	unknown string
 	// Document of the source; two references are the same when their documents are.
 	Document string
+}
+
+// IsSame reports whether two sources have the same document.
+func (s Source) IsSame(other Source) bool {
+	return s.document == other.document && s.Hidden == other.Hidden && slices.Equal(s.Unknown, other.Unknown)
+}
+
+// HasSameContent reports whether two sources have the same fields but for those that say when Flux pulls.
+func (s Source) HasSameContent(other Source) bool {
+	content := func(of Source) string {
+		var source struct {
+			Spec map[string]any `json:"spec"`
+		}
+		if err := yaml.Unmarshal([]byte(of.document), &source); err != nil {
+			return of.document
+		}
+		for _, field := range []string{"interval", "timeout", "suspend"} {
+			delete(source.Spec, field)
+		}
+		return manifest.YAMLOf(source.Spec)
+	}
+	return content(s) == content(other)
 }
 
 // Reference returns the catalog of a source. It prefers the digest, then semver, as Flux does.
