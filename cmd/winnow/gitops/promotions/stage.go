@@ -56,6 +56,9 @@ func stages(base, head *revision.Revision) (all []stage, unknown []string) {
 func stageOf(base, head *revision.Revision, consumer revision.Consumer) (*stage, error) {
 	older := formerOf(base, consumer)
 	to, err := sourceOf(head, consumer)
+	if err != nil && older != nil && slices.EqualFunc(sourcesOf(base, *older), sourcesOf(head, consumer), revision.Source.IsSame) {
+		return nil, nil // several that stay are a note of the cluster
+	}
 	if to == nil || err != nil {
 		return nil, err
 	}
