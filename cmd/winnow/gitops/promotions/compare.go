@@ -185,6 +185,12 @@ func (s stage) besides() (unknown []string) {
 	add := func(format string, args ...any) {
 		unknown = append(unknown, placeOf(s.to.Origin)+": "+fmt.Sprintf(format, args...))
 	}
+	// These may drop what the artifact has, such as the first of its versions.
+	for _, k := range s.consumers {
+		if fields := k.Having("components", "patches", "postBuild"); fields != "" {
+			add("Kustomization %s has %s: what the cluster gets is not the artifact that is compared; change the CatalogSelection instead", k.Name, fields)
+		}
+	}
 	name := "OCIRepository " + manifest.NameOf(s.consumers[0].SourceName())
 	if s.from == nil {
 		return nil
