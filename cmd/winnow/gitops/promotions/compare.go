@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
@@ -191,7 +193,7 @@ func (s stage) besides() (unknown []string) {
 			add("Kustomization %s has %s: what the cluster gets is not the artifact that is compared; change the CatalogSelection instead", k.Name, fields)
 		}
 	}
-	name := "OCIRepository " + manifest.NameOf(s.consumers[0].SourceName())
+	name := "OCIRepository " + manifest.NameOf(types.NamespacedName{Namespace: s.to.Namespace, Name: s.to.Name})
 	if s.from == nil {
 		return nil
 	}

@@ -9,14 +9,17 @@ import (
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stagefile"
 )
 
 // stage is an OCIRepository whose Kustomization gets another artifact.
 type stage struct {
-	// consumers are the Kustomizations of to that are the same stage.
+	// consumers are the Kustomizations of to that are the same stage; none where they are not in the repository.
 	consumers []revision.Consumer
 	// from and to are the OCIRepositories; from is nil if the Kustomization, or its OCIRepository, is new.
 	from, to *revision.Source
@@ -33,23 +36,50 @@ type key struct{ cluster, file, namespace, name, from string }
 // because there are several OCIRepositories of the name.
 func stages(base, head *revision.Revision) (all []stage, unknown []string) {
 	known := map[key]int{}
-	for _, consumer := range head.Consumers {
-		s, err := stageOf(base, head, consumer)
+	add := func(s *stage, err error, where revision.Origin, name types.NamespacedName) {
 		if err != nil {
-			unknown = append(unknown, placeOf(consumer.Origin)+": OCIRepository "+consumer.Artifact+": "+err.Error())
+			unknown = append(unknown, fmt.Sprintf("%s: OCIRepository %s: %v", placeOf(where), manifest.NameOf(name), err))
 		}
 		if s == nil {
-			continue
+			return
 		}
 		k := key{s.to.Cluster, s.to.File, s.to.Namespace, s.to.Name, s.before.Catalog}
 		if i, found := known[k]; found {
-			all[i].consumers = append(all[i].consumers, consumer)
-			continue
+			all[i].consumers = append(all[i].consumers, s.consumers...)
+			return
 		}
 		known[k] = len(all)
 		all = append(all, *s)
 	}
+	for _, consumer := range head.Consumers {
+		if consumer.Kind == sourcev1.OCIRepositoryKind {
+			s, err := stageOf(base, head, consumer)
+			add(s, err, consumer.Origin, consumer.SourceName())
+		}
+	}
+	// The Kustomizations of others may be in another repository.
+	for _, to := range head.Unused(sourcev1.OCIRepositoryKind) {
+		name := types.NamespacedName{Namespace: to.Namespace, Name: to.Name}
+		s, err := unappliedStage(base, head, to, name)
+		add(s, err, to.Origin, name)
+	}
 	return all, unknown
+}
+
+// unappliedStage returns the stage of an OCIRepository that no Kustomization applies; nil if it is new, or does not differ.
+func unappliedStage(base, head *revision.Revision, to revision.Source, name types.NamespacedName) (*stage, error) {
+	before, after := base.Nearest(to.Origin, to.Kind, name), head.Nearest(to.Origin, to.Kind, name)
+	if len(before) == 0 || slices.EqualFunc(before, after, revision.Source.IsSame) {
+		return nil, nil
+	}
+	if err := cmp.Or(revision.SameDocument(before), revision.SameDocument(after)); err != nil {
+		return nil, err
+	}
+	s := newStage(base, &stage{from: &before[0], to: &to})
+	if s != nil && s.before.Chart && s.after.Chart {
+		return nil, nil // of a HelmRelease, whose registry may need credentials
+	}
+	return s, nil
 }
 
 // stageOf returns the stage of a Kustomization; nil if it is none, or does not differ.
@@ -68,25 +98,31 @@ func stageOf(base, head *revision.Revision, consumer revision.Consumer) (*stage,
 			return nil, fmt.Errorf("before: %w", err)
 		}
 	}
-	s.after, err = to.Reference()
+	return newStage(base, s), nil
+}
+
+// newStage adds what is known of a stage; nil if it does not differ.
+func newStage(base *revision.Revision, s *stage) *stage {
+	var err error
+	s.after, err = s.to.Reference()
 	if err == nil && s.from != nil {
 		s.before, err = s.from.Reference()
 	}
 	if err != nil || s.before.Digest == "" && s.after.Digest == "" || s.before.Catalog == s.after.Catalog {
-		return nil, nil // what is not known of its source is unknown already
+		return nil // what is not known of its source is unknown already
 	}
-	for _, same := range base.Nearest(consumer.Origin, sourcev1.OCIRepositoryKind, consumer.SourceName()) {
+	for _, same := range base.Nearest(s.to.Origin, s.to.Kind, types.NamespacedName{Namespace: s.to.Namespace, Name: s.to.Name}) {
 		s.former = append(s.former, same.Annotations[v1alpha1.ApproveAnnotation])
 	}
 	for _, file := range s.files() {
 		found, _ := stagefile.Find(base.Inputs[file]) // the effective annotation is known
 		for _, in := range found {
-			if in.Name == to.Name {
+			if in.Name == s.to.Name {
 				s.former = append(s.former, in.Approval)
 			}
 		}
 	}
-	return s, nil
+	return s
 }
 
 // sourceOf returns the OCIRepository of a Kustomization, nil if it is not in the commit.
@@ -101,7 +137,7 @@ func sourceOf(r *revision.Revision, consumer revision.Consumer) (*revision.Sourc
 // sourcesOf returns the OCIRepositories that have the name of that of a Kustomization.
 func sourcesOf(r *revision.Revision, consumer revision.Consumer) []revision.Source {
 	if consumer.Kind != sourcev1.OCIRepositoryKind {
-		return nil
+		return nil // of the commit before
 	}
 	return r.Nearest(consumer.Origin, consumer.Kind, consumer.SourceName())
 }

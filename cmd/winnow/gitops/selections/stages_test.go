@@ -232,3 +232,17 @@ func TestAnApprovalThatFollowsTheDigestApprovesNothing(t *testing.T) {
 		unapproved{"a replacement", map[string]string{syncOfA: sync, stageInGit: spoke("v2", "") + apps, "clusters/a/kustomization.yaml": replacing}, map[string]string{stageInGit: spoke("v3", "") + apps}, nil},
 	)
 }
+
+// A stage is the line ref.digest of an OCIRepository. Its Kustomization may be in another repository, or where it is not found:
+// winnow promote says so, and the check passes.
+func TestAStageWhoseKustomizationIsNotFoundIsCompared(t *testing.T) {
+	const built = "spokes/a/kustomization.yaml"
+	sync := fluxSystem(ownURL, "branch: main")
+	large := "# " + strings.Repeat("x", 1<<20) + "\n" + consuming("apps", "  prune: true\n")
+	assertStopped(t,
+		unapproved{"in a directory that kustomize builds", map[string]string{built: "resources: [apps.yaml]\n", "spokes/a/apps.yaml": spoke("v2", "")}, map[string]string{"spokes/a/apps.yaml": spoke("v3", "")}, nil},
+		unapproved{"in the directory of a cluster", map[string]string{syncOfA: sync, stageInGit: spoke("v2", "")}, map[string]string{stageInGit: spoke("v3", "")}, nil},
+		unapproved{"in a file", map[string]string{"spokes/a.yaml": spoke("v2", "")}, map[string]string{"spokes/a.yaml": spoke("v3", "")}, nil},
+		unapproved{"a Kustomization in a large file", map[string]string{"spokes/a/apps.yaml": spoke("v2", ""), "spokes/a/large.yaml": large}, map[string]string{"spokes/a/apps.yaml": spoke("v3", "")}, nil},
+	)
+}

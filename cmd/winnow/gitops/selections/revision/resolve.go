@@ -28,12 +28,8 @@ func (r *Revision) Resolve(cs Selection) (references []Reference, unknown []stri
 
 // Reference resolves a source of a selection. The error is the reason why its catalog is unknown.
 func (r *Revision) Reference(cs Selection, ref v1alpha1.SourceReference) (Reference, error) {
-	kind, key := guard.SourceKey(cs.CatalogSelection, ref)
-	nearest := r.Nearest(cs.Origin, kind, key)
-	if len(nearest) == 0 && cs.Cluster != "" {
-		// Another program than Flux may apply the sources.
-		nearest = r.Nearest(Origin{File: cs.Place()}, kind, key)
-	}
+	kind, _ := guard.SourceKey(cs.CatalogSelection, ref)
+	nearest := r.sourcesOf(cs, ref)
 	if len(nearest) == 0 {
 		return Reference{}, fmt.Errorf("no %s of this name is among the files", kind)
 	}
@@ -45,6 +41,39 @@ func (r *Revision) Reference(cs Selection, ref v1alpha1.SourceReference) (Refere
 		err = errors.New("its ref.semver is not resolved here: name a tag or a digest")
 	}
 	return found, err
+}
+
+// sourcesOf returns the sources that have the name of one of a selection.
+func (r *Revision) sourcesOf(cs Selection, ref v1alpha1.SourceReference) []Source {
+	kind, key := guard.SourceKey(cs.CatalogSelection, ref)
+	nearest := r.Nearest(cs.Origin, kind, key)
+	if len(nearest) == 0 && cs.Cluster != "" {
+		// Another program than Flux may apply the sources.
+		nearest = r.Nearest(Origin{File: cs.Place()}, kind, key)
+	}
+	return nearest
+}
+
+// Unused returns the sources of a kind that no Kustomization and no selection of the commit has.
+func (r *Revision) Unused(kind string) []Source {
+	used := map[[5]string]bool{}
+	key := func(s Source) [5]string { return [5]string{s.Kind, s.Cluster, s.File, s.Namespace, s.Name} }
+	for _, k := range r.Consumers {
+		for _, s := range r.Nearest(k.Origin, k.Kind, k.SourceName()) {
+			used[key(s)] = true
+		}
+	}
+	for _, cs := range r.Selections {
+		if cs.Invalid != nil {
+			continue
+		}
+		for _, ref := range cs.Spec.Sources {
+			for _, s := range r.sourcesOf(cs, ref) {
+				used[key(s)] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(r.Sources), func(s Source) bool { return s.Kind != kind || used[key(s)] })
 }
 
 // SameDocument returns an error if the documents of the sources differ.

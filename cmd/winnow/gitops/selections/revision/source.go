@@ -38,6 +38,8 @@ type Reference struct {
 	// returns it.
 	Ignore bool
 	Filter string
+	// Chart reports that Flux takes the layer of a Helm chart.
+	Chart bool
 	// SemVer is the range of versions that stands for the tag, and SemverFilter the expression that tags match; the
 	// catalog has no tag then.
 	SemVer, SemverFilter string
@@ -96,6 +98,7 @@ func (s Source) Reference() (Reference, error) {
 	}
 	found.Catalog, found.PlainHTTP, found.Ignore = spec.URL, spec.Insecure, spec.Ignore != nil && *spec.Ignore != ""
 	found.Filter = guard.FilterOf(spec.Ignore, spec.LayerSelector.MediaType, spec.LayerSelector.Operation)
+	found.Chart = strings.HasPrefix(spec.LayerSelector.MediaType, "application/vnd.cncf.helm.")
 	found.Secrets = spec.SecretRef != nil || spec.CertSecretRef != nil || spec.ProxySecretRef != nil
 	switch {
 	case spec.Reference.Digest != "":
