@@ -75,7 +75,12 @@ func (c *comparer) compare(ctx context.Context, options Options) (*Comparison, e
 		if err := c.files(side.tree, side.state, options, paths); err != nil {
 			return nil, err
 		}
-		if err := side.state.readInputs(side.tree, options); err != nil {
+	}
+	for _, side := range []struct {
+		tree  *repository.Tree
+		state *State
+	}{{c.base, &c.out.Base}, {c.head, &c.out.Head}} {
+		if err := side.state.readInputs(side.tree, options, slices.Concat(c.out.Base.Objects, c.out.Head.Objects)); err != nil {
 			return nil, err
 		}
 	}
@@ -145,11 +150,11 @@ func (c *comparer) files(t *repository.Tree, state *State, options Options, path
 	return nil
 }
 
-// readInputs reads the files that CatalogSelections, and OCIRepositories with a digest, are built of.
-func (s *State) readInputs(t *repository.Tree, options Options) error {
+// readInputs reads the files that CatalogSelections, and OCIRepositories with a digest, are built of in either commit.
+func (s *State) readInputs(t *repository.Tree, options Options, objects []manifest.Object) error {
 	s.Inputs = map[string][]byte{}
 	read := map[string]bool{}
-	for _, o := range s.Objects {
+	for _, o := range objects {
 		if o.Group() != v1alpha1.GroupVersion.Group && (o.Group() != manifest.SourceGroup || manifest.StringAt(o.Unstructured, "spec", "ref", "digest") == "") {
 			continue
 		}

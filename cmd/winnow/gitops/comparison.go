@@ -51,8 +51,8 @@ type State struct {
 	Objects []manifest.Object
 	// Files that nothing builds, unchanged.
 	Files []File
-	// Inputs has the content of the files that CatalogSelections, and OCIRepositories with a digest, are built of and Keep
-	// keeps.
+	// Inputs has the content of the files that CatalogSelections, and OCIRepositories with a digest, are built of in either
+	// commit, and that Keep keeps or that may have approvals.
 	Inputs map[string][]byte
 	// Unbuilt are files of Kustomizations that cannot be built: what else is built of them is not known.
 	Unbuilt map[string]bool

@@ -55,7 +55,7 @@ func buildDiffering(ctx context.Context, base, head *walk) error {
 		found := false
 		for _, side := range []struct{ walk, other *walk }{{base, head}, {head, base}} {
 			for _, n := range slices.Clone(side.walk.order) {
-				if n.outcome != skipped || equal(n, side.other.nodes[n.name]) {
+				if n.outcome != skipped || equal(n, side.other.nodes[n.name]) || n.closure.Refused || head.refuses(n.name) {
 					continue
 				}
 				found = true
@@ -79,6 +79,12 @@ func buildDiffering(ctx context.Context, base, head *walk) error {
 		}
 	}
 	return nil
+}
+
+// refuses reports whether Flux does not build a node.
+func (w *walk) refuses(name string) bool {
+	n := w.nodes[name]
+	return n != nil && n.closure != nil && n.closure.Refused
 }
 
 // addUnbuilt adds the files of nodes that cannot be built.

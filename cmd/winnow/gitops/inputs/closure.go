@@ -41,6 +41,8 @@ type Closure struct {
 	// kustomization file that cannot be read.
 	Blocked    error
 	Incomplete bool
+	// Refused reports that Flux does not build it either, and so keeps what it has applied.
+	Refused bool
 
 	copies  int
 	visited map[string]*visit
@@ -175,6 +177,7 @@ func (c *Closure) kustomization(found *visit, dir, file string) {
 		return
 	}
 	if len(k.HelmCharts) > 0 {
+		c.Refused = true
 		c.block("%s: helmCharts are not inflated, here or by Flux", file)
 	}
 	var local []string

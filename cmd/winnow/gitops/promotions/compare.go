@@ -49,7 +49,7 @@ func Compare(ctx context.Context, base, head *revision.Revision, external []gito
 		for _, k := range s.consumers {
 			done[placeOf(k.Origin)+" "+strings.TrimPrefix(k.Name, "/")] = true
 		}
-		s.hold(head, compared.Held)
+		s.hold(base, head, compared.Held)
 		s.place(head, paths, compared)
 		out.Promotions = append(out.Promotions, compared)
 		out.Unknown = append(out.Unknown, s.besides()...)
@@ -145,20 +145,24 @@ func (s stage) describe(out *diff.Selection) *diff.Selection {
 	return out
 }
 
-// hold decides whether the annotation approves what is held: one of the change that a file has as it is. A value that follows
-// the digest, by an anchor, a variable or a replacement, approves whatever is promoted.
-func (s stage) hold(head *revision.Revision, held *diff.Held) {
+// hold decides whether the annotation approves what is held: one that the change adds to a file, as it is. A value that
+// follows the digest, by an anchor, a variable or a replacement, approves whatever is promoted.
+func (s stage) hold(base, head *revision.Revision, held *diff.Held) {
 	if held == nil {
 		return
 	}
 	is := s.to.Annotations[v1alpha1.ApproveAnnotation]
-	names := func(value string) bool { return value != "" && diff.ApprovesDigest(value, s.after.Digest) }
+	before, after := s.written(base, is), s.written(head, is)
 	switch {
-	case names(is) && !slices.Contains(s.former, is) && slices.ContainsFunc(s.files(), func(file string) bool { return isWritten(head.Content(file), is) }):
+	case is == "" || !diff.ApprovesDigest(is, s.after.Digest):
+	case slices.Contains(s.former, is) || after > 0 && after <= before:
+		held.BaseApprovals = []string{is}
+		s.former = append(s.former, is)
+	case after > 0:
 		held.Approved = true
 		return
-	case names(is):
-		held.BaseApprovals = []string{is}
+	default:
+		held.Advice = "the annotation follows the digest, or is composed: it approves nothing until a file has its value as it is"
 	}
 	held.Approve = []string{diff.DigestApproval(s.after.Digest, s.former)}
 }
@@ -174,12 +178,18 @@ func (s stage) files() []string {
 // annotation matches what is before the value of the annotation, in an object or in a patch.
 var annotation = regexp.MustCompile(`catalog\.winnow\.dev(?:/|~1)approve["']?(?:[\s,]+["']?value["']?)?\s*:\s*["']?`)
 
-// isWritten reports whether a file has the annotation with a value.
-func isWritten(content []byte, value string) bool {
-	return slices.ContainsFunc(annotation.FindAllIndex(content, -1), func(found []int) bool {
-		rest, has := bytes.CutPrefix(content[found[1]:], []byte(value))
-		return has && (len(rest) == 0 || bytes.IndexByte([]byte(" \t\r\n\"',}]"), rest[0]) >= 0)
-	})
+// written counts how often the files of a stage have the annotation with a value.
+func (s stage) written(r *revision.Revision, value string) (count int) {
+	for _, file := range s.files() {
+		content := r.Content(file)
+		for _, found := range annotation.FindAllIndex(content, -1) {
+			rest, has := bytes.CutPrefix(content[found[1]:], []byte(value))
+			if has && (len(rest) == 0 || bytes.IndexByte([]byte(" \t\r\n\"',}]"), rest[0]) >= 0) {
+				count++
+			}
+		}
+	}
+	return count
 }
 
 // besides returns what is not compared although the artifacts are.

@@ -67,6 +67,11 @@ func TestAClusterThatFollowsAnotherBranchIsUnknown(t *testing.T) {
 		unapproved{"another branch", base, map[string]string{syncOfA: fluxSystem(ownURL, "branch: mine")}, nil},
 		unapproved{"another branch by its name", base, map[string]string{syncOfA: fluxSystem(ownURL, "name: refs/heads/mine")}, nil},
 		unapproved{"another port of the host", base, map[string]string{syncOfA: fluxSystem("https://git.example.com:8443/org/fleet", "branch: main")}, nil},
+		unapproved{
+			"a Kustomization of another branch",
+			map[string]string{syncOfA: fluxSystem(ownURL, "branch: main") + gitRepository("old", "branch: old") + ofFlux("infra", "infra", ""), "infra/apps.yaml": stage},
+			map[string]string{syncOfA: fluxSystem(ownURL, "branch: main") + gitRepository("old", "branch: old") + strings.Replace(fromInfra, "name: infra}\n---", "name: old}\n---", 1)}, nil,
+		},
 		unapproved{"the branch of a Kustomization", child, map[string]string{syncOfA: fluxSystem(ownURL, "branch: main") + gitRepository("infra", "branch: mine") + fromInfra}, nil},
 	)
 }
@@ -226,7 +231,12 @@ func TestAnApprovalThatFollowsTheDigestApprovesNothing(t *testing.T) {
 	substituted := strings.Replace(spoke("v2", "", "catalog.winnow.dev/approve: ${digest}"), "{digest: "+digestOf("v2")+"}", "{digest: '${digest}'}", 1)
 	const replacing = "resources: [sync.yaml, apps.yaml]\nreplacements:\n- source: {kind: OCIRepository, name: applications, fieldPath: spec.ref.digest}\n" +
 		"  targets: [{select: {kind: OCIRepository}, options: {create: true}, fieldPaths: ['metadata.annotations.[catalog.winnow.dev/approve]']}]\n"
+	const patched = "resources: [sync.yaml, apps.yaml]\n"
 	assertStopped(t,
+		unapproved{
+			"a patch that an earlier change has added", map[string]string{syncOfA: sync, stageInGit: spoke("v2", "") + apps, "clusters/a/kustomization.yaml": patched, "clusters/a/more/patch.yaml": spoke("v3", "", approving("v3"))},
+			map[string]string{"clusters/a/kustomization.yaml": patched + "patches: [{path: more/patch.yaml}]\n"}, nil,
+		},
 		unapproved{"an anchor", map[string]string{syncOfA: sync, stageInGit: anchored("v2") + apps}, map[string]string{stageInGit: anchored("v3") + apps}, nil},
 		unapproved{"a variable of postBuild", map[string]string{syncOfA: sync + variable("v2"), "stages/apps.yaml": substituted + apps}, map[string]string{syncOfA: sync + variable("v3")}, nil},
 		unapproved{"a replacement", map[string]string{syncOfA: sync, stageInGit: spoke("v2", "") + apps, "clusters/a/kustomization.yaml": replacing}, map[string]string{stageInGit: spoke("v3", "") + apps}, nil},
