@@ -55,7 +55,7 @@ func sourceOf(n *node) manifest.Ref {
 
 // externalState returns the state of a node whose files are not read.
 func (w *walk) externalState(n *node) string {
-	return inputs.Digest(n.Content(), n.vars.Digest(), w.sourceDigest(sourceOf(n), 0))
+	return inputs.Digest(n.Content(), n.vars.Digest(), w.sourceDigest(sourceOf(n), map[manifest.Ref]bool{}))
 }
 
 // maxGenerators bounds the ArtifactGenerators that take files of each other.
@@ -145,7 +145,7 @@ func (w *walk) hide(o *manifest.Object) {
 		if len(dirs) == 0 {
 			continue
 		}
-		parts := []string{o.Hidden, w.sourceDigest(m, 0)}
+		parts := []string{o.Hidden, w.sourceDigest(m, map[manifest.Ref]bool{})}
 		for _, name := range slices.Sorted(maps.Keys(w.tree.Files)) {
 			if slices.ContainsFunc(dirs, func(dir string) bool { return repository.Contains(dir, name) }) {
 				parts = append(parts, name, w.tree.Files[name].ID)
@@ -162,17 +162,19 @@ func (w *walk) directoriesLike(pattern *regexp.Regexp) []string {
 }
 
 // sourceDigest returns a digest of what determines the files of a source: of an ArtifactGenerator, its sources as well. An
-// artifact whose producer is not known may be made of any source of the cluster.
-func (w *walk) sourceDigest(m manifest.Ref, depth int) string {
+// artifact whose producer is not known may be made of any source of the cluster. seen are those that have been digested.
+func (w *walk) sourceDigest(m manifest.Ref, seen map[manifest.Ref]bool) string {
+	if seen[m] {
+		return ""
+	}
+	seen[m] = true
 	var parts []string
 	source := w.find(m.Cluster, m.Group, m.Kind, m.Name)
 	switch made := w.generator(m); {
 	case made != nil:
 		parts = append(parts, manifest.YAMLOf(made.Object["spec"]))
-		if depth < maxGenerators {
-			for _, ref := range generatedFrom(made) {
-				parts = append(parts, w.sourceDigest(ref, depth+1))
-			}
+		for _, ref := range generatedFrom(made) {
+			parts = append(parts, w.sourceDigest(ref, seen))
 		}
 	case source != nil:
 		parts = append(parts, contentOf(source))

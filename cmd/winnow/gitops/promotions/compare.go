@@ -203,12 +203,9 @@ func (s stage) besides() (unknown []string) {
 			add("Kustomization %s has %s: what the cluster gets is not the artifact that is compared; change the CatalogSelection instead", k.Name, fields)
 		}
 	}
-	name := "OCIRepository " + manifest.NameOf(types.NamespacedName{Namespace: s.to.Namespace, Name: s.to.Name})
-	if s.from == nil {
-		return nil
-	}
-	if s.before.Filter != s.after.Filter {
-		add("%s has another spec.ignore or spec.layerSelector: what Flux takes from the artifact is known in the cluster only", name)
+	if s.from != nil && s.before.Filter != s.after.Filter {
+		name := manifest.NameOf(types.NamespacedName{Namespace: s.to.Namespace, Name: s.to.Name})
+		add("OCIRepository %s has another spec.ignore or spec.layerSelector: what Flux takes from the artifact is known in the cluster only", name)
 	}
 	return unknown
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
-
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -137,7 +136,7 @@ func sourceOf(r *revision.Revision, consumer revision.Consumer) (*revision.Sourc
 // sourcesOf returns the OCIRepositories that have the name of that of a Kustomization.
 func sourcesOf(r *revision.Revision, consumer revision.Consumer) []revision.Source {
 	if consumer.Kind != sourcev1.OCIRepositoryKind {
-		return nil // of the commit before
+		return nil
 	}
 	return r.Nearest(consumer.Origin, consumer.Kind, consumer.SourceName())
 }

@@ -60,7 +60,7 @@ func Compare(ctx context.Context, base, head string, options Options) (*diff.Rep
 // promotions compares what stages run.
 func (c *comparison) promotions(ctx context.Context, report *diff.Report, external []gitops.External) error {
 	unknown, external := c.stages(external)
-	defer func() { report.Unknown = append(report.Unknown, unknown...) }()
+	report.Unknown = append(report.Unknown, unknown...)
 	if c.options.OpenRendered == nil {
 		for _, e := range external {
 			report.Unknown = append(report.Unknown, e.Sentence)
