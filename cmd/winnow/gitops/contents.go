@@ -25,7 +25,7 @@ import (
 // locate returns the tree and the directory that a node applies. The error is the reason why these are not
 // in the repository; reads of the node are then the directories that it may be built from all the same.
 func (w *walk) locate(n *node) (*repository.Tree, string, error) {
-	ref := sourceOf(n)
+	ref := n.sourceRef()
 	n.state = w.externalState(n)
 	if like := building.PathPattern(n.Path()); like != nil {
 		n.reads = w.directoriesLike(like)
@@ -49,13 +49,9 @@ func (w *walk) locate(n *node) (*repository.Tree, string, error) {
 	return nil, "", err
 }
 
-func sourceOf(n *node) manifest.Ref {
-	return manifest.Ref{Cluster: n.cluster, Group: manifest.SourceGroup, Kind: n.Spec.SourceRef.Kind, Name: n.Source()}
-}
-
 // externalState returns the state of a node whose files are not read.
 func (w *walk) externalState(n *node) string {
-	return inputs.Digest(n.Content(), n.vars.Digest(), w.sourceDigest(sourceOf(n), map[manifest.Ref]bool{}))
+	return inputs.Digest(n.Content(), n.vars.Digest(), w.sourceDigest(n.sourceRef(), map[manifest.Ref]bool{}))
 }
 
 // maxGenerators bounds the ArtifactGenerators that take files of each other.

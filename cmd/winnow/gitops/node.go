@@ -108,9 +108,14 @@ func (n *node) setObjects(objects []manifest.Object) {
 	}
 }
 
+// sourceRef returns a reference to the source.
+func (n *node) sourceRef() manifest.Ref {
+	return manifest.Ref{Cluster: n.cluster, Group: manifest.SourceGroup, Kind: n.Spec.SourceRef.Kind, Name: n.Source()}
+}
+
 // uses returns references to the source and the variables of a node.
 func (n *node) uses() []manifest.Ref {
-	all := []manifest.Ref{sourceOf(n)}
+	all := []manifest.Ref{n.sourceRef()}
 	for _, ref := range n.References() {
 		all = append(all, manifest.Ref{Cluster: n.cluster, Kind: ref.Kind, Name: types.NamespacedName{Namespace: n.Object.GetNamespace(), Name: ref.Name}})
 	}
