@@ -3,25 +3,17 @@
 package render
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/render/backend"
-	"github.com/winnow-dev/winnow/render/backends"
-	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/contents"
-	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/installation"
-	"github.com/winnow-dev/winnow/render/placeholder"
-	"github.com/winnow-dev/winnow/render/reserved"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/tree"
@@ -61,55 +53,6 @@ func ReadResult(ctx context.Context, r io.Reader) (*Result, error) {
 		return nil, err
 	}
 	return result, a.checkWritten(result.kustomization)
-}
-
-// checkWritten refuses an artifact of which Flux may apply something else than what is read: its kustomization.yaml is that
-// which Winnow writes for its files, and nothing in it has a key that steers kustomize or Flux in another way than Winnow's.
-func (a artifact) checkWritten(k tree.Kustomization) error {
-	if a.placeholders {
-		k.Resources = []string{placeholder.File}
-	}
-	files, err := assembleWith(a.documents, a.objects, k)
-	if err != nil {
-		return err
-	}
-	if written, _ := files.Content(tree.KustomizationFile); !bytes.Equal(written, a.written) {
-		return errors.New("the " + tree.KustomizationFile + " of the artifact is not what Winnow writes for its files: " +
-			"Flux may apply something else than what would be compared")
-	}
-	pairs := []map[string]string{k.Labels, k.Annotations}
-	for _, of := range k.KindAnnotations {
-		pairs = append(pairs, of.Annotations)
-	}
-	var mains []backend.Object
-	for _, object := range a.objects {
-		if installation.MainOf(object.Object).Instance != "" && backends.Makes(object.GroupVersionKind().GroupKind()) {
-			mains = append(mains, object)
-		}
-	}
-	for _, object := range a.objects {
-		pairs = append(pairs, object.GetLabels(), object.GetAnnotations())
-		if !slices.ContainsFunc(mains, func(main backend.Object) bool { return main.Unstructured == object.Unstructured }) && !backend.Belongs(object, mains) {
-			return fmt.Errorf("the artifact has the object %s, which is of none of its instances", installation.KeyOf(object))
-		}
-		if _, isList := object.Object[catalog.ItemsField]; isList {
-			return fmt.Errorf("the artifact has the object %s with the field %s, by which Flux takes it for a list", installation.KeyOf(object), catalog.ItemsField)
-		}
-	}
-	for _, of := range pairs {
-		for _, key := range slices.Sorted(maps.Keys(of)) {
-			owner := reserved.OwnerOf(key)
-			if owner == reserved.Kustomize || owner == reserved.Flux && !slices.Contains(ownAnnotations[key], of[key]) {
-				return fmt.Errorf("the artifact sets %s: %s, which Winnow does not: %s", excerpt.Quoted(key), excerpt.Quoted(of[key]), owner.Reason())
-			}
-		}
-	}
-	return nil
-}
-
-// ownAnnotations are the annotations for Flux that Winnow sets, with their values.
-var ownAnnotations = map[string][]string{
-	ssaAnnotation: {"Merge", "IfNotPresent"}, substituteAnnotation: {"disabled"}, pruneAnnotation: {"disabled"},
 }
 
 // annotate adds the labels and the annotations of the artifact to a Kustomization, in the form in which Winnow writes them.

@@ -27,9 +27,9 @@ import (
 	"github.com/winnow-dev/winnow/test/sourcetest"
 )
 
-func rendered(t *testing.T, words string) *render.Result {
+func rendered(t *testing.T) *render.Result {
 	t.Helper()
-	catalog, err := render.LoadArchive(t.Context(), "catalog", bytes.NewReader(sourcetest.Applications(t, words)), render.CatalogLocation{})
+	catalog, err := render.LoadArchive(t.Context(), "catalog", bytes.NewReader(sourcetest.Applications(t, "argocd")), render.CatalogLocation{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestAnArchiveIsStoredOnce(t *testing.T) {
 	if a.HasAny(cs) {
 		t.Error("there are archives before the first one")
 	}
-	first, err := a.Store(cs, rendered(t, "argocd"), "v1@sha256:0", nil)
+	first, err := a.Store(cs, rendered(t), "v1@sha256:0", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestAnArchiveIsStoredOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := a.Store(cs, rendered(t, "argocd"), "v2@sha256:1", nil)
+	again, err := a.Store(cs, rendered(t), "v2@sha256:1", nil)
 	if err != nil || again.Digest != first.Digest || again.Metadata["org.opencontainers.image.revision"] != "v2@sha256:1" {
 		t.Errorf("Store() = %+v, %v", again, err)
 	}
@@ -92,7 +92,7 @@ func TestAnArchiveIsStoredOnce(t *testing.T) {
 	if _, err := a.Definitions(t.Context(), cs, first); err == nil {
 		t.Error("a damaged archive is read")
 	}
-	_, err = a.Store(cs, rendered(t, "argocd"), "v2@sha256:1", nil)
+	_, err = a.Store(cs, rendered(t), "v2@sha256:1", nil)
 	if err = errors.Join(err, a.Unstage(cs)); err != nil || !a.Intact(cs) {
 		t.Errorf("the archive is not stored again: %v", err)
 	}
@@ -134,7 +134,7 @@ func TestTheDirectoryOfTheStorageHasAnyName(t *testing.T) {
 		}
 		cs := &v1alpha1.CatalogSelection{}
 		cs.Name, cs.Namespace = "kkp", "ns"
-		stored, err := a.Store(cs, rendered(t, "argocd"), "v1@sha256:0", nil)
+		stored, err := a.Store(cs, rendered(t), "v1@sha256:0", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
