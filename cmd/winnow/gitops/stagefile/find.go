@@ -22,6 +22,8 @@ type Stage struct {
 	URL, Digest, Follows string
 	// Approval is the annotation that approves a promotion.
 	Approval string
+	// Suspended reports that Flux pulls nothing.
+	Suspended bool
 	// Line of the object.
 	Line int
 
@@ -58,6 +60,9 @@ func stagesIn(s Stage) (all []Stage) {
 	s.Namespace, s.Name, s.Line = s.text("metadata", "namespace"), s.text("metadata", "name"), s.node.Line
 	s.URL, s.Digest = s.text("spec", "url"), s.text("spec", "ref", "digest")
 	s.Approval = s.text("metadata", "annotations", v1alpha1.ApproveAnnotation)
+	if suspend := yamlnode.Lookup(yamlnode.Lookup(s.node, "spec"), "suspend"); suspend != nil {
+		s.Suspended = suspend.Value != "false"
+	}
 	for _, field := range []string{"tag", "semver"} {
 		if value := s.text("spec", "ref", field); value != "" {
 			s.Follows = field + " " + value

@@ -146,11 +146,14 @@ func openEdit(ctx context.Context, file string) (*edit, error) {
 
 // checkAge returns an error unless FROM has its digest for long enough.
 func (o *options) checkAge(ctx context.Context, commit string, from source) error {
+	if from.stage.Suspended {
+		return output.Finding(fmt.Errorf("FROM %s is suspended, so that it has not pulled its digest: resume it; --min-age counts from the commit that does", from.argument))
+	}
 	git := repository.Git{}
 	since, err := git.Since(ctx, commit, from.file, func(content []byte) bool {
 		found, err := stagefile.Find(content)
 		return err == nil && slices.ContainsFunc(found, func(s stagefile.Stage) bool {
-			return s.FullName() == from.stage.FullName() && s.Digest == from.digest
+			return s.FullName() == from.stage.FullName() && s.Digest == from.digest && !s.Suspended
 		})
 	})
 	if err != nil {
