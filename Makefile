@@ -225,7 +225,7 @@ FLEET_SEED := $(WINNOW_FLEET_SEED)
 FLEET_STEPS := $(or $(WINNOW_FLEET_STEPS),10000)
 
 .PHONY: fleet-model
-fleet-model: ## Compare 10,000 random steps of a hub and 40 spokes with a model (ten minutes).
+fleet-model: ## Compare 10,000 steps of a fleet with a model (10 min).
 	@echo "fleet-model: WINNOW_FLEET_SEED=$(FLEET_SEED)"
 	GOGC=400 WINNOW_FLEET_STEPS=$(FLEET_STEPS) WINNOW_FLEET_SEED=$(FLEET_SEED) \
 	  $(GO) test -count=1 -run '^TestFleet$$' -timeout 3h -v ./test/fleetmodel
