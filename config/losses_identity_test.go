@@ -5,6 +5,7 @@ package config_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -70,6 +71,15 @@ func TestLossesPolicyOnReleasesAndKinds(t *testing.T) {
 		if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 30*time.Second, true, func(context.Context) (bool, error) {
 			return apply(release("other", "default")) == nil, nil
 		}); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("another kind", func(t *testing.T) {
+		other := parse(t, []byte(strings.ReplaceAll(strings.ReplaceAll(helmReleaseCRD, "helm.toolkit.fluxcd.io", "other.example.com"), "helmrelease", "thing")))
+		if err := s.api.Create(t.Context(), other); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.api.Delete(t.Context(), other); err != nil {
 			t.Error(err)
 		}
 	})

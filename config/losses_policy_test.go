@@ -268,6 +268,7 @@ func (s *spoke) withoutApprovals() {
 		if err := s.api.Create(context.WithoutCancel(s.Context()), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: approvals.Name, Namespace: approvals.Namespace}}); err != nil {
 			s.Error(err)
 		}
+		s.approve("") // until the API server heeds it, the definition cannot be deleted
 	}()
 	requests := map[string]func(*spoke, *unstructured.Unstructured) error{"an update": applied(managed, "1", "2"), "a deletion": deleted}
 	for name, request := range requests {
