@@ -108,7 +108,8 @@ func (o *observed) follow(m *model) {
 			continue
 		}
 		cs := o.selections[p.name]
-		p.offered, p.withheld = nil, m.mayWithhold(p, &cs)
+		artifact := o.artifacts[p.name].Status.Artifact
+		p.offered, p.withheld = nil, artifact == nil && m.mayWithhold(p, &cs)
 		if held := cs.Status.Held; held != nil {
 			p.offered = checksumsIn(held)
 		}
@@ -117,7 +118,7 @@ func (o *observed) follow(m *model) {
 				p.leaving[name] = entry.Since.Time
 			}
 		}
-		if artifact := o.artifacts[p.name].Status.Artifact; artifact != nil {
+		if artifact != nil {
 			p.announced = artifact.Revision
 		}
 	}
