@@ -52,7 +52,7 @@ func ReadResult(ctx context.Context, r io.Reader) (*Result, error) {
 	if result.Tree, err = assembleWith(a.documents, a.objects, result.kustomization); err != nil {
 		return nil, err
 	}
-	return result, a.checkWritten(result.kustomization)
+	return result, a.checkWritten(result.kustomization, result.Tree)
 }
 
 // annotate adds the labels and the annotations of the artifact to a Kustomization, in the form in which Winnow writes them.

@@ -21,16 +21,16 @@ import (
 
 // checkWritten refuses an artifact of which Flux may apply something else than what is read: its kustomization.yaml is that
 // which Winnow writes for its files, its objects belong to its instances, and nothing in it has a key that steers kustomize or
-// Flux in another way than Winnow's.
-func (a artifact) checkWritten(k tree.Kustomization) error {
-	if a.placeholders {
-		k.Resources = []string{placeholder.File}
+// Flux in another way than Winnow's. files are those that were read, as Winnow names them.
+func (a artifact) checkWritten(k tree.Kustomization, files *tree.Tree) error {
+	if k.Resources = objectFiles(files); a.placeholders {
+		k.Resources = append(k.Resources, placeholder.File)
 	}
-	files, err := assembleWith(a.documents, a.objects, k)
+	written, err := k.Marshal()
 	if err != nil {
 		return err
 	}
-	if written, _ := files.Content(tree.KustomizationFile); !bytes.Equal(written, a.written) {
+	if !bytes.Equal(written, a.written) {
 		return errors.New("the " + tree.KustomizationFile + " of the artifact is not what Winnow writes for its files: " +
 			"Flux may apply something else than what would be compared")
 	}

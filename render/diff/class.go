@@ -130,26 +130,25 @@ func (s *Selection) effectKey() [sha256.Size]byte {
 	for i := range same.Moves {
 		same.Moves[i].ToFile = ""
 	}
-	var where []string
 	for i := range same.Applications {
-		same.Applications[i].Values = same.Applications[i].Values.changes(&where)
+		same.Applications[i].Values = same.Applications[i].Values.changes()
 	}
 	for i := range same.Instances {
-		same.Instances[i].Values = same.Instances[i].Values.changes(&where)
+		same.Instances[i].Values = same.Instances[i].Values.changes()
 	}
 	same.Held = same.Held.withoutRender()
 	// An error is that of a value that JSON does not have, of which there is none.
-	text, _ := json.Marshal([]any{same, where})
+	text, _ := json.Marshal(same)
 	return sha256.Sum256(text)
 }
 
-// changes returns the change without the lines around it, and adds where it is.
-func (v *Values) changes(where *[]string) *Values {
+// changes returns the change without the lines around it, but with where it is.
+func (v *Values) changes() *Values {
 	if v == nil {
 		return nil
 	}
-	*where = append(*where, v.Where)
 	var lines strings.Builder
+	lines.WriteString(v.Where + "\n")
 	for line := range strings.Lines(v.Diff) {
 		if strings.HasPrefix(line, "+") || strings.HasPrefix(line, "-") {
 			lines.WriteString(line)

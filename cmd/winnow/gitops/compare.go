@@ -68,18 +68,16 @@ func (c *comparer) compare(ctx context.Context, options Options) (*Comparison, e
 	if err := c.evaluateOverlays(ctx, options); err != nil {
 		return nil, err
 	}
-	for _, side := range []struct {
+	sides := []struct {
 		tree  *repository.Tree
 		state *State
-	}{{c.base, &c.out.Base}, {c.head, &c.out.Head}} {
+	}{{c.base, &c.out.Base}, {c.head, &c.out.Head}}
+	for _, side := range sides {
 		if err := c.files(side.tree, side.state, options, paths); err != nil {
 			return nil, err
 		}
 	}
-	for _, side := range []struct {
-		tree  *repository.Tree
-		state *State
-	}{{c.base, &c.out.Base}, {c.head, &c.out.Head}} {
+	for _, side := range sides {
 		if err := side.state.readInputs(side.tree, options, slices.Concat(c.out.Base.Objects, c.out.Head.Objects)); err != nil {
 			return nil, err
 		}

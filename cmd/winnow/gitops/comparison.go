@@ -36,8 +36,8 @@ type External struct {
 	Cluster, Name string
 	// Sentence says that it differs, and is unknown unless somebody compares the artifacts. It begins with the cluster.
 	Sentence string
-	// Applied reports that the variables of the Kustomization differ as well.
-	Applied bool
+	// VariablesDiffer reports that the variables of the Kustomization differ as well.
+	VariablesDiffer bool
 }
 
 // Is reports whether the Kustomization of a cluster, or a file, has the name.

@@ -96,8 +96,8 @@ func (r reporter) differs(before, after *node, sentence string) {
 	}
 	r.out.External = append(r.out.External, External{
 		Cluster: after.cluster, Name: manifest.NameOf(types.NamespacedName{Namespace: after.Object.GetNamespace(), Name: after.Object.GetName()}),
-		Sentence: r.head.cluster + ": " + sentence,
-		Applied:  before != nil && before.vars.Digest() != after.vars.Digest(),
+		Sentence:        r.head.cluster + ": " + sentence,
+		VariablesDiffer: before != nil && before.vars.Digest() != after.vars.Digest(),
 	})
 }
 

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -37,7 +36,7 @@ func Compare(ctx context.Context, base, head *revision.Revision, external []gito
 	var all []stage
 	all, out.Unknown = stages(base, head)
 	registry := newArtifacts(open)
-	done := map[string]bool{}
+	var done []revision.Consumer
 	for _, s := range all {
 		compared, err := s.compare(ctx, registry)
 		switch {
@@ -46,16 +45,15 @@ func Compare(ctx context.Context, base, head *revision.Revision, external []gito
 		case compared == nil:
 			continue
 		}
-		for _, k := range s.consumers {
-			done[placeOf(k.Origin)+" "+strings.TrimPrefix(k.Name, "/")] = true
-		}
+		done = append(done, s.consumers...)
 		s.hold(base, head, compared.Held)
 		s.place(head, paths, compared)
 		out.Promotions = append(out.Promotions, compared)
 		out.Unknown = append(out.Unknown, s.besides()...)
 	}
 	for _, e := range external {
-		if !done[e.Cluster+" "+e.Name] || e.Applied {
+		isDone := func(k revision.Consumer) bool { return e.Is(k.In(), k.Name) }
+		if e.VariablesDiffer || !slices.ContainsFunc(done, isDone) {
 			out.Unknown = append(out.Unknown, e.Sentence)
 		}
 	}
@@ -195,7 +193,7 @@ func (s stage) written(r *revision.Revision, value string) (count int) {
 // besides returns what is not compared although the artifacts are.
 func (s stage) besides() (unknown []string) {
 	add := func(format string, args ...any) {
-		unknown = append(unknown, placeOf(s.to.Origin)+": "+fmt.Sprintf(format, args...))
+		unknown = append(unknown, s.to.In()+": "+fmt.Sprintf(format, args...))
 	}
 	// These may drop what the artifact has, such as the first of its versions.
 	for _, k := range s.consumers {

@@ -37,7 +37,7 @@ func stages(base, head *revision.Revision) (all []stage, unknown []string) {
 	known := map[key]int{}
 	add := func(s *stage, err error, where revision.Origin, name types.NamespacedName) {
 		if err != nil {
-			unknown = append(unknown, fmt.Sprintf("%s: OCIRepository %s: %v", placeOf(where), manifest.NameOf(name), err))
+			unknown = append(unknown, fmt.Sprintf("%s: OCIRepository %s: %v", where.In(), manifest.NameOf(name), err))
 		}
 		if s == nil {
 			return
@@ -114,7 +114,7 @@ func newStage(base *revision.Revision, s *stage) *stage {
 		s.former = append(s.former, same.Annotations[v1alpha1.ApproveAnnotation])
 	}
 	for _, file := range s.files() {
-		found, _ := stagefile.Find(base.Inputs[file]) // the effective annotation is known
+		found, _ := stagefile.Find(base.Inputs[file]) // a file that is no YAML has none: former has what takes effect
 		for _, in := range found {
 			if in.Name == s.to.Name {
 				s.former = append(s.former, in.Approval)
@@ -149,5 +149,3 @@ func formerOf(base *revision.Revision, consumer revision.Consumer) *revision.Con
 	}
 	return &base.Consumers[i]
 }
-
-func placeOf(o revision.Origin) string { return cmp.Or(o.Cluster, o.File) }

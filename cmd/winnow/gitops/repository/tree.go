@@ -238,6 +238,20 @@ func IsYAML(name string) bool {
 	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
 }
 
+// ReadTree calls read with the tree of a commit, which it may read until then.
+func (g Git) ReadTree(ctx context.Context, commit string, read func(*Tree) error) error {
+	objects, err := g.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer objects.Close()
+	tree, err := g.Tree(ctx, commit, objects)
+	if err != nil {
+		return err
+	}
+	return read(tree)
+}
+
 // Short abbreviates the identifier of a commit.
 func Short(commit string) string { return commit[:min(len(commit), 12)] }
 

@@ -103,7 +103,7 @@ func (a *approvals) place(s revision.Selection, h *diff.Held) {
 			a.addPatch(s, h)
 		}
 	case len(effective) != 1:
-		h.Advice = "spec.safeguards.approve is not set by one file alone: add the entry by hand, in the place that " + placeOf(s) + " gets its list from"
+		h.Advice = "spec.safeguards.approve is not set by one file alone: add the entry by hand, in the place that " + s.In() + " gets its list from"
 	case a.carries(effective[0], s):
 		h.File, h.Advice = effective[0], replacing(effective[0], s.File, listing)
 	default:
@@ -169,8 +169,6 @@ func (a *approvals) isKnown(file string) bool {
 	inside := slices.ContainsFunc(a.paths, func(at string) bool { return repository.Contains(at, file) })
 	return inside && !a.head.Unbuilt[file]
 }
-
-func placeOf(s revision.Selection) string { return cmp.Or(s.Cluster, s.File) }
 
 func byPatch(s revision.Selection) string {
 	return fmt.Sprintf("%s is built for others as well, of which not all need the same, or which are not known here: "+

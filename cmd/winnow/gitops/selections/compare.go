@@ -3,7 +3,6 @@
 package selections
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,7 +86,7 @@ func (c *comparison) compare(ctx context.Context, report *diff.Report) error {
 			return err
 		}
 		for _, sentence := range consumed.unknown {
-			sentence = cmp.Or(p.any().Cluster, p.any().File) + ": " + sentence
+			sentence = p.any().In() + ": " + sentence
 			if !slices.Contains(report.Unknown, sentence) {
 				report.Unknown = append(report.Unknown, sentence)
 			}
@@ -177,7 +176,7 @@ func (c *comparison) compareRendered(ctx context.Context, p pair, before, after 
 // noteEmpty reports a selection whose older state was not published, because it selects nothing.
 func (c *comparison) noteEmpty(p pair, from, to *comparing.Side) {
 	if from != nil && to != nil && from.Empty != nil && to.Empty == nil {
-		c.unknown = append(c.unknown, cmp.Or(p.to.Cluster, p.to.File)+": "+beforePrefix+from.Empty.Error()+": this was not published, and what was before is in the cluster only")
+		c.unknown = append(c.unknown, p.to.In()+": "+beforePrefix+from.Empty.Error()+": this was not published, and what was before is in the cluster only")
 	}
 }
 

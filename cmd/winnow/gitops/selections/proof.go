@@ -34,7 +34,7 @@ func ProveApprovals(ctx context.Context, commit string, options Options, edits m
 	for _, s := range before.Selections {
 		place := diff.Place{Cluster: s.Cluster, File: s.File, Namespace: s.Namespace, Name: s.Name}
 		if err := provesApproval(s, edited[keyOf(s)], needs(place)); err != nil {
-			return fmt.Errorf("CatalogSelection %s/%s of %s: %w", s.Namespace, s.Name, placeOf(s), err)
+			return fmt.Errorf("CatalogSelection %s/%s of %s: %w", s.Namespace, s.Name, s.In(), err)
 		}
 	}
 	return nil

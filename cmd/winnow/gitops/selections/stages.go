@@ -3,7 +3,6 @@
 package selections
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,14 +14,14 @@ import (
 )
 
 // stages compares all of a stage but its artifact: the rules on the consumers of a selection hold for the Kustomization of an
-// OCIRepository as well. external are those of clusters that may differ: the result has those without a sentence, and those of
-// files that nothing builds.
+// OCIRepository as well. external are the Kustomizations of clusters that may differ. differing are those of them about which
+// unknown has no sentence yet, and those in files that nothing builds.
 func (c *comparison) stages(external []gitops.External) (unknown []string, differing []gitops.External) {
 	for _, older := range c.base.Consumers {
 		if older.Kind != sourcev1.OCIRepositoryKind {
 			continue
 		}
-		place := cmp.Or(older.Cluster, older.File)
+		place := older.In()
 		var out consumerChanges
 		i := slices.IndexFunc(c.head.Consumers, older.Continues)
 		switch {
@@ -30,7 +29,7 @@ func (c *comparison) stages(external []gitops.External) (unknown []string, diffe
 			newer := c.head.Consumers[i]
 			out.differ(older, newer)
 			if len(out.unknown) > 0 {
-				external = slices.DeleteFunc(external, func(e gitops.External) bool { return !e.Applied && e.Is(place, newer.Name) })
+				external = slices.DeleteFunc(external, func(e gitops.External) bool { return !e.VariablesDiffer && e.Is(place, newer.Name) })
 			}
 			out.reapplied(older, newer, true)
 			if older.Cluster == "" {

@@ -110,7 +110,11 @@ func (o *options) run(ctx context.Context, address string, arguments []string, o
 	if err != nil {
 		return err
 	}
-	all, err := o.find(ctx, commit, arguments)
+	var all []*stage
+	err = git.ReadTree(ctx, commit, func(tree *repository.Tree) error {
+		all, err = o.find(ctx, tree, arguments)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -137,17 +141,7 @@ func (o *options) run(ctx context.Context, address string, arguments []string, o
 }
 
 // find returns the stages with their clusters.
-func (o *options) find(ctx context.Context, commit string, arguments []string) (all []*stage, err error) {
-	git := repository.Git{}
-	objects, err := git.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer objects.Close()
-	tree, err := git.Tree(ctx, commit, objects)
-	if err != nil {
-		return nil, err
-	}
+func (o *options) find(ctx context.Context, tree *repository.Tree, arguments []string) (all []*stage, err error) {
 	for _, argument := range arguments {
 		s := &stage{}
 		s.Placed, err = stages.Find(ctx, tree, argument, o.name, true)

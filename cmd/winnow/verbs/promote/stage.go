@@ -79,21 +79,13 @@ func noteEdited(ctx context.Context, file string, from stagefile.Stage, out outp
 }
 
 // find returns the only OCIRepository with a digest at a path of the commit.
-func (o *options) find(ctx context.Context, commit, what, argument string) (stages.Placed, error) {
-	git := repository.Git{}
-	objects, err := git.Open(ctx)
-	if err != nil {
-		return stages.Placed{}, err
-	}
-	defer objects.Close()
-	tree, err := git.Tree(ctx, commit, objects)
-	if err != nil {
-		return stages.Placed{}, err
-	}
-	found, err := stages.Find(ctx, tree, argument, o.name, false)
-	if err != nil {
-		err = fmt.Errorf("%s %s: %w", what, argument, err)
-	}
+func (o *options) find(ctx context.Context, commit, what, argument string) (found stages.Placed, err error) {
+	err = repository.Git{}.ReadTree(ctx, commit, func(tree *repository.Tree) error {
+		if found, err = stages.Find(ctx, tree, argument, o.name, false); err != nil {
+			return fmt.Errorf("%s %s: %w", what, argument, err)
+		}
+		return nil
+	})
 	return found, err
 }
 

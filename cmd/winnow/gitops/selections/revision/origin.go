@@ -51,6 +51,9 @@ func (o Origin) Place() string {
 	return o.File
 }
 
+// In returns what has the object: the directory of its cluster, or without a build its file.
+func (o Origin) In() string { return cmp.Or(o.Cluster, o.File) }
+
 // AppliersOf returns the Kustomizations that lead to an object for a message.
 func AppliersOf(o Origin) string {
 	return cmp.Or(strings.Join(slices.DeleteFunc(slices.Clone(o.Appliers), func(name string) bool { return name == "" }), " by "), "the directory")

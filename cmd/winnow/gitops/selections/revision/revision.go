@@ -21,7 +21,7 @@ type Revision struct {
 	Skipped    []Skipped
 	// Inputs has the content of the files that selections are built of.
 	Inputs map[string][]byte
-	// files has that of those that nothing builds.
+	// files has the content of the files that nothing builds.
 	files map[string][]byte
 	// Unbuilt are files of what cannot be built.
 	Unbuilt map[string]bool
