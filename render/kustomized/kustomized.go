@@ -32,6 +32,7 @@ func YAML(files *tree.Tree) ([]byte, error) {
 }
 
 // Build builds the tree as kustomize-controller does. It recovers from panics of kustomize, because its input comes from users.
+// Trees may be built at the same time.
 func Build(files *tree.Tree) (objects resmap.ResMap, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -45,6 +46,7 @@ func Build(files *tree.Tree) (objects resmap.ResMap, err error) {
 			return nil, err
 		}
 	}
+	parseSchema()
 	return krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(memory, ".")
 }
 

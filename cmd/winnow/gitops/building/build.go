@@ -21,6 +21,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/kustomized"
 )
 
 // maxBuild bounds the time of one build.
@@ -44,7 +45,7 @@ type Builder struct {
 
 // NewBuilder returns a Builder without results.
 func NewBuilder() *Builder {
-	return &Builder{done: map[string]built{}, limit: maxBuild, kustomize: runKustomize}
+	return &Builder{done: map[string]built{}, limit: maxBuild, kustomize: kustomized.Directory}
 }
 
 type built struct {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package building
+package kustomized
 
 import (
 	"testing"
@@ -9,9 +9,9 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// TestBuildsAreThoseOfFlux builds directories one after the other, some of which replace the schema that kustomize
+// TestDirectoriesAreBuiltAsByFlux builds directories one after the other, some of which replace the schema that kustomize
 // keeps for the process.
-func TestBuildsAreThoseOfFlux(t *testing.T) {
+func TestDirectoriesAreBuiltAsByFlux(t *testing.T) {
 	const schema = `{"definitions": {"dev.example.Box": {"type": "object", "properties": {"spec": {"type": "object",
 "properties": {"items": {"type": "array", "items": {"type": "object"},
 "x-kubernetes-patch-merge-key": "name", "x-kubernetes-patch-strategy": "merge"}}}},
@@ -45,7 +45,7 @@ func TestBuildsAreThoseOfFlux(t *testing.T) {
 	}
 	for first := range want {
 		for _, dir := range []string{first, "base"} {
-			resources, err := runKustomize(fs, "/"+dir)
+			resources, err := Directory(fs, "/"+dir)
 			if got := describe(t, resources, err); got != want[dir] {
 				t.Errorf("with %s, %s is\n%s\nwant\n%s", first, dir, got, want[dir])
 			}
