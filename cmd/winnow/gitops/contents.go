@@ -33,7 +33,7 @@ func (w *walk) locate(n *node) (*repository.Tree, string, error) {
 	}
 	t, dir, err := w.resolve(ref)
 	dir = path.Join(dir, n.Path())
-	n.reads = w.takes(ref, n.Path(), 0)
+	n.reads = w.takes(ref, n.Path(), map[taken]bool{})
 	if _, named := w.self.Find(ref.Name); named && err == nil && !t.IsDir(dir) {
 		n.reads = []string{n.Path()}
 		err = fmt.Errorf("its path %s is not in the repository, with the directory of --repository", dir)
@@ -54,8 +54,11 @@ func (w *walk) externalState(n *node) string {
 	return inputs.Digest(n.Content(), n.vars.Digest(), w.sourceDigest(n.sourceRef(), map[manifest.Ref]bool{}))
 }
 
-// maxGenerators bounds the ArtifactGenerators that take files of each other.
-const maxGenerators = 8
+// taken is a directory of a source.
+type taken struct {
+	manifest.Ref
+	dir string
+}
 
 // generator returns the ArtifactGenerator that makes an ExternalArtifact, nil for none.
 func (w *walk) generator(m manifest.Ref) *manifest.Object {
@@ -72,16 +75,22 @@ func (w *walk) generator(m manifest.Ref) *manifest.Object {
 	return nil
 }
 
-// takes returns the directories of this repository whose files a source has, or may have, at a path.
-func (w *walk) takes(m manifest.Ref, dir string, depth int) []string {
-	if made := w.generator(m); made != nil && depth < maxGenerators {
-		return w.copies(made, m.Name.Name, depth)
+// takes returns the directories of this repository whose files a source has, or may have, at a path. ArtifactGenerators may
+// take files of each other: seen are the directories that it was called for.
+func (w *walk) takes(m manifest.Ref, dir string, seen map[taken]bool) []string {
+	at := taken{m, dir}
+	if seen[at] {
+		return nil
 	}
-	_, at, err := w.resolve(m)
+	seen[at] = true
+	if made := w.generator(m); made != nil {
+		return w.copies(made, m.Name.Name, seen)
+	}
+	_, root, err := w.resolve(m)
 	var other *elsewhere
 	switch {
 	case err == nil:
-		return []string{path.Join(at, dir)}
+		return []string{path.Join(root, dir)}
 	case !errors.As(err, &other) || !other.here, other.ask && dir == "." && (w.recognizes() || w.isArtifact(m)):
 		return nil
 	}
@@ -94,7 +103,7 @@ func (w *walk) isArtifact(m manifest.Ref) bool {
 }
 
 // copies returns the directories of this repository that an ArtifactGenerator takes the files of an artifact from.
-func (w *walk) copies(made *manifest.Object, artifact string, depth int) (dirs []string) {
+func (w *walk) copies(made *manifest.Object, artifact string, seen map[taken]bool) (dirs []string) {
 	for alias, ref := range generatedFrom(made) {
 		for _, one := range manifest.MapsAt(made.Unstructured, "spec", "artifacts") {
 			if one["name"] != artifact {
@@ -106,7 +115,7 @@ func (w *walk) copies(made *manifest.Object, artifact string, depth int) (dirs [
 					if glob := strings.IndexAny(within, "*?[{"); glob >= 0 {
 						within = path.Dir(within[:glob] + "x")
 					}
-					dirs = append(dirs, w.takes(ref, repository.CleanPath(within), depth+1)...)
+					dirs = append(dirs, w.takes(ref, repository.CleanPath(within), seen)...)
 				}
 			}
 		}
@@ -137,7 +146,7 @@ func (w *walk) hide(o *manifest.Object) {
 			continue
 		}
 		within, _ := manifest.MapsAt(o.Unstructured, "spec", "sources")[i]["path"].(string)
-		dirs := w.takes(m, repository.CleanPath(within), 0)
+		dirs := w.takes(m, repository.CleanPath(within), map[taken]bool{})
 		if len(dirs) == 0 {
 			continue
 		}

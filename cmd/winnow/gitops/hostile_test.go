@@ -173,3 +173,27 @@ func TestCyclesOfKustomizationsEnd(t *testing.T) {
 		t.Errorf("selections are %v, want %v; unknown is %q", got, want, compared.Unknown)
 	}
 }
+
+// ArtifactGenerators that take files of each other, each from many directories, are read once for each directory.
+func TestGeneratorsOfGeneratorsEnd(t *testing.T) {
+	var generators strings.Builder
+	for n := range 12 {
+		source, from := "kind: GitRepository, name: fleet", "src"
+		if n > 0 {
+			source, from = fmt.Sprintf("kind: ExternalArtifact, name: made-%d", n-1), "x"
+		}
+		fmt.Fprintf(&generators, "---\napiVersion: source.extensions.fluxcd.io/v1beta1\nkind: ArtifactGenerator\nmetadata: {name: made-%d, namespace: flux-system}\n"+
+			"spec: {sources: [{alias: s, %s}], artifacts: [{name: made-%d, copy: [", n, source, n)
+		for step := range 50 {
+			fmt.Fprintf(&generators, "{from: '@s/%s/%d/**', to: '@artifact/'}, ", from, step)
+		}
+		generators.WriteString("]}]}\n")
+	}
+	generators.WriteString("---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: b, namespace: flux-system}\n" +
+		"spec: {path: ./x, sourceRef: {kind: ExternalArtifact, name: made-11}}\n")
+	commits(t, with(cluster(""), "apps/b.yaml", generators.String(), "src/7/x.yaml", "a: b\n"), with(nil, "src/7/x.yaml", "a: c\n"))
+	const unknown = "Kustomization flux-system/b is not of this repository, and differs"
+	if compared := compareHead(t, Options{Paths: []string{"cluster"}}); !strings.Contains(strings.Join(compared.Unknown, "\n"), unknown) {
+		t.Errorf("unknown is %q, want %s", compared.Unknown, unknown)
+	}
+}
