@@ -80,7 +80,7 @@ func FuzzText(f *testing.F) {
 		"  ? %[2]s # a\n  : {b: %[2]s, # c\n    d: e}\n# f\n",
 	}
 	for i := range shapes {
-		for _, text := range []string{"a", "a\n", "a\n\n", " a\n", "a\n b", "\ta\n", "# a", "---", "a: b\n", "\u2028a", "\x7f", strings.Repeat("\x00", 300), ""} {
+		for _, text := range []string{"a", "a\n", "a\n\n", " a\n", "a\n b", "\ta\n", "# a", "---", "a: b\n", "\u2028a", "\x7f", strings.Repeat("\x00", 180), strings.Repeat("\x00", 300), ""} {
 			f.Add(text, i)
 		}
 	}

@@ -3,6 +3,7 @@
 package kustomize
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -149,11 +150,17 @@ func (c *checker) key(written *yaml.Node) {
 		c.found.Add(written.Line, "has the key %s, which is %s: put it in quotes", excerpt.Quoted(written.Value), yamlnode.Describe(written))
 	case written.Value == "<<":
 		c.found.Add(written.Line, `has the key "<<" as a string, which kustomize drops`)
-	case len(strconv.QuoteToASCII(written.Value)) > maxKey:
+	case quotedLength(written.Value) > maxKey:
 		c.found.Add(written.Line, "has the key %s, which is too long for kustomize to read again", excerpt.Quoted(written.Value))
 	default:
 		c.characters(written, written.Value)
 	}
+}
+
+// quotedLength returns the bytes of a key in quotes, as YAML or as JSON, whichever has more: kustomize prints in both.
+func quotedLength(key string) int {
+	inJSON, _ := json.Marshal(key) // never fails on a string
+	return max(len(inJSON), len(strconv.QuoteToASCII(key)))
 }
 
 // merge refuses an alias to a list, as kustomize does, and merges in what is merged: kustomize
