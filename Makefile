@@ -289,7 +289,7 @@ release-binaries: man completions ## Pack winnow for each platform into bin/rele
 	@$(release) binaries
 
 .PHONY: release-oci
-release-oci: $(KO) ## Push image and chart to RELEASE_REGISTRY, and sign them.
+release-oci: $(KO) ## Push images and chart to RELEASE_REGISTRY, and sign.
 	@$(release) oci
 
 .PHONY: release-files
@@ -297,7 +297,7 @@ release-files: ## Add documents to bin/release, and sign its checksums.
 	@$(release) files
 
 .PHONY: release-verify
-release-verify: ## Verify bin/release, the image and the chart.
+release-verify: ## Verify bin/release, the images and the chart.
 	@$(release) verify
 
 .PHONY: release-dry-run

@@ -96,7 +96,7 @@ func newRelease(t *testing.T, s *stack.Stack) *release {
 		t.Fatal(err)
 	}
 	references := strings.Fields(string(content))
-	if len(references) != 2 {
+	if len(references) != 3 { // the images, and the chart
 		t.Fatalf("images.txt is %q", content)
 	}
 	r.image = references[0]
@@ -115,7 +115,7 @@ func (r *release) readCommit(t *testing.T) {
 }
 
 func (r *release) checkSBOMs(t *testing.T) {
-	for _, file := range []string{"winnow-controller.spdx.json", fmt.Sprintf("winnow_0.1.0_%s_%s.spdx.json", runtime.GOOS, runtime.GOARCH)} {
+	for _, file := range []string{"winnow-controller.spdx.json", "winnow.spdx.json", fmt.Sprintf("winnow_0.1.0_%s_%s.spdx.json", runtime.GOOS, runtime.GOARCH)} {
 		content, err := os.ReadFile(filepath.Join(r.dir, file))
 		if err != nil {
 			t.Fatal(err)

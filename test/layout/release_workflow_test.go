@@ -14,7 +14,7 @@ import (
 )
 
 // onGitHub are the commands of the workflow that cannot run elsewhere: docs/releasing.md lists them.
-var onGitHub = []string{"gh release create ", "{ read -r image && read -r chart; } <bin/release/images.txt"}
+var onGitHub = []string{"gh release create ", "{ read -r controller && read -r winnow && read -r chart; } <bin/release/images.txt"}
 
 // writes are the rights of the jobs besides reading.
 var writes = map[string][]string{

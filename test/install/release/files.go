@@ -61,7 +61,7 @@ func (o *options) checksums() (string, error) {
 	return sums.String(), nil
 }
 
-// verify checks that the release is what was signed: the files, the image and the chart.
+// verify checks that the release is what was signed: the files, the images and the chart.
 func verify(ctx context.Context, o *options) error {
 	if err := o.verifyChecksums(ctx); err != nil {
 		return err
@@ -77,12 +77,14 @@ func verify(ctx context.Context, o *options) error {
 	if string(signed) != present {
 		return fmt.Errorf("%s is\n%s, and the files are\n%s", checksumsFile, signed, present)
 	}
-	image, chart, err := o.references()
+	images, chart, err := o.references()
 	if err != nil {
 		return err
 	}
-	if err := o.verifyReference(ctx, image, true); err != nil {
-		return err
+	for _, image := range images {
+		if err := o.verifyReference(ctx, image, true); err != nil {
+			return err
+		}
 	}
 	return o.verifyReference(ctx, chart, false)
 }

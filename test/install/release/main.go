@@ -22,11 +22,11 @@ import (
 
 type options struct {
 	version   string // of the release, such as v0.1.0
-	registry  string // host, and the path under which the image and the chart are
+	registry  string // host, and the path under which the images and the chart are
 	bin       string // directory of what make builds
 	key       string // of cosign; empty: keyless
 	publicKey string
-	platforms string // of the image, with commas
+	platforms string // of the images, with commas
 	single    bool   // one archive, for this machine
 	plainHTTP bool
 	commit    string
@@ -94,11 +94,11 @@ func parse(args []string) (*options, []string, error) {
 	o := &options{}
 	flags := flag.NewFlagSet("release", flag.ContinueOnError)
 	flags.StringVar(&o.version, "version", "", "version of the release")
-	flags.StringVar(&o.registry, "registry", "", "registry, and a path in it, for the image and the chart")
+	flags.StringVar(&o.registry, "registry", "", "registry, and a path in it, for the images and the chart")
 	flags.StringVar(&o.bin, "bin", "bin", "directory of what make builds, below the root of the repository")
 	flags.StringVar(&o.key, "key", "", "private key of cosign, instead of signing keyless")
 	flags.StringVar(&o.publicKey, "public-key", "", "the public key")
-	flags.StringVar(&o.platforms, "platforms", "", "platforms of the image, with commas")
+	flags.StringVar(&o.platforms, "platforms", "", "platforms of the images, with commas")
 	flags.StringVar(&o.commit, "commit", "HEAD", "commit that the release is made of, which is checked out")
 	flags.BoolVar(&o.single, "single", false, "one archive, for this machine")
 	flags.BoolVar(&o.plainHTTP, "plain-http", false, "talk to the registry without TLS")

@@ -25,30 +25,45 @@ func installations() map[string]string {
 	}
 }
 
-// oci pushes the image and the chart, signs both, and renders the manifests, which name the image by its digest.
+// programs lists the programs that a release has images of. The first one is what the manifests and the chart install.
+func programs() []string { return []string{"winnow-controller", "winnow"} }
+
+// oci pushes the images and the chart, signs them, and renders the manifests, which name an image by its digest.
 func oci(ctx context.Context, o *options) error {
-	image, err := o.build(ctx, "image", append(o.imagePlatforms(), "IMAGE_REPO="+o.registry+"/winnow-controller", "IMAGE_TAG="+o.version)...)
+	var references []string
+	for _, program := range programs() {
+		image, err := o.image(ctx, program)
+		if err != nil {
+			return err
+		}
+		references = append(references, image)
+	}
+	if err := o.manifests(ctx, references[0]); err != nil {
+		return err
+	}
+	chart, err := o.chart(ctx, references[0])
 	if err != nil {
-		return err
-	}
-	const sbom = "winnow-controller.spdx.json"
-	if err := copyFile(filepath.Join(o.bin, sbom), o.file(sbom)); err != nil {
-		return err
-	}
-	if err := o.manifests(ctx, image); err != nil {
-		return err
-	}
-	chart, err := o.chart(ctx, image)
-	if err != nil {
-		return err
-	}
-	if err := o.signReference(ctx, image, o.file(sbom)); err != nil {
 		return err
 	}
 	if err := o.signReference(ctx, chart, ""); err != nil {
 		return err
 	}
-	return os.WriteFile(o.file(referencesFile), []byte(image+"\n"+chart+"\n"), 0o644)
+	references = append(references, chart)
+	return os.WriteFile(o.file(referencesFile), []byte(strings.Join(references, "\n")+"\n"), 0o644)
+}
+
+// image pushes the image of a program, signs it, and attests its SBOM. It returns the image by digest.
+func (o *options) image(ctx context.Context, program string) (string, error) {
+	image, err := o.build(ctx, "image", append(o.imagePlatforms(),
+		"IMAGE_PROGRAM="+program, "IMAGE_REPO="+o.registry+"/"+program, "IMAGE_TAG="+o.version)...)
+	if err != nil {
+		return "", err
+	}
+	sbom := program + ".spdx.json"
+	if err := copyFile(filepath.Join(o.bin, sbom), o.file(sbom)); err != nil {
+		return "", err
+	}
+	return image, o.signReference(ctx, image, o.file(sbom))
 }
 
 func (o *options) imagePlatforms() []string {
@@ -72,17 +87,17 @@ func (o *options) manifests(ctx context.Context, image string) error {
 	return copyFile("config/crd/bases/catalog.winnow.dev_catalogselections.yaml", o.file("crds.yaml"))
 }
 
-// references returns the image and the chart of the release, by digest.
-func (o *options) references() (image, chart string, err error) {
+// references returns the images, and the chart, of the release, by digest.
+func (o *options) references() (images []string, chart string, err error) {
 	content, err := os.ReadFile(o.file(referencesFile))
 	if err != nil {
-		return "", "", err
+		return nil, "", err
 	}
 	lines := strings.Fields(string(content))
-	if len(lines) != 2 {
-		return "", "", fmt.Errorf("%s has %d references, want two", referencesFile, len(lines))
+	if len(lines) != len(programs())+1 {
+		return nil, "", fmt.Errorf("%s has %d references, want those of %s and the chart", referencesFile, len(lines), strings.Join(programs(), ", "))
 	}
-	return lines[0], lines[1], nil
+	return lines[:len(lines)-1], lines[len(lines)-1], nil
 }
 
 // digestOf returns the reference of a tag by digest.
