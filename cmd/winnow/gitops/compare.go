@@ -5,6 +5,7 @@ package gitops
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -81,6 +82,9 @@ func (c *comparer) compare(ctx context.Context, options Options) (*Comparison, e
 		if err := side.state.readInputs(side.tree, options, slices.Concat(c.out.Base.Objects, c.out.Head.Objects)); err != nil {
 			return nil, err
 		}
+	}
+	if err := c.readRemoved(); err != nil {
+		return nil, err
 	}
 	c.reportBuiltElsewhere(options, c.reportAppliedElsewhere(options))
 	return c.out, c.collectOutside(options)
@@ -168,6 +172,27 @@ func (s *State) readInputs(t *repository.Tree, options Options, objects []manife
 			if options.Keep(content) || bytes.Contains(content, []byte(v1alpha1.GroupVersion.Group)) { // a patch may have an approval
 				s.Inputs[name] = content
 			}
+		}
+	}
+	return nil
+}
+
+// readRemoved reads the files that the newer commit lacks, whatever their names: git shows a file with another name as moved.
+// Nothing is built of those that are too large.
+func (c *comparer) readRemoved() error {
+	for _, name := range c.base.Below(".") {
+		if c.head.IsFile(name) {
+			continue
+		}
+		content, err := c.base.Read(name)
+		if errors.Is(err, repository.ErrTooLarge) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if bytes.Contains(content, []byte(v1alpha1.GroupVersion.Group)) {
+			c.out.Base.Removed = append(c.out.Base.Removed, content)
 		}
 	}
 	return nil

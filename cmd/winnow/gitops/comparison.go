@@ -56,6 +56,9 @@ type State struct {
 	Inputs map[string][]byte
 	// Unbuilt are files of Kustomizations that cannot be built: what else is built of them is not known.
 	Unbuilt map[string]bool
+	// Removed has the content of files of the older commit that the newer one lacks, or has by another name, and that may
+	// have approvals.
+	Removed [][]byte
 	// Notes on files that are left out.
 	Notes []string
 }

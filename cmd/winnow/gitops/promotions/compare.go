@@ -176,10 +176,14 @@ func (s stage) files() []string {
 // annotation matches what is before the value of the annotation, in an object or in a patch.
 var annotation = regexp.MustCompile(`catalog\.winnow\.dev(?:/|~1)approve["']?(?:[\s,]+["']?value["']?)?\s*:\s*["']?`)
 
-// written counts how often the files of a stage have the annotation with a value.
+// written counts how often the files of a stage have the annotation with a value. A file that has another name since counts,
+// because a reviewer does not see what it has.
 func (s stage) written(r *revision.Revision, value string) (count int) {
+	contents := slices.Clone(r.Removed)
 	for _, file := range s.files() {
-		content := r.Content(file)
+		contents = append(contents, r.Content(file))
+	}
+	for _, content := range contents {
 		for _, found := range annotation.FindAllIndex(content, -1) {
 			rest, has := bytes.CutPrefix(content[found[1]:], []byte(value))
 			if has && (len(rest) == 0 || bytes.IndexByte([]byte(" \t\r\n\"',}]"), rest[0]) >= 0) {

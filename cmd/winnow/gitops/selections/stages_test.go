@@ -237,6 +237,10 @@ func TestAnApprovalThatFollowsTheDigestApprovesNothing(t *testing.T) {
 			"a patch that an earlier change has added", map[string]string{syncOfA: sync, stageInGit: spoke("v2", "") + apps, "clusters/a/kustomization.yaml": patched, "clusters/a/more/patch.yaml": spoke("v3", "", approving("v3"))},
 			map[string]string{"clusters/a/kustomization.yaml": patched + "patches: [{path: more/patch.yaml}]\n"}, nil,
 		},
+		unapproved{
+			"a patch that an earlier change has added by another name", map[string]string{syncOfA: sync, stageInGit: spoke("v2", "") + apps, "clusters/a/kustomization.yaml": patched, "attic/patch.txt": spoke("v3", "", approving("v3"))},
+			map[string]string{"attic/patch.txt": "", "clusters/a/more/patch.yaml": spoke("v3", "", approving("v3")), "clusters/a/kustomization.yaml": patched + "patches: [{path: more/patch.yaml}]\n"}, nil,
+		},
 		unapproved{"an anchor", map[string]string{syncOfA: sync, stageInGit: anchored("v2") + apps}, map[string]string{stageInGit: anchored("v3") + apps}, nil},
 		unapproved{"a variable of postBuild", map[string]string{syncOfA: sync + variable("v2"), "stages/apps.yaml": substituted + apps}, map[string]string{syncOfA: sync + variable("v3")}, nil},
 		unapproved{"a replacement", map[string]string{syncOfA: sync, stageInGit: spoke("v2", "") + apps, "clusters/a/kustomization.yaml": replacing}, map[string]string{stageInGit: spoke("v3", "") + apps}, nil},

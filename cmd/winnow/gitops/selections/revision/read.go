@@ -28,7 +28,7 @@ import (
 
 // New reads the objects that a commit applies, and the files that Flux does not apply.
 func New(ctx context.Context, state gitops.State) Revision {
-	r := Revision{Notes: state.Notes, Inputs: state.Inputs, Unbuilt: state.Unbuilt}
+	r := Revision{Notes: state.Notes, Inputs: state.Inputs, Unbuilt: state.Unbuilt, Removed: state.Removed}
 	for _, o := range state.Objects {
 		where := Origin{Cluster: o.Cluster, alone: o.Alone, Kustomization: o.Kustomization, Appliers: o.Appliers, File: o.File, Inputs: o.Inputs, Dir: o.Dir, Unknown: o.Unknown, Hidden: o.Hidden}
 		document, err := yaml.Marshal(o.Object)

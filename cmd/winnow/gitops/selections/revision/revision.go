@@ -21,6 +21,8 @@ type Revision struct {
 	Skipped    []Skipped
 	// Inputs has the content of the files that selections are built of.
 	Inputs map[string][]byte
+	// Removed has the content of files that the newer commit lacks, and that may have approvals.
+	Removed [][]byte
 	// files has the content of the files that nothing builds.
 	files map[string][]byte
 	// Unbuilt are files of what cannot be built.
