@@ -17,6 +17,9 @@ BENCH ?= .
 # The race detector needs cgo, and so a C compiler; Go turns cgo off where there is none.
 RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 GO_TEST_RACE := $(if $(RACE),env CGO_ENABLED=1 )$(GO) test $(RACE)
+# With cgo, the linker keeps all methods for what plugins of kustomize might call, and leaves the rest to that of C: a link
+# takes twice the CPU. Without cgo, as in what is released, there are no such plugins.
+NO_PLUGINS := kustomize_disable_go_plugin_support
 # Without cgo and -trimpath, whatever is compiled without the race detector is compiled once: programs, tests, the
 # demo, and what they share with its servers. `make image` trims the paths.
 export CGO_ENABLED := 0
@@ -171,7 +174,7 @@ test: ## Run all tests but e2e.
 	@[ -n "$(RACE)" ] || echo "no C compiler: testing without the race detector"
 	@$(SERVERS) -control-plane
 	@echo "testing $$($(GO) list ./... | wc -l | tr -d ' ') packages, printed as they end: about 7 min on 2 cores, once they are compiled"
-	@$(GO) run ./test/results $(GO_TEST_RACE) -json -shuffle=on -skip '$(WITHOUT_RACE)' -timeout 45m ./controllers ./...
+	@$(GO) run ./test/results $(GO_TEST_RACE) -tags $(NO_PLUGINS) -json -shuffle=on -skip '$(WITHOUT_RACE)' -timeout 45m ./controllers ./...
 	$(GO) test -shuffle=on -run '$(WITHOUT_RACE)' -timeout 10m $(call dirs-of,func Test(Cost|Random))
 	$(GO) -C test/tools/promql test -count=1 ./...
 
@@ -202,14 +205,14 @@ e2e: $(KO) ## Run the end-to-end tests on the local real system.
 	@$(SERVERS) -cosign -helm -release
 	@echo "soak: WINNOW_SOAK_SEED=$(WINNOW_SOAK_SEED)"
 	@echo "chaos: WINNOW_CHAOS_SEED=$(WINNOW_CHAOS_SEED)"
-	$(GO_TEST_RACE) -tags e2e -count=1 -timeout 40m ./test/...
+	$(GO_TEST_RACE) -tags e2e,$(NO_PLUGINS) -count=1 -timeout 40m ./test/...
 
 # The servers of OLM take minutes to build, so only this target builds them. `make e2e` runs these tests as well where
 # they are built already.
 .PHONY: e2e-olm
 e2e-olm: ## Run the end-to-end tests with OLM's servers.
 	@$(SERVERS) -olm
-	$(GO_TEST_RACE) -tags e2e -count=1 -run '^TestOLM' -timeout 20m -v $(call dirs-of,func TestOLM)
+	$(GO_TEST_RACE) -tags e2e,$(NO_PLUGINS) -count=1 -run '^TestOLM' -timeout 20m -v $(call dirs-of,func TestOLM)
 
 # It prints the seed with which WINNOW_SOAK_SEED repeats the run.
 SOAK_STEPS := $(or $(WINNOW_SOAK_STEPS),1000)
@@ -217,7 +220,7 @@ SOAK_STEPS := $(or $(WINNOW_SOAK_STEPS),1000)
 .PHONY: soak
 soak: ## Compare 1,000 random steps with a model (half an hour).
 	@$(SERVERS)
-	WINNOW_SOAK_STEPS=$(SOAK_STEPS) $(GO_TEST_RACE) -tags e2e -count=1 -run '^TestSoak' -timeout 60m -v ./test/e2e
+	WINNOW_SOAK_STEPS=$(SOAK_STEPS) $(GO_TEST_RACE) -tags e2e,$(NO_PLUGINS) -count=1 -run '^TestSoak' -timeout 60m -v ./test/e2e
 
 # One process: Git has its working directory.
 WINNOW_FLEET_SEED ?= $(if $(filter fleet-model,$(MAKECMDGOALS)),$(shell awk 'BEGIN { srand(); print int(rand() * 1e9) }'),6)
@@ -235,7 +238,7 @@ CHAOS_SECONDS := $(or $(WINNOW_CHAOS_SECONDS),600)
 .PHONY: chaos
 chaos: ## Inject faults for ten minutes, and verify what is published.
 	@$(SERVERS)
-	WINNOW_CHAOS_SECONDS=$(CHAOS_SECONDS) $(GO_TEST_RACE) -tags e2e -count=1 -run '^TestChaos$$' -timeout 60m -v ./test/e2e
+	WINNOW_CHAOS_SECONDS=$(CHAOS_SECONDS) $(GO_TEST_RACE) -tags e2e,$(NO_PLUGINS) -count=1 -run '^TestChaos$$' -timeout 60m -v ./test/e2e
 
 .PHONY: sweep
 sweep: ## Compare prunings of catalogs with opm (ten minutes).

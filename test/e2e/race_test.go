@@ -4,4 +4,5 @@
 
 package e2e
 
-func init() { buildFlags = []string{"-race"} }
+// The tag as in the Makefile, so that the packages of the tests are compiled for the controller as well.
+func init() { buildFlags = []string{"-race", "-tags=kustomize_disable_go_plugin_support"} }
