@@ -61,7 +61,6 @@ spec:
   dashboard: {weight: 10, keysOrder: [[apiVersion], [spec, size]]}
 `
 
-// TestBypassPolicy runs on a system of its own, because the policy holds for a whole cluster.
 func TestBypassPolicy(t *testing.T) {
 	s := startWithPolicy(t)
 	kkp, err := os.ReadFile("../examples/catalog/applications/argocd/application.yaml")
@@ -95,21 +94,18 @@ func TestBypassPolicy(t *testing.T) {
 // startWithPolicy skips the test where the API server does not know such policies.
 func startWithPolicy(t *testing.T) *stack.Stack {
 	t.Helper()
-	s, err := stack.Start(t.Context(), stack.Options{Progress: t.Output(), CRDs: []string{"test/stack/crds"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	s := controlPlane(t)
 	requireMutatingPolicies(t, s)
 	for _, group := range otherPlatforms {
 		if err := s.Apply(t.Context(), fmt.Appendf(nil, platformCRD, group)); err != nil {
 			t.Fatal(err)
 		}
 	}
+	t.Cleanup(func() {
+		if err := s.DeleteKustomization(context.WithoutCancel(t.Context()), "config/policies/bypass", time.Minute); err != nil {
+			t.Error(err)
+		}
+	})
 	if err := s.ApplyKustomization(t.Context(), "config/policies/bypass"); err != nil {
 		t.Fatal(err)
 	}
@@ -182,11 +178,7 @@ func create(t *testing.T, api client.Client, definition *unstructured.Unstructur
 	if err := api.Create(t.Context(), object); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := api.Delete(context.WithoutCancel(t.Context()), object); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { remove(t, api, object) })
 	return object
 }
 

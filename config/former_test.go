@@ -74,12 +74,9 @@ func formers() []former {
 // The API server stores the objects while any field is allowed, as it does with the fields of a former definition, and then
 // gets the present one. It returns stored objects without fields that the definition lacks, and says nothing.
 func TestObjectsOfFormerShapesGoOnOrAreRefused(t *testing.T) {
-	s, err := stack.Start(t.Context(), stack.Options{Progress: t.Output()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := controlPlane(t)
 	t.Cleanup(func() {
-		if err := s.Stop(); err != nil {
+		if err := s.DeleteKustomization(context.WithoutCancel(t.Context()), "config/crd", time.Minute); err != nil {
 			t.Error(err)
 		}
 	})

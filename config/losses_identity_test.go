@@ -33,9 +33,6 @@ spec:
 // TestLossesPolicyOnReleasesAndKinds: another release in the place of one, and the deletion of a kind, uninstall software as well.
 func TestLossesPolicyOnReleasesAndKinds(t *testing.T) {
 	s := startSpoke(t)
-	if err := s.api.Create(t.Context(), parse(t, []byte(helmReleaseCRD))); err != nil {
-		t.Fatal(err)
-	}
 	release := func(name, target string) *unstructured.Unstructured {
 		return parse(t, fmt.Appendf(nil, "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: grafana, namespace: default, labels: {%s: winnow}}\n"+
 			"spec: {releaseName: %s, storageNamespace: default, targetNamespace: %s}\n", managedByLabel, name, target))
@@ -44,11 +41,7 @@ func TestLossesPolicyOnReleasesAndKinds(t *testing.T) {
 		return s.api.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(fluxManager), client.ForceOwnership)
 	}
 	s.approve("")
-	if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 30*time.Second, true, func(context.Context) (bool, error) {
-		return apply(release("grafana", "default")) == nil, nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	s.mustCreate(release("grafana", "default"))
 	for name, next := range map[string]*unstructured.Unstructured{"another name of the release": release("other", "default"), "another namespace of the release": release("grafana", "elsewhere")} {
 		t.Run(name, func(t *testing.T) {
 			if err := apply(next); !apierrors.IsForbidden(err) {

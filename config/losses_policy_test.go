@@ -17,14 +17,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/winnow-dev/winnow/test/stack"
 )
 
 // fluxManager is the field manager of kustomize-controller.
 const fluxManager = "kustomize-controller"
 
-// spoke is a system with config/policies/spoke, which holds for a whole cluster.
+// spoke is a system with config/policies/spoke.
 type spoke struct {
 	*testing.T
 	api client.Client
@@ -89,7 +87,6 @@ func applied(labels map[string]string, versions ...string) func(*spoke, *unstruc
 
 func deleted(s *spoke, live *unstructured.Unstructured) error { return s.api.Delete(s.Context(), live) }
 
-// TestLossesPolicy runs on a system of its own, because the policy holds for a whole cluster.
 func TestLossesPolicy(t *testing.T) {
 	s := startSpoke(t)
 	for _, c := range lossCases() {
@@ -118,29 +115,35 @@ func TestLossesPolicy(t *testing.T) {
 
 func startSpoke(t *testing.T) *spoke {
 	t.Helper()
-	system, err := stack.Start(t.Context(), stack.Options{Progress: t.Output(), CRDs: []string{"test/stack/crds"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := system.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	system := controlPlane(t)
 	kkp, err := os.ReadFile("../examples/catalog/applications/argocd/application.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &spoke{t, system.Client(), parse(t, kkp)}
-	for _, manifest := range [][]byte{fmt.Appendf(nil, platformCRD, otherPlatforms[0]), []byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: flux-system}\n")} {
+	for _, manifest := range [][]byte{fmt.Appendf(nil, platformCRD, otherPlatforms[0]), []byte(helmReleaseCRD), []byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: flux-system}\n")} {
 		if err := system.Apply(t.Context(), manifest); err != nil {
 			t.Fatal(err)
 		}
 	}
+	// It stays: an API server that gets a policy with parameters again does not find them.
 	if err := system.ApplyKustomization(t.Context(), "config/policies/spoke"); err != nil {
 		t.Fatal(err)
 	}
+	s.awaitPolicy()
 	return s
+}
+
+// awaitPolicy waits until the API server refuses a deletion.
+func (s *spoke) awaitPolicy() {
+	s.Helper()
+	probe := s.create(managed, "1")
+	defer remove(s.T, s.api, probe.DeepCopy())
+	if err := wait.PollUntilContextTimeout(s.Context(), 20*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
+		return apierrors.IsForbidden(s.api.Delete(ctx, probe, client.DryRunAll)), nil
+	}); err != nil {
+		s.Fatalf("waiting for the policy: %v", err)
+	}
 }
 
 // at returns the same system for another test.
@@ -175,18 +178,21 @@ func (s *spoke) mustCreate(live *unstructured.Unstructured) {
 	if err := s.api.Apply(s.Context(), client.ApplyConfigurationFromUnstructured(manifest), client.FieldOwner(fluxManager)); err != nil {
 		s.Fatal(err)
 	}
-	s.Cleanup(func() {
-		ctx := context.WithoutCancel(s.Context())
-		unlabel := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":null}}`)) // as an admin
-		err := s.api.Patch(ctx, manifest, unlabel, client.FieldOwner("admin"))
-		if err == nil {
-			err = s.api.Delete(ctx, manifest)
-		}
-		if client.IgnoreNotFound(err) != nil {
-			s.Error(err)
-		}
-	})
+	s.Cleanup(func() { remove(s.T, s.api, manifest) })
 	manifest.DeepCopyInto(live)
+}
+
+// remove deletes an object as an admin does, whom the policy does not hinder.
+func remove(t *testing.T, api client.Client, object *unstructured.Unstructured) {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
+	err := api.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":null}}`)), client.FieldOwner("admin"))
+	if err == nil {
+		err = api.Delete(ctx, object)
+	}
+	if client.IgnoreNotFound(err) != nil {
+		t.Error(err)
+	}
 }
 
 // approve changes the ConfigMap, and waits until the API server heeds it.
