@@ -9,7 +9,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/failure"
-	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/refusal"
 )
 
 // conflict is an error with a reason of its own.
@@ -20,7 +20,7 @@ func (conflict) Reason() string { return v1alpha1.ConflictReason }
 
 func TestTheReasonOfAnError(t *testing.T) {
 	cause := errors.New("cause")
-	rendered := &render.Error{Code: v1alpha1.InvalidSpecReason, Err: cause}
+	rendered := &refusal.Error{Code: v1alpha1.InvalidSpecReason, Err: cause}
 	for _, test := range []struct {
 		name string
 		err  error
