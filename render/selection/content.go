@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/selection/numbered"
@@ -31,9 +33,9 @@ func (e *KeepError) Unwrap() error { return e.Err }
 func keepContent(rules []VersionRule, decision *Decision) (reason string, err error) {
 	application := decision.Application
 	left := pairs{}
-	allowed := set(decision.Versions)
+	allowed := sets.New(decision.Versions...)
 	for _, channel := range application.Content.Channels() {
-		left.add(channel, filter(channel.Versions, func(v string) bool { return allowed[v] }))
+		left.add(channel, filter(channel.Versions, allowed.Has))
 	}
 	var keep catalog.Keep
 	concerned := len(decision.Versions) < len(application.Versions)
@@ -91,7 +93,7 @@ func (p *pairs) has(channel, version string) bool { return p.kept[[2]string{chan
 func (r VersionRule) narrow(all pairs, facts metadata.Versions) pairs {
 	var left pairs
 	for _, channel := range all.channels {
-		if len(r.channels) > 0 && !r.channels[channel.Name] || r.dropsDeprecated() && channel.Deprecated != "" {
+		if len(r.channels) > 0 && !r.channels.Has(channel.Name) || r.dropsDeprecated() && channel.Deprecated != "" {
 			continue
 		}
 		stay := filter(channel.Versions, func(version string) bool {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
@@ -46,7 +48,7 @@ func (e *UnknownListError) Error() string {
 // members returns the applications in the given lists of all sources.
 func members(sources []Source, lists []string) (map[string]bool, error) {
 	known, listed := map[string]bool{}, map[string]bool{}
-	wanted := set(lists)
+	wanted := sets.New(lists...)
 	for _, source := range sources {
 		if source.Catalog == nil {
 			continue
@@ -54,7 +56,7 @@ func members(sources []Source, lists []string) (map[string]bool, error) {
 		for name, applications := range source.Catalog.Lists {
 			known[name] = true
 			for _, application := range applications {
-				listed[application] = listed[application] || wanted[name]
+				listed[application] = listed[application] || wanted.Has(name)
 			}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// Lists of names, of the spec and of the catalogs: as sets, and as texts of reasons.
+// Lists of names, of the spec and of the catalogs, as texts of reasons.
 
 // maxListed bounds the elements of a list in a message, which is written to conditions.
 const maxListed = 10
@@ -18,15 +18,6 @@ const maxListed = 10
 // some lists the first of many values.
 func some(values []string) string {
 	return excerpt.List(values, maxListed, excerpt.Of)
-}
-
-// set returns a map that is true for the values.
-func set(values []string) map[string]bool {
-	listed := make(map[string]bool, len(values))
-	for _, value := range values {
-		listed[value] = true
-	}
-	return listed
 }
 
 // anyOf lists values, sorted: their order in the spec has no meaning.

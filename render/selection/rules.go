@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -75,9 +76,9 @@ func limitRules(path string, limit Criteria, listed map[string]bool) []rule {
 }
 
 func excluded(names []string) rule {
-	listed := set(names)
+	listed := sets.New(names...)
 	return rule{id: RuleExclude, refuse: infallible(func(decision *Decision) string {
-		if !listed[decision.Application.Name] {
+		if !listed.Has(decision.Application.Name) {
 			return ""
 		}
 		return "exclude names it"
@@ -86,11 +87,11 @@ func excluded(names []string) rule {
 
 // system refuses applications that KKP itself reconciles, unless the selection names them.
 func system(names []string) rule {
-	listed := set(names)
+	listed := sets.New(names...)
 	return rule{id: RuleSystem, refuse: infallible(func(decision *Decision) string {
 		application := decision.Application
 		component, label := systemReconciler(application.Labels)
-		if component == "" || listed[application.Name] {
+		if component == "" || listed.Has(application.Name) {
 			return ""
 		}
 		return fmt.Sprintf("%s reconciles it (label %s); to include it on purpose, name it in limit.nameSelector", component, excerpt.Of(label))
@@ -98,9 +99,9 @@ func system(names []string) rule {
 }
 
 func named(id string, names []string) rule {
-	listed := set(names)
+	listed := sets.New(names...)
 	return rule{id: id, limits: len(names) > 0, refuse: infallible(func(decision *Decision) string {
-		if len(listed) == 0 || listed[decision.Application.Name] {
+		if len(listed) == 0 || listed.Has(decision.Application.Name) {
 			return ""
 		}
 		return id + " does not name it"
@@ -108,11 +109,11 @@ func named(id string, names []string) rule {
 }
 
 func tiered(id string, tiers []string) rule {
-	listed := set(tiers)
+	listed := sets.New(tiers...)
 	return rule{id: id, limits: len(tiers) > 0, refuse: infallible(func(decision *Decision) string {
 		tier := decision.Application.Metadata.Tier
 		switch {
-		case len(listed) == 0 || listed[tier]:
+		case len(listed) == 0 || listed.Has(tier):
 			return ""
 		case tier == "":
 			return "it has no tier, and " + id + " requires " + anyOf(tiers)

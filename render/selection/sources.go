@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -97,8 +99,8 @@ func (g *gathering) shadow(i, first int, decision *Decision, merges bool) {
 	if !merges {
 		return
 	}
-	had := set(winner.Application.Versions)
-	added := slices.DeleteFunc(slices.Clone(decision.Application.Versions), func(v string) bool { return had[v] })
+	had := sets.New(winner.Application.Versions...)
+	added := slices.DeleteFunc(slices.Clone(decision.Application.Versions), had.Has)
 	switch why := obstacle(winner.Application, decision.Application, len(added)); {
 	case len(added) == 0:
 		decision.Reason += "; merge finds no version that it lacks"

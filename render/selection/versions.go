@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog"
@@ -24,7 +25,7 @@ const maxConstraint = 256
 // versions.
 type VersionRule struct {
 	v1alpha1.VersionRule
-	listed, channels map[string]bool
+	listed, channels sets.Set[string]
 	constraint       *semver.Constraints
 }
 
@@ -45,7 +46,7 @@ func NewVersionRule(criteria v1alpha1.VersionRule) (VersionRule, error) {
 	case len(constraint) > maxConstraint:
 		return VersionRule{}, fmt.Errorf("constraint is longer than %d bytes", maxConstraint)
 	}
-	rule := VersionRule{VersionRule: criteria, listed: set(criteria.Names), channels: set(criteria.Channels)}
+	rule := VersionRule{VersionRule: criteria, listed: sets.New(criteria.Names...), channels: sets.New(criteria.Channels...)}
 	if criteria.Constraint == "" {
 		return rule, nil
 	}
@@ -59,7 +60,7 @@ func NewVersionRule(criteria v1alpha1.VersionRule) (VersionRule, error) {
 
 // concerns reports whether the rule applies to an application.
 func (r VersionRule) concerns(application *catalog.Application) bool {
-	return len(application.Versions) > 0 && (len(r.Names) == 0 || r.listed[application.Name])
+	return len(application.Versions) > 0 && (len(r.Names) == 0 || r.listed.Has(application.Name))
 }
 
 // admits reports whether a version satisfies all criteria but latest.
@@ -70,7 +71,7 @@ func (r VersionRule) admits(version numbered.Version, facts metadata.Version) bo
 	if r.dropsDeprecated() && facts.Deprecated != "" {
 		return false
 	}
-	return len(r.channels) == 0 || slices.ContainsFunc(facts.Channels, func(channel string) bool { return r.channels[channel] })
+	return len(r.channels) == 0 || r.channels.HasAny(facts.Channels...)
 }
 
 // keep returns the versions that stay, in their order. Of equal ones the first counts as higher.

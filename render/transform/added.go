@@ -4,10 +4,10 @@ package transform
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/kustomize"
@@ -22,9 +22,9 @@ type added struct{}
 func (added) concerns(in Input) bool { return len(in.Application.Merged) > 0 }
 
 func (added) apply(in Input, doc *yamledit.Document, _ *Output) *Error {
-	stays := set(in.Versions)
+	stays := sets.New(in.Versions...)
 	for _, m := range in.Application.Merged {
-		wanted := set(slices.DeleteFunc(slices.Clone(m.Versions), func(v string) bool { return !stays[v] }))
+		wanted := stays.Intersection(sets.New(m.Versions...))
 		if len(wanted) == 0 {
 			continue
 		}
@@ -36,7 +36,7 @@ func (added) apply(in Input, doc *yamledit.Document, _ *Output) *Error {
 }
 
 // addVersions appends the entries of another definition that have one of the versions.
-func addVersions(d *yamledit.Document, from *catalog.Application, wanted map[string]bool) error {
+func addVersions(d *yamledit.Document, from *catalog.Application, wanted sets.Set[string]) error {
 	other, err := yamledit.Parse(from.Document)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func addVersions(d *yamledit.Document, from *catalog.Application, wanted map[str
 	end := d.ListEnd(list)
 	var text strings.Builder
 	for i, entry := range entries.Content {
-		if version, ok := yamlnode.Text(yamledit.Lookup(entry, "version")); !ok || !wanted[version] {
+		if version, ok := yamlnode.Text(yamledit.Lookup(entry, "version")); !ok || !wanted.Has(version) {
 			continue
 		}
 		lines, ok := other.Item(entries, i, end.Indent)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/winnow-dev/winnow/render/yamledit"
 	"github.com/winnow-dev/winnow/render/yamlnode"
@@ -27,9 +28,9 @@ func (versions) apply(in Input, doc *yamledit.Document, _ *Output) *Error {
 	if len(in.Versions) == 0 {
 		return &Error{Field: field, Err: errors.New("no version would stay")}
 	}
-	had, stays := set(in.Application.Versions), set(in.Versions)
+	had, stays := sets.New(in.Application.Versions...), sets.New(in.Versions...)
 	for _, version := range in.Versions {
-		if !had[version] {
+		if !had.Has(version) {
 			return &Error{Field: field, Err: fmt.Errorf("there is no version %.80q that could stay", version)}
 		}
 	}
@@ -43,20 +44,12 @@ func (versions) apply(in Input, doc *yamledit.Document, _ *Output) *Error {
 	}
 	for i := len(list.Content) - 1; i >= 0; i-- {
 		version, _ := yamlnode.Text(yamledit.Lookup(list.Content[i], "version"))
-		if !stays[version] {
+		if !stays.Has(version) {
 			doc.RemoveItem(list, i)
 		}
 	}
-	if version, ok := yamlnode.Text(yamledit.Lookup(spec, "defaultVersion")); ok && !stays[version] && had[version] {
+	if version, ok := yamlnode.Text(yamledit.Lookup(spec, "defaultVersion")); ok && !stays.Has(version) && had.Has(version) {
 		doc.Remove(spec, "defaultVersion")
 	}
 	return failed(field, doc.Flush())
-}
-
-func set(list []string) map[string]bool {
-	all := make(map[string]bool, len(list))
-	for _, element := range list {
-		all[element] = true
-	}
-	return all
 }
