@@ -10,7 +10,7 @@ import (
 	"github.com/winnow-dev/winnow/render"
 )
 
-func TestAnArtifactOfTooManyObjectsIsNotCompared(t *testing.T) {
+func TestCostOfAnArtifactOfTooManyObjects(t *testing.T) {
 	files := []string{"kustomization.yaml", "resources: []\n"}
 	for n := range 10_001 {
 		files = append(files, fmt.Sprintf("applicationdefinitions/a%d.yaml", n), strings.Replace(artifactDefinition, "argocd", fmt.Sprintf("a%d", n), 1))

@@ -113,7 +113,7 @@ func TestTheModuleOfTerraform(t *testing.T) {
 }
 
 // Instances can repeat the values of one definition hundreds of times.
-func TestTheObjectsOfInstancesAreBounded(t *testing.T) {
+func TestCostOfTheObjectsOfInstances(t *testing.T) {
 	_, err := renderInstances(t, func(spec *v1alpha1.CatalogSelectionSpec) {
 		spec.Patches, spec.Instances = nil, map[string]v1alpha1.Instance{}
 		spec.Values[0].InstanceOverrides = &apiextensionsv1.JSON{Raw: []byte(`{"text": "` + strings.Repeat("x", 1_000_000) + `"}`)}

@@ -87,7 +87,7 @@ func TestCostOfWhatPatchesAdd(t *testing.T) {
 }
 
 // What would take minutes, or would not end soon after its context, is not begun.
-func TestTooManyPatchedObjectsAreInvalid(t *testing.T) {
+func TestCostOfTooManyPatchedObjects(t *testing.T) {
 	for _, test := range []struct{ objects, patches int }{{5_001, 1}, {201, 250}, {1, 501}} {
 		var all strings.Builder
 		for i := range test.objects {

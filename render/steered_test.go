@@ -72,8 +72,11 @@ func TestPatchesSetNoReservedKey(t *testing.T) {
 	for _, field := range []string{"labels", "annotations"} {
 		for _, kind := range []string{"ApplicationDefinition", "HelmRelease", "ConfigMap"} {
 			keys := steering()
-			if kind != "HelmRelease" { // the check does not depend on the kind, only what kustomize sets again
+			switch { // the check depends neither on the kind nor on the field, only what kustomize acts on and sets again
+			case kind != "HelmRelease":
 				keys = append(setAgain(kind), "kustomize.toolkit.fluxcd.io/reconcile")
+			case field == "labels":
+				keys = []string{"config.k8s.io/id", "kustomize.toolkit.fluxcd.io/prune", "catalog.winnow.dev/instance", "apps.kubermatic.k8c.io/managed-by"}
 			}
 			for _, key := range keys {
 				err := patched(t, patching(kind, field, key, "enabled"))

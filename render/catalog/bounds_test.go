@@ -47,7 +47,7 @@ func times(n int, definition, metadata string) files {
 	return all
 }
 
-func TestLoadBoundsWhatAllFilesTogetherKeepInMemory(t *testing.T) {
+func TestCostOfWhatAllFilesTogetherKeep(t *testing.T) {
 	aliased := "has aliases that expand to %d nodes in all files together, more than 200000: write out less with aliases"
 	kept := "takes about %d bytes of memory for metadata, named lists, versions and labels, more than 134217728: remove what no selection needs"
 	plain := "a: [" + strings.Repeat("{k: 1},", 5000) + "]\n"

@@ -126,7 +126,7 @@ func TestVersionsOfSeveralSourcesAreAppendedInOrder(t *testing.T) {
 	}
 }
 
-func TestAMergedDocumentThatIsTooLarge(t *testing.T) {
+func TestCostOfAMergedDocument(t *testing.T) {
 	large := func(version string) string {
 		return head + "  versions:\n  - version: " + version + "\n    template: " + strings.Repeat("x", 600<<10) + "\n"
 	}

@@ -83,7 +83,7 @@ func decoded(t *testing.T, document []byte) map[string]any {
 	return values
 }
 
-func TestExpandingAliasesKeepsWhatTheyMean(t *testing.T) {
+func TestRandomAliasesKeepWhatTheyMean(t *testing.T) {
 	pipeline, err := transform.New(transform.Config{OmitFields: []string{"z"}, Values: []v1alpha1.ValuesRule{{Names: []string{"web"}, Overrides: &apiextensionsv1.JSON{Raw: []byte(`{"zz": {"y": 1}}`)}}}})
 	if err != nil {
 		t.Fatal(err)

@@ -117,7 +117,7 @@ func merged(set, values map[string]any, override bool) map[string]any {
 	return result
 }
 
-func TestMergingIsWhatItMeans(t *testing.T) {
+func TestRandomValuesAreMergedAsMeant(t *testing.T) {
 	for seed := range uint64(600) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		set, defaults, overrides := mapping(r), mapping(r), mapping(r)

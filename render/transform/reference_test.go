@@ -214,7 +214,7 @@ func expanded(t *testing.T, document []byte) any {
 	return object.Spec.DefaultValues
 }
 
-func TestWhatIsRewrittenIsReferredToAndNothingElse(t *testing.T) {
+func TestRandomAddressesAreReferredToAsRewritten(t *testing.T) {
 	everything := parseSettings(t, mirrored)
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 2))

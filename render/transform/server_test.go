@@ -171,7 +171,7 @@ func randomHelm(r *rand.Rand) string {
 	return strings.ReplaceAll("helm:\n"+strings.Join(lines, "\n"), "\n", "\n          ")
 }
 
-func TestServersAreReplacedAndNothingElse(t *testing.T) {
+func TestRandomServersAreReplacedAndNothingElse(t *testing.T) {
 	type object = map[string]any
 	helmOf := func(version any) object {
 		return version.(object)["template"].(object)["source"].(object)["helm"].(object)

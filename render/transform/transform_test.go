@@ -212,45 +212,59 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// valuesOfTwo are settings whose second entry of values is for the application web.
+const valuesOfTwo = "values: [{names: [other], overrides: {b: 1}}, {names: [web], overrides: {a: 1}}]\n" + none
+
+// refusal is a document that Apply refuses because of a field of the settings.
+type refusal struct{ name, config, document, field string }
+
 func TestApplyRefuses(t *testing.T) {
 	cozystack := "apiVersion: cozystack.io/v1alpha1\nkind: ApplicationDefinition\nmetadata:\n  name: web\nspec:\n  release: {}\n"
-	values := "values: [{names: [other], overrides: {b: 1}}, {names: [web], overrides: {a: 1}}]\n" + none
-	for _, test := range []struct{ name, config, document, field string }{
-		{"values for a kind without default values", values, cozystack, "spec.values[1]"},
-		{"a block that templates make something else", values, head + "  defaultValuesBlock: |\n    {{ if .X }}\n    a: 1\n    {{ end }}\n", "spec.values[1]"},
-		{"a block with an unquoted template", values, head + "  defaultValuesBlock: |\n    a: {{ .X }}\n", "spec.values[1]"},
-		{"a block that is a list", values, head + "  defaultValuesBlock: |\n    - a\n", "spec.values[1]"},
-		{"a block with a key twice", values, head + "  defaultValuesBlock: |\n    a: 1\n    a: 2\n", "spec.values[1]"},
-		{"both forms of default values", values, head + "  defaultValuesBlock: 'a: 1'\n  defaultValues: {a: 1}\n", "spec.values[1]"},
-		{"templates that encoding would touch", values, head + "  defaultValuesBlock: |\n    {b: \"{{ \\x41 }}\"}\n", "spec.values[1]"},
+	for _, test := range []refusal{
+		{"values for a kind without default values", valuesOfTwo, cozystack, "spec.values[1]"},
+		{"a block that templates make something else", valuesOfTwo, head + "  defaultValuesBlock: |\n    {{ if .X }}\n    a: 1\n    {{ end }}\n", "spec.values[1]"},
+		{"a block with an unquoted template", valuesOfTwo, head + "  defaultValuesBlock: |\n    a: {{ .X }}\n", "spec.values[1]"},
+		{"a block that is a list", valuesOfTwo, head + "  defaultValuesBlock: |\n    - a\n", "spec.values[1]"},
+		{"a block with a key twice", valuesOfTwo, head + "  defaultValuesBlock: |\n    a: 1\n    a: 2\n", "spec.values[1]"},
+		{"both forms of default values", valuesOfTwo, head + "  defaultValuesBlock: 'a: 1'\n  defaultValues: {a: 1}\n", "spec.values[1]"},
+		{"templates that encoding would touch", valuesOfTwo, head + "  defaultValuesBlock: |\n    {b: \"{{ \\x41 }}\"}\n", "spec.values[1]"},
 		{"dropping every version", "versions: []\n", head + "  versions: [{version: '1'}]\n", "spec.versions"},
 		{"a version that is not there", "versions: ['2']\n", head + "  versions: [{version: '1'}]\n", "spec.versions"},
-		{"a block that explodes", values, head + bomb(), "spec.values[1]"},
-		{"a block that explodes by merges", values, head + strings.NewReplacer("[", "{<<: [", "]", "]}", "x, x", "{x: y}").Replace(bomb()), "spec.values[1]"},
-		{"an alias that refers to itself", values, head + "  defaultValuesBlock: |\n    b: &b [*b]\n", "spec.values[1]"},
-		{"a merge key that refers to itself", values, head + "  defaultValuesBlock: |\n    b: &b {<<: *b}\n", "spec.values[1]"},
-		{"a merge of a text", values, head + "  defaultValuesBlock: |\n    b: {<<: x}\n", "spec.values[1]"},
-		{"a block that is nested deeply", values, head + "  defaultValuesBlock: |\n    b: " + strings.Repeat("[", 200) + strings.Repeat("]", 200) + "\n", "spec.values[1]"},
-		{"a block of very many nodes", values, head + "  defaultValuesBlock: |\n    b: [" + strings.Repeat("x,", 200_000) + "]\n", "spec.values[1]"},
-		{"a result that aliases make too large", values,
-			head + "  defaultValuesBlock: |\n    b: &b " + strings.Repeat("x", 1000) + "\n    c: [" + strings.Repeat("*b, ", 1040) + "]\n    d: [" + strings.Repeat("[[[[]]]], ", 5000) + "]\n", "spec.values[1]"},
-		{"a result that is too large", values, head + "  defaultValuesBlock: |\n    b: " + strings.Repeat("x", 1<<20-len(head)-32) + "\n", "spec.values[1]"},
+		{"a block that explodes", valuesOfTwo, head + bomb(), "spec.values[1]"},
+		{"a block that explodes by merges", valuesOfTwo, head + strings.NewReplacer("[", "{<<: [", "]", "]}", "x, x", "{x: y}").Replace(bomb()), "spec.values[1]"},
+		{"an alias that refers to itself", valuesOfTwo, head + "  defaultValuesBlock: |\n    b: &b [*b]\n", "spec.values[1]"},
+		{"a merge key that refers to itself", valuesOfTwo, head + "  defaultValuesBlock: |\n    b: &b {<<: *b}\n", "spec.values[1]"},
+		{"a merge of a text", valuesOfTwo, head + "  defaultValuesBlock: |\n    b: {<<: x}\n", "spec.values[1]"},
+		{"a block that is nested deeply", valuesOfTwo, head + "  defaultValuesBlock: |\n    b: " + strings.Repeat("[", 200) + strings.Repeat("]", 200) + "\n", "spec.values[1]"},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			s := parseSettings(t, test.config)
-			pipeline, err := transform.New(s.config())
-			if err != nil {
-				t.Fatal(err)
-			}
-			out, err := pipeline.Apply(context.Background(), s.input(load(t, []byte(test.document))))
-			var refused *transform.Error
-			if !errors.As(err, &refused) || errors.Is(err, yamledit.ErrMismatch) {
-				t.Fatalf("error = %v, want an *Error; got:\n%s", err, out.Document)
-			}
-			if refused.Application != "web" || refused.Field != test.field || !strings.Contains(err.Error(), "web") {
-				t.Errorf("error = %v of %s and %s", err, refused.Application, refused.Field)
-			}
-		})
+		t.Run(test.name, test.check)
+	}
+}
+
+func TestCostOfDocumentsThatAreTooLarge(t *testing.T) {
+	for _, test := range []refusal{
+		{"a block of very many nodes", valuesOfTwo, head + "  defaultValuesBlock: |\n    b: [" + strings.Repeat("x,", 200_000) + "]\n", "spec.values[1]"},
+		{"a result that aliases make too large", valuesOfTwo,
+			head + "  defaultValuesBlock: |\n    b: &b " + strings.Repeat("x", 1000) + "\n    c: [" + strings.Repeat("*b, ", 1040) + "]\n    d: [" + strings.Repeat("[[[[]]]], ", 5000) + "]\n", "spec.values[1]"},
+		{"a result that is too large", valuesOfTwo, head + "  defaultValuesBlock: |\n    b: " + strings.Repeat("x", 1<<20-len(head)-32) + "\n", "spec.values[1]"},
+	} {
+		t.Run(test.name, test.check)
+	}
+}
+
+func (r refusal) check(t *testing.T) {
+	s := parseSettings(t, r.config)
+	pipeline, err := transform.New(s.config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := pipeline.Apply(context.Background(), s.input(load(t, []byte(r.document))))
+	var refused *transform.Error
+	if !errors.As(err, &refused) || errors.Is(err, yamledit.ErrMismatch) {
+		t.Fatalf("error = %v, want an *Error; got:\n%s", err, out.Document)
+	}
+	if refused.Application != "web" || refused.Field != r.field || !strings.Contains(err.Error(), "web") {
+		t.Errorf("error = %v of %s and %s", err, refused.Application, refused.Field)
 	}
 }
 

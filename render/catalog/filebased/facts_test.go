@@ -131,7 +131,7 @@ func TestFactsOfABundle(t *testing.T) {
 }
 
 // A bundle may have so many APIs that its document has hardly more values than a document may have.
-func TestABundleHasManyAPIs(t *testing.T) {
+func TestCostOfABundleWithManyAPIs(t *testing.T) {
 	for _, test := range []struct {
 		name       string
 		apis, want int

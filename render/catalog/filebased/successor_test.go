@@ -50,7 +50,7 @@ func TestSuccessions(t *testing.T) {
 
 // Where one step leads from an installed bundle to an entry, further ones lead to the head, unless entries skip higher
 // versions: for each part of a channel that may be kept, Has is what a search over all steps finds.
-func TestOneStepSuffices(t *testing.T) {
+func TestRandomChannelsNeedOneStep(t *testing.T) {
 	for seed := range uint64(50) {
 		one := generate(seed, true).load(t).Packages[0]
 		for _, keep := range keepsOf(one) {
