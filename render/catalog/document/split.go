@@ -65,7 +65,10 @@ func (s *splitter) piece(data []byte, end int) Piece {
 }
 
 // HasBreak reports whether a parser of YAML 1.1 ends the line, and so a comment, before its end: content may follow.
-func HasBreak(text []byte) bool { return bytes.ContainsAny(text, "\r\u0085\u2028\u2029") }
+func HasBreak(text []byte) bool {
+	return bytes.IndexByte(text, '\r') >= 0 || bytes.Contains(text, []byte("\u0085")) ||
+		bytes.Contains(text, []byte("\u2028")) || bytes.Contains(text, []byte("\u2029"))
+}
 
 // isMarker reports whether a line begins with a marker of YAML.
 func isMarker(line []byte, marker string) bool {
