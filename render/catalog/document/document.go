@@ -62,6 +62,9 @@ func single(data []byte, found *violation.Findings) (content *yaml.Node) {
 		found.Add(invalidLine(data), "must be UTF-8")
 		return nil
 	}
+	if content := yamlnode.Only(data); content != nil {
+		return content
+	}
 	for document, err := range yamlnode.Documents(data) {
 		if err != nil {
 			line, message := yamlnode.Position(err, data)
