@@ -135,7 +135,7 @@ func MeasureArtifact(ctx context.Context, r io.Reader) (int64, error) {
 			largest = max(largest, size)
 		}
 		return true
-	})
+	}, nil)
 	if err != nil {
 		return 0, fmt.Errorf("reading the artifact: %w", err)
 	}

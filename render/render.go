@@ -39,6 +39,14 @@ func LoadArchive(ctx context.Context, source string, r io.Reader, place CatalogL
 	return loading.Archive(ctx, source, r, place)
 }
 
+// LoadRevision is LoadArchive for another revision of a catalog, which was loaded before, nil for none: what has not changed
+// is not parsed again.
+func LoadRevision(
+	ctx context.Context, source string, r io.Reader, place CatalogLocation, before *catalog.Catalog,
+) (*catalog.Catalog, error) {
+	return loading.Revision(ctx, source, r, place, before)
+}
+
 // LoadFS is LoadArchive for a directory, with the same limits.
 func LoadFS(ctx context.Context, source string, fsys fs.FS, place CatalogLocation) (*catalog.Catalog, error) {
 	return loading.FS(ctx, source, fsys, place)

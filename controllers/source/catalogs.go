@@ -29,6 +29,8 @@ type Catalogs struct {
 	mu    sync.Mutex
 	size  int64
 	cache *simplelru.LRU[string, *catalog.Catalog]
+	// latest maps the place of a catalog to the key of the one that was loaded last.
+	latest *simplelru.LRU[string, string]
 	// dropped are the keys of catalogs for which the cache had no room.
 	dropped *simplelru.LRU[string, struct{}]
 	metrics *metrics.Cache
@@ -72,6 +74,7 @@ func NewCatalogs(o CatalogOptions) *Catalogs {
 	}
 	c.lookups.cache, _ = lru.New[string, lookup](maxLookups)
 	c.cache, _ = simplelru.NewLRU(maxCatalogs, evicted)
+	c.latest, _ = simplelru.NewLRU[string, string](maxCatalogs, nil)
 	c.dropped, _ = simplelru.NewLRU[string, struct{}](maxCatalogs, nil)
 	c.metrics.Limit(o.CacheBytes)
 	return c
@@ -89,11 +92,12 @@ func (c *Catalogs) load(ctx context.Context, source Observed) (*catalog.Catalog,
 			return cached, nil
 		}
 		c.metrics.Miss(c.wasDropped(key))
-		fresh, err := c.fetch(ctx, source)
+		fresh, err := c.fetch(ctx, source, c.before(source))
 		if err != nil {
 			return nil, err
 		}
 		c.put(key, fresh)
+		c.setLatest(source, key)
 		return fresh, nil
 	})
 }
@@ -136,6 +140,21 @@ func (c *Catalogs) put(key string, fresh *catalog.Catalog) {
 	c.size += size
 	c.dropped.Remove(key)
 	c.metrics.Size(c.size)
+}
+
+// before returns the catalog of the revision of a source that was loaded last, nil if it is not in the cache.
+func (c *Catalogs) before(source Observed) *catalog.Catalog {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key, _ := c.latest.Get(source.placeKey())
+	last, _ := c.cache.Peek(key)
+	return last
+}
+
+func (c *Catalogs) setLatest(source Observed, key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.latest.Add(source.placeKey(), key)
 }
 
 // wasDropped reports whether the cache had no room for a catalog that was loaded before.

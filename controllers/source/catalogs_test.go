@@ -70,6 +70,36 @@ func TestSimultaneousLoadsShareADownload(t *testing.T) {
 	}
 }
 
+// What two revisions of a source have in common is parsed once, also by the same path of the artifact, but not where
+// another source, or another place, has it.
+func TestANewRevisionParsesOnlyWhatHasChanged(t *testing.T) {
+	server := sourcetest.NewServer(t)
+	catalogs := newCatalogs(1 << 20)
+	other := sourceAt(server, "/4", sourcetest.Applications(t, "argocd nginx"))
+	other.Name.Name = "other"
+	elsewhere := sourceAt(server, "/5", sourcetest.Applications(t, "argocd nginx"))
+	elsewhere.Place.Format = v1alpha1.FormatApplications
+	for _, test := range []struct {
+		name   string
+		source Observed
+		want   int64
+	}{
+		{"the first revision", sourceAt(server, "/1", sourcetest.Applications(t, "argocd nginx")), 2},
+		{"one version more", sourceAt(server, "/2", sourcetest.Applications(t, "argocd nginx::1.0.0,2.0.0")), 1},
+		{"back again", sourceAt(server, "/3", sourcetest.Applications(t, "argocd nginx")), 1},
+		{"another source", other, 2},
+		{"another place", elsewhere, 2},
+	} {
+		loaded, err := catalogs.load(t.Context(), test.source)
+		if err != nil {
+			t.Fatalf("%s: %v", test.name, err)
+		}
+		if got := loaded.Parsed(); got != test.want {
+			t.Errorf("%s: %d documents are parsed, want %d", test.name, got, test.want)
+		}
+	}
+}
+
 func TestTheCacheOfCatalogsIsBounded(t *testing.T) {
 	server := sourcetest.NewServer(t)
 	one, two := sourcetest.Applications(t, "argocd"), sourcetest.Applications(t, "nginx1")

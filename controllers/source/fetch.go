@@ -58,18 +58,19 @@ func (f *fetcher) withRegistry(ctx context.Context, source Observed, do func(con
 	})
 }
 
-func (f *fetcher) fetch(ctx context.Context, source Observed) (*catalog.Catalog, error) {
+// fetch loads the catalog of a source. What it has in common with the one before, nil for none, is not parsed again.
+func (f *fetcher) fetch(ctx context.Context, source Observed, before *catalog.Catalog) (*catalog.Catalog, error) {
 	switch at := source.Location; {
 	case at == nil:
 	case at.Image != nil:
-		return f.pull(ctx, source, "image "+at.Image.Digest.String(), unpackImage)
+		return f.pull(ctx, source, before, "image "+at.Image.Digest.String(), unpackImage)
 	case at.Layer != nil:
-		return f.pull(ctx, source, "layer "+at.Layer.Digest.String(), copyLayer)
+		return f.pull(ctx, source, before, "layer "+at.Layer.Digest.String(), copyLayer)
 	}
-	return f.download(ctx, source)
+	return f.download(ctx, source, before)
 }
 
-func (f *fetcher) download(ctx context.Context, source Observed) (*catalog.Catalog, error) {
+func (f *fetcher) download(ctx context.Context, source Observed, before *catalog.Catalog) (*catalog.Catalog, error) {
 	limit := archive.DefaultLimits().Compressed
 	if size := source.Artifact.Size; size != nil && *size > limit {
 		return nil, failure.Because(v1alpha1.InvalidArchiveReason, fmt.Errorf(
@@ -97,14 +98,15 @@ func (f *fetcher) download(ctx context.Context, source Observed) (*catalog.Catal
 	if info, err := file.Stat(); err == nil {
 		f.traffic.Downloaded(info.Size())
 	}
-	return f.parse(ctx, source, file)
+	return f.parse(ctx, source, before, file)
 }
 
 // pull loads the catalog from content of the registry that source-controller has not selected or extracted, which write
 // copies to a file: the content is of any size, most of an image is no part of the catalog, and a registry that sends
 // slowly must not take memory that others need.
 func (f *fetcher) pull(
-	ctx context.Context, source Observed, content string, write func(context.Context, *registries.Connection, Observed, io.Writer) error,
+	ctx context.Context, source Observed, before *catalog.Catalog, content string,
+	write func(context.Context, *registries.Connection, Observed, io.Writer) error,
 ) (*catalog.Catalog, error) {
 	file, err := memory.NewFile("winnow-source-")
 	if err != nil {
@@ -120,7 +122,7 @@ func (f *fetcher) pull(
 	case err != nil:
 		return nil, failure.Because(v1alpha1.FetchFailedReason, fmt.Errorf("fetching the %s of source %s: %w", content, source.Name, err))
 	}
-	return f.parse(ctx, source, file)
+	return f.parse(ctx, source, before, file)
 }
 
 func copyLayer(ctx context.Context, from *registries.Connection, source Observed, to io.Writer) error {
@@ -159,7 +161,9 @@ const measureBytes = 64 << 20
 type parser struct{ memory *memory.Budget }
 
 // parse loads the catalog of a source from an archive, once the memory is available. It reads content from its start.
-func (p parser) parse(ctx context.Context, source Observed, content io.ReadSeeker) (*catalog.Catalog, error) {
+func (p parser) parse(
+	ctx context.Context, source Observed, before *catalog.Catalog, content io.ReadSeeker,
+) (*catalog.Catalog, error) {
 	var needed int64
 	measure := func() (err error) {
 		needed, err = loading.Measure(ctx, source.Name.String(), content, source.place())
@@ -167,7 +171,7 @@ func (p parser) parse(ctx context.Context, source Observed, content io.ReadSeeke
 	}
 	var loaded *catalog.Catalog
 	load := func() (err error) {
-		loaded, err = render.LoadArchive(ctx, source.Name.String(), content, source.place())
+		loaded, err = render.LoadRevision(ctx, source.Name.String(), content, source.place(), before)
 		return failure.Because(v1alpha1.FetchFailedReason, err)
 	}
 	if err := p.within(ctx, measureBytes, source, content, measure); err != nil {

@@ -143,6 +143,11 @@ func (s Observed) catalogKey() string {
 	return fmt.Sprintf("%s %s %s %s %s", s.Kind, s.Name, digest, s.Artifact.URL, s.place().Key())
 }
 
+// placeKey is what the keys of all revisions of a catalog have in common.
+func (s Observed) placeKey() string {
+	return fmt.Sprintf("%s %s %s", s.Kind, s.Name, s.place().Key())
+}
+
 // settings identifies the settings by which a source is fetched. Who has other credentials does not share a download.
 func (s Observed) settings() string {
 	if s.repository == nil {

@@ -38,18 +38,22 @@ const (
 // reads. Memory is bounded by limits.Total for the contents and by limits.Files
 // for the rest, whatever the headers claim.
 func Read(ctx context.Context, r io.Reader, limits Limits) (*tree.Tree, error) {
-	return ReadSome(ctx, r, limits, nil)
+	return ReadSome(ctx, r, limits, nil, nil)
 }
 
 // ReadSome is Read without the contents of skipped files: these are in the tree, but empty. They are
-// checked like the others, and count for all limits.
-func ReadSome(ctx context.Context, r io.Reader, limits Limits, skip Skip) (*tree.Tree, error) {
+// checked like the others, and count for all limits. It calls read, which may be nil, with each file that
+// is not skipped, as soon as it is read: what follows in the archive may still be refused.
+func ReadSome(
+	ctx context.Context, r io.Reader, limits Limits, skip Skip, read func(path string, content []byte),
+) (*tree.Tree, error) {
 	limits = limits.withDefaults()
 	in := &source{ctx: ctx, r: r, left: limits.Compressed, max: limits.Compressed}
 	plain := bufio.NewReaderSize(&members{r: bufio.NewReaderSize(in, sourceBuffer)}, streamBuffer)
 	a := &reader{
 		collector: collector{limits: limits, skip: skip, tree: tree.New(), dirs: map[string]struct{}{}},
 		stream:    &stream{ctx: ctx, r: plain, max: limits.Total},
+		read:      read,
 	}
 	if err := a.readAll(); err != nil {
 		return nil, in.failure(err)
@@ -62,6 +66,7 @@ type reader struct {
 	collector
 	stream *stream
 	tar    *tar.Reader
+	read   func(path string, content []byte)
 }
 
 func (a *reader) readAll() error {
@@ -115,7 +120,13 @@ func (a *reader) entry(header *tar.Header) error {
 	if err != nil {
 		return err
 	}
-	return a.addFile(header.Name, path, content)
+	if err := a.addFile(header.Name, path, content); err != nil {
+		return err
+	}
+	if a.read != nil && content != nil {
+		a.read(path, content)
+	}
+	return nil
 }
 
 // content reads the current file to its end, and returns nil for a skipped one.

@@ -20,7 +20,9 @@ func images(path string, _ int64) bool { return strings.HasSuffix(path, ".png") 
 func TestWhatIsSkippedIsThereWithoutItsContent(t *testing.T) {
 	want := []file{{"a/1.png", ""}, {"a/2.yaml", "two"}, {"z.png", ""}}
 	inArchive, err := ReadSome(context.Background(), bytes.NewReader(whole(t,
-		entry{name: "a/1.png", body: strings.Repeat("x", 1000)}, entry{name: "a/2.yaml", body: "two"}, entry{name: "z.png", body: "x"})), Limits{}, images)
+		entry{name: "a/1.png", body: strings.Repeat("x", 1000)}, entry{name: "a/2.yaml", body: "two"},
+		entry{name: "z.png", body: "x"})),
+		Limits{}, images, nil)
 	if err != nil || !slices.Equal(contents(inArchive), want) {
 		t.Errorf("the archive has %q, %v", contents(inArchive), err)
 	}
@@ -28,6 +30,17 @@ func TestWhatIsSkippedIsThereWithoutItsContent(t *testing.T) {
 		"a/1.png": {Data: make([]byte, 1000)}, "a/2.yaml": {Data: []byte("two")}, "z.png": {Data: []byte("x")}}, Limits{}, images)
 	if err != nil || !slices.Equal(contents(inDirectory), want) {
 		t.Errorf("the directory has %q, %v", contents(inDirectory), err)
+	}
+}
+
+func TestFilesArePassedOnWhileTheArchiveIsRead(t *testing.T) {
+	var passed []file
+	_, err := ReadSome(context.Background(), bytes.NewReader(whole(t,
+		entry{name: "b.yaml", body: "b"}, entry{name: "a.png", body: "x"}, entry{name: "./empty"}, entry{name: "b.yaml", body: "twice"})),
+		Limits{}, images,
+		func(path string, content []byte) { passed = append(passed, file{path, string(content)}) })
+	if want := []file{{"b.yaml", "b"}, {"empty", ""}}; err == nil || !slices.Equal(passed, want) {
+		t.Errorf("passed on are %q, want %q, and an error: %v", passed, want, err)
 	}
 }
 
@@ -50,7 +63,7 @@ func TestWhatIsSkippedIsCheckedAllTheSame(t *testing.T) {
 		{"a missing end", compress(t, raw(large)), Limits{}, "truncated: no end of archive"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := ReadSome(context.Background(), bytes.NewReader(test.archive), test.limits, images)
+			_, err := ReadSome(context.Background(), bytes.NewReader(test.archive), test.limits, images, nil)
 			var refused *Error
 			if !errors.As(err, &refused) || refused.Reason != test.want {
 				t.Errorf("ReadSome() = %v, want %s", err, test.want)
@@ -67,7 +80,7 @@ func TestCostOfSkippedFiles(t *testing.T) {
 	packed := whole(t, entries...)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if _, err := ReadSome(context.Background(), bytes.NewReader(packed), Limits{}, images); err != nil {
+	if _, err := ReadSome(context.Background(), bytes.NewReader(packed), Limits{}, images, nil); err != nil {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&after)

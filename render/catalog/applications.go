@@ -4,6 +4,7 @@ package catalog
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"io/fs"
 	"path"
@@ -66,8 +67,12 @@ func (Applications) Needs(name string) bool {
 }
 
 // Load implements Format.
-func (Applications) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
-	a := &applications{loader{fsys: fsys}}
+func (f Applications) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
+	return f.loadKnown(ctx, fsys, nil)
+}
+
+func (Applications) loadKnown(ctx context.Context, fsys fs.FS, known *Known) (*Catalog, error) {
+	a := &applications{loader{fsys: fsys, known: known}}
 	return a.finish(a.load(ctx))
 }
 
@@ -90,7 +95,7 @@ func (a *applications) load(ctx context.Context) (*Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	loaded := &Catalog{Applications: a.unique(candidates)}
+	loaded := a.unique(candidates)
 	if hasDirectory(root, ListsDirectory) {
 		loaded.Lists, err = a.lists(ctx, newNames(candidates))
 	}
@@ -151,20 +156,23 @@ func (a *applications) candidate(directory string) candidate {
 	definition := violation.Findings{Path: path.Join(directory, ApplicationFile)}
 	beside := violation.Findings{Path: path.Join(directory, MetadataFile)}
 	application := &Application{Path: definition.Path}
-	opened, err := a.required(documentBounds(), &definition)
-	nameLine := a.definition(opened, application, &definition)
+	data, err := a.required(documentBounds(), &definition)
+	learned := a.read(data, application, &definition)
 	if err == nil {
-		application.Metadata, err = a.metadata(&beside)
+		var read *metadataFile
+		if read, err = a.metadata(&beside); read != nil {
+			application.Metadata, learned.metadata, learned.metadataSum = read.content, read.cost, read.sum
+		}
 	}
 	a.merge(definition, beside)
-	return candidate{application: application, nameLine: nameLine, err: err}
+	return candidate{application: application, learned: learned, err: err}
 }
 
-// required opens a file that must exist; it reports that there is none, and returns nil.
-func (a *applications) required(bounds bounds, found *violation.Findings) (*document.Document, error) {
-	opened, err := a.open(bounds, found)
-	if opened != nil || err != nil {
-		return opened, err
+// required returns the bytes of a file that must exist; it reports that there is none, and returns nil.
+func (a *applications) required(bounds bounds, found *violation.Findings) ([]byte, error) {
+	data, err := document.Read(a.fsys, bounds.size, found)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return data, err
 	}
 	misspelt := strings.TrimSuffix(found.Path, ".yaml") + ".yml"
 	exists, err := exists(a.fsys, misspelt)
@@ -176,42 +184,53 @@ func (a *applications) required(bounds bounds, found *violation.Findings) (*docu
 	return nil, err
 }
 
-// open reads and parses the file of found.Path. It returns nil when there is none. What is wrong
-// with the content goes to found; the error is the file system's.
-func (a *applications) open(bounds bounds, found *violation.Findings) (*document.Document, error) {
-	data, err := document.Read(a.fsys, bounds.size, found)
-	if data == nil || err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil
-		}
-		return &document.Document{}, err
+// read reads the bytes of a definition, nil without any, into application.
+func (l *loader) read(data []byte, application *Application, found *violation.Findings) learned {
+	if data == nil {
+		return learned{}
 	}
-	return a.parse(data, bounds, found), nil
+	if known, ok := l.reuse(data, application); ok {
+		return known
+	}
+	parsed := l.parse(data, documentBounds(), found)
+	return learned{nameLine: l.definition(parsed, application, found), aliased: parsed.Size.Aliased}
 }
 
 // metadata reads the metadata.yaml of an application, which may be absent. One that is misspelt
 // is reported: without its tier the application would silently leave selections.
-func (a *applications) metadata(found *violation.Findings) (metadata.Metadata, error) {
-	opened, err := a.open(metadataBounds(), found)
-	if err != nil {
-		return metadata.Metadata{}, err
-	}
-	if opened == nil {
+func (a *applications) metadata(found *violation.Findings) (*metadataFile, error) {
+	data, err := document.Read(a.fsys, metadataBounds().size, found)
+	if errors.Is(err, fs.ErrNotExist) {
 		misspelt := path.Join(path.Dir(found.Path), "metadata.yml")
 		exists, err := exists(a.fsys, misspelt)
 		if exists {
 			found.Add(0, "is missing: rename %s", misspelt)
 		}
-		return metadata.Metadata{}, err
+		return nil, err
 	}
-	if opened.Root == nil {
-		return metadata.Metadata{}, nil
+	if data == nil || err != nil {
+		return nil, err
 	}
-	parsed := metadata.Parse(opened.Root, found)
-	if !a.ledger.keep(opened.Size.Nodes*nodeBytes + opened.Size.Bytes) {
-		return metadata.Metadata{}, nil
+	return a.readMetadata(data, found), nil
+}
+
+// readMetadata reads the bytes of a metadata.yaml; nil without metadata that may stay in memory.
+func (l *loader) readMetadata(data []byte, found *violation.Findings) *metadataFile {
+	read := l.known.metadataFile(data, found.Path)
+	if read != nil {
+		l.ledger.aliased.Add(int64(read.cost.aliased))
+	} else {
+		opened := l.parse(data, metadataBounds(), found)
+		if opened.Root == nil {
+			return nil
+		}
+		read = &metadataFile{sum: sha256.Sum256(data), content: metadata.Parse(opened.Root, found)}
+		read.cost = fileCost{opened.Size.Aliased, opened.Size.Nodes*nodeBytes + opened.Size.Bytes}
 	}
-	return parsed, nil
+	if !l.ledger.keep(read.cost.kept) {
+		return nil
+	}
+	return read
 }
 
 // lists reads catalogs/<name>/metadata.yaml of every name.
@@ -226,11 +245,15 @@ func (a *applications) lists(ctx context.Context, known names) (map[string][]str
 			return nil, err
 		}
 		found := violation.Findings{Path: path.Join(directory, MetadataFile)}
-		opened, err := a.required(listBounds(), &found)
+		data, err := a.required(listBounds(), &found)
 		if err != nil {
 			return nil, err
 		}
-		if opened != nil && opened.Root != nil {
+		opened := &document.Document{}
+		if data != nil {
+			opened = a.parse(data, listBounds(), &found)
+		}
+		if opened.Root != nil {
 			list := parseList(opened.Root, known, &found)
 			if a.ledger.keep(len(list)*textBytes + nodeBytes) {
 				all[path.Base(directory)] = list

@@ -65,6 +65,8 @@ func listBounds() bounds {
 // which files are read. Goroutines share it.
 type ledger struct {
 	aliased, kept atomic.Int64
+	// parsed is the number of documents that were parsed.
+	parsed atomic.Int64
 }
 
 // keep counts bytes that stay in memory, and reports whether they may: the catalog is invalid once

@@ -20,7 +20,7 @@ func TestABundleIsNoCatalog(t *testing.T) {
 	_, detected := catalog.Load(t.Context(), bundle)
 	errs := map[string]error{"Auto": detected}
 	for _, format := range catalog.Formats() {
-		_, errs[format.Name()] = catalog.LoadAs(t.Context(), format, bundle)
+		_, errs[format.Name()] = catalog.LoadAs(t.Context(), format, bundle, nil)
 	}
 	for name, err := range errs {
 		var invalid *violation.InvalidError

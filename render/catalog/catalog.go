@@ -2,7 +2,11 @@
 
 package catalog
 
-import "github.com/winnow-dev/winnow/render/catalog/violation"
+import (
+	"crypto/sha256"
+
+	"github.com/winnow-dev/winnow/render/catalog/violation"
+)
 
 // Catalog is a valid catalog. It is immutable once loaded and safe for concurrent use.
 type Catalog struct {
@@ -17,4 +21,23 @@ type Catalog struct {
 	Digest string
 
 	kept int64 // bytes of memory besides the documents
+	// learned is what loading knows of each application, in their order; nil for a format that learns nothing.
+	learned []learned
+	parsed  int64
+}
+
+// Parsed returns the number of documents that were parsed to load a catalog of the format Applications or Definitions.
+// Those that were known are not among them.
+func (c *Catalog) Parsed() int64 { return c.parsed }
+
+// fileCost is what a file adds to the ledger.
+type fileCost struct{ aliased, kept int }
+
+// learned is what loading knows of the files of an application that others do not ask for.
+type learned struct {
+	// nameLine is the line of metadata.name in the document, and aliased what its aliases add.
+	nameLine, aliased int
+	// metadata is what the metadata.yaml costs, and metadataSum its digest, zero without one.
+	metadata    fileCost
+	metadataSum [sha256.Size]byte
 }

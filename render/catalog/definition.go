@@ -50,6 +50,21 @@ func (l *loader) definition(read *document.Document, application *Application, f
 	return nameLine
 }
 
+// reuse sets an application to what is known of a definition with the same bytes, and counts what that costs. It reports
+// whether there is one.
+func (l *loader) reuse(data []byte, application *Application) (learned, bool) {
+	known, ok := l.known.definition(data, application)
+	if !ok {
+		return learned{}, false
+	}
+	*application = *known.application
+	application.Document = data // the bytes of another revision go with it
+	application.Metadata = metadata.Metadata{}
+	l.ledger.aliased.Add(int64(known.learned.aliased))
+	l.ledger.keepFacts(application)
+	return learned{nameLine: known.learned.nameLine, aliased: known.learned.aliased}, true
+}
+
 // checkKind reports whether looking further makes sense.
 func checkKind(root *yaml.Node, application *Application, found *violation.Findings) bool {
 	node := yamlnode.Lookup(root, "kind")

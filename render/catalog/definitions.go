@@ -57,8 +57,12 @@ func (Definitions) Detect(fsys fs.FS) (bool, error) {
 func (Definitions) Needs(name string) bool { return isYAML(name) && !isBelowHidden(name) }
 
 // Load implements Format.
-func (Definitions) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
-	d := &definitions{loader{fsys: fsys}}
+func (f Definitions) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
+	return f.loadKnown(ctx, fsys, nil)
+}
+
+func (Definitions) loadKnown(ctx context.Context, fsys fs.FS, known *Known) (*Catalog, error) {
+	d := &definitions{loader{fsys: fsys, known: known}}
 	loaded, err := d.finish(d.load(ctx))
 	var invalid *violation.InvalidError
 	if !errors.As(err, &invalid) {
@@ -166,7 +170,7 @@ func (d *definitions) load(ctx context.Context) (*Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Catalog{Applications: d.unique(candidates)}, nil
+	return d.unique(candidates), nil
 }
 
 // placed is a document of a file.
@@ -200,23 +204,24 @@ func (d *definitions) documents(name string) ([]placed, error) {
 func (d *definitions) candidate(from placed) candidate {
 	found := violation.Findings{Path: from.path, Above: from.Above}
 	application := &Application{Path: from.path, Above: from.Above}
-	nameLine := d.read(from.Data, application, &found)
-	if nameLine > 0 {
-		nameLine += from.Above
-	}
+	learned := d.read(from.Data, application, &found)
 	application.Metadata = ownMetadata(application)
 	d.merge(found)
-	return candidate{application: application, nameLine: nameLine}
+	return candidate{application: application, learned: learned}
 }
 
-func (d *definitions) read(data []byte, application *Application, found *violation.Findings) (nameLine int) {
+func (d *definitions) read(data []byte, application *Application, found *violation.Findings) (l learned) {
 	if len(data) > maxDocument {
 		found.Add(1, "is the first line of a document that is larger than %d bytes", maxDocument)
-		return 0
+		return l
+	}
+	if known, ok := d.reuse(data, application); ok {
+		return known
 	}
 	parsed := d.parse(data, documentBounds(), found)
+	l.aliased = parsed.Size.Aliased
 	if parsed.Root == nil {
-		return 0
+		return l
 	}
 	kind := yamlnode.Lookup(parsed.Root, "kind")
 	switch text, _ := yamlnode.Text(kind); {
@@ -225,9 +230,9 @@ func (d *definitions) read(data []byte, application *Application, found *violati
 	case text != definitionKind:
 		found.Add(kind.Line, "is a %s, not an %s: name the files of the catalog by include", excerpt.Quoted(text), definitionKind)
 	default:
-		return d.definition(parsed, application, found)
+		l.nameLine = d.definition(parsed, application, found)
 	}
-	return 0
+	return l
 }
 
 // ownMetadata returns what an object states about itself.

@@ -39,7 +39,7 @@ func TestLoadAsNamesTheFormat(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = catalog.LoadAs(t.Context(), format, other.valid.fs())
+			_, err = catalog.LoadAs(t.Context(), format, other.valid.fs(), nil)
 			var invalid *violation.InvalidError
 			want := ".: looks like the format " + other.format.Name() + ", and is read as " + format.Name() +
 				": set format: " + other.format.Name() + ", or leave format out"
@@ -54,7 +54,7 @@ func TestLoadAsNamesTheFormat(t *testing.T) {
 		}
 	}
 	broken := catalog.KRMFunctions{}
-	_, err := catalog.LoadAs(t.Context(), broken, files{"a.yaml": functionCatalog("SetLogger")}.fs())
+	_, err := catalog.LoadAs(t.Context(), broken, files{"a.yaml": functionCatalog("SetLogger")}.fs(), nil)
 	if err == nil || strings.Contains(err.Error(), "looks like") {
 		t.Errorf("of the format that was named: %v", err)
 	}

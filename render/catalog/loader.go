@@ -19,6 +19,7 @@ import (
 // loader has what the loaders of formats share: it reads applications in parallel, and reports what they break together.
 type loader struct {
 	fsys   fs.FS
+	known  *Known
 	ledger ledger
 
 	mu     sync.Mutex
@@ -35,6 +36,7 @@ func (l *loader) finish(loaded *Catalog, err error) (*Catalog, error) {
 		return nil, err
 	}
 	loaded.kept = l.ledger.kept.Load()
+	loaded.parsed = l.ledger.parsed.Load() + l.known.parsedAhead()
 	return loaded, nil
 }
 
@@ -50,7 +52,7 @@ func (l *loader) merge(found ...violation.Findings) {
 // candidate is what should be an application.
 type candidate struct {
 	application *Application
-	nameLine    int
+	learned     learned
 	err         error
 }
 
@@ -71,30 +73,36 @@ func (l *loader) candidates(ctx context.Context, n int, read func(int) candidate
 	return all, nil
 }
 
-// unique returns the applications sorted by name and reports those that share one.
-func (l *loader) unique(candidates []candidate) []*Application {
+// unique returns a catalog of the applications, sorted by name, and reports those that share one.
+func (l *loader) unique(candidates []candidate) *Catalog {
 	first := make(map[string]*Application, len(candidates))
-	var all []*Application
+	var all []candidate
 	for _, one := range candidates {
 		name := one.application.Name
 		if name == "" {
 			continue
 		}
 		if other, taken := first[name]; taken {
-			l.report.AddTo(violation.RuleDuplicateName, one.application.Path, one.nameLine, "metadata.name %s is taken by %s", excerpt.Quoted(name), other.Path)
+			line := one.application.Above + one.learned.nameLine
+			l.report.AddTo(violation.RuleDuplicateName, one.application.Path, line, "metadata.name %s is taken by %s", excerpt.Quoted(name), other.Path)
 			continue
 		}
 		first[name] = one.application
-		all = append(all, one.application)
+		all = append(all, one)
 	}
-	slices.SortFunc(all, func(x, y *Application) int { return cmp.Compare(x.Name, y.Name) })
-	return all
+	slices.SortFunc(all, func(x, y candidate) int { return cmp.Compare(x.application.Name, y.application.Name) })
+	c := &Catalog{Applications: make([]*Application, len(all)), learned: make([]learned, len(all))}
+	for i, one := range all {
+		c.Applications[i], c.learned[i] = one.application, one.learned
+	}
+	return c
 }
 
 // parse parses a document, and counts its aliases.
 func (l *loader) parse(data []byte, bounds bounds, found *violation.Findings) *document.Document {
 	parsed := document.Parse(data, bounds.aliased, found)
 	l.ledger.aliased.Add(int64(parsed.Size.Aliased))
+	l.ledger.parsed.Add(1)
 	return parsed
 }
 

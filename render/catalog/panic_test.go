@@ -28,7 +28,7 @@ func TestAPanicOnAnyCoreIsAnError(t *testing.T) {
 	for _, name := range []string{"a", "b"} {
 		files.MapFS["applications/"+name+"/application.yaml"] = &fstest.MapFile{Data: []byte("a: b\n")}
 	}
-	_, err := catalog.LoadAs(t.Context(), catalog.Applications{}, files)
+	_, err := catalog.LoadAs(t.Context(), catalog.Applications{}, files, nil)
 	panicked := new(parallel.PanicError)
 	if !errors.As(err, &panicked) || panicked.Value != "applications/a/application.yaml" {
 		t.Errorf("LoadAs() = %v", err)

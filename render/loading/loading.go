@@ -50,18 +50,37 @@ func (p CatalogLocation) Key() string {
 // Archive reads the catalog at a place of a tar.gz archive.
 // The name of the source appears in errors. For invalid content the error is a *refusal.Error with the reason
 // InvalidArchive or InvalidCatalog. Files that the catalog does not need are checked, but not kept.
-func Archive(ctx context.Context, source string, r io.Reader, place CatalogLocation) (_ *catalog.Catalog, err error) {
+func Archive(ctx context.Context, source string, r io.Reader, place CatalogLocation) (*catalog.Catalog, error) {
+	return Revision(ctx, source, r, place, nil)
+}
+
+// Revision is Archive for another revision of a catalog, which was loaded before: what has not changed is not parsed again.
+func Revision(
+	ctx context.Context, source string, r io.Reader, place CatalogLocation, before *catalog.Catalog,
+) (_ *catalog.Catalog, err error) {
 	defer refusal.Recover(source, "loading catalog", &err)
 	located, err := place.locate(source)
 	if err != nil {
 		return nil, err
 	}
 	var found large
-	files, err := archive.ReadSome(ctx, r, LimitsOf(place.Format), located.skip(&found))
+	known := catalog.NewKnown(before)
+	files, err := located.readArchive(ctx, r, &found, known)
 	if err != nil {
 		return nil, refusal.Classify(source, fmt.Errorf("reading archive: %w", err))
 	}
-	return located.load(ctx, files, found)
+	return located.load(ctx, files, found, known)
+}
+
+// readArchive reads an archive, and parses files of it meanwhile.
+func (l located) readArchive(ctx context.Context, r io.Reader, found *large, known *catalog.Known) (*tree.Tree, error) {
+	ahead := catalog.NewAhead(ctx, l.format, known)
+	defer ahead.Wait()
+	return archive.ReadSome(ctx, r, LimitsOf(l.Format), l.skip(found), func(path string, content []byte) {
+		if name, ok := l.name(path); ok {
+			ahead.Add(name, content)
+		}
+	})
 }
 
 // FS is Archive for a directory, with the same limits.
@@ -76,12 +95,12 @@ func FS(ctx context.Context, source string, fsys fs.FS, place CatalogLocation) (
 	if err != nil {
 		return nil, refusal.Classify(source, fmt.Errorf("reading directory: %w", err))
 	}
-	return located.load(ctx, files, found)
+	return located.load(ctx, files, found, nil)
 }
 
 // EntryBytes bounds the memory that a file of an archive takes besides its path and its content: an
-// entry of a tree and one of its file system.
-const EntryBytes = 512
+// entry of a tree, one of its file system, and one of what is known.
+const EntryBytes = 768
 
 // Measure reads an archive, keeps nothing of it, and returns the most bytes of memory that
 // Archive takes for it. For an invalid archive the error is the one of Archive.
@@ -99,7 +118,7 @@ func Measure(ctx context.Context, source string, r io.Reader, place CatalogLocat
 		}
 		paths += int64(len(path))
 		return true
-	})
+	}, nil)
 	if err != nil {
 		return 0, refusal.Classify(source, fmt.Errorf("reading archive: %w", err))
 	}
@@ -178,30 +197,31 @@ func (l located) name(path string) (string, bool) {
 }
 
 // load loads the catalog from the files of the artifact.
-func (l located) load(ctx context.Context, files *tree.Tree, found large) (c *catalog.Catalog, err error) {
+func (l located) load(ctx context.Context, files *tree.Tree, found large, known *catalog.Known) (c *catalog.Catalog, err error) {
 	if files, err = l.files(files); err != nil {
 		return nil, err
 	}
-	format := l.format
+	format, fsys := l.format, files.FS()
 	if format == nil {
-		if format, err = catalog.Detect(files.FS()); err != nil {
+		if format, err = catalog.Detect(fsys); err != nil {
 			return nil, refusal.Classify(l.source, err)
 		}
-		same := func(path string) (string, bool) { return path, true }
-		if files, err = Copy(files, same, format.Needs); err != nil {
-			return nil, err
+		if hasOthers(files, format) {
+			same := func(path string) (string, bool) { return path, true }
+			if files, err = Copy(files, same, format.Needs); err != nil {
+				return nil, err
+			}
+			fsys = files.FS()
 		}
 	}
 	if err := found.check(format); err != nil {
 		return nil, refusal.Classify(l.source, err)
 	}
-	load := format.Load
+	load := catalog.LoadKnown
 	if l.format != nil {
-		load = func(ctx context.Context, fsys fs.FS) (*catalog.Catalog, error) {
-			return catalog.LoadAs(ctx, format, fsys)
-		}
+		load = catalog.LoadAs
 	}
-	if c, err = load(ctx, files.FS()); err != nil {
+	if c, err = load(ctx, format, fsys, known); err != nil {
 		return nil, refusal.Classify(l.source, err)
 	}
 	c.Digest = files.Digest()
@@ -210,6 +230,14 @@ func (l located) load(ctx context.Context, files *tree.Tree, found large) (c *ca
 		c.Digest = digest.FromString(format.Name() + " " + c.Digest).String()
 	}
 	return c, nil
+}
+
+// hasOthers reports whether a file has content that a format does not need.
+func hasOthers(files *tree.Tree, format catalog.Format) bool {
+	return slices.ContainsFunc(files.Paths(), func(path string) bool {
+		content, _ := files.Content(path)
+		return len(content) > 0 && !format.Needs(path)
+	})
 }
 
 // FilesAt returns the files of an artifact that are part of the catalog at a place, and its format, nil if the
