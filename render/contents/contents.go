@@ -58,6 +58,9 @@ func holdsPackage(ctx context.Context, fsys fs.FS, dir string) bool {
 
 // Separate separates the selected applications that are objects from those that are contents, in their order.
 func Separate(selected []selection.Decision) (objects, contents []selection.Decision) {
+	if !slices.ContainsFunc(selected, func(d selection.Decision) bool { return !d.Application.IsObject() }) {
+		return selected, nil
+	}
 	for _, d := range selected {
 		if d.Application.IsObject() {
 			objects = append(objects, d)

@@ -34,6 +34,7 @@ func Select(ctx context.Context, sources []Source, criteria Criteria) (Result, e
 	run := sieve{rules: newRules(criteria, listed)}
 	run.met = met(run.rules)
 	var result Result
+	result.Decisions = slices.Grow(result.Decisions, len(gathered.decisions))
 	var refused []error
 	for _, decision := range gathered.decisions {
 		if decision.Rule == "" {

@@ -61,6 +61,7 @@ func (g *gathering) add(ctx context.Context, i int, source Source, rules SourceR
 	if err != nil {
 		return err
 	}
+	g.decisions = slices.Grow(g.decisions, len(source.Catalog.Applications))
 	for _, application := range source.Catalog.Applications {
 		decision := Decision{Application: application, Source: source.Name, Index: i, SourceDigest: source.Digest, Versions: application.Versions}
 		if err := refuse(ctx, limits, &decision); err != nil {

@@ -17,13 +17,18 @@ import (
 // once, so keep the result rather than asking again. Any number of goroutines
 // may use it. ReadFile copies, as fs.ReadFileFS demands.
 func (t *Tree) FS() fs.FS {
-	nodes := make(map[string]*node, len(t.files)+len(t.dirs)+1)
-	nodes["."] = &node{name: ".", dir: true}
+	all := make([]node, 0, len(t.files)+len(t.dirs)+1) // one allocation
+	nodes := make(map[string]*node, cap(all))
+	add := func(path string, n node) {
+		all = append(all, n)
+		nodes[path] = &all[len(all)-1]
+	}
+	add(".", node{name: ".", dir: true})
 	for dir := range t.dirs {
-		nodes[dir] = &node{name: base(dir), dir: true}
+		add(dir, node{name: base(dir), dir: true})
 	}
 	for _, file := range t.paths {
-		nodes[file] = &node{name: base(file), content: t.files[file]}
+		add(file, node{name: base(file), content: t.files[file]})
 	}
 	for name, n := range nodes {
 		if name != "." {
