@@ -13,6 +13,7 @@ BIN := bin
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FUZZTIME ?= 20s
 BENCH ?= .
+RESULTS := $(CURDIR)/test/bench/RESULTS.md
 
 # The race detector needs cgo, and so a C compiler; Go turns cgo off where there is none.
 RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
@@ -249,7 +250,11 @@ sweep: ## Compare prunings of catalogs with opm (ten minutes).
 .PHONY: bench
 bench: ## Run the benchmarks that match BENCH.
 	@$(GO) run ./test/stack/cmd/stack -opm
-	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 30m ./...
+	WINNOW_BENCH_RESULTS=$(RESULTS) $(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 60m ./...
+
+.PHONY: bench-render
+bench-render: ## Compare renders with other tools: test/bench/RESULTS.md.
+	WINNOW_BENCH_RESULTS=$(RESULTS) $(GO) test -run '^$$' -bench '^BenchmarkRender$$' -timeout 60m ./test/bench
 
 .PHONY: farm
 farm: ## Make 400 clusters in bin/farm, and compare two commits.

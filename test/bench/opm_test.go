@@ -26,38 +26,8 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// This program runs itself with a task in these variables. The peak of a process is at least that of the one that
-// started it, so the benchmark itself never holds a catalog.
-const (
-	taskVariable = "WINNOW_BENCH_TASK"
-	dirVariable  = "WINNOW_BENCH_DIR"
-)
-
-func tasks() map[string]func(dir string) error {
-	return map[string]func(string) error{
-		"write YAML": func(dir string) error { return OfRealSize.WriteDir(dir, YAML) },
-		"write JSON": func(dir string) error { return OfRealSize.WriteDir(dir, JSON) },
-		"load": func(dir string) error {
-			_, err := load(dir)
-			return err
-		},
-		"render": renderTwelve,
-	}
-}
-
 func load(dir string) (*catalog.Catalog, error) {
 	return render.LoadFS(context.Background(), "operators", os.DirFS(dir), render.CatalogLocation{})
-}
-
-func TestMain(m *testing.M) {
-	do := tasks()[os.Getenv(taskVariable)]
-	if do == nil {
-		os.Exit(m.Run())
-	}
-	if err := do(os.Getenv(dirVariable)); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
 }
 
 // renderings are measured together: one takes little.
@@ -120,7 +90,7 @@ func newOpmComparison(b *testing.B, encoding string) opmComparison {
 		b.Skip("skipped: opm is not built: go run ./test/stack/cmd/stack -opm")
 	}
 	c := opmComparison{opm: opm, dir: filepath.Join(b.TempDir(), "catalog")}
-	c.own(b, "write "+encoding)
+	runTask(b, "write "+encoding, c.dir)
 	return c
 }
 
@@ -134,41 +104,19 @@ func (c opmComparison) validate(b *testing.B) cost {
 // load returns what loading takes.
 func (c opmComparison) load(b *testing.B) cost {
 	b.Helper()
-	taken, _ := c.own(b, "load")
+	taken, _ := runTask(b, "load", c.dir)
 	return taken
 }
 
 // render returns the processor time of a rendering.
 func (c opmComparison) render(b *testing.B) cost {
 	b.Helper()
-	_, printed := c.own(b, "render")
+	_, printed := runTask(b, "render operators", c.dir)
 	nanoseconds, err := strconv.ParseInt(string(bytes.TrimSpace(printed)), 10, 64)
 	if err != nil {
 		b.Fatal(err)
 	}
 	return cost{processor: time.Duration(nanoseconds)}
-}
-
-// own returns what a task of this program takes, and what it prints.
-func (c opmComparison) own(b *testing.B, task string) (cost, []byte) {
-	b.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		b.Fatal(err)
-	}
-	command := exec.CommandContext(b.Context(), program)
-	command.Env = append(os.Environ(), taskVariable+"="+task, dirVariable+"="+c.dir)
-	return run(b, command)
-}
-
-func run(b *testing.B, command *exec.Cmd) (cost, []byte) {
-	b.Helper()
-	var output, problems bytes.Buffer
-	command.Stdout, command.Stderr = &output, &problems
-	if err := command.Run(); err != nil {
-		b.Fatalf("%s: %v: %s", command.Path, err, problems.Bytes())
-	}
-	return costOf(command.ProcessState), output.Bytes()
 }
 
 // rounds of both, one after the other, of which the least counts: others on the machine only add to it.
