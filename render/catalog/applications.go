@@ -17,14 +17,6 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog/violation"
 )
 
-// Names of the Applications format.
-const (
-	ApplicationsDirectory = "applications"
-	ListsDirectory        = "catalogs"
-	ApplicationFile       = "application.yaml"
-	MetadataFile          = "metadata.yaml"
-)
-
 // Applications is the format of the catalog contract:
 //
 //	applications/<dir>/application.yaml   one object of kind ApplicationDefinition
