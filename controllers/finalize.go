@@ -55,6 +55,7 @@ func (r *CatalogSelectionReconciler) forget(ctx context.Context, cs *v1alpha1.Ca
 	r.pushes.Forget(key)
 	r.loader.Forget(key)
 	r.published.Delete(key)
+	r.artifacts.Forget(key)
 	r.edits.forget(cs.UID)
 	r.cluster.Forget(ctx, cs)
 }
@@ -97,6 +98,7 @@ func (r *CatalogSelectionReconciler) leave(ctx context.Context, key types.Namesp
 		r.edits.forget(uid)
 	}
 	r.published.Delete(key)
+	r.artifacts.Forget(key)
 	r.pushes.Forget(key) // another shard may push it from now on
 	r.loader.Forget(key)
 }

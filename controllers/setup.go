@@ -54,7 +54,7 @@ func (r *CatalogSelectionReconciler) SetupWithManager(ctx context.Context, mgr c
 	b := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.CatalogSelection{}, builder.WithPredicates(
 			predicate.Or(predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{}))).
-		Watches(&sourcev1.ExternalArtifact{}, handler.EnqueueRequestsFromMapFunc(sameName)).
+		Watches(&sourcev1.ExternalArtifact{}, handler.EnqueueRequestsFromMapFunc(sameName), builder.WithPredicates(r.editedByOthers())).
 		WatchesRawSource(ctrlsource.Channel(r.enqueued, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{RateLimiter: loadLimiter{limiter, r.loader, &r.slots}})
 	for kind, object := range source.Kinds() {
@@ -106,6 +106,18 @@ func (r *CatalogSelectionReconciler) selectionsOf(kind string) handler.MapFunc {
 // deletion by others, and takes the name when another owner releases it.
 func sameName(_ context.Context, object client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(object)}}
+}
+
+// editedByOthers passes all events of ExternalArtifacts but those of what this process has written itself.
+func (r *CatalogSelectionReconciler) editedByOthers() predicate.Predicate {
+	edited := func(object client.Object) bool {
+		artifact, ok := object.(*sourcev1.ExternalArtifact)
+		return !ok || !r.artifacts.IsAsAnnounced(artifact)
+	}
+	return predicate.Funcs{
+		CreateFunc: func(e event.CreateEvent) bool { return edited(e.Object) },
+		UpdateFunc: func(e event.UpdateEvent) bool { return edited(e.ObjectNew) },
+	}
 }
 
 // enqueue puts selections into the queue.

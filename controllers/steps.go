@@ -236,7 +236,10 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 		cs.Status.UsedApprovals = guard.Used(cs.Spec.Safeguards.Approve, append(cs.Status.UsedApprovals, earlier...),
 			append(guard.Checksums(a.guarded), guard.Checksum(a.result.Revision)), next.PassedOver)
 	}
-	if err := r.writeStatus(ctx, a); err != nil {
+	if err = r.reportEarly(ctx, a); err == nil {
+		err = r.writeStatus(ctx, a)
+	}
+	if err != nil {
 		before.DeepCopyInto(&cs.Status) // or the objects that leave would count as given up
 		return err
 	}

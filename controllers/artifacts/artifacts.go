@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/artifact/storage"
@@ -38,11 +39,21 @@ type Artifacts struct {
 	FieldManager string
 	// Traffic counts the bytes of archives; may be nil.
 	Traffic *metrics.Traffic
+
+	// announced maps the types.NamespacedName of a selection to the announcement of this process, while it names an artifact.
+	announced sync.Map
+}
+
+// announcement is what an ExternalArtifact has been made to name.
+type announcement struct {
+	uid      types.UID
+	artifact *meta.Artifact
 }
 
 // Announce creates or updates the ExternalArtifact with the selection's name: with the artifact in the status,
 // or without one while it is withheld. It never changes one that the selection does not own.
 func (a *Artifacts) Announce(ctx context.Context, cs *v1alpha1.CatalogSelection) error {
+	a.note(cs)
 	existing, err := a.Find(ctx, cs)
 	if apierrors.IsNotFound(err) {
 		existing = desiredExternalArtifact(cs)
@@ -58,6 +69,33 @@ func (a *Artifacts) Announce(ctx context.Context, cs *v1alpha1.CatalogSelection)
 		return fmt.Errorf("patching the status of the ExternalArtifact: %w", err)
 	}
 	return nil
+}
+
+// note stores what the ExternalArtifact names from now on, before it is written: its watch may be faster than the answer.
+func (a *Artifacts) note(cs *v1alpha1.CatalogSelection) {
+	key := client.ObjectKeyFromObject(cs)
+	if cs.Status.Withheld != "" {
+		a.announced.Delete(key)
+		return
+	}
+	a.announced.Store(key, announcement{cs.UID, cs.Status.Artifact.DeepCopy()})
+}
+
+// Forget forgets what the ExternalArtifact of a selection names.
+func (a *Artifacts) Forget(key types.NamespacedName) { a.announced.Delete(key) }
+
+// IsAsAnnounced reports whether Announce would not change an ExternalArtifact: it is as this process has written it last, and
+// names an artifact.
+func (a *Artifacts) IsAsAnnounced(existing *sourcev1.ExternalArtifact) bool {
+	last, ok := a.announced.Load(client.ObjectKeyFromObject(existing))
+	if !ok || !existing.DeletionTimestamp.IsZero() {
+		return false
+	}
+	cs := &v1alpha1.CatalogSelection{}
+	cs.Name, cs.Namespace, cs.UID = existing.Name, existing.Namespace, last.(announcement).uid
+	cs.Status.Artifact = last.(announcement).artifact
+	next := existing.DeepCopy()
+	return isOf(existing, cs) && !describe(cs, next) && !announceStatus(cs, next)
 }
 
 // Find returns the ExternalArtifact with the selection's name. If another owner has it, the error has the
@@ -122,8 +160,16 @@ func desiredExternalArtifact(cs *v1alpha1.CatalogSelection) *sourcev1.ExternalAr
 }
 
 func (a *Artifacts) patchSpec(ctx context.Context, cs *v1alpha1.CatalogSelection, existing *sourcev1.ExternalArtifact) error {
-	desired := desiredExternalArtifact(cs)
 	before := existing.DeepCopy()
+	if !describe(cs, existing) {
+		return nil
+	}
+	return a.Client.Patch(ctx, existing, client.MergeFrom(before), client.FieldOwner(a.FieldManager))
+}
+
+// describe sets the spec and the metadata of the ExternalArtifact, and reports whether that changes it.
+func describe(cs *v1alpha1.CatalogSelection, existing *sourcev1.ExternalArtifact) bool {
+	desired, before := desiredExternalArtifact(cs), existing.DeepCopy()
 	existing.Spec = desired.Spec
 	if !metav1.IsControlledBy(existing, cs) {
 		existing.OwnerReferences = desired.OwnerReferences
@@ -132,10 +178,7 @@ func (a *Artifacts) patchSpec(ctx context.Context, cs *v1alpha1.CatalogSelection
 		existing.Labels = map[string]string{}
 	}
 	maps.Copy(existing.Labels, desired.Labels)
-	if equality.Semantic.DeepEqual(before, existing) {
-		return nil
-	}
-	return a.Client.Patch(ctx, existing, client.MergeFrom(before), client.FieldOwner(a.FieldManager))
+	return !equality.Semantic.DeepEqual(before, existing)
 }
 
 // patchArtifact writes the status of the ExternalArtifact, if it differs. It is fenced: a process that was
