@@ -256,6 +256,14 @@ bench: ## Run the benchmarks that match BENCH.
 bench-render: ## Compare renders with other tools: test/bench/RESULTS.md.
 	WINNOW_BENCH_RESULTS=$(RESULTS) $(GO) test -run '^$$' -bench '^BenchmarkRender$$' -timeout 60m ./test/bench
 
+# Of the local system, which it starts: five minutes and the idle ones. Its table goes to the standard output.
+BENCH_CLUSTER_FLAGS ?=
+
+.PHONY: bench-cluster
+bench-cluster: ## Measure 1,000 selections on the local real system.
+	@$(SERVERS)
+	@$(GO) run ./test/bench/cluster $(BENCH_CLUSTER_FLAGS)
+
 .PHONY: farm
 farm: ## Make 400 clusters in bin/farm, and compare two commits.
 	$(GO) test -count=1 -v -run '^TestFarm$$' -timeout 30m ./cmd/winnow -farm $(CURDIR)/$(BIN)/farm
