@@ -108,6 +108,17 @@ func put[K comparable, V any](in *map[K]V, key K, value V) {
 	(*in)[key] = value
 }
 
+// shared returns the one of the known keys that is equal, or else the keys: a selection that serves what it renders has them
+// once in memory. So keys are never modified.
+func shared(keys inventory.Keys, known ...inventory.Keys) inventory.Keys {
+	for _, same := range known {
+		if same != nil && keys != nil && maps.Equal(keys, same) {
+			return same
+		}
+	}
+	return keys
+}
+
 // Forget deletes what is known of a selection, and its reservations.
 func (l *Ledger) Forget(uid types.UID, name types.NamespacedName) {
 	l.mu.Lock()
@@ -139,7 +150,7 @@ func (l *Ledger) ServedBy(uid types.UID) (inventory.Keys, bool) {
 func (l *Ledger) Serve(uid types.UID, keys inventory.Keys) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	put(&l.served, uid, keys)
+	put(&l.served, uid, shared(keys, l.served[uid], l.renders[uid].keys))
 	maps.DeleteFunc(l.reserved, func(key safeguard.Key, r reservation) bool {
 		return r.uid == uid && !keys[key] && !l.proposed[uid].keys[key]
 	})
@@ -169,7 +180,7 @@ func (l *Ledger) NoteRender(uid types.UID, generation int64, keys inventory.Keys
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	w := l.renders[uid]
-	w.keys, w.generation = keys, generation
+	w.keys, w.generation = shared(keys, w.keys, l.served[uid]), generation
 	if doubt {
 		w.uncertain = generation
 	}
