@@ -5,7 +5,6 @@ package controllers
 import (
 	"context"
 
-	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -20,8 +19,7 @@ import (
 // spec, and for the first artifact that is served, a second patch reports the outcome.
 func (r *CatalogSelectionReconciler) reportEarly(ctx context.Context, a *attempt) error {
 	cs := a.selection
-	ready := conditions.Get(cs, meta.ReadyCondition)
-	if !a.served || !isCurrent(ready, cs) || !conditions.IsTrue(cs, meta.ReadyCondition) || a.found.Status.Withheld != "" || cs.Status.Withheld != "" {
+	if !a.served || !isReady(cs) || a.found.Status.Withheld != "" || cs.Status.Withheld != "" {
 		return nil
 	}
 	consumed, err := r.cluster.Kustomizations.Of(ctx, cs) // with regard to the new revision

@@ -180,11 +180,12 @@ func TestTheConditionSaysWhatIsWaitedFor(t *testing.T) {
 	})
 	before := e.get("kkp").Status.Artifact.Revision
 	e.source(applications(t, "argocd nginx"))
+	e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Exclude = []string{"velero"} }) // which a wait of two seconds is reported of
 	e.until("kkp waits for its turn", time.Minute, func() bool {
 		return strings.Contains(conditions.GetMessage(e.get("kkp"), meta.ReconcilingCondition), "waits for one of 2 downloads")
 	})
 	cs := e.get("kkp")
-	e.equal("conditions", conditionsOf(cs), []string{"Ready=True Succeeded", "Reconciling=True Progressing"})
+	e.equal("conditions", conditionsOf(cs), []string{"Ready=True Succeeded of generation 1, not 2", "Reconciling=True Progressing"})
 	if announced := e.announced("kkp").Status.Artifact.Revision; announced != before {
 		t.Errorf("%s is served while the next one waits, want %s", announced, before)
 	}

@@ -54,6 +54,11 @@ func (r *CatalogSelectionReconciler) patience(a *attempt) time.Duration {
 	return max(0, loadPatience-r.now().Sub(a.waitsSince))
 }
 
+// waitsBriefly reports whether an attempt waits, and not for as long as loadRetry.
+func (r *CatalogSelectionReconciler) waitsBriefly(a *attempt) bool {
+	return !a.waitsSince.IsZero() && r.now().Sub(a.waitsSince) < loadRetry
+}
+
 // loadLimiter keeps the backoff of a selection that waits for its sources or for a slot, because a wait is no success.
 type loadLimiter struct {
 	workqueue.TypedRateLimiter[reconcile.Request]

@@ -55,6 +55,8 @@ type outcome struct {
 	quiet bool
 	// waiting makes Ready Unknown: the render waits for a state that is expected soon. With keepsReady, Ready stays.
 	waiting, keepsReady bool
+	// silent leaves the conditions as they are: the wait is short, and what is served is Ready.
+	silent bool
 	retry               retry
 	// after is the longest delay before the next reconciliation; with zero, retry decides alone.
 	after time.Duration
@@ -127,6 +129,11 @@ func isCurrent(c *metav1.Condition, cs *v1alpha1.CatalogSelection) bool {
 	return c != nil && c.Status != metav1.ConditionUnknown && c.ObservedGeneration == cs.Generation
 }
 
+// isReady reports whether Ready is True for the spec of cs.
+func isReady(cs *v1alpha1.CatalogSelection) bool {
+	return conditions.IsTrue(cs, meta.ReadyCondition) && isCurrent(conditions.Get(cs, meta.ReadyCondition), cs)
+}
+
 func readyMessage(cs *v1alpha1.CatalogSelection) string {
 	s, a := cs.Status.Summary, cs.Status.Artifact
 	if s == nil || a == nil {
@@ -181,6 +188,7 @@ func (o outcome) report(cs *v1alpha1.CatalogSelection) {
 		conditions.Delete(cs, meta.StalledCondition)
 	}
 	switch {
+	case o.silent:
 	case o.ready && o.held != nil:
 		conditions.MarkTrue(cs, meta.ReadyCondition, v1alpha1.SucceededReason, "%s; a change is held%s",
 			readyMessage(cs), o.notes())
@@ -250,7 +258,8 @@ func reportCondition(cs *v1alpha1.CatalogSelection, conditionType string, condit
 	conditions.Set(cs, &typed)
 }
 
-// loadRetry is the delay before the condition of a selection is updated that waits for its sources, or for a slot.
+// loadRetry is the delay before the condition of a selection is updated that waits for its sources, or for a slot. A
+// selection that is Ready for its spec reports no shorter wait: of thousands that get a new revision, most wait for a while.
 const loadRetry = time.Minute
 
 // conflictRetry is the delay before a conflict is checked again, because a reservation may have expired, and before a loop

@@ -14,6 +14,9 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 func main() {
@@ -39,6 +42,8 @@ type plan struct {
 	patience  time.Duration
 	// profile is the directory for profiles of the heap; empty for none.
 	profile string
+	// binary is that of another controller to measure; empty for that of this repository.
+	binary string
 }
 
 func parse(args []string) (plan, error) {
@@ -51,6 +56,7 @@ func parse(args []string) (plan, error) {
 	fs.IntVar(&p.shards, "shards", 1, "number of controllers, each with a part of the selections")
 	fs.DurationVar(&p.idle, "idle", 10*time.Minute, "how long to measure without a change")
 	fs.DurationVar(&p.patience, "patience", 15*time.Minute, "how long all selections may take to be published or applied")
+	fs.StringVar(&p.binary, "binary", "", "another controller to measure, such as that of a release")
 	fs.StringVar(&p.profile, "profile", "", "existing directory for profiles of the heap")
 	if err := fs.Parse(args); err != nil {
 		return p, err
@@ -66,11 +72,12 @@ func measure(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
+	log.SetLogger(logr.Discard()) // that of the watches
 	s, err := start(ctx, p)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.Stop()) }()
+	defer func() { err = errors.Join(err, s.stop()) }()
 	report, err := s.run(ctx)
 	if err != nil {
 		return err

@@ -33,6 +33,7 @@ type system struct {
 	plan
 
 	controllers []*stack.Controller
+	unwatch     context.CancelFunc
 	seen        *sightings
 	// digest is that of the catalog that was pushed last.
 	digest string
@@ -47,9 +48,10 @@ func start(ctx context.Context, p plan) (_ *system, err error) {
 		return nil, err
 	}
 	s := &system{Stack: running, plan: p}
+	ctx, s.unwatch = context.WithCancel(ctx)
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, s.Stop())
+			err = errors.Join(err, s.stop())
 		}
 	}()
 	if err := v1alpha1.AddToScheme(s.Client().Scheme()); err != nil {
@@ -59,7 +61,7 @@ func start(ctx context.Context, p plan) (_ *system, err error) {
 		return nil, err
 	}
 	for i := range p.shards {
-		options := stack.ControllerOptions{Args: []string{"--log-level=info"}}
+		options := stack.ControllerOptions{Binary: p.binary, Args: []string{"--log-level=info"}}
 		if p.shards > 1 {
 			options.Name, options.Args = shard(i), append(options.Args, "--watch-label-selector="+shardLabel+"="+shard(i))
 			if options.StorageAddr, err = freeAddress(ctx); err != nil {
@@ -74,6 +76,12 @@ func start(ctx context.Context, p plan) (_ *system, err error) {
 	}
 	s.seen, err = s.watch(ctx)
 	return s, err
+}
+
+// stop ends the watches first: the API server waits for them.
+func (s *system) stop() error {
+	s.unwatch()
+	return s.Stop()
 }
 
 // freeAddress returns an address of the loopback that nothing listens at.
