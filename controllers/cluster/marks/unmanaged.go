@@ -29,6 +29,9 @@ func (m *Marks) SyncUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelection
 	var orphans []*guard.Live
 	var errs []error
 	for _, object := range live.Definitions(state.Live) {
+		if !labels && !guard.Owns(object, v1alpha1.UnmanagedLabel) {
+			continue // nothing to label or to take back, whoever holds it: comparing each with each selection is slow
+		}
 		held := m.isServed(ctx, cs, others, object) || labels && m.heldByUnseen(ctx, cs, object, unseen)
 		orphan := !held && !exempt(object)
 		switch {
