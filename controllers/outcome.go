@@ -55,7 +55,7 @@ type outcome struct {
 	quiet bool
 	// waiting makes Ready Unknown: the render waits for a state that is expected soon. With keepsReady, Ready stays.
 	waiting, keepsReady bool
-	// silent leaves the conditions as they are: the wait is short, and what is served is Ready.
+	// silent leaves the conditions as they are: the wait is short, and the selection is Ready.
 	silent bool
 	retry               retry
 	// after is the longest delay before the next reconciliation; with zero, retry decides alone.

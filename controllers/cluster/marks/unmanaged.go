@@ -5,6 +5,7 @@ package marks
 import (
 	"context"
 	"errors"
+	"slices"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,18 +21,22 @@ import (
 // SyncUnmanaged labels the definitions that no selection publishes or renders, and that are in no inventory,
 // and removes outdated labels. It returns the number of labelled definitions.
 func (m *Marks) SyncUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State) (int, error) {
+	labels := cs.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled
+	// Without the label there is nothing to take back, whoever holds the object: to find that out takes long.
+	concerned := slices.DeleteFunc(live.Definitions(state.Live), func(object *guard.Live) bool {
+		return !labels && !guard.Owns(object, v1alpha1.UnmanagedLabel)
+	})
+	if len(concerned) == 0 {
+		return 0, nil
+	}
 	others, err := m.Claims.Others(ctx, cs)
 	if err != nil {
 		return 0, err
 	}
-	labels := cs.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled
 	unseen := map[types.NamespacedName]bool{}
 	var orphans []*guard.Live
 	var errs []error
-	for _, object := range live.Definitions(state.Live) {
-		if !labels && !guard.Owns(object, v1alpha1.UnmanagedLabel) {
-			continue // nothing to label or to take back, whoever holds it: comparing each with each selection is slow
-		}
+	for _, object := range concerned {
 		held := m.isServed(ctx, cs, others, object) || labels && m.heldByUnseen(ctx, cs, object, unseen)
 		orphan := !held && !exempt(object)
 		switch {
