@@ -57,7 +57,7 @@ type outcome struct {
 	waiting, keepsReady bool
 	// silent leaves the conditions as they are: the wait is short, and the selection is Ready.
 	silent bool
-	retry               retry
+	retry  retry
 	// after is the longest delay before the next reconciliation; with zero, retry decides alone.
 	after time.Duration
 }

@@ -138,12 +138,16 @@ func TestWhichEventsOfExternalArtifactsCount(t *testing.T) {
 		{"without the label", func(ea *sourcev1.ExternalArtifact) { ea.Labels = nil }, true},
 		{"without an artifact", func(ea *sourcev1.ExternalArtifact) { ea.Status.Artifact = nil }, true},
 		{"another revision", func(ea *sourcev1.ExternalArtifact) { ea.Status.Artifact.Revision = "latest@sha256:1234" }, true},
-		{"another URL", func(ea *sourcev1.ExternalArtifact) { ea.Status.Artifact.URL = "http://elsewhere.example/archive.tar.gz" }, true},
+		{"another URL", func(ea *sourcev1.ExternalArtifact) {
+			ea.Status.Artifact.URL = "http://elsewhere.example/archive.tar.gz"
+		}, true},
 		{"another condition", func(ea *sourcev1.ExternalArtifact) { ea.Status.Conditions = nil }, true},
 		{"another source", func(ea *sourcev1.ExternalArtifact) { ea.Spec.SourceRef.Name = "other" }, true},
 		{"without the owner", func(ea *sourcev1.ExternalArtifact) { ea.OwnerReferences = nil }, true},
 		{"another owner", func(ea *sourcev1.ExternalArtifact) { ea.OwnerReferences[0].UID = "1234" }, true},
-		{"about to be deleted", func(ea *sourcev1.ExternalArtifact) { ea.DeletionTimestamp = &metav1.Time{Time: time.Unix(1_700_000_000, 0)} }, true},
+		{"about to be deleted", func(ea *sourcev1.ExternalArtifact) {
+			ea.DeletionTimestamp = &metav1.Time{Time: time.Unix(1_700_000_000, 0)}
+		}, true},
 		{"of another selection", func(ea *sourcev1.ExternalArtifact) { ea.Name = "other" }, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -60,7 +60,9 @@ func (s *sightings) see(object any) {
 	}
 }
 
-func (s *sightings) has(revision string) bool { return s.digest != "" && strings.Contains(revision, s.digest) }
+func (s *sightings) has(revision string) bool {
+	return s.digest != "" && strings.Contains(revision, s.digest)
+}
 
 // counts returns the number of ExternalArtifacts and of Kustomizations with the catalog.
 func (s *sightings) counts() (published, applied int) {
