@@ -58,6 +58,8 @@ type attempt struct {
 	notes []any
 	// waitsSince is when the attempt began to wait for its sources, or for a slot; zero unless it waits.
 	waitsSince time.Time
+	// lacksSlot is true if it waits for a slot.
+	lacksSlot bool
 	// names is nil until the sources are rendered.
 	names *unmatchedNames
 	// sourceChanges are the definitions that a new revision takes from another source under the same version.

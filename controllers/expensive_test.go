@@ -124,7 +124,7 @@ func TestASelectionThatWaitsForASlot(t *testing.T) {
 	e.equal("the selection", e.reconcile("kkp"), before) // the download has ended
 	e.passed += loadPatience
 	e.equal("the selection after a short wait", e.reconcile("kkp"), before)
-	e.passed += loadRetry
+	e.passed += slotPatience
 	cs := e.reconcile("kkp")
 	e.equal("conditions", conditionsOf(cs), []string{"Ready=True Succeeded", "Reconciling=True Progressing"})
 	e.equal("the message", conditions.GetMessage(cs, meta.ReconcilingCondition), "waits for one of 1 renders at a time in namespace "+e.namespace)

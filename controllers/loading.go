@@ -24,6 +24,7 @@ const loadPatience = 2 * time.Second
 func (r *CatalogSelectionReconciler) loadSources(ctx context.Context, a *attempt, purpose source.Purpose, observed []source.Observed) ([]source.Loaded, error) {
 	key := client.ObjectKeyFromObject(a.selection)
 	err := r.slots.take(key)
+	a.lacksSlot = err != nil
 	var loaded []source.Loaded
 	if err == nil {
 		loaded, err = r.loader.Load(ctx, key, purpose, observed, a.timing)
@@ -54,9 +55,17 @@ func (r *CatalogSelectionReconciler) patience(a *attempt) time.Duration {
 	return max(0, loadPatience-r.now().Sub(a.waitsSince))
 }
 
-// waitsBriefly reports whether an attempt waits, and not for as long as loadRetry.
+// slotPatience is how long a selection that is Ready waits for a slot before a condition reports the wait. Of thousands of
+// selections that get a new revision, most wait for minutes, and a report is a write more.
+const slotPatience = 5 * time.Minute
+
+// waitsBriefly reports whether an attempt waits, and not long enough to be reported of a selection that is Ready.
 func (r *CatalogSelectionReconciler) waitsBriefly(a *attempt) bool {
-	return !a.waitsSince.IsZero() && r.now().Sub(a.waitsSince) < loadRetry
+	limit := loadRetry
+	if a.lacksSlot {
+		limit = slotPatience
+	}
+	return !a.waitsSince.IsZero() && r.now().Sub(a.waitsSince) < limit
 }
 
 // loadLimiter keeps the backoff of a selection that waits for its sources or for a slot, because a wait is no success.

@@ -3,6 +3,7 @@
 package controllers
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -165,4 +166,26 @@ func TestWhichEventsOfExternalArtifactsCount(t *testing.T) {
 			e.equal("that of a new process", e.reconciler.editedByOthers().Create(event.CreateEvent{Object: before}), true)
 		})
 	}
+}
+
+// A selection that is Ready reports a download only once it takes long.
+func TestAShortDownloadIsNotReported(t *testing.T) {
+	e := newEnvironment(t)
+	e.source(applications(t, "argocd"))
+	e.selection("kkp")
+	e.publish("kkp")
+	e.source(applications(t, "argocd nginx"))
+	e.traffic.taken()
+	for _, test := range []struct {
+		passes time.Duration
+		want   []string
+	}{{0, nil}, {loadPatience, nil}, {loadRetry, []string{statusPatch}}} {
+		e.passed += test.passes
+		if _, err := e.reconciler.Reconcile(e.context(), requestOf(e.key("kkp"))); err != nil {
+			t.Fatal(err)
+		}
+		e.equal(fmt.Sprintf("writes after %s", e.passed), e.traffic.taken(), test.want)
+	}
+	e.equal("conditions", conditionsOf(e.get("kkp")), []string{"Ready=True Succeeded", "Reconciling=True Progressing"})
+	e.publish("kkp")
 }
