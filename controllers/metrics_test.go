@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
 	helper "github.com/fluxcd/pkg/runtime/controller"
 	fluxmetrics "github.com/fluxcd/pkg/runtime/metrics"
 	"github.com/prometheus/client_golang/prometheus"
@@ -138,6 +139,26 @@ func TestTheMetricsOfASelection(t *testing.T) {
 	m.equal("all metrics of a deleted selection", m.named(""), none)
 }
 
+// A condition that is absent has series only if Flux's own kinds have it.
+func TestTheConditionsWithSeries(t *testing.T) {
+	m := newMeasured(t)
+	types := func() []string {
+		found := map[string]bool{}
+		for series := range m.named("gotk_reconcile_condition") {
+			_, rest, _ := strings.Cut(series, `type="`)
+			found[strings.TrimSuffix(rest, `"`)] = true
+		}
+		return slices.Sorted(maps.Keys(found))
+	}
+	m.source(applications(t, "argocd"))
+	m.selection("kkp", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Exclude = []string{"velero"} })
+	m.reconcile("kkp")
+	m.equal("with a name that matches nothing", types(), []string{"Applied", "Held", "Ready", "Reconciling", "SourceReady", "Stalled", "Unmatched"})
+	m.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Exclude = nil })
+	m.reconcile("kkp")
+	m.equal("without it", types(), []string{"Applied", "Held", "Ready", "Reconciling", "SourceReady", "Stalled"})
+}
+
 func TestAnArtifactThatIsWithheldHasNoAge(t *testing.T) {
 	cs := &v1alpha1.CatalogSelection{}
 	if !publishedAt(cs).IsZero() {
@@ -161,6 +182,11 @@ func (m *measured) compareWithFile() {
 	if m.reconciler.slots.take(m.key("kkp")) != nil || m.reconciler.slots.take(second) == nil {
 		m.Fatal("nothing waits for a slot")
 	}
+	all := m.get("kkp")
+	for _, condition := range conditionTypes() {
+		conditions.MarkTrue(all, condition, v1alpha1.SucceededReason, "there")
+	}
+	m.reconciler.recordMetrics(m.Context(), all, m.now())
 	var lines []string
 	for series := range m.series(&lines) {
 		lines = append(lines, series)
