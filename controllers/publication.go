@@ -51,7 +51,7 @@ func (p publication) sameSources(other publication) bool {
 func filesOf(result *render.Result) consumers.Files {
 	files := consumers.Files{}
 	for _, d := range result.Selection.Applications() {
-		files[d.Application.Name] = d.Application.Path + " of source " + d.Source
+		files[d.Application.Name] = consumers.File{Path: d.Application.Path, Source: d.Source}
 	}
 	return files
 }

@@ -15,9 +15,12 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Files maps applications to the files that define them in the catalogs: "applications/argocd/application.yaml
-// of source kkp".
-type Files map[string]string
+// Files maps applications to the files that define them in the catalogs. The texts are those of the catalogs, which all
+// selections share.
+type Files map[string]File
+
+// File is the file of an application in the catalog of a source.
+type File struct{ Path, Source string }
 
 // refusedObject matches the object that the API server refused in a dry-run of kustomize-controller, the
 // first one if there are several: Kind/name, with the namespace between them if the object has one.
@@ -60,8 +63,10 @@ func describeRefusal(of refusal, files Files) string {
 		object := path.Join(of.namespace, of.name)
 		return fmt.Sprintf("nothing is applied, because the API server refuses the %s %s of an instance: ", of.kind, object)
 	}
-	file := files[of.name]
-	if file == "" {
+	var file string
+	if known, ok := files[of.name]; ok {
+		file = known.Path + " of source " + known.Source
+	} else {
 		file = fmt.Sprintf("%s/%s.yaml of the artifact", render.ApplicationsDir, of.name)
 	}
 	return fmt.Sprintf("no application is applied, because the API server refuses %s (%s): ", of.name, file)

@@ -54,7 +54,7 @@ func TestAppliedNamesTheRefusedApplication(t *testing.T) {
 	}
 	const begin = "False ApplyFailed: Kustomization flux-system/apps: "
 	const refuses = begin + "no application is applied, because the API server refuses "
-	files := Files{"argocd": "applications/argo-cd/application.yaml of source kkp"}
+	files := Files{"argocd": {Path: "applications/argo-cd/application.yaml", Source: "kkp"}}
 	for _, test := range []struct {
 		name, message string
 		files         Files

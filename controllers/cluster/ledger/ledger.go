@@ -150,7 +150,7 @@ func (l *Ledger) ServedBy(uid types.UID) (inventory.Keys, bool) {
 func (l *Ledger) Serve(uid types.UID, keys inventory.Keys) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	put(&l.served, uid, shared(keys, l.served[uid], l.renders[uid].keys))
+	put(&l.served, uid, shared(keys, l.renders[uid].keys, l.served[uid]))
 	maps.DeleteFunc(l.reserved, func(key safeguard.Key, r reservation) bool {
 		return r.uid == uid && !keys[key] && !l.proposed[uid].keys[key]
 	})
@@ -164,6 +164,7 @@ func (l *Ledger) Learn(uid types.UID, keys inventory.Keys) inventory.Keys {
 	if known, ok := l.served[uid]; ok {
 		return known
 	}
+	keys = shared(keys, l.renders[uid].keys)
 	put(&l.served, uid, keys)
 	return keys
 }
@@ -180,7 +181,7 @@ func (l *Ledger) NoteRender(uid types.UID, generation int64, keys inventory.Keys
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	w := l.renders[uid]
-	w.keys, w.generation = shared(keys, w.keys, l.served[uid]), generation
+	w.keys, w.generation = shared(keys, l.served[uid], w.keys), generation
 	if doubt {
 		w.uncertain = generation
 	}
