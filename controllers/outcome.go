@@ -73,7 +73,8 @@ type outcome struct {
 //	Conflict, SourceLoop                          False  Stalled      next change of the other, and a minute
 //	SourcesUnsettled, Handover                    Unknown Reconciling soon
 //	Progressing: sources are being loaded, or
-//	others of the namespace are rendered          as it is Reconciling once they are; Ready Unknown if it proves nothing of this spec
+//	others of the namespace are rendered          as it is Reconciling once they are; Ready Unknown if it proves nothing of this spec;
+//	                                                                   nothing is reported while outcome.silent
 //	a safeguard, the last good one is served      True   Held         interval
 //	a safeguard otherwise                         False  Held Stalled interval
 //	FetchFailed, StorageFailed, TimedOut,

@@ -88,7 +88,9 @@ func TestReadyIsReportedEarlyOnlyForTheSameSpec(t *testing.T) {
 		change func(e *environment)
 		want   string
 	}{
-		{"a new revision", func(e *environment) { e.source(applications(e.T, "argocd nginx falco")) }, "True: published 3 of 3 applications"},
+		{"a new revision", func(e *environment) {
+			e.source(applications(e.T, "argocd nginx falco"))
+		}, "True: published 3 of 3 applications"},
 		{"an edit of the spec", func(e *environment) {
 			e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Exclude = []string{"nginx"} })
 		}, "True: published 2 of 2 applications of an earlier generation"},

@@ -68,8 +68,8 @@ func main() {
 	}
 }
 
-// garbagePercent is the garbage that may collect, in percent of the memory in use: a render of a thousand selections makes
-// hundreds of times of that, and a collection costs little.
+// garbagePercent is the garbage that starts a collection, in percent of the memory in use. Go's default of 100 makes the
+// resident memory twice of that while many selections are rendered.
 const garbagePercent = 50
 
 // limitGarbage sets garbagePercent, unless GOGC says otherwise.

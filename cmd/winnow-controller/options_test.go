@@ -11,7 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	helper "github.com/fluxcd/pkg/runtime/controller"
 	flag "github.com/spf13/pflag"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
 var (
@@ -60,4 +64,22 @@ func help(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// What nothing reads takes no memory in the caches.
+func TestCachesKeepNoManagedFields(t *testing.T) {
+	options, err := cacheOptions(helper.WatchOptions{AllNamespaces: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cs := &v1alpha1.CatalogSelection{}
+	cs.Name, cs.ManagedFields = "kkp", []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
+	if _, err := options.DefaultTransform(cs); err != nil || cs.ManagedFields != nil || cs.Name != "kkp" {
+		t.Errorf("a cache keeps %v, %v", cs.ObjectMeta, err)
+	}
+	for object, own := range options.ByObject {
+		if own.Transform != nil {
+			t.Errorf("%T has a transform of its own", object)
+		}
+	}
 }

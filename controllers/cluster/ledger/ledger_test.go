@@ -152,10 +152,14 @@ func TestAStatusTeachesOnlyWhatIsNotKnown(t *testing.T) {
 func TestKeysAreSharedOnceTheyAreEqual(t *testing.T) {
 	keys := func() inventory.Keys { return inventory.Keys{{Kind: "ApplicationDefinition", Name: "argocd"}: true} }
 	for name, publish := range map[string]func(*Ledger){
-		"rendered, then served":   func(l *Ledger) { l.NoteRender("uid", 1, keys(), false); l.Serve("uid", keys()) },
-		"rendered, then learnt":   func(l *Ledger) { l.NoteRender("uid", 1, keys(), false); l.Learn("uid", keys()) },
-		"served, then rendered":   func(l *Ledger) { l.Serve("uid", keys()); l.NoteRender("uid", 2, keys(), false) },
-		"rendered, served, again": func(l *Ledger) { l.NoteRender("uid", 1, keys(), false); l.Learn("uid", keys()); l.Serve("uid", keys()) },
+		"rendered, then served": func(l *Ledger) { l.NoteRender("uid", 1, keys(), false); l.Serve("uid", keys()) },
+		"rendered, then learnt": func(l *Ledger) { l.NoteRender("uid", 1, keys(), false); l.Learn("uid", keys()) },
+		"served, then rendered": func(l *Ledger) { l.Serve("uid", keys()); l.NoteRender("uid", 2, keys(), false) },
+		"learnt, then served": func(l *Ledger) {
+			l.NoteRender("uid", 1, keys(), false)
+			l.Learn("uid", keys())
+			l.Serve("uid", keys())
+		},
 	} {
 		l := &Ledger{}
 		publish(l)

@@ -83,7 +83,9 @@ func (l *lister) List(context.Context, client.ObjectList, ...client.ListOption) 
 func TestSelectionsAreListedForLabelsOnly(t *testing.T) {
 	labelled := func(manager string) []metav1.ManagedFieldsEntry {
 		fields := `{"f:metadata":{"f:labels":{"f:` + v1alpha1.UnmanagedLabel + `":{}}}}`
-		return []metav1.ManagedFieldsEntry{{Manager: manager, Operation: metav1.ManagedFieldsOperationApply, FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)}}}
+		return []metav1.ManagedFieldsEntry{{
+			Manager: manager, Operation: metav1.ManagedFieldsOperationApply, FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)},
+		}}
 	}
 	for _, test := range []struct {
 		name      string
@@ -106,7 +108,7 @@ func TestSelectionsAreListedForLabelsOnly(t *testing.T) {
 			known.NoteRender(cs.UID, 1, inventory.Keys{guard.LiveKey(object): true}, false)
 			m := &Marks{
 				Access: &access.Access{APIReader: gone{}},
-				Claims: &claims.Claims{Selections: selections, Ledger: known, Published: func(*v1alpha1.CatalogSelection) ([]safeguard.Definition, error) { return nil, nil }},
+				Claims: &claims.Claims{Selections: selections, Ledger: known, Published: nothing},
 			}
 			if n, err := m.SyncUnmanaged(t.Context(), cs, &live.State{Live: []*guard.Live{object}}); n != 0 || err != nil {
 				t.Errorf("SyncUnmanaged() = %d, %v", n, err)
@@ -117,6 +119,9 @@ func TestSelectionsAreListedForLabelsOnly(t *testing.T) {
 		})
 	}
 }
+
+// nothing is what a selection without a record has published.
+func nothing(*v1alpha1.CatalogSelection) ([]safeguard.Definition, error) { return nil, nil }
 
 // gone is the API server after the objects were deleted.
 type gone struct{ client.Reader }

@@ -61,8 +61,10 @@ func parse(args []string) (plan, error) {
 	if err := fs.Parse(args); err != nil {
 		return p, err
 	}
-	if p.selected < changedEvery || p.selected > p.applications || p.consumers < 0 || p.consumers > p.selections || p.shards < 1 || fs.NArg() > 0 {
-		return p, fmt.Errorf("want %d <= selected <= applications, 0 <= consumers <= selections, shards >= 1, and no arguments", changedEvery)
+	if p.selected < changedEvery || p.selected > p.applications || p.consumers < 0 || p.consumers > p.selections || p.shards < 1 ||
+		fs.NArg() > 0 {
+		return p, fmt.Errorf("want %d <= selected <= applications, 0 <= consumers <= selections, shards >= 1, and no arguments",
+			changedEvery)
 	}
 	return p, nil
 }

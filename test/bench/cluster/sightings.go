@@ -90,7 +90,7 @@ func (s *sightings) delays() (publish, apply []time.Duration) {
 func (s *system) watch(ctx context.Context) (*sightings, error) {
 	seen := &sightings{published: map[string]time.Time{}, applied: map[string]time.Time{}}
 	watched, err := cache.New(s.RESTConfig(), cache.Options{
-		Scheme: s.Client().Scheme(), DefaultNamespaces: map[string]cache.Config{namespace: {}}, DefaultTransform: cache.TransformStripManagedFields(),
+		Scheme: s.Client().Scheme(), DefaultNamespaces: map[string]cache.Config{namespace: {}},
 	})
 	if err != nil {
 		return nil, err

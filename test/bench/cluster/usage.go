@@ -50,7 +50,9 @@ func (s *system) used(ctx context.Context) (usage, error) {
 			u.writes += m.sum("rest_client_requests_total", `method="`+method+`"`)
 		}
 		u.reconciles += m.sum("controller_runtime_reconcile_total", `controller="catalogselection"`)
-		u.downloads += m.sum("winnow_catalog_cache_requests_total", `result="miss"`) + m.sum("winnow_catalog_cache_requests_total", `result="evicted"`)
+		for _, result := range []string{"miss", "evicted"} {
+			u.downloads += m.sum("winnow_catalog_cache_requests_total", `result="`+result+`"`)
+		}
 		u.downloaded += m.sum("winnow_downloaded_bytes_total")
 		u.cpu += time.Duration(m.sum("process_cpu_seconds_total") * float64(time.Second))
 	}
