@@ -21,7 +21,7 @@ import (
 
 // Compare evaluates two commits.
 func Compare(ctx context.Context, base, head string, options Options) (*Comparison, error) {
-	git := repository.Git{}
+	git := repository.Git{Dir: options.Dir}
 	self := repository.Identity{}
 	var err error
 	if self.Remotes, err = git.Remotes(ctx); err != nil {

@@ -75,6 +75,8 @@ type File struct {
 
 // Options of a comparison.
 type Options struct {
+	// Dir is a directory of the repository; empty for the working directory.
+	Dir string
 	// Paths of clusters, or of files, in the repository.
 	Paths []string
 	// Repositories are NAME=DIR: sources that resolve to this repository, whatever their address.

@@ -53,6 +53,29 @@ func (p *Package) About() About {
 	return about
 }
 
+// Icon returns the picture of the package, that of its own document or else that of the head of the default channel,
+// and its media type, as the catalog has them; nil without one.
+func (p *Package) Icon() (data []byte, mediaType string) {
+	if p.isRecorded() {
+		return nil, ""
+	}
+	var own packageDocument
+	if document, _, err := p.blob.object(); err == nil {
+		_ = json.Unmarshal(document, &own) // Load has accepted it
+	}
+	if own.Icon != nil && len(own.Icon.Data) > 0 {
+		return own.Icon.Data, own.Icon.MediaType
+	}
+	if head := p.Heads()[p.DefaultChannel]; head != nil {
+		for _, one := range head.Blob.csv().Icon {
+			if len(one.Data) > 0 {
+				return one.Data, one.MediaType
+			}
+		}
+	}
+	return nil, ""
+}
+
 func (a *About) add(from csv) {
 	a.DisplayName, a.Provider, a.Keywords, a.Labels = from.DisplayName, from.Provider.Name, from.Keywords, from.Labels
 	if a.Description == "" {

@@ -28,9 +28,12 @@ const (
 // commitID matches the identifier of a commit.
 var commitID = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 
-// Git runs the git of the PATH in the working directory. It reads local objects and never uses the
-// network.
-type Git struct{}
+// Git runs the git of the PATH. It reads local objects and never uses the network.
+type Git struct {
+	// Dir is a directory of the repository, the working directory if it is empty. Paths are relative to it where a method
+	// calls them relative to the working directory.
+	Dir string
+}
 
 // Commits resolves BASE..HEAD, or BASE...HEAD, whose base is the merge base of both. HEAD defaults to
 // that of the repository.
@@ -130,7 +133,7 @@ func (g Git) WorkingFile(ctx context.Context, name string) (string, error) {
 	}
 	top := strings.TrimSuffix(string(out), "\n")
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		info, err := os.Lstat(path.Join(top, dir))
+		info, err := os.Lstat(path.Join(g.Dir, top, dir))
 		if err == nil && !info.IsDir() {
 			err = fmt.Errorf("%s is a link or no directory", dir)
 		}
@@ -176,6 +179,7 @@ func (g Git) run(ctx context.Context, args ...string) ([]byte, error) {
 // command returns a git command without prompts, optional locks, patterns in paths and network access.
 func (g Git) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "git", args...) //nolint:gosec // revisions and paths of users are checked, and come after the options
+	cmd.Dir = g.Dir
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_LITERAL_PATHSPECS=1",
 		// Objects that a partial clone lacks are not fetched.
 		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none")

@@ -22,12 +22,20 @@ import (
 // Compare compares the artifacts of the CatalogSelections in two commits of the repository of the working directory.
 // It returns an error if nothing could be compared: the report has the errors and unknown parts of each selection.
 func Compare(ctx context.Context, base, head string, options Options) (*diff.Report, error) {
-	compared, err := gitops.Compare(ctx, base, head, gitops.Options{Paths: options.Paths, Repositories: options.Repositories, Keep: revision.MayBeRelevant, Edits: options.Edits})
+	_, report, err := compareCommits(ctx, base, head, options)
+	return report, err
+}
+
+// compareCommits is Compare, and returns what it has read as well.
+func compareCommits(ctx context.Context, base, head string, options Options) (*comparison, *diff.Report, error) {
+	compared, err := gitops.Compare(ctx, base, head, gitops.Options{
+		Dir: options.Dir, Paths: options.Paths, Repositories: options.Repositories, Keep: revision.MayBeRelevant, Edits: options.Edits,
+	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(compared.Missing) > 0 {
-		return nil, fmt.Errorf("neither commit has anything at %s", strings.Join(compared.Missing, ", "))
+		return nil, nil, fmt.Errorf("neither commit has anything at %s", strings.Join(compared.Missing, ", "))
 	}
 	c := &comparison{
 		options: options, pulled: map[string]pulledCatalog{}, work: newWork(options),
@@ -48,12 +56,12 @@ func Compare(ctx context.Context, base, head string, options Options) (*diff.Rep
 	}
 	c.skipped(report)
 	if err := c.promotions(ctx, report, compared.External); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(c.base.Selections)+len(c.head.Selections)+len(report.Selections) == 0 && len(report.Unknown) == 0 {
 		report.Notes = append(report.Notes, "neither commit has a CatalogSelection at "+excerpt.Names(options.Paths, maxListed))
 	}
-	return report, c.compare(ctx, report)
+	return c, report, c.compare(ctx, report)
 }
 
 // promotions compares what stages run.

@@ -28,19 +28,25 @@ func (r *Revision) Resolve(cs Selection) (references []Reference, unknown []stri
 
 // Reference resolves a source of a selection. The error is the reason why its catalog is unknown.
 func (r *Revision) Reference(cs Selection, ref v1alpha1.SourceReference) (Reference, error) {
-	kind, _ := guard.SourceKey(cs.CatalogSelection, ref)
-	nearest := r.sourcesOf(cs, ref)
-	if len(nearest) == 0 {
-		return Reference{}, fmt.Errorf("no %s of this name is among the files", kind)
-	}
-	if err := SameDocument(nearest); err != nil {
+	source, err := r.SourceOf(cs, ref)
+	if err != nil {
 		return Reference{}, err
 	}
-	found, err := nearest[0].Reference()
+	found, err := source.Reference()
 	if err == nil && found.SemVer != "" {
 		err = errors.New("its ref.semver is not resolved here: name a tag or a digest")
 	}
 	return found, err
+}
+
+// SourceOf returns the object that a source of a selection names. The error is the reason why it is not known.
+func (r *Revision) SourceOf(cs Selection, ref v1alpha1.SourceReference) (Source, error) {
+	nearest := r.sourcesOf(cs, ref)
+	if len(nearest) == 0 {
+		kind, _ := guard.SourceKey(cs.CatalogSelection, ref)
+		return Source{}, fmt.Errorf("no %s of this name is among the files", kind)
+	}
+	return nearest[0], SameDocument(nearest)
 }
 
 // sourcesOf returns the sources that have the name of one of a selection.
