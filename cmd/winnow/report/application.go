@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
+	"github.com/winnow-dev/winnow/render/transform"
+)
+
+// SpecOf returns the spec of a definition, or the entry of a function.
+func SpecOf(a *catalog.Application) (map[string]any, error) {
+	if of := a.Function(); of != nil {
+		return of.Plain()
+	}
+	return a.Spec()
+}
+
+// ListsOf returns the named lists that have an application, sorted.
+func ListsOf(c *catalog.Catalog, name string) []string {
+	var lists []string
+	for list, members := range c.Lists {
+		if slices.Contains(members, name) {
+			lists = append(lists, list)
+		}
+	}
+	slices.Sort(lists)
+	return lists
+}
+
+// ChartOf returns the chart of an entry of spec.versions, nil without one.
+func ChartOf(all render.Addresses, index int) *Chart {
+	prefix := fmt.Sprintf("spec.versions[%d].", index)
+	for _, host := range all.Hosts {
+		if strings.HasPrefix(host.Path, prefix) && (host.Kind == transform.KindChart || host.Kind == transform.KindGit) {
+			return &NewReferences(render.Addresses{Hosts: []transform.Host{host}}).Charts[0]
+		}
+	}
+	return nil
+}
+
+// AllFactsOf returns all keys that the metadata.yaml has about a version, those without a meaning as well.
+func AllFactsOf(a *catalog.Application, version string) map[string]any {
+	all, _ := a.Metadata.Extra[metadata.VersionsKey].(map[string]any)
+	facts, _ := all[version].(map[string]any)
+	return facts
+}
+
+// DefaultsOf returns the default version and the default values of a spec, the latter as YAML.
+func DefaultsOf(spec map[string]any) (version, values string) {
+	version, _ = spec["defaultVersion"].(string)
+	if block, _ := spec["defaultValuesBlock"].(string); block != "" {
+		return version, block
+	}
+	if mapping, _ := spec["defaultValues"].(map[string]any); len(mapping) > 0 {
+		content, err := yaml.Marshal(mapping)
+		if err == nil {
+			return version, string(content)
+		}
+	}
+	return version, ""
+}
+
+// OtherMetadata returns the keys of a metadata.yaml without a field of their own, and without the facts about versions.
+func OtherMetadata(a *catalog.Application) map[string]any {
+	if _, ok := a.Metadata.Extra[metadata.VersionsKey].(map[string]any); !ok {
+		return a.Metadata.Extra
+	}
+	others := maps.Clone(a.Metadata.Extra)
+	delete(others, metadata.VersionsKey)
+	return others
+}

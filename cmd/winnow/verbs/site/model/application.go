@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"cmp"
+	"encoding/base64"
+	"maps"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/report"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/site/logo"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/selection/numbered"
+)
+
+// Application is an application of a catalog.
+type Application struct {
+	Catalog *Catalog
+	// Title and Description are empty where the definition has none.
+	Name, Title, Description, Kind, APIVersion, Path, Tier, Deprecated string
+	Labels                                                             []Pair
+	Lists                                                              []string
+	// Facts are the other metadata, and fields of the definition.
+	Facts []Pair
+	Links []Link
+	// Logo is nil without one. LogoRefused is why the one of the catalog is not shown.
+	Logo        *logo.Logo
+	LogoRefused string
+	// Versions are in the order of the catalog, or the highest first for a package of operators. Latest is the label of the
+	// highest one, and LatestNumber its semantic version.
+	Versions             []Version
+	Latest, LatestNumber string
+	Images               []string
+	// DefaultValues are YAML, and cut where ValuesCut is true.
+	DefaultValues string
+	ValuesCut     bool
+	// Channels are those of a package of operators.
+	Channels []Channel
+	// Snippet is a CatalogSelection that selects the application.
+	Snippet string
+}
+
+// Pair is a name with a text.
+type Pair struct{ Name, Text string }
+
+// String returns name=text.
+func (p Pair) String() string { return p.Name + "=" + p.Text }
+
+// Bounds of what a page shows of an application, in bytes.
+const (
+	maxValues      = 128 << 10
+	maxDescription = 32 << 10
+	maxFact        = 1_000
+	maxImages      = 200
+)
+
+func newApplication(a *catalog.Application, addresses render.Addresses, source string) (*Application, error) {
+	spec, err := report.SpecOf(a)
+	if err != nil {
+		return nil, err
+	}
+	shown := &Application{
+		Name: a.Name, Kind: a.Kind, APIVersion: a.APIVersion, Path: a.Path, Tier: a.Metadata.Tier, Deprecated: a.Metadata.Deprecated,
+		Labels: pairs("", a.Metadata.Labels), Snippet: snippet(a.Name, source),
+	}
+	defaultVersion, values := report.DefaultsOf(spec)
+	shown.DefaultValues = excerpt.To(values, maxValues)
+	shown.ValuesCut = len(values) > maxValues
+	for i, name := range a.Versions {
+		shown.Versions = append(shown.Versions, newVersion(a, addresses, i, name == defaultVersion))
+	}
+	shown.Latest, shown.LatestNumber = latestOf(a, a.Versions)
+	for _, image := range report.NewReferences(addresses).Images[:] {
+		if len(shown.Images) < maxImages {
+			shown.Images = append(shown.Images, output.WithoutPasswords(image.From))
+		}
+	}
+	shown.describe(a, spec)
+	shown.addFacts(a, spec)
+	return shown, nil
+}
+
+// latestOf returns the label of the highest of some versions of an application, and its number; both are empty for none, and
+// the number for one that is not semantic.
+func latestOf(a *catalog.Application, versions []string) (label, number string) {
+	var best numbered.Version
+	for _, name := range versions {
+		facts := a.Metadata.Versions.Of(name)
+		one := numbered.Of([]string{facts.Numbered()})[0]
+		if label == "" || numbered.Descending(one, best) < 0 {
+			best, label = one, cmp.Or(facts.Label, name)
+		}
+	}
+	if best.Parsed != nil {
+		number = best.Text
+	}
+	return label, number
+}
+
+// describe adds what the definition states to people. Its fields are those of the kinds that have some.
+func (shown *Application) describe(a *catalog.Application, spec map[string]any) {
+	text := func(of map[string]any, key string) string { value, _ := of[key].(string); return value }
+	var picture []byte
+	switch {
+	case a.Package() != nil:
+		about := a.Package().About()
+		shown.Title, shown.Description = about.DisplayName, about.Description
+		shown.addFact("provider", about.Provider)
+		shown.addFact("maintainers", strings.Join(about.Maintainers, ", "))
+		shown.addFact("keywords", strings.Join(about.Keywords, ", "))
+		shown.Channels = channelsOf(a.Package())
+		picture, _ = a.Package().Icon()
+	case a.Function() != nil:
+		of := a.Function()
+		shown.Description = of.Description
+		shown.addFact("publisher", of.Publisher)
+		shown.addFact("maintainers", strings.Join(of.Maintainers, ", "))
+		shown.addFact("tags", strings.Join(of.Tags, ", "))
+		shown.addLink("home", of.Home)
+	case a.OfCozystack():
+		dashboard, _ := spec["dashboard"].(map[string]any)
+		shown.Title, shown.Description = text(dashboard, "singular"), text(dashboard, "description")
+		picture, _ = base64.StdEncoding.DecodeString(text(dashboard, "icon"))
+	default:
+		shown.Title, shown.Description = text(spec, "displayName"), text(spec, "description")
+		shown.addLink("documentation", text(spec, "documentationURL"))
+		shown.addLink("source", text(spec, "sourceURL"))
+		picture, _ = base64.StdEncoding.DecodeString(text(spec, "logo"))
+	}
+	shown.Description = excerpt.To(shown.Description, maxDescription)
+	if len(picture) > 0 {
+		accepted, err := logo.Accept(picture)
+		if shown.Logo = accepted; err != nil {
+			shown.LogoRefused = err.Error()
+		}
+	}
+}
+
+// addFacts adds the metadata and the fields of the definition that nothing else shows.
+func (shown *Application) addFacts(a *catalog.Application, spec map[string]any) {
+	shown.Facts = append(shown.Facts, pairs("annotation ", a.Metadata.Annotations)...)
+	for _, key := range slices.Sorted(maps.Keys(report.OtherMetadata(a))) {
+		shown.addFact(key, textOf(report.OtherMetadata(a)[key]))
+	}
+	shown.Facts = append(shown.Facts, pairs("label of the object ", a.Labels)...)
+	shown.Facts = append(shown.Facts, pairs("annotation of the object ", a.Annotations)...)
+	elsewhere := []string{"versions", "defaultValues", "defaultValuesBlock", "displayName", "description", "documentationURL", "sourceURL", "logo", "logoFormat", "dashboard", "application"}
+	for _, key := range slices.Sorted(maps.Keys(spec)) {
+		if a.IsObject() && !slices.Contains(elsewhere, key) {
+			shown.addFact("spec."+key, textOf(spec[key]))
+		}
+	}
+}
+
+func (shown *Application) addFact(name, text string) {
+	if text = output.WithoutPasswords(text); text != "" {
+		shown.Facts = append(shown.Facts, Pair{excerpt.Of(name), excerpt.To(text, maxFact)})
+	}
+}
+
+func pairs(prefix string, all map[string]string) (found []Pair) {
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		found = append(found, Pair{prefix + key, excerpt.To(output.WithoutPasswords(all[key]), maxFact)})
+	}
+	return found
+}
+
+// textOf returns a value as a text, and everything but texts as YAML.
+func textOf(value any) string {
+	if text, ok := value.(string); ok {
+		return text
+	}
+	content, err := yaml.Marshal(value)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(content))
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// State of an application in clusters.
+type State string
+
+// States. An application that is held is in, or was, and will not be as the commit has it until that is approved.
+const (
+	StateIn     State = "in"
+	StateOut    State = "out"
+	StateHeld   State = "held"
+	StateAbsent State = ""
+)
+
+// Cell is what clusters have of an application.
+type Cell struct {
+	State State
+	// Versions are the labels of those that are in, in the order of the catalog. Latest is the highest of them, and Number
+	// its semantic version.
+	Versions       []string
+	Latest, Number string
+	// Rule decided on the application, for Reason.
+	Rule, Reason string
+	// Held are the changes that are held.
+	Held []string
+	// Deprecated are the deprecations of the application, and of its versions that are in.
+	Deprecated []string
+	// Catalog decided on it; nil for a stage, and where it is not shown.
+	Catalog *Catalog
+}
+
+// content is what a cluster has of all applications, and digest a text that differs where the cells do.
+type content struct {
+	cells  map[Key]*Cell
+	digest string
+}
+
+// contentOf returns what a selection publishes. catalogs maps loaded catalogs to those that are shown.
+func contentOf(p selections.Published, catalogs map[*catalog.Catalog]*Catalog) content {
+	cells := map[Key]*Cell{}
+	for _, d := range p.Side.Result.Selection.Decisions {
+		key := KeyOf(d.Application)
+		if known := cells[key]; known != nil && known.State == StateIn {
+			continue
+		}
+		cell := cellOf(d)
+		if d.Index < len(p.Side.Sources) {
+			cell.Catalog = catalogs[p.Side.Sources[d.Index].Catalog]
+		}
+		if cells[key] == nil || cell.State == StateIn {
+			cells[key] = cell
+		}
+	}
+	return newContent(cells)
+}
+
+func cellOf(d selection.Decision) *Cell {
+	cell := &Cell{State: StateOut, Rule: d.Rule, Reason: d.Reason}
+	if !d.Selected {
+		return cell
+	}
+	cell.State = StateIn
+	a := d.Application
+	cell.Latest, cell.Number = latestOf(a, d.Versions)
+	if a.Metadata.Deprecated != "" {
+		cell.Deprecated = append(cell.Deprecated, a.Metadata.Deprecated)
+	}
+	for _, version := range d.Versions {
+		facts := a.Metadata.Versions.Of(version)
+		label := cmp.Or(facts.Label, version)
+		cell.Versions = append(cell.Versions, label)
+		if facts.Deprecated != "" {
+			cell.Deprecated = append(cell.Deprecated, label+": "+facts.Deprecated)
+		}
+	}
+	return cell
+}
+
+// contentOfStage returns what a rendered artifact has.
+func contentOfStage(definitions []safeguard.Definition) content {
+	cells := map[Key]*Cell{}
+	for _, d := range definitions {
+		a := &catalog.Application{Name: d.Name, Kind: d.Kind, Versions: d.Versions}
+		cell := &Cell{State: StateIn, Versions: d.Versions}
+		cell.Latest, cell.Number = latestOf(a, d.Versions)
+		cells[KeyOf(a)] = cell
+	}
+	return newContent(cells)
+}
+
+// withHeld returns the content with what is held, by the names of applications.
+func (c content) withHeld(held map[string][]string) content {
+	if len(held) == 0 {
+		return c
+	}
+	cells := maps.Clone(c.cells)
+	for _, name := range slices.Sorted(maps.Keys(held)) {
+		found := false
+		for key, cell := range c.cells {
+			if key.Name != name {
+				continue
+			}
+			changed := *cell
+			changed.State, changed.Held, found = StateHeld, held[name], true
+			cells[key] = &changed
+		}
+		if !found && name != "" {
+			cells[Key{Kind: heldKind, Name: name}] = &Cell{State: StateHeld, Held: held[name]}
+		}
+	}
+	return newContent(cells)
+}
+
+// heldKind stands for the kind of an application that is gone from all sources.
+const heldKind = "ApplicationDefinition"
+
+func newContent(cells map[Key]*Cell) content {
+	sum := sha256.New()
+	for _, key := range sortedKeys(cells) {
+		c := cells[key]
+		fmt.Fprintf(sum, "%q %q %q %q %q %q %q %q\n", key, c.State, c.Versions, c.Rule, c.Reason, c.Held, c.Deprecated, c.Latest)
+	}
+	return content{cells, fmt.Sprintf("%x", sum.Sum(nil))}
+}
+
+func sortedKeys(cells map[Key]*Cell) []Key {
+	return slices.SortedFunc(maps.Keys(cells), func(a, b Key) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind)) })
+}
+
+// merged returns what a cluster has of several contents: what is in one of them is in.
+func merged(all []content) content {
+	if len(all) == 1 {
+		return all[0]
+	}
+	cells := map[Key]*Cell{}
+	for _, one := range all {
+		for key, cell := range one.cells {
+			if known := cells[key]; known == nil || known.State == StateOut && cell.State != StateOut {
+				cells[key] = cell
+			}
+		}
+	}
+	return newContent(cells)
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/winnow-dev/winnow/render/selection/numbered"
+)
+
+// Deprecated is something deprecated that clusters have.
+type Deprecated struct {
+	Row      *Row
+	Message  string
+	Clusters []string
+}
+
+// Available is a version that a catalog has and clusters do not.
+type Available struct {
+	Row *Row
+	// Latest is the label of the highest version of the catalog.
+	Latest string
+	// From are the highest versions of clusters.
+	From []Outdated
+}
+
+// Outdated are clusters with a lower version.
+type Outdated struct {
+	Version  string
+	Clusters []string
+}
+
+// Behind are clusters that Git gives another revision than the newest that it names for a repository.
+type Behind struct {
+	// Repository is the address without tag and digest, Runs and Newest are tags or digests.
+	Repository, Runs, Newest string
+	// Since is the time since which Git names the newest; zero where it is not known.
+	Since    time.Time
+	Clusters []string
+}
+
+func (c *Column) places() []string {
+	if len(c.Clusters) > 0 {
+		return c.Clusters
+	}
+	return []string{c.Stage}
+}
+
+// deprecated returns the deprecations in the order of the rows.
+func deprecated(columns []*Column, rows []*Row) (all []Deprecated) {
+	for _, row := range rows {
+		clusters := map[string][]string{}
+		for i, cell := range row.Cells {
+			for _, message := range cell.Deprecated {
+				clusters[message] = append(clusters[message], columns[i].places()...)
+			}
+		}
+		for _, message := range slices.Sorted(maps.Keys(clusters)) {
+			slices.Sort(clusters[message])
+			all = append(all, Deprecated{row, message, clusters[message]})
+		}
+	}
+	return all
+}
+
+// available returns the upgrades in the order of the rows.
+func available(columns []*Column, rows []*Row) (all []Available) {
+	for _, row := range rows {
+		if row.Application == nil || row.Application.LatestNumber == "" {
+			continue
+		}
+		clusters := map[string][]string{}
+		for i, cell := range row.Cells {
+			if cell.State != StateOut && isLower(cell.Number, row.Application.LatestNumber) {
+				clusters[cell.Latest] = append(clusters[cell.Latest], columns[i].places()...)
+			}
+		}
+		if len(clusters) == 0 {
+			continue
+		}
+		one := Available{Row: row, Latest: row.Application.Latest}
+		for _, version := range numbered.Of(slices.Sorted(maps.Keys(clusters))) {
+			slices.Sort(clusters[version.Text])
+			one.From = append(one.From, Outdated{version.Text, clusters[version.Text]})
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+func isLower(version, than string) bool {
+	a, err := semver.NewVersion(version)
+	if err != nil {
+		return false
+	}
+	b, err := semver.NewVersion(than)
+	return err == nil && a.LessThan(b)
+}
+
+// behind returns the clusters whose catalog, or artifact, is not the newest of its repository, by repository and revision.
+func behind(s Survey) (all []Behind) {
+	named := map[string]map[string][]string{} // revisions of a repository, with their places
+	add := func(address, place string) {
+		repository, revision := Split(address)
+		if named[repository] == nil {
+			named[repository] = map[string][]string{}
+		}
+		named[repository][revision] = append(named[repository][revision], place)
+	}
+	for _, p := range s.Published {
+		for _, r := range p.References {
+			if r.Catalog != "" {
+				add(r.Catalog, p.In())
+			}
+		}
+	}
+	for _, stage := range s.Stages {
+		if clusters := s.Clusters[stage.File]; len(clusters) > 0 {
+			for _, cluster := range clusters {
+				add(stage.Reference.Catalog, cluster)
+			}
+			continue
+		}
+		add(stage.Reference.Catalog, placeOf(stage))
+	}
+	for _, repository := range slices.Sorted(maps.Keys(named)) {
+		newest := Newest(repository, slices.Sorted(maps.Keys(named[repository])), s.Since)
+		for _, revision := range slices.Sorted(maps.Keys(named[repository])) {
+			if clusters := named[repository][revision]; newest != "" && revision != newest {
+				slices.Sort(clusters)
+				all = append(all, Behind{repository, revision, newest, s.Since[repository+newest], slices.Compact(clusters)})
+			}
+		}
+	}
+	return all
+}
+
+// Newest returns the newest of the revisions of a repository, which begin with a colon or an @: the highest semantic version if
+// all are tags of such, else the one that Git has named last; empty where that is not known.
+func Newest(repository string, revisions []string, since map[string]time.Time) string {
+	tags := make([]string, len(revisions))
+	semantic := true
+	for i, revision := range revisions {
+		tags[i] = strings.TrimPrefix(revision, ":")
+		_, err := semver.NewVersion(tags[i])
+		semantic = semantic && err == nil
+	}
+	if len(revisions) == 1 {
+		return revisions[0]
+	}
+	if semantic {
+		return ":" + numbered.Highest(tags)
+	}
+	newest := ""
+	for _, revision := range revisions {
+		at, known := since[repository+revision]
+		if !known {
+			return ""
+		}
+		if newest == "" || at.After(since[repository+newest]) {
+			newest = revision
+		}
+	}
+	return newest
+}
+
+// Split cuts an address into that of the repository, and :tag, @digest or nothing.
+func Split(address string) (repository, revision string) {
+	if i := strings.IndexByte(address, '@'); i >= 0 {
+		return address[:i], address[i:]
+	}
+	if i := strings.LastIndexByte(address, ':'); i > strings.LastIndexByte(address, '/') {
+		return address[:i], address[i:]
+	}
+	return address, ""
+}
+
+// Count is the number of things that need somebody.
+func (f *Fleet) Count() int {
+	return len(f.Held) + len(f.Deprecated) + len(f.Behind) + len(f.Upgrades)
+}
+
+// PlacesOf returns the columns of the fleet in which a catalog decides on an application, with the cells of these.
+func (f *Fleet) PlacesOf(a *Application) (columns []*Column, cells []*Cell) {
+	if f == nil {
+		return nil, nil
+	}
+	i, found := slices.BinarySearchFunc(f.Rows, Key{a.Kind, a.Name}, func(row *Row, key Key) int {
+		return cmp.Or(cmp.Compare(row.Name, key.Name), cmp.Compare(row.Kind, key.Kind))
+	})
+	if !found {
+		return nil, nil
+	}
+	for n, cell := range f.Rows[i].Cells {
+		if cell.State != StateAbsent && (cell.Catalog == a.Catalog || cell.Catalog == nil) {
+			columns, cells = append(columns, f.Columns[n]), append(cells, cell)
+		}
+	}
+	return columns, cells
+}

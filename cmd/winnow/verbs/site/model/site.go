@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+// Site is all that the pages show.
+type Site struct {
+	Catalogs []*Catalog
+	// Fleet is nil without a GitOps repository.
+	Fleet *Fleet
+	// Unread is what could not be read, sorted by place.
+	Unread []Unread
+}
+
+// Unread is something that could not be read.
+type Unread struct {
+	// Where it is: a catalog, a cluster or a file; empty for what is of no place.
+	Where, Reason string
+}

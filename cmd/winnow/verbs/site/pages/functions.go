@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pages
+
+import (
+	"cmp"
+	"html/template"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/site/model"
+)
+
+// choice is what a filter chooses of.
+type choice struct {
+	Label, Key string
+	Values     []string
+}
+
+// picture is a logo in a page.
+type picture struct {
+	Root        string
+	Application *model.Application
+	Size        int
+}
+
+// functions of the templates. None returns a type that html/template takes for safe.
+func (s *site) functions() template.FuncMap {
+	return template.FuncMap{
+		"count":        plaintext.Count,
+		"short":        repository.Short,
+		"stamp":        func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"day":          func(t time.Time) string { return t.UTC().Format(time.DateOnly) },
+		"join":         func(all []string) string { return strings.Join(all, ", ") },
+		"joined":       func(all []string) string { return strings.Join(all, "\n") },
+		"lines":        func(all []model.Pair) string { return strings.Join(texts(all), "\n") },
+		"title":        titleOf,
+		"initial":      initialOf,
+		"summary":      func(a *model.Application) string { return plaintext.Brief(a.Description, mostOfSummary) },
+		"search":       searchOf,
+		"isDeprecated": isDeprecated,
+		"href":         func(a *model.Application) string { return s.paths.applications[a] },
+		"link":         func(p *page, row *model.Row) rowLink { return s.linkOf(p.Root, row) },
+		"logo":         func(p *page, a *model.Application, size int) picture { return picture{p.Root, a, size} },
+		"select":       func(label, key string, values []string) choice { return choice{label, key, values} },
+		"first":        first,
+		"more":         func(n int, all any) int { return max(0, lengthOf(all)-n) },
+		"revision":     revisionOf,
+		"highlight":    highlight,
+		"graphs":       graphs,
+	}
+}
+
+// Bounds of texts on cards, in characters and bytes.
+const (
+	mostOfSummary = 240
+	mostOfSearch  = 2_000
+)
+
+func titleOf(a *model.Application) string { return cmp.Or(plaintext.Line(a.Title), a.Name) }
+
+func initialOf(a *model.Application) string {
+	first, _ := utf8.DecodeRuneInString(titleOf(a))
+	return strings.ToUpper(string(first))
+}
+
+// searchOf returns the words by which an application is found, in lower case.
+func searchOf(a *model.Application) string {
+	all := strings.ToLower(plaintext.Line(strings.Join(append([]string{a.Name, a.Title, a.Tier, a.Description}, texts(a.Labels)...), " ")))
+	return strings.ToValidUTF8(all[:min(len(all), mostOfSearch)], "")
+}
+
+func texts(all []model.Pair) []string {
+	out := make([]string, len(all))
+	for i, pair := range all {
+		out[i] = pair.String()
+	}
+	return out
+}
+
+// isDeprecated reports whether an application, or a version of it, is deprecated.
+func isDeprecated(a *model.Application) bool {
+	return a.Deprecated != "" || slices.ContainsFunc(a.Versions, func(v model.Version) bool { return v.Deprecated != "" })
+}
+
+// first returns at most n of a list of texts, or of what could not be read.
+func first(n int, all any) any {
+	switch list := all.(type) {
+	case []string:
+		return list[:min(n, len(list))]
+	case []model.Unread:
+		return list[:min(n, len(list))]
+	}
+	return all
+}
+
+func lengthOf(all any) int {
+	switch list := all.(type) {
+	case []string:
+		return len(list)
+	case []model.Unread:
+		return len(list)
+	}
+	return 0
+}
+
+// revisionOf returns a tag, or the beginning of a digest.
+func revisionOf(revision string) string {
+	const shown = len("@sha256:") + 12
+	if strings.HasPrefix(revision, "@") {
+		revision = revision[:min(len(revision), shown)]
+	}
+	return strings.TrimLeft(revision, ":@")
+}

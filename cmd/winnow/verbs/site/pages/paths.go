@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pages
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/site/model"
+)
+
+// paths has the files of what has a page of its own.
+type paths struct {
+	catalogs     map[*model.Catalog]string
+	applications map[*model.Application]string
+}
+
+func newPaths(site *model.Site) paths {
+	p := paths{map[*model.Catalog]string{}, map[*model.Application]string{}}
+	dirs := map[string]bool{}
+	for _, c := range site.Catalogs {
+		dir := "catalogs/" + free(c.Name, c.Address, dirs)
+		p.catalogs[c] = dir + "/index.html"
+		files := map[string]bool{}
+		for _, a := range c.Applications {
+			p.applications[a] = dir + "/applications/" + free(a.Name, a.Kind+" "+a.Name, files) + ".html"
+		}
+	}
+	return p
+}
+
+// maxName bounds a name of a file, in bytes.
+const maxName = 80
+
+// free returns a name of a file for a text, which is none of those that are taken, and takes it. A text that is no such name
+// gets one with a digest of what identifies it.
+func free(text, identity string, taken map[string]bool) string {
+	name := sanitized(text)
+	if name != text || taken[name] {
+		name = strings.Trim(name, ".-") + "-" + fmt.Sprintf("%x", sha256.Sum256([]byte(text+"\n"+identity)))[:12]
+	}
+	for base, n := name, 2; taken[name]; n++ {
+		name = fmt.Sprintf("%s-%d", base, n)
+	}
+	taken[name] = true
+	return name
+}
+
+// sanitized returns a text in lower case, with its characters that are safe in every file system and address.
+func sanitized(text string) string {
+	var out strings.Builder
+	for _, r := range strings.ToLower(text) {
+		isSafe := r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || out.Len() > 0 && (r == '-' || r == '.')
+		if isSafe && out.Len() < maxName {
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
+}
+
+// rootOf returns the way from a file to the root of the site.
+func rootOf(file string) string { return strings.Repeat("../", strings.Count(file, "/")) }
