@@ -30,6 +30,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/reconcile"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/render"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/show"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/site"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/version"
 )
 
@@ -99,7 +100,7 @@ func New() *cobra.Command {
 	root.Flags().Bool("version", false, "print the version, as winnow version does") // cobra's own has the shorthand -v
 	flags.AddGlobal(root)
 	root.AddCommand(lint.New(), list.New(), explain.New(), show.New(), render.New(),
-		diff.New(), promote.New(), fleet.New(), push.New(), pull.New(), initialize.New(), imports.New(),
+		diff.New(), promote.New(), fleet.New(), site.New(), push.New(), pull.New(), initialize.New(), imports.New(),
 		functions.New(), version.New(), newCompletionCommand())
 	root.SetHelpCommand(newHelpCommand())
 	root.AddCommand(get.New(), reconcile.New(), reconcile.NewSuspend(), reconcile.NewResume(), approve.New(), receipts.New())

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package site
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/input"
+	"github.com/winnow-dev/winnow/cmd/winnow/oci"
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/site/model"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// catalogs are those that were opened, each once.
+type catalogs struct {
+	access *flags.Access
+	// arguments of the command line.
+	arguments []argument
+	opened    []opened
+}
+
+// argument is [NAME=]CATALOG. Its name is given, or the end of the address.
+type argument struct {
+	name, where string
+	named       bool
+}
+
+// opened is a catalog at an address, read from a place in it.
+type opened struct {
+	// name of the OCIRepository, repository and revision of the address, and key of the place.
+	name, repository, revision, key string
+	source                          selection.Source
+}
+
+func newCatalogs(args []string, access *flags.Access) *catalogs {
+	c := &catalogs{access: access}
+	for _, arg := range args {
+		c.arguments = append(c.arguments, parseArgument(arg))
+	}
+	return c
+}
+
+func parseArgument(arg string) argument {
+	name, where, found := strings.Cut(arg, "=")
+	if found && where != "" && len(validation.IsDNS1123Subdomain(name)) == 0 {
+		if _, err := os.Stat(arg); err != nil {
+			return argument{name, where, true}
+		}
+	}
+	if strings.HasPrefix(arg, oci.Scheme) {
+		repository, _ := model.Split(arg)
+		return argument{name: path.Base(repository), where: arg}
+	}
+	name = arg
+	if full, err := filepath.Abs(arg); err == nil {
+		name = full
+	}
+	return argument{name: strings.TrimSuffix(filepath.Base(name), ".tar.gz"), where: arg}
+}
+
+// open loads the catalog of a source that a commit names: that of an argument with its name, or else that at the address. It
+// keeps what it has loaded.
+func (c *catalogs) open(ctx context.Context, address string, ref v1alpha1.SourceReference, plainHTTP bool) (selection.Source, error) {
+	one := opened{name: ref.Name, key: render.LocationOf(ref).Key()}
+	i := slices.IndexFunc(c.arguments, func(a argument) bool { return a.named && a.name == ref.Name })
+	if i >= 0 {
+		one.repository = c.arguments[i].where
+		if known := c.find(one); known != nil {
+			return known.source, nil
+		}
+		source, err := input.OpenSource(ctx, c.arguments[i].where, ref, c.access)
+		return c.keep(one, source, err)
+	}
+	one.repository, one.revision = model.Split(address)
+	source, err := input.OpenOfCommit(c.access)(ctx, address, ref, plainHTTP)
+	return c.keep(one, source, err)
+}
+
+func (c *catalogs) keep(one opened, source selection.Source, err error) (selection.Source, error) {
+	if err == nil {
+		one.source = source
+		c.opened = append(c.opened, one)
+	}
+	return source, err
+}
+
+// find returns what was loaded of a repository, a revision and a place; nil if it was not.
+func (c *catalogs) find(one opened) *opened {
+	i := slices.IndexFunc(c.opened, func(o opened) bool {
+		return o.repository == one.repository && o.revision == one.revision && o.key == one.key
+	})
+	if i < 0 {
+		return nil
+	}
+	return &c.opened[i]
+}
+
+// show adds the catalogs to the site: those of the arguments, and the newest of each repository of the survey, which may be
+// nil. It adds what cannot be read.
+func (c *catalogs) show(ctx context.Context, ref v1alpha1.SourceReference, survey *model.Survey, site *model.Site) error {
+	ofCommit := slices.Clone(c.opened)
+	for _, a := range c.arguments {
+		used := func(o opened) bool { return o.repository == a.where }
+		if a.named && slices.ContainsFunc(ofCommit, used) {
+			continue
+		}
+		one := opened{name: a.name, key: render.LocationOf(ref).Key()}
+		one.repository, one.revision = a.where, ""
+		if strings.HasPrefix(a.where, oci.Scheme) && !a.named {
+			one.repository, one.revision = model.Split(a.where)
+		}
+		source, err := input.OpenSource(ctx, a.where, ref, c.access)
+		if _, err = c.keep(one, source, err); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			site.Unread = append(site.Unread, model.Unread{Where: output.WithoutUsers(a.where), Reason: output.WithoutUsers(err.Error())})
+		}
+	}
+	shown := map[*catalog.Catalog]*model.Catalog{}
+	for _, group := range grouped(c.opened) {
+		newest := newestOf(group, survey)
+		address := newest.repository + newest.revision
+		made, err := model.NewCatalog(ctx, newest.name, address, newest.source.Digest, newest.source.Catalog)
+		if err != nil {
+			return fmt.Errorf("%s: %w", address, err)
+		}
+		site.Catalogs = append(site.Catalogs, made)
+		for _, o := range group {
+			shown[o.source.Catalog] = made
+		}
+	}
+	slices.SortStableFunc(site.Catalogs, func(a, b *model.Catalog) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Address, b.Address)) })
+	if survey != nil {
+		survey.Catalogs = shown
+	}
+	return nil
+}
+
+// grouped returns the catalogs of the same repository and place together, in the order of the first.
+func grouped(all []opened) (groups [][]opened) {
+	places := map[[2]string]int{}
+	for _, o := range all {
+		key := [2]string{o.repository, o.key}
+		i, known := places[key]
+		if !known {
+			i, places[key] = len(groups), len(groups)
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], o)
+	}
+	return groups
+}
+
+// newestOf returns the newest catalog of a repository, or the one that was opened last where that is not known.
+func newestOf(group []opened, survey *model.Survey) opened {
+	var revisions []string
+	for _, o := range group {
+		revisions = append(revisions, o.revision)
+	}
+	slices.Sort(revisions)
+	since := map[string]time.Time{}
+	if survey != nil {
+		since = survey.Since
+	}
+	newest := model.Newest(group[0].repository, slices.Compact(revisions), since)
+	i := slices.IndexFunc(group, func(o opened) bool { return o.revision == newest })
+	if i < 0 {
+		i = len(group) - 1
+	}
+	return group[i]
+}

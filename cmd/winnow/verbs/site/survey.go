@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package site
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stagefile"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stages"
+	"github.com/winnow-dev/winnow/cmd/winnow/input"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/site/model"
+	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/comparing"
+)
+
+// week is the age of the commit with which HEAD is compared.
+const week = 7 * 24 * time.Hour
+
+// survey reads the repository of --git.
+func (o *options) survey(ctx context.Context, open *catalogs) (*model.Survey, error) {
+	git := repository.Git{Dir: o.git}
+	head, err := git.Commit(ctx, "HEAD")
+	if err != nil {
+		return nil, fmt.Errorf("--git %s: %w", o.git, err)
+	}
+	s := &model.Survey{Head: head, Since: map[string]time.Time{}, Clusters: map[string][]string{}}
+	if s.At, err = git.Time(ctx, head); err != nil {
+		return nil, err
+	}
+	if o.base == "" {
+		s.Base, err = git.Before(ctx, head, week)
+	} else {
+		s.Base, err = git.Commit(ctx, o.base)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--base: %w", err)
+	}
+	root, err := git.Root(ctx, ".")
+	if err != nil {
+		return nil, err
+	}
+	s.Survey, err = selections.Look(ctx, s.Base, head, selections.Options{
+		Dir: o.git, Paths: []string{root}, Repositories: o.repositories, Open: open.open, OpenRendered: input.OpenRendered(&o.access),
+		Compare: func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error) {
+			return comparing.Compare(ctx, from, to, nil)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = git.ReadTree(ctx, head, func(tree *repository.Tree) error {
+		for _, stage := range s.Stages {
+			s.Clusters[stage.File] = stages.Names(tree, stage.File)
+		}
+		return nil
+	})
+	if err == nil {
+		err = since(ctx, git, s)
+	}
+	return s, err
+}
+
+// maxHistories bounds the files whose history is read for one revision.
+const maxHistories = 5
+
+// since finds out since when Git names the revisions of repositories of which it names several.
+func since(ctx context.Context, git repository.Git, s *model.Survey) error {
+	named := map[string]map[string][]revision.Source{} // by repository and address
+	add := func(address string, source revision.Source) {
+		of, _ := model.Split(address)
+		if named[of] == nil {
+			named[of] = map[string][]revision.Source{}
+		}
+		named[of][address] = append(named[of][address], source)
+	}
+	for _, p := range s.Published {
+		for i, r := range p.References {
+			if r.Catalog != "" {
+				add(r.Catalog, p.Sources[i])
+			}
+		}
+	}
+	for _, stage := range s.Stages {
+		add(stage.Reference.Catalog, stage.Source)
+	}
+	for _, addresses := range named {
+		if len(addresses) < 2 {
+			continue
+		}
+		for address, sources := range addresses {
+			if at := sinceOf(ctx, git, s.Head, address, sources); !at.IsZero() {
+				s.Since[address] = at
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// sinceOf returns the earliest time since which the files of sources have had a revision; zero where none has it as it is.
+func sinceOf(ctx context.Context, git repository.Git, head, address string, sources []revision.Source) (earliest time.Time) {
+	_, written := model.Split(address)
+	seen := map[string]bool{}
+	for _, source := range sources {
+		has := func(content []byte) bool {
+			found, err := stagefile.Find(content)
+			return err == nil && slices.ContainsFunc(found, func(s stagefile.Stage) bool {
+				return s.Name == source.Name && (s.Digest != "" && written == "@"+s.Digest || s.Digest == "" && s.Follows == "tag "+strings.TrimPrefix(written, ":"))
+			})
+		}
+		for _, file := range append([]string{source.File}, source.Inputs...) {
+			if seen[file] || !repository.IsYAML(file) {
+				continue
+			}
+			seen[file] = true
+			content, err := git.Content(ctx, head, file)
+			if err != nil || !has(content) {
+				continue
+			}
+			if len(seen) > maxHistories && !earliest.IsZero() {
+				return earliest
+			}
+			change, err := git.Since(ctx, head, file, has)
+			if err == nil && (earliest.IsZero() || change.At.Before(earliest)) {
+				earliest = change.At
+			}
+		}
+	}
+	return earliest
+}
