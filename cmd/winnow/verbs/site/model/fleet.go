@@ -51,9 +51,9 @@ type Column struct {
 	Stage string
 	// Sources are the catalogs, or the artifact of a stage, without what all have in common.
 	Sources []string
-	// Since is the time since which Git names the artifact of a stage; zero where it is not known.
+	// Since is the time since which Git names the newest of them; zero where it is not known.
 	Since time.Time
-	// Held counts the changes that are held.
+	// Held counts the changes that are held in each cluster.
 	Held int
 
 	content content
@@ -136,6 +136,7 @@ func (b *builder) addCluster(where string, published []selections.Published) {
 	var contents []content
 	var sources []string
 	held := 0
+	var since time.Time
 	for _, p := range published {
 		for _, reason := range p.Unread {
 			b.unread = append(b.unread, Unread{where, "CatalogSelection " + strings.TrimPrefix(p.Namespace+"/"+p.Name, "/") + ": " + reason})
@@ -155,10 +156,13 @@ func (b *builder) addCluster(where string, published []selections.Published) {
 		contents = append(contents, known.withHeld(changes))
 		for _, r := range p.References {
 			sources = append(sources, baseOf(r.Catalog))
+			if at := b.survey.Since[r.Catalog]; at.After(since) {
+				since = at
+			}
 		}
 	}
 	if len(contents) > 0 {
-		b.add(merged(contents), &Column{Clusters: []string{where}, Sources: sources, Held: held})
+		b.add(merged(contents), &Column{Clusters: []string{where}, Sources: sources, Since: since, Held: held})
 	}
 }
 
@@ -191,7 +195,6 @@ func (b *builder) add(of content, column *Column) {
 		return
 	}
 	known.Clusters = append(known.Clusters, column.Clusters...)
-	known.Held += column.Held
 	for _, source := range column.Sources {
 		if !slices.Contains(known.Sources, source) {
 			known.Sources = append(known.Sources, source)
@@ -199,7 +202,7 @@ func (b *builder) add(of content, column *Column) {
 	}
 }
 
-// sorted returns the columns: clusters by name, then the stages, of which that with the newest artifact is the first.
+// sorted returns the columns: those of clusters, then the stages, of which those with the newest revisions are the first.
 func (b *builder) sorted() []*Column {
 	var all []*Column
 	for _, column := range b.columns {

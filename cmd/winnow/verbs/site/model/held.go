@@ -21,8 +21,9 @@ type Held struct {
 	Reasons []string
 	// Lines are those of YAML that approve them; empty where nothing can.
 	Lines string
-	// File takes the lines; empty where Advice says why there is none.
-	File, Advice string
+	// File takes the lines; empty where Advice says why there is none. NewIn is the kustomization.yaml that has to name it as
+	// a patch, where it is new.
+	File, NewIn, Advice string
 }
 
 // heldOf maps the places of selections to what is held, by the names of applications.
@@ -48,7 +49,7 @@ func newHeld(report *diff.Report) (all []Held) {
 		if s.Held == nil || s.Held.Approved {
 			continue
 		}
-		h := Held{Object: "CatalogSelection " + strings.TrimPrefix(s.Namespace+"/"+s.Name, "/"), File: s.Held.File, Advice: s.Held.Advice}
+		h := Held{Object: "CatalogSelection " + strings.TrimPrefix(s.Namespace+"/"+s.Name, "/"), File: s.Held.File, NewIn: s.Held.Kustomization, Advice: s.Held.Advice}
 		if s.Promotion != nil {
 			h.Object = "OCIRepository " + strings.TrimPrefix(s.Namespace+"/"+s.Name, "/")
 		}
@@ -56,7 +57,7 @@ func newHeld(report *diff.Report) (all []Held) {
 			h.Reasons = append(h.Reasons, strings.TrimPrefix(r.Application+": "+r.Message, ": "))
 		}
 		h.Lines = linesOf(s)
-		key := fmt.Sprintf("%q", []string{h.Object, strings.Join(h.Reasons, "\n"), h.Lines, h.File, h.Advice})
+		key := fmt.Sprintf("%q", []string{h.Object, strings.Join(h.Reasons, "\n"), h.Lines, h.File, h.NewIn, h.Advice})
 		i, known := places[key]
 		if !known {
 			i, places[key] = len(all), len(all)
