@@ -218,6 +218,28 @@ e2e-olm: ## Run the end-to-end tests with OLM's servers.
 # It prints the seed with which WINNOW_SOAK_SEED repeats the run.
 SOAK_STEPS := $(or $(WINNOW_SOAK_STEPS),1000)
 
+# Chromium of Debian, or Chrome; the tests are skipped where there is neither. axe-core comes from npm, and its digest is checked.
+AXE_VERSION := 4.14.1
+AXE_SHA256 := 29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c
+AXE := $(CURDIR)/$(BIN)/axe-core/$(AXE_VERSION)/axe.min.js
+BROWSER_TEST = $(GO) -C test/tools/browser test -count=1 -timeout 20m . -sites $(CURDIR)/$(BIN)/sitedemo
+
+.PHONY: e2e-browser
+e2e-browser: $(AXE) ## Open the sites of the examples in a real browser.
+	@rm -rf $(BIN)/sitedemo && $(GO) run ./test/sitedemo $(BIN)/sitedemo
+	$(BROWSER_TEST) -v -axe $(AXE)
+
+.PHONY: site-pictures
+site-pictures: ## Take the pictures of docs/images in that browser.
+	@rm -rf $(BIN)/sitedemo && $(GO) run ./test/sitedemo $(BIN)/sitedemo
+	@mkdir -p docs/images
+	$(BROWSER_TEST) -v -run '^TestPictures$$' -pictures $(CURDIR)/docs/images
+
+$(AXE):
+	@mkdir -p $(dir $@) && dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && cd "$$dir" && \
+	  npm pack --silent axe-core@$(AXE_VERSION) >/dev/null && tar -xzf axe-core-$(AXE_VERSION).tgz && \
+	  echo "$(AXE_SHA256)  package/axe.min.js" | $(SHA256) -c - >/dev/null && mv package/axe.min.js $@
+
 .PHONY: soak
 soak: ## Compare 1,000 random steps with a model (half an hour).
 	@$(SERVERS)

@@ -37,7 +37,7 @@ const maxName = 80
 // gets one with a digest of what identifies it.
 func free(text, identity string, taken map[string]bool) string {
 	name := sanitized(text)
-	if name != text || taken[name] {
+	if name == "" || name != text || taken[name] {
 		name = strings.Trim(name, ".-") + "-" + fmt.Sprintf("%x", sha256.Sum256([]byte(text+"\n"+identity)))[:12]
 	}
 	for base, n := name, 2; taken[name]; n++ {
