@@ -23,13 +23,13 @@ import (
 
 var farmDir = flag.String("farm", "", "the directory that keeps the repository of 400 clusters and its comments")
 
-// serveFarm returns the address of a registry with the catalogs of a farm.
-func serveFarm(t *testing.T) string {
+// serveFarm returns the address of a registry with the catalogs of a farm, of a number of applications.
+func serveFarm(t *testing.T, applications int) string {
 	t.Helper()
 	r := &fakeRegistry{manifests: map[string]blob{}, blobs: map[string][]byte{}}
 	for _, tag := range []string{farm.First, farm.Second, farm.Third} {
 		files := fstest.MapFS{}
-		for name, content := range farm.Catalog(tag) {
+		for name, content := range farm.CatalogOf(tag, applications) {
 			files[name] = &fstest.MapFile{Data: []byte(content)}
 		}
 		read, err := archive.ReadFS(t.Context(), files, archive.Limits{})
@@ -55,7 +55,7 @@ func TestFarm(t *testing.T) {
 	if *farmDir == "" {
 		t.Skip("make farm runs it")
 	}
-	f := farm.Farm{Clusters: 400, Registry: serveFarm(t), PlainHTTP: true}
+	f := farm.Farm{Clusters: 400, Registry: serveFarm(t, 40), PlainHTTP: true}
 	dir, err := filepath.Abs(*farmDir)
 	if err != nil {
 		t.Fatal(err)
@@ -87,4 +87,33 @@ func TestFarm(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestFarmSite measures winnow site of 400 clusters over catalogs of 1,000 applications.
+func TestFarmSite(t *testing.T) {
+	if *farmDir == "" {
+		t.Skip("make farm runs it")
+	}
+	f := farm.Farm{Clusters: 400, Registry: serveFarm(t, 1_000), PlainHTTP: true}
+	dir, err := filepath.Abs(*farmDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	repository, site := filepath.Join(dir, "large"), filepath.Join(dir, "site")
+	for _, old := range []string{repository, site} {
+		if err := os.RemoveAll(old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := farm.Commit(t.Context(), repository, f.Files(), f.Effects()); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "winnow", "site", "--git", repository, "--plain-http", "-o", site)
+	started := time.Now()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	t.Logf("%s%.1f s, of the processor %.1f s", out, time.Since(started).Seconds(),
+		(cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds())
 }

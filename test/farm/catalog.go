@@ -20,7 +20,10 @@ const applications = 40
 func nameOf(n int) string { return fmt.Sprintf("app-%02d", n+1) }
 
 // Catalog returns the files of the catalog with a tag, by their paths.
-func Catalog(tag string) map[string]string {
+func Catalog(tag string) map[string]string { return CatalogOf(tag, applications) }
+
+// CatalogOf is Catalog with another number of applications.
+func CatalogOf(tag string, applications int) map[string]string {
 	files := map[string]string{}
 	for n := range applications {
 		name := nameOf(n)

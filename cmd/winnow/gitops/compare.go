@@ -47,6 +47,7 @@ func Compare(ctx context.Context, base, head string, options Options) (*Comparis
 	c := &comparer{
 		base: older, head: newer.With(options.Edits), self: self, builds: building.NewBuilder(), out: &Comparison{}, syncs: clusters{},
 	}
+	c.wholeBase, c.wholeHead = c.base.Ignoring(""), c.head.Ignoring("")
 	out, err := c.compare(ctx, options)
 	if err != nil {
 		return nil, err

@@ -103,9 +103,12 @@ type evaluation struct {
 // comparer compares two trees.
 type comparer struct {
 	base, head *repository.Tree
-	self       repository.Identity
-	builds     *building.Builder
-	out        *Comparison
+	// wholeBase and wholeHead are without the files that Flux always ignores: matching them takes long, and all clusters share
+	// them.
+	wholeBase, wholeHead *repository.Tree
+	self                 repository.Identity
+	builds               *building.Builder
+	out                  *Comparison
 	// evaluated are the clusters and the overlays that were evaluated.
 	evaluated []evaluation
 	// syncs are the sources that flux-operator creates. The objects of the cluster need not include them.

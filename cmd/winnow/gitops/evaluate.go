@@ -13,11 +13,11 @@ import (
 
 // evaluate evaluates a cluster in both commits, or an overlay, which is nil for a cluster.
 func (c *comparer) evaluate(ctx context.Context, dir string, alone *overlay) error {
-	base := &walk{cluster: dir, tree: c.base, self: c.self, builds: c.builds, sync: c.syncs[dir]}
+	base := &walk{cluster: dir, tree: c.base, whole: c.wholeBase, self: c.self, builds: c.builds, sync: c.syncs[dir]}
 	if err := base.run(ctx); err != nil {
 		return err
 	}
-	head := &walk{cluster: dir, tree: c.head, self: c.self, builds: c.builds, sync: c.syncs[dir], older: base}
+	head := &walk{cluster: dir, tree: c.head, whole: c.wholeHead, self: c.self, builds: c.builds, sync: c.syncs[dir], older: base}
 	if err := head.run(ctx); err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ import (
 
 // run evaluates all Kustomizations that are reachable from the directory of the cluster.
 func (w *walk) run(ctx context.Context) error {
-	w.nodes, w.recognized, w.trees = map[string]*node{}, map[string]string{}, map[string]*repository.Tree{"": w.tree.Ignoring("")}
+	w.nodes, w.recognized, w.trees = map[string]*node{}, map[string]string{}, map[string]*repository.Tree{"": w.whole}
 	if err := w.evaluateRoot(ctx); err != nil {
 		return err
 	}

@@ -16,9 +16,10 @@ import (
 // walk follows the Kustomizations of a cluster in one commit. It holds what is known so far: run adds to it.
 type walk struct {
 	cluster string
-	tree    *repository.Tree
-	self    repository.Identity
-	builds  *building.Builder
+	// tree is that of the commit, and whole the one without the files that Flux always ignores.
+	tree, whole *repository.Tree
+	self        repository.Identity
+	builds      *building.Builder
 	// sync is the source that flux-operator creates, which the objects need not include; nil for none.
 	sync *unstructured.Unstructured
 	// older is the walk in the base, nil in the base.

@@ -145,7 +145,9 @@ func (c *catalogs) show(ctx context.Context, ref v1alpha1.SourceReference, surve
 			shown[o.source.Catalog] = made
 		}
 	}
-	slices.SortStableFunc(site.Catalogs, func(a, b *model.Catalog) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Address, b.Address)) })
+	slices.SortStableFunc(site.Catalogs, func(a, b *model.Catalog) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Address, b.Address))
+	})
 	if survey != nil {
 		survey.Catalogs = shown
 	}
