@@ -32,7 +32,7 @@ type Survey struct {
 type Fleet struct {
 	Head, Base string
 	At         time.Time
-	// Clusters counts them.
+	// Clusters counts them, those that could not be read as well.
 	Clusters int
 	Columns  []*Column
 	Rows     []*Row
@@ -93,10 +93,7 @@ func NewFleet(s Survey) (*Fleet, []Unread) {
 	b := builder{survey: s, held: heldOf(s.Report), contents: map[any]content{}, columns: map[string]*Column{}}
 	b.addClusters()
 	b.addStages()
-	f.Columns = b.sorted()
-	for _, column := range f.Columns {
-		f.Clusters += column.Count()
-	}
+	f.Columns, f.Clusters = b.sorted(), b.clusters
 	f.Rows = rowsOf(f.Columns)
 	f.Held = newHeld(s.Report)
 	f.Deprecated = deprecated(f.Columns, f.Rows)
@@ -117,6 +114,7 @@ type builder struct {
 	contents map[any]content
 	columns  map[string]*Column
 	unread   []Unread
+	clusters int
 }
 
 // addClusters adds the clusters with selections, which are sorted by cluster.
@@ -133,6 +131,7 @@ func (b *builder) addClusters() {
 }
 
 func (b *builder) addCluster(where string, published []selections.Published) {
+	b.clusters++
 	var contents []content
 	var sources []string
 	held := 0
@@ -169,7 +168,8 @@ func (b *builder) addCluster(where string, published []selections.Published) {
 // addStages adds a column for each stage.
 func (b *builder) addStages() {
 	for _, s := range b.survey.Stages {
-		where := strings.TrimSuffix(s.In(), "/")
+		where := s.In()
+		b.clusters += max(1, len(b.survey.Clusters[s.File]))
 		if s.Result == nil {
 			b.unread = append(b.unread, Unread{where, "OCIRepository " + s.Name + ": " + s.Unread})
 			continue
