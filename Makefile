@@ -287,7 +287,7 @@ bench-cluster: ## Measure 1,000 selections on the local real system.
 	@$(GO) run ./test/bench/cluster $(BENCH_CLUSTER_FLAGS)
 
 .PHONY: farm
-farm: ## Make 400 clusters in bin/farm, compare commits, write a site.
+farm: ## Compare commits of 400 clusters, and write their site.
 	$(GO) test -count=1 -v -run '^TestFarm' -timeout 30m ./cmd/winnow -farm $(CURDIR)/$(BIN)/farm
 
 .PHONY: upstream

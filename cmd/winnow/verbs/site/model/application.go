@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/site/logo"
@@ -47,17 +45,10 @@ type Application struct {
 	Snippet string
 }
 
-// Pair is a name with a text.
-type Pair struct{ Name, Text string }
-
-// String returns name=text.
-func (p Pair) String() string { return p.Name + "=" + p.Text }
-
 // Bounds of what a page shows of an application, in bytes.
 const (
 	maxValues      = 128 << 10
 	maxDescription = 32 << 10
-	maxFact        = 1_000
 	maxImages      = 200
 )
 
@@ -77,7 +68,7 @@ func newApplication(a *catalog.Application, addresses render.Addresses, source s
 		shown.Versions = append(shown.Versions, newVersion(a, addresses, i, name == defaultVersion))
 	}
 	shown.Latest, shown.LatestNumber = latestOf(a, a.Versions)
-	for _, image := range report.NewReferences(addresses).Images[:] {
+	for _, image := range report.NewReferences(addresses).Images {
 		if len(shown.Images) < maxImages {
 			shown.Images = append(shown.Images, output.WithoutPasswords(image.From))
 		}
@@ -165,21 +156,8 @@ func (shown *Application) addFact(name, text string) {
 	}
 }
 
-func pairs(prefix string, all map[string]string) (found []Pair) {
-	for _, key := range slices.Sorted(maps.Keys(all)) {
-		found = append(found, Pair{prefix + key, excerpt.To(output.WithoutPasswords(all[key]), maxFact)})
+func (shown *Application) addLink(name, address string) {
+	if address != "" {
+		shown.Links = append(shown.Links, newLink(name, address))
 	}
-	return found
-}
-
-// textOf returns a value as a text, and everything but texts as YAML.
-func textOf(value any) string {
-	if text, ok := value.(string); ok {
-		return text
-	}
-	content, err := yaml.Marshal(value)
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(content))
 }

@@ -5,28 +5,8 @@ package model
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
-
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
-	"github.com/winnow-dev/winnow/render/catalog"
-	"github.com/winnow-dev/winnow/render/diff"
 )
-
-// Survey is what a repository publishes, and what else is known of it.
-type Survey struct {
-	*selections.Survey
-	// Head is the commit, made At, and Base the earlier one with which it is compared.
-	Head, Base string
-	At         time.Time
-	// Since maps the addresses of catalogs and artifacts, with their tags or digests, to the time since which Git names
-	// them, as far as it is known.
-	Since map[string]time.Time
-	// Clusters maps the files of stages to the names of their clusters.
-	Clusters map[string][]string
-	// Catalogs maps loaded catalogs to those that are shown.
-	Catalogs map[*catalog.Catalog]*Catalog
-}
 
 // Fleet is the matrix of applications and clusters, and what needs somebody.
 type Fleet struct {
@@ -42,50 +22,6 @@ type Fleet struct {
 	Behind     []Behind
 	Upgrades   []Available
 }
-
-// Column has the clusters of equal content.
-type Column struct {
-	// Clusters are directories of the repository, or the names of those of a stage, sorted.
-	Clusters []string
-	// Stage is the place of the OCIRepository of a stage; empty for clusters with selections.
-	Stage string
-	// Sources are the catalogs, or the artifact of a stage, without what all have in common.
-	Sources []string
-	// Since is the time since which Git names the newest of them; zero where it is not known.
-	Since time.Time
-	// Held counts the changes that are held in each cluster.
-	Held int
-
-	content content
-}
-
-// Name is that of the only cluster, or that of the stage.
-func (c *Column) Name() string {
-	switch {
-	case c.Stage != "":
-		return c.Stage
-	case len(c.Clusters) > 0:
-		return c.Clusters[0]
-	}
-	return ""
-}
-
-// Count is the number of clusters, and 1 for a stage without names.
-func (c *Column) Count() int { return max(1, len(c.Clusters)) }
-
-// Row is an application in all columns.
-type Row struct {
-	Key
-	// Application is nil if no catalog that is shown has it.
-	Application *Application
-	// Cells are as many as columns.
-	Cells []*Cell
-	// In counts the clusters that have it.
-	In int
-}
-
-// absent is the cell of an application of which clusters know nothing.
-var absent = &Cell{}
 
 // NewFleet returns the matrix, and what could not be read of it.
 func NewFleet(s Survey) (*Fleet, []Unread) {
@@ -106,160 +42,26 @@ func NewFleet(s Survey) (*Fleet, []Unread) {
 	return f, slices.Compact(b.unread)
 }
 
-// builder groups clusters.
-type builder struct {
-	survey Survey
-	held   map[diff.Place]map[string][]string
-	// contents are those of renders, which selections share.
-	contents map[any]content
-	columns  map[string]*Column
-	unread   []Unread
-	clusters int
+// Count is the number of things that need somebody.
+func (f *Fleet) Count() int {
+	return len(f.Held) + len(f.Deprecated) + len(f.Behind) + len(f.Upgrades)
 }
 
-// addClusters adds the clusters with selections, which are sorted by cluster.
-func (b *builder) addClusters() {
-	for first, rest := b.survey.Published, []selections.Published(nil); len(first) > 0; first = rest {
-		where := first[0].In()
-		n := slices.IndexFunc(first, func(p selections.Published) bool { return p.In() != where })
-		if n < 0 {
-			n = len(first)
-		}
-		rest = first[n:]
-		b.addCluster(where, first[:n])
+// PlacesOf returns the columns of the fleet in which a catalog decides on an application, with the cells of these.
+func (f *Fleet) PlacesOf(a *Application) (columns []*Column, cells []*Cell) {
+	if f == nil {
+		return nil, nil
 	}
-}
-
-func (b *builder) addCluster(where string, published []selections.Published) {
-	b.clusters++
-	var contents []content
-	var sources []string
-	held := 0
-	var since time.Time
-	for _, p := range published {
-		for _, reason := range p.Unread {
-			b.unread = append(b.unread, Unread{where, "CatalogSelection " + strings.TrimPrefix(p.Namespace+"/"+p.Name, "/") + ": " + reason})
-		}
-		if p.Side == nil {
-			continue
-		}
-		known, found := b.contents[p.Side.Result]
-		if !found {
-			known = contentOf(p, b.survey.Catalogs)
-			b.contents[p.Side.Result] = known
-		}
-		changes := b.held[diff.Place{Cluster: p.Cluster, File: p.File, Namespace: p.Namespace, Name: p.Name}]
-		for _, reasons := range changes {
-			held += len(reasons)
-		}
-		contents = append(contents, known.withHeld(changes))
-		for _, r := range p.References {
-			sources = append(sources, baseOf(r.Catalog))
-			if at := b.survey.Since[r.Catalog]; at.After(since) {
-				since = at
-			}
-		}
-	}
-	if len(contents) > 0 {
-		b.add(merged(contents), &Column{Clusters: []string{where}, Sources: sources, Since: since, Held: held})
-	}
-}
-
-// addStages adds a column for each stage.
-func (b *builder) addStages() {
-	for _, s := range b.survey.Stages {
-		where := s.In()
-		b.clusters += max(1, len(b.survey.Clusters[s.File]))
-		if s.Result == nil {
-			b.unread = append(b.unread, Unread{where, "OCIRepository " + s.Name + ": " + s.Unread})
-			continue
-		}
-		column := &Column{Stage: placeOf(s), Clusters: b.survey.Clusters[s.File], Sources: []string{baseOf(s.Reference.Catalog)}, Since: b.survey.Since[s.Reference.Catalog]}
-		changes := b.held[diff.Place{Kind: s.Kind, Cluster: s.Cluster, File: s.File, Namespace: s.Namespace, Name: s.Name}]
-		for _, reasons := range changes {
-			column.Held += len(reasons)
-		}
-		b.add(contentOfStage(slices.Concat(s.Result.Definitions, s.Result.Contents)).withHeld(changes), column)
-	}
-}
-
-// add adds a column, or the clusters to the column of the same content.
-func (b *builder) add(of content, column *Column) {
-	key := column.Stage + "\n" + of.digest
-	known := b.columns[key]
-	if known == nil {
-		column.content = of
-		slices.Sort(column.Sources)
-		column.Sources = slices.Compact(column.Sources)
-		b.columns[key] = column
-		return
-	}
-	known.Clusters = append(known.Clusters, column.Clusters...)
-	for _, source := range column.Sources {
-		if !slices.Contains(known.Sources, source) {
-			known.Sources = append(known.Sources, source)
-		}
-	}
-}
-
-// sorted returns the columns: those of clusters, then the stages, of which those with the newest revisions are the first.
-func (b *builder) sorted() []*Column {
-	var all []*Column
-	for _, column := range b.columns {
-		slices.Sort(column.Clusters)
-		slices.Sort(column.Sources)
-		all = append(all, column)
-	}
-	slices.SortFunc(all, func(x, y *Column) int {
-		return cmp.Or(boolean(x.Stage != "")-boolean(y.Stage != ""), y.Since.Compare(x.Since), cmp.Compare(x.Name(), y.Name()), cmp.Compare(x.content.digest, y.content.digest))
+	i, found := slices.BinarySearchFunc(f.Rows, Key{a.Kind, a.Name}, func(row *Row, key Key) int {
+		return cmp.Or(cmp.Compare(row.Name, key.Name), cmp.Compare(row.Kind, key.Kind))
 	})
-	return all
-}
-
-// placeOf returns the directory of the file of a stage, or that of its cluster.
-func placeOf(s selections.Stage) string {
-	if s.Cluster != "" {
-		return s.Cluster
+	if !found {
+		return nil, nil
 	}
-	if i := strings.LastIndexByte(s.File, '/'); i > 0 {
-		return s.File[:i]
-	}
-	return s.File
-}
-
-// baseOf returns the end of an address: the name of the repository with its tag, or the beginning of its digest.
-func baseOf(address string) string {
-	base := address[strings.LastIndexByte(address, '/')+1:]
-	name, digest, pinned := strings.Cut(base, "@")
-	if !pinned {
-		return base
-	}
-	const shown = len("sha256:") + 12
-	return name + "@" + digest[:min(len(digest), shown)]
-}
-
-// rowsOf returns the applications of all columns, sorted by name and kind.
-func rowsOf(columns []*Column) []*Row {
-	every := map[Key]*Cell{}
-	for _, column := range columns {
-		for key := range column.content.cells {
-			every[key] = absent
+	for n, cell := range f.Rows[i].Cells {
+		if cell.State != StateAbsent && (cell.Catalog == a.Catalog || cell.Catalog == nil) {
+			columns, cells = append(columns, f.Columns[n]), append(cells, cell)
 		}
 	}
-	var rows []*Row
-	for _, key := range sortedKeys(every) {
-		row := &Row{Key: key}
-		for _, column := range columns {
-			cell := cmp.Or(column.content.cells[key], absent)
-			row.Cells = append(row.Cells, cell)
-			if cell.State == StateIn {
-				row.In += column.Count()
-			}
-			if row.Application == nil {
-				row.Application = cell.Catalog.Find(key)
-			}
-		}
-		rows = append(rows, row)
-	}
-	return rows
+	return columns, cells
 }

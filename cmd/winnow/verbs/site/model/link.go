@@ -18,12 +18,6 @@ type Link struct {
 
 const maxURL = 2_000
 
-func (shown *Application) addLink(name, address string) {
-	if address != "" {
-		shown.Links = append(shown.Links, newLink(name, address))
-	}
-}
-
 // newLink returns an address that a page may link to: with http or https, a host and no user.
 func newLink(name, address string) Link {
 	link := Link{Name: name, Text: excerpt.To(output.WithoutPasswords(address), maxURL)}

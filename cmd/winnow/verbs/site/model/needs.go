@@ -3,7 +3,6 @@
 package model
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -179,28 +178,4 @@ func Split(address string) (repository, revision string) {
 		return address[:i], address[i:]
 	}
 	return address, ""
-}
-
-// Count is the number of things that need somebody.
-func (f *Fleet) Count() int {
-	return len(f.Held) + len(f.Deprecated) + len(f.Behind) + len(f.Upgrades)
-}
-
-// PlacesOf returns the columns of the fleet in which a catalog decides on an application, with the cells of these.
-func (f *Fleet) PlacesOf(a *Application) (columns []*Column, cells []*Cell) {
-	if f == nil {
-		return nil, nil
-	}
-	i, found := slices.BinarySearchFunc(f.Rows, Key{a.Kind, a.Name}, func(row *Row, key Key) int {
-		return cmp.Or(cmp.Compare(row.Name, key.Name), cmp.Compare(row.Kind, key.Kind))
-	})
-	if !found {
-		return nil, nil
-	}
-	for n, cell := range f.Rows[i].Cells {
-		if cell.State != StateAbsent && (cell.Catalog == a.Catalog || cell.Catalog == nil) {
-			columns, cells = append(columns, f.Columns[n]), append(cells, cell)
-		}
-	}
-	return columns, cells
 }

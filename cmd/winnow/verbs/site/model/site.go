@@ -10,9 +10,3 @@ type Site struct {
 	// Unread is what could not be read, sorted by place.
 	Unread []Unread
 }
-
-// Unread is something that could not be read.
-type Unread struct {
-	// Where it is: a catalog, a cluster or a file; empty for what is of no place.
-	Where, Reason string
-}

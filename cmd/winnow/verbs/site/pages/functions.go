@@ -3,12 +3,9 @@
 package pages
 
 import (
-	"cmp"
 	"html/template"
-	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
@@ -28,8 +25,8 @@ type picture struct {
 	Size        int
 }
 
-// functions of the templates. None returns a type that html/template takes for safe.
-func (s *site) functions() template.FuncMap {
+// functions returns those of the templates. None returns a type that html/template takes for safe.
+func functions(files paths) template.FuncMap {
 	return template.FuncMap{
 		"count":        plaintext.Count,
 		"short":        repository.Short,
@@ -43,8 +40,8 @@ func (s *site) functions() template.FuncMap {
 		"summary":      func(a *model.Application) string { return plaintext.Brief(a.Description, mostOfSummary) },
 		"search":       searchOf,
 		"isDeprecated": isDeprecated,
-		"href":         func(a *model.Application) string { return s.paths.applications[a] },
-		"link":         func(p *page, row *model.Row) rowLink { return s.linkOf(p.Root, row) },
+		"href":         func(a *model.Application) string { return files.applications[a] },
+		"link":         func(p *page, row *model.Row) rowLink { return files.linkOf(p.Root, row) },
 		"logo":         func(p *page, a *model.Application, size int) picture { return picture{p.Root, a, size} },
 		"select":       func(label, key string, values []string) choice { return choice{label, key, values} },
 		"first":        first,
@@ -53,38 +50,6 @@ func (s *site) functions() template.FuncMap {
 		"highlight":    highlight,
 		"graphs":       graphs,
 	}
-}
-
-// Bounds of texts on cards, in characters and bytes.
-const (
-	mostOfSummary = 240
-	mostOfSearch  = 2_000
-)
-
-func titleOf(a *model.Application) string { return cmp.Or(plaintext.Line(a.Title), a.Name) }
-
-func initialOf(a *model.Application) string {
-	first, _ := utf8.DecodeRuneInString(titleOf(a))
-	return strings.ToUpper(string(first))
-}
-
-// searchOf returns the words by which an application is found, in lower case.
-func searchOf(a *model.Application) string {
-	all := strings.ToLower(plaintext.Line(strings.Join(append([]string{a.Name, a.Title, a.Tier, a.Description}, texts(a.Labels)...), " ")))
-	return strings.ToValidUTF8(all[:min(len(all), mostOfSearch)], "")
-}
-
-func texts(all []model.Pair) []string {
-	out := make([]string, len(all))
-	for i, pair := range all {
-		out[i] = pair.String()
-	}
-	return out
-}
-
-// isDeprecated reports whether an application, or a version of it, is deprecated.
-func isDeprecated(a *model.Application) bool {
-	return a.Deprecated != "" || slices.ContainsFunc(a.Versions, func(v model.Version) bool { return v.Deprecated != "" })
 }
 
 // first returns at most n of a list of texts, or of what could not be read.

@@ -67,14 +67,11 @@ type line struct {
 // cell is what is shown of a model.Cell.
 type cell struct{ Class, Text, Small, Hint string }
 
-// rowLink leads to the page of an application, if it has one.
-type rowLink struct{ Root, Href, Text string }
-
-func (s *site) linesOf(f *model.Fleet, p part, root string) []line {
+func linesOf(f *model.Fleet, p part, root string, files paths) []line {
 	known := map[*model.Cell]cell{}
 	all := make([]line, len(f.Rows))
 	for i, row := range f.Rows {
-		l := line{Link: s.linkOf(root, row), Search: strings.ToLower(row.Name), Cells: make([]cell, 0, p.to-p.from)}
+		l := line{Link: files.linkOf(root, row), Search: strings.ToLower(row.Name), Cells: make([]cell, 0, p.to-p.from)}
 		for _, of := range row.Cells[p.from:p.to] {
 			shown, found := known[of]
 			if !found {
@@ -90,10 +87,6 @@ func (s *site) linesOf(f *model.Fleet, p part, root string) []line {
 		all[i] = l
 	}
 	return all
-}
-
-func (s *site) linkOf(root string, row *model.Row) rowLink {
-	return rowLink{Root: root, Href: s.paths.applications[row.Application], Text: row.Name}
 }
 
 func showCell(c *model.Cell) cell {

@@ -6,6 +6,13 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/site/model"
 )
 
+// book makes the pages of a site.
+type book struct {
+	site  *model.Site
+	title string
+	files paths
+}
+
 // page is what a template gets. Members below the first block are those of one template each.
 type page struct {
 	// Root is the way to the root of the site, and Section the entry of Nav that the page is below.
@@ -50,43 +57,43 @@ type place struct {
 	Cell   *model.Cell
 }
 
-func (s *site) page(path, section, title string) *page {
-	p := &page{Root: rootOf(path), Section: section, Title: title, SiteTitle: s.title, Fleet: s.model.Fleet}
-	p.Nav = append(p.Nav, entry{Href: frontPage, Text: "Needs you", Count: s.needs()})
-	if s.model.Fleet != nil {
+func (b book) page(path, section, title string) *page {
+	p := &page{Root: rootOf(path), Section: section, Title: title, SiteTitle: b.title, Fleet: b.site.Fleet}
+	p.Nav = append(p.Nav, entry{Href: frontPage, Text: "Needs you", Count: b.needs()})
+	if b.site.Fleet != nil {
 		p.Nav = append(p.Nav, entry{Href: fleetPage, Text: "Fleet"})
 	}
-	for _, c := range s.model.Catalogs {
-		p.Nav = append(p.Nav, entry{Href: s.paths.catalogs[c], Text: c.Name})
+	for _, c := range b.site.Catalogs {
+		p.Nav = append(p.Nav, entry{Href: b.files.catalogs[c], Text: c.Name})
 	}
 	return p
 }
 
 // needs counts what needs somebody.
-func (s *site) needs() int {
-	n := len(s.model.Unread)
-	if s.model.Fleet != nil {
-		n += s.model.Fleet.Count()
+func (b book) needs() int {
+	n := len(b.site.Unread)
+	if b.site.Fleet != nil {
+		n += b.site.Fleet.Count()
 	}
 	return n
 }
 
-func (s *site) front() *page {
-	p := s.page(frontPage, frontPage, s.title)
-	p.Unread = s.model.Unread
+func (b book) front() *page {
+	p := b.page(frontPage, frontPage, b.title)
+	p.Unread = b.site.Unread
 	applications := 0
-	for _, c := range s.model.Catalogs {
-		p.Catalogs = append(p.Catalogs, s.shown(c))
+	for _, c := range b.site.Catalogs {
+		p.Catalogs = append(p.Catalogs, b.shown(c))
 		applications += len(c.Applications)
 	}
-	p.Figures = []figure{{len(s.model.Catalogs), noun(len(s.model.Catalogs), "catalog")}, {applications, noun(applications, "application")}}
-	switch f := s.model.Fleet; {
+	p.Figures = []figure{{len(b.site.Catalogs), noun(len(b.site.Catalogs), "catalog")}, {applications, noun(applications, "application")}}
+	switch f := b.site.Fleet; {
 	case f != nil:
-		p.Figures = append(p.Figures, figure{f.Clusters, noun(f.Clusters, "cluster")}, figure{s.needs(), noun(s.needs(), "thing") + " for you"})
-		if s.needs() == 0 {
+		p.Figures = append(p.Figures, figure{f.Clusters, noun(f.Clusters, "cluster")}, figure{b.needs(), noun(b.needs(), "thing") + " for you"})
+		if b.needs() == 0 {
 			p.Calm = "Nothing. Every cluster has the newest that Git names, nothing is held, and nothing in use is deprecated. Enjoy your coffee."
 		}
-	case s.needs() == 0:
+	case b.needs() == 0:
 		p.Calm = "Nothing. All catalogs could be read."
 	}
 	return p
@@ -99,8 +106,8 @@ func noun(n int, of string) string {
 	return of + "s"
 }
 
-func (s *site) shown(c *model.Catalog) shownCatalog {
-	shown := shownCatalog{Catalog: c, Href: s.paths.catalogs[c]}
+func (b book) shown(c *model.Catalog) shownCatalog {
+	shown := shownCatalog{Catalog: c, Href: b.files.catalogs[c]}
 	for _, a := range c.Applications {
 		if isDeprecated(a) {
 			shown.Deprecated++
@@ -109,29 +116,29 @@ func (s *site) shown(c *model.Catalog) shownCatalog {
 	return shown
 }
 
-func (s *site) catalog(c *model.Catalog) *page {
-	p := s.page(s.paths.catalogs[c], s.paths.catalogs[c], c.Name)
-	p.Shown = s.shown(c)
+func (b book) catalog(c *model.Catalog) *page {
+	p := b.page(b.files.catalogs[c], b.files.catalogs[c], c.Name)
+	p.Shown = b.shown(c)
 	return p
 }
 
-func (s *site) application(a *model.Application) *page {
-	p := s.page(s.paths.applications[a], s.paths.catalogs[a.Catalog], titleOf(a))
+func (b book) application(a *model.Application) *page {
+	p := b.page(b.files.applications[a], b.files.catalogs[a.Catalog], titleOf(a))
 	p.Application = a
-	columns, cells := s.model.Fleet.PlacesOf(a)
+	columns, cells := b.site.Fleet.PlacesOf(a)
 	for i := range columns {
 		p.Places = append(p.Places, place{columns[i], cells[i]})
 	}
 	return p
 }
 
-func (s *site) fleet(p part) *page {
-	f := s.model.Fleet
-	shown := s.page(p.Href, fleetPage, "Fleet")
+func (b book) fleet(p part) *page {
+	f := b.site.Fleet
+	shown := b.page(p.Href, fleetPage, "Fleet")
 	for _, other := range partsOf(f) {
 		other.Current = other.Href == p.Href
 		shown.Parts = append(shown.Parts, other)
 	}
-	shown.Columns, shown.Rows = headersOf(f, p), s.linesOf(f, p, shown.Root)
+	shown.Columns, shown.Rows = headersOf(f, p), linesOf(f, p, shown.Root, b.files)
 	return shown
 }

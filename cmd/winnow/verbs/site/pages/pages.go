@@ -23,20 +23,8 @@ var templates embed.FS
 //go:embed assets
 var assets embed.FS
 
-const (
-	frontPage = "index.html"
-	fleetPage = "fleet.html"
-	// maxBytes bounds a site, which is in memory before it is written.
-	maxBytes = 1 << 30
-)
-
-// site makes pages of a model.
-type site struct {
-	model  *model.Site
-	title  string
-	paths  paths
-	parsed *template.Template
-}
+// maxBytes bounds a site, which is in memory before it is written.
+const maxBytes = 1 << 30
 
 // file is a page before it is made: a template and its data.
 type file struct {
@@ -46,16 +34,16 @@ type file struct {
 
 // Render returns the files of a site. The same model gives the same bytes.
 func Render(ctx context.Context, of *model.Site, title string) (*tree.Tree, error) {
-	s := &site{model: of, title: cmp.Or(plaintext.Line(title), "Winnow"), paths: newPaths(of)}
-	var err error
-	if s.parsed, err = template.New("").Funcs(s.functions()).ParseFS(templates, "templates/*.html"); err != nil {
+	b := book{site: of, title: cmp.Or(plaintext.Line(title), "Winnow"), files: newPaths(of)}
+	parsed, err := template.New("").Funcs(functions(b.files)).ParseFS(templates, "templates/*.html")
+	if err != nil {
 		return nil, err
 	}
-	all := s.files()
+	all := filesOf(b)
 	contents, failures := make([][]byte, len(all)), make([]error, len(all))
 	err = parallel.For(ctx, len(all), func(i int) {
 		var content bytes.Buffer
-		failures[i] = s.parsed.ExecuteTemplate(&content, all[i].template, all[i].data)
+		failures[i] = parsed.ExecuteTemplate(&content, all[i].template, all[i].data)
 		contents[i] = content.Bytes()
 	})
 	if err = cmp.Or(err, errors.Join(failures...)); err != nil {
@@ -67,7 +55,7 @@ func Render(ctx context.Context, of *model.Site, title string) (*tree.Tree, erro
 			return nil, err
 		}
 	}
-	if err := s.addOthers(out); err != nil {
+	if err := addOthers(of, out); err != nil {
 		return nil, err
 	}
 	if size := out.Size(); size > maxBytes {
@@ -76,25 +64,25 @@ func Render(ctx context.Context, of *model.Site, title string) (*tree.Tree, erro
 	return out, nil
 }
 
-// files returns the pages.
-func (s *site) files() []file {
-	all := []file{{frontPage, "front", s.front()}}
-	if f := s.model.Fleet; f != nil {
+// filesOf returns the pages.
+func filesOf(b book) []file {
+	all := []file{{frontPage, "front", b.front()}}
+	if f := b.site.Fleet; f != nil {
 		for _, p := range partsOf(f) {
-			all = append(all, file{p.Href, "fleet", s.fleet(p)})
+			all = append(all, file{p.Href, "fleet", b.fleet(p)})
 		}
 	}
-	for _, c := range s.model.Catalogs {
-		all = append(all, file{s.paths.catalogs[c], "catalog", s.catalog(c)})
+	for _, c := range b.site.Catalogs {
+		all = append(all, file{b.files.catalogs[c], "catalog", b.catalog(c)})
 		for _, a := range c.Applications {
-			all = append(all, file{s.paths.applications[a], "application", s.application(a)})
+			all = append(all, file{b.files.applications[a], "application", b.application(a)})
 		}
 	}
 	return all
 }
 
 // addOthers adds the style, the script and the logos, each once.
-func (s *site) addOthers(out *tree.Tree) error {
+func addOthers(site *model.Site, out *tree.Tree) error {
 	entries, err := assets.ReadDir("assets")
 	if err != nil {
 		return err
@@ -108,7 +96,7 @@ func (s *site) addOthers(out *tree.Tree) error {
 			return err
 		}
 	}
-	for _, c := range s.model.Catalogs {
+	for _, c := range site.Catalogs {
 		for _, a := range c.Applications {
 			if a.Logo == nil {
 				continue

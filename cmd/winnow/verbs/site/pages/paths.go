@@ -10,6 +10,12 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/site/model"
 )
 
+// Pages at the root.
+const (
+	frontPage = "index.html"
+	fleetPage = "fleet.html"
+)
+
 // paths has the files of what has a page of its own.
 type paths struct {
 	catalogs     map[*model.Catalog]string
@@ -61,3 +67,11 @@ func sanitized(text string) string {
 
 // rootOf returns the way from a file to the root of the site.
 func rootOf(file string) string { return strings.Repeat("../", strings.Count(file, "/")) }
+
+// rowLink leads to the page of an application, if it has one.
+type rowLink struct{ Root, Href, Text string }
+
+// linkOf returns the link of a row, for a page with a way to the root.
+func (p paths) linkOf(root string, row *model.Row) rowLink {
+	return rowLink{Root: root, Href: p.applications[row.Application], Text: row.Name}
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
+
+// Pair is a name with a text.
+type Pair struct{ Name, Text string }
+
+// String returns name=text.
+func (p Pair) String() string { return p.Name + "=" + p.Text }
+
+// maxFact bounds the text of a fact, in bytes.
+const maxFact = 1_000
+
+// pairs returns the entries of a mapping, sorted by name, each with a prefix before it.
+func pairs(prefix string, all map[string]string) (found []Pair) {
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		found = append(found, Pair{prefix + key, excerpt.To(output.WithoutPasswords(all[key]), maxFact)})
+	}
+	return found
+}
+
+// textOf returns a value as a text, and everything but texts as YAML.
+func textOf(value any) string {
+	if text, ok := value.(string); ok {
+		return text
+	}
+	content, err := yaml.Marshal(value)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(content))
+}
