@@ -111,8 +111,7 @@ func (c *comparison) stagesOfHead(ctx context.Context) (all []Stage) {
 	failed := map[string]error{}
 	for _, source := range c.stageSources() {
 		r, err := source.Reference()
-		address, _, _ := strings.Cut(r.Catalog, "@")
-		if err != nil || r.Digest == "" && !slices.ContainsFunc([]string{address, address[:max(0, strings.LastIndexByte(address, ':'))]}, func(url string) bool { return pushed[url] }) {
+		if err != nil || r.Digest == "" && !pushed[r.Catalog] && !pushed[r.Catalog[:max(0, strings.LastIndexByte(r.Catalog, ':'))]] {
 			continue
 		}
 		artifact, known := pulled[r.Catalog]

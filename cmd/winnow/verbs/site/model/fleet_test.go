@@ -13,9 +13,11 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
+	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
+	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/test/farm"
 )
@@ -148,6 +150,50 @@ unread: clusters/c001: CatalogSelection flux-system/applications: pulling oci://
 				t.Errorf("got\n%s\nwant\n%s", got, test.want)
 			}
 		})
+	}
+}
+
+// Stages stand side by side, that with the newest artifact first, and each is a column of its own.
+func TestStagesAreColumns(t *testing.T) {
+	stage := func(dir, digest string, versions ...string) selections.Stage {
+		s := selections.Stage{Result: &render.Result{Definitions: []safeguard.Definition{{Kind: "ApplicationDefinition", Name: "argocd", Versions: versions}}}}
+		s.Kind, s.Name, s.File, s.Reference.Catalog = "OCIRepository", "applications", dir+"/apps.yaml", "oci://example.com/rendered@"+digest
+		return s
+	}
+	lost := stage("spokes/edge", "sha256:c")
+	lost.Result, lost.Unread = nil, "oci://example.com/rendered@sha256:c: not found"
+	s := Survey{
+		Survey: &selections.Survey{Report: diff.New(), Stages: []selections.Stage{
+			stage("spokes/production", "sha256:a", "1.0.0", "2.0.0"), stage("spokes/staging", "sha256:b", "2.0.0", "3.0.0"), lost,
+		}},
+		Since: map[string]time.Time{
+			"oci://example.com/rendered@sha256:a": time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), "oci://example.com/rendered@sha256:b": time.Date(2026, 1, 8, 0, 0, 0, 0, time.UTC),
+			"oci://example.com/rendered@sha256:c": time.Date(2025, 1, 8, 0, 0, 0, 0, time.UTC),
+		},
+		Clusters: map[string][]string{"spokes/production/apps.yaml": {"berlin", "oslo"}},
+	}
+	s.Report.Selections = []*diff.Selection{{
+		Name: "applications", File: "spokes/staging/apps.yaml", Promotion: &diff.Promotion{Annotation: "catalog.winnow.dev/approve"},
+		Held: &diff.Held{Reasons: []v1alpha1.HeldReason{{Application: "argocd", Message: "versions would be removed: 1.0.0"}}, Approve: []string{"sha256:b"}, File: "spokes/staging/apps.yaml"},
+	}}
+	const want = `column spokes/staging of rendered@sha256:b, 1 held
+column spokes/productionberlin oslo of rendered@sha256:a, 0 held
+argocd in 2: [held 3.0.0  versions would be removed: 1.0.0] [in 2.0.0]
+held in spokes/staging/apps.yaml: argocd: versions would be removed: 1.0.0
+metadata:
+  annotations:
+    catalog.winnow.dev/approve: sha256:b
+spokes/staging/apps.yaml 
+behind: berlin oslo runs @sha256:a, not @sha256:b of oci://example.com/rendered
+behind: spokes/edge runs @sha256:c, not @sha256:b of oci://example.com/rendered
+unread: spokes/edge/apps.yaml: OCIRepository applications: oci://example.com/rendered@sha256:c: not found
+`
+	fleet, unread := NewFleet(s)
+	if got := matrix(fleet, unread, "argocd"); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if fleet.Clusters != 4 {
+		t.Errorf("there are %d clusters", fleet.Clusters)
 	}
 }
 
