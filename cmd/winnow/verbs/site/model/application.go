@@ -62,7 +62,7 @@ func newApplication(a *catalog.Application, addresses render.Addresses, source s
 		Labels: pairs("", a.Metadata.Labels), Snippet: snippet(a.Name, source),
 	}
 	defaultVersion, values := report.DefaultsOf(spec)
-	shown.DefaultValues = excerpt.To(values, maxValues)
+	shown.DefaultValues = excerpt.To(output.WithoutPasswords(values), maxValues)
 	shown.ValuesCut = len(values) > maxValues
 	for i, name := range a.Versions {
 		shown.Versions = append(shown.Versions, newVersion(a, addresses, i, name == defaultVersion))
@@ -125,7 +125,7 @@ func (shown *Application) describe(a *catalog.Application, spec map[string]any) 
 		shown.addLink("source", text(spec, "sourceURL"))
 		picture, _ = base64.StdEncoding.DecodeString(text(spec, "logo"))
 	}
-	shown.Description = excerpt.To(shown.Description, maxDescription)
+	shown.Description = excerpt.To(output.WithoutPasswords(shown.Description), maxDescription)
 	if len(picture) > 0 {
 		accepted, err := logo.Accept(picture)
 		if shown.Logo = accepted; err != nil {

@@ -6,7 +6,13 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
+
+// maxReason bounds the reason why something could not be read, in bytes: errors quote what they are about.
+const maxReason = 2_000
 
 // Fleet is the matrix of applications and clusters, and what needs somebody.
 type Fleet struct {
@@ -37,6 +43,9 @@ func NewFleet(s Survey) (*Fleet, []Unread) {
 	f.Behind = behind(s)
 	for _, sentence := range s.Report.Unknown {
 		b.unread = append(b.unread, Unread{Reason: sentence})
+	}
+	for i := range b.unread {
+		b.unread[i].Reason = excerpt.To(output.WithoutUsers(b.unread[i].Reason), maxReason)
 	}
 	slices.SortStableFunc(b.unread, func(x, y Unread) int { return cmp.Or(cmp.Compare(x.Where, y.Where), cmp.Compare(x.Reason, y.Reason)) })
 	return f, slices.Compact(b.unread)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/render/selection/numbered"
 )
 
@@ -133,7 +134,7 @@ func behind(s Survey) (all []Behind) {
 		for _, revision := range slices.Sorted(maps.Keys(named[repository])) {
 			if clusters := named[repository][revision]; newest != "" && revision != newest {
 				slices.Sort(clusters)
-				all = append(all, Behind{repository, revision, newest, s.Since[repository+newest], slices.Compact(clusters)})
+				all = append(all, Behind{output.WithoutUsers(repository), revision, newest, s.Since[repository+newest], slices.Compact(clusters)})
 			}
 		}
 	}

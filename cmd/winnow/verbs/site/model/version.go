@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // Version is a version of an application.
@@ -39,7 +40,7 @@ func newVersion(a *catalog.Application, addresses render.Addresses, index int, i
 	others := report.AllFactsOf(a, name)
 	for _, key := range slices.Sorted(maps.Keys(others)) {
 		if !slices.Contains([]string{"channels", "requires", "deprecated"}, key) {
-			v.Facts = append(v.Facts, Pair{key, textOf(others[key])})
+			v.Facts = append(v.Facts, Pair{key, excerpt.To(output.WithoutPasswords(textOf(others[key])), maxFact)})
 		}
 	}
 	if chart := report.ChartOf(addresses, index); chart != nil {

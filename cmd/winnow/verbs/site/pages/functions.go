@@ -4,6 +4,7 @@ package pages
 
 import (
 	"html/template"
+	"reflect"
 	"strings"
 	"time"
 
@@ -45,33 +46,21 @@ func functions(files paths) template.FuncMap {
 		"logo":         func(p *page, a *model.Application, size int) picture { return picture{p.Root, a, size} },
 		"select":       func(label, key string, values []string) choice { return choice{label, key, values} },
 		"first":        first,
-		"more":         func(n int, all any) int { return max(0, lengthOf(all)-n) },
+		"more":         more,
 		"revision":     revisionOf,
 		"highlight":    highlight,
 		"graphs":       graphs,
 	}
 }
 
-// first returns at most n of a list of texts, or of what could not be read.
-func first(n int, all any) any {
-	switch list := all.(type) {
-	case []string:
-		return list[:min(n, len(list))]
-	case []model.Unread:
-		return list[:min(n, len(list))]
-	}
-	return all
+// first returns at most n of a list.
+func first(n int, list any) any {
+	v := reflect.ValueOf(list)
+	return v.Slice(0, min(n, v.Len())).Interface()
 }
 
-func lengthOf(all any) int {
-	switch list := all.(type) {
-	case []string:
-		return len(list)
-	case []model.Unread:
-		return len(list)
-	}
-	return 0
-}
+// more counts those that first leaves out.
+func more(n int, list any) int { return max(0, reflect.ValueOf(list).Len()-n) }
 
 // revisionOf returns a tag, or the beginning of a digest.
 func revisionOf(revision string) string {

@@ -69,20 +69,23 @@ type cell struct{ Class, Text, Small, Hint string }
 
 func linesOf(f *model.Fleet, p part, root string, files paths) []line {
 	known := map[*model.Cell]cell{}
+	show := func(of *model.Cell) cell {
+		shown, found := known[of]
+		if !found {
+			shown = showCell(of)
+			known[of] = shown
+		}
+		return shown
+	}
 	all := make([]line, len(f.Rows))
 	for i, row := range f.Rows {
 		l := line{Link: files.linkOf(root, row), Search: strings.ToLower(row.Name), Cells: make([]cell, 0, p.to-p.from)}
 		for _, of := range row.Cells[p.from:p.to] {
-			shown, found := known[of]
-			if !found {
-				shown = showCell(of)
-				known[of] = shown
-			}
-			l.Cells = append(l.Cells, shown)
+			l.Cells = append(l.Cells, show(of))
 			l.Held = l.Held || of.State == model.StateHeld
 		}
 		for _, of := range row.Cells { // on all pages
-			l.Differs = l.Differs || of != row.Cells[0] && showCell(of) != showCell(row.Cells[0])
+			l.Differs = l.Differs || show(of) != show(row.Cells[0])
 		}
 		all[i] = l
 	}

@@ -3,6 +3,8 @@
 package pages
 
 import (
+	"fmt"
+
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/site/model"
 )
 
@@ -51,10 +53,11 @@ type shownCatalog struct {
 	Deprecated int
 }
 
-// place is what a group of clusters has of an application.
+// place is what clusters, or a stage, have of an application.
 type place struct {
-	Column *model.Column
-	Cell   *model.Cell
+	Stage    string
+	Clusters []string
+	Cell     *model.Cell
 }
 
 func (b book) page(path, section, title string) *page {
@@ -125,11 +128,24 @@ func (b book) catalog(c *model.Catalog) *page {
 func (b book) application(a *model.Application) *page {
 	p := b.page(b.files.applications[a], b.files.catalogs[a.Catalog], titleOf(a))
 	p.Application = a
-	columns, cells := b.site.Fleet.PlacesOf(a)
-	for i := range columns {
-		p.Places = append(p.Places, place{columns[i], cells[i]})
-	}
+	p.Places = placesOf(b.site.Fleet.PlacesOf(a))
 	return p
+}
+
+// placesOf returns the clusters with the same of an application together, in the order of the columns.
+func placesOf(columns []*model.Column, cells []*model.Cell) (all []place) {
+	places := map[string]int{}
+	for n, column := range columns {
+		c := cells[n]
+		key := fmt.Sprintf("%q %q %q %q %q", column.Stage, c.State, c.Versions, c.Reason, c.Held)
+		i, known := places[key]
+		if !known {
+			i, places[key] = len(all), len(all)
+			all = append(all, place{Stage: column.Stage, Cell: c})
+		}
+		all[i].Clusters = append(all[i].Clusters, column.Clusters...)
+	}
+	return all
 }
 
 func (b book) fleet(p part) *page {
