@@ -186,7 +186,6 @@ func TestPictures(t *testing.T) {
 	}{
 		{"site-needs-light.png", "fleet/index.html", 1280, 1000, false},
 		{"site-needs-dark.png", "fleet/index.html", 1280, 1000, true},
-		{"site-catalog-light.png", "fleet/catalogs/winnow-example/index.html", 1280, 800, false},
 		{"site-catalog-dark.png", "fleet/catalogs/winnow-example/index.html", 1280, 800, true},
 		{"site-fleet-light.png", "fleet/fleet.html", 1280, 760, false},
 		{"site-operator-dark.png", "fleet/catalogs/operators/applications/courier.html", 1280, 1000, true},
