@@ -82,3 +82,31 @@ func TestSiteReplacesNothingOfOthers(t *testing.T) {
 		t.Errorf("the directory has %v: %v", entries, err)
 	}
 }
+
+// The instances of the example for Flux alone, of which each cluster pins some.
+func TestSiteShowsInstancesWithANewerVersion(t *testing.T) {
+	files := map[string]string{}
+	const example = "../../examples/plain-flux"
+	for _, dir := range []string{"base", "clusters", "flux"} {
+		err := filepath.WalkDir(filepath.Join(example, dir), func(name string, entry os.DirEntry, err error) error {
+			if err == nil && !entry.IsDir() {
+				files[filepath.ToSlash(strings.TrimPrefix(name, filepath.FromSlash(example)+string(filepath.Separator)))] = readFileString(t, name)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	repository, dir := t.TempDir(), filepath.Join(t.TempDir(), "site")
+	if err := farm.Commit(t.Context(), repository, files); err != nil {
+		t.Skip(err)
+	}
+	if got := execute(t.Context(), "site", "plain-catalog="+example+"/catalog", "--git", repository, "-o", dir); got.code != root.ExitOK {
+		t.Fatalf("exit code %d: %s", got.code, got.stderr)
+	}
+	const want = `<tr><th scope="row">dashboards</th><td>dashboards</td><td><code>1.4.0</code></td><td><code>1.5.0</code></td><td><span class="places"><code>clusters/production</code></span></td></tr>`
+	if page := readFileString(t, filepath.Join(dir, "index.html")); !strings.Contains(page, want) {
+		t.Errorf("the page does not have\n%s\nin\n%s", want, page)
+	}
+}

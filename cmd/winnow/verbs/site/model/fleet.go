@@ -27,6 +27,7 @@ type Fleet struct {
 	Deprecated []Deprecated
 	Behind     []Behind
 	Upgrades   []Available
+	Instances  []Instance
 }
 
 // NewFleet returns the matrix, and what could not be read of it.
@@ -40,7 +41,7 @@ func NewFleet(s Survey) (*Fleet, []Unread) {
 	f.Held = newHeld(s.Report)
 	f.Deprecated = deprecated(f.Columns, f.Rows)
 	f.Upgrades = available(f.Columns, f.Rows)
-	f.Behind = behind(s)
+	f.Behind, f.Instances = behind(s), outdated(s.Published)
 	for _, sentence := range s.Report.Unknown {
 		b.unread = append(b.unread, Unread{Reason: sentence})
 	}
@@ -53,7 +54,7 @@ func NewFleet(s Survey) (*Fleet, []Unread) {
 
 // Count is the number of things that need somebody.
 func (f *Fleet) Count() int {
-	return len(f.Held) + len(f.Deprecated) + len(f.Behind) + len(f.Upgrades)
+	return len(f.Held) + len(f.Deprecated) + len(f.Behind) + len(f.Upgrades) + len(f.Instances)
 }
 
 // PlacesOf returns the columns of the fleet in which a catalog decides on an application, with the cells of these.

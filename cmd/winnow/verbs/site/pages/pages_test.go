@@ -90,6 +90,7 @@ func exampleSite(t *testing.T) *model.Site {
 		Deprecated: []model.Deprecated{{Row: row, Message: "2.13.0: too old", Clusters: []string{"clusters/berlin"}}},
 		Behind:     []model.Behind{{Repository: "oci://registry.example.com/catalog", Runs: ":v1.0.0", Newest: ":v2.0.0", Clusters: []string{"clusters/berlin"}}},
 		Upgrades:   []model.Available{{Row: row, Latest: "3.2.0", From: []model.Outdated{{Version: "3.1.5", Clusters: []string{"clusters/berlin", "clusters/oslo"}}}}},
+		Instances:  []model.Instance{{Name: "shop", Application: "argocd", Version: "3.0.0", Latest: "3.1.5", Clusters: []string{"clusters/berlin"}}},
 	}
 	return site
 }
