@@ -191,6 +191,23 @@ func RenderedLayer(mediaType string, raw []byte) (layer v1.Descriptor, other str
 	return m.Layers[0], "", valid(m.Layers[0])
 }
 
+// ChartMediaType is the media type of the layer that is a chart of Helm.
+const ChartMediaType = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
+
+// ChartLayer returns the layer of a manifest that is a chart of Helm.
+func ChartLayer(mediaType string, raw []byte) (v1.Descriptor, error) {
+	m, err := parse(mediaType, raw)
+	if err != nil {
+		return v1.Descriptor{}, err
+	}
+	for _, layer := range m.Layers {
+		if layer.MediaType == ChartMediaType {
+			return layer, valid(layer)
+		}
+	}
+	return v1.Descriptor{}, fmt.Errorf("want a layer of media type %s, found none: it has %s", ChartMediaType, describe(m.Layers))
+}
+
 // FunctionDocuments returns the layers of a manifest that are documents of functions, for any kind of artifact.
 func FunctionDocuments(mediaType string, raw []byte) (documents []v1.Descriptor) {
 	m, err := parse(mediaType, raw)

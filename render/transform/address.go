@@ -131,5 +131,16 @@ func full(value string) string {
 	return value
 }
 
+// FullImage returns a reference to an image as container runtimes read it, with docker.io and library where they are implied,
+// and whether it has a tag or a digest. Unless implied, it must name its registry. It is not ok for what is no reference, and
+// for one with a template.
+func FullImage(value string, implied bool) (address string, tagged, ok bool) {
+	if strings.Contains(value, "{{") {
+		return "", false, false
+	}
+	ref, ok := parseImage(value, implied)
+	return ref.location, ref.tagged, ok
+}
+
 // template is an action of a Go template.
 var template = regexp.MustCompile(`(?s)\{\{.*?\}\}`)

@@ -68,6 +68,17 @@ func (p *Pipeline) MirrorOf(url string) string {
 	return ""
 }
 
+// MirrorOfImage returns where a mirror has an image, which FullImage has written out: the same address if it is one of a
+// mirror. It is not ok if no mirror covers the address.
+func (p *Pipeline) MirrorOfImage(address string) (mirrored string, ok bool) {
+	for _, s := range p.steps {
+		if m, isMirrors := s.(mirrors); isMirrors {
+			return m.rewrite(address)
+		}
+	}
+	return "", false
+}
+
 // Apply transforms one application. A document in which nothing changes is returned as the
 // same slice. The error is an *Error, or the context's, which is checked before each step.
 func (p *Pipeline) Apply(ctx context.Context, in Input) (Output, error) {

@@ -43,6 +43,9 @@ func write(args []string) error {
 	for all := []*cobra.Command{root.New()}; len(all) > 0; {
 		cmd := all[0]
 		all = append(all[1:], cmd.Commands()...)
+		if cmd.Hidden {
+			continue
+		}
 		cmd.DisableAutoGenTag = true // the tag contains the date
 		name, content, err := page(cmd)
 		if err != nil {

@@ -40,8 +40,8 @@ type Access struct {
 	TokenHosts realm.Hosts
 }
 
-// transport returns the transport for the access, below the retries.
-func (a Access) transport() *http.Transport {
+// Transport returns the transport for the access, without retries.
+func (a Access) Transport() *http.Transport {
 	transport := http.DefaultTransport.(*http.Transport)
 	if a.TLS != nil {
 		transport = transport.Clone()
@@ -61,7 +61,7 @@ func Connect(reference ociregistry.Reference, access Access, observe func(http.R
 	if err != nil {
 		return nil, fmt.Errorf("reading Docker's configuration: %w", err)
 	}
-	client := realm.NewClient(access.transport(), access.TokenHosts, func(base http.RoundTripper) http.RoundTripper {
+	client := realm.NewClient(access.Transport(), access.TokenHosts, func(base http.RoundTripper) http.RoundTripper {
 		if observe != nil {
 			base = observe(base)
 		}

@@ -29,6 +29,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/receipts"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/reconcile"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/render"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/renderchart"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/show"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/site"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/version"
@@ -103,6 +104,6 @@ func New() *cobra.Command {
 		diff.New(), promote.New(), fleet.New(), site.New(), push.New(), pull.New(), initialize.New(), imports.New(),
 		functions.New(), version.New(), newCompletionCommand())
 	root.SetHelpCommand(newHelpCommand())
-	root.AddCommand(get.New(), reconcile.New(), reconcile.NewSuspend(), reconcile.NewResume(), approve.New(), receipts.New())
+	root.AddCommand(get.New(), reconcile.New(), reconcile.NewSuspend(), reconcile.NewResume(), approve.New(), receipts.New(), renderchart.New())
 	return root
 }

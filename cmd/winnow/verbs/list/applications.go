@@ -47,11 +47,7 @@ func newApplicationList(c *catalog.Catalog) *applicationList {
 
 // refer adds the references of all applications, without mirrors.
 func (l *applicationList) refer(ctx context.Context, c *catalog.Catalog, notes io.Writer) error {
-	everything := make([]selection.Decision, len(c.Applications))
-	for i, a := range c.Applications {
-		everything[i] = selection.Decision{Application: a, Versions: a.Versions}
-	}
-	all, each, err := report.Refer(ctx, everything, render.Options{}, notes)
+	all, each, err := report.Refer(ctx, everything(c), render.Options{}, notes)
 	if err != nil {
 		return err
 	}
@@ -60,6 +56,15 @@ func (l *applicationList) refer(ctx context.Context, c *catalog.Catalog, notes i
 		l.Applications[i].Referring = each[i]
 	}
 	return nil
+}
+
+// everything returns decisions that select all applications with all versions.
+func everything(c *catalog.Catalog) []selection.Decision {
+	all := make([]selection.Decision, len(c.Applications))
+	for i, a := range c.Applications {
+		all[i] = selection.Decision{Application: a, Versions: a.Versions}
+	}
+	return all
 }
 
 func (l *applicationList) Table(w io.Writer) {

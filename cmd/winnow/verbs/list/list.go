@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/charts"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
@@ -25,11 +26,13 @@ type listOptions struct {
 	input.Options
 	place  flags.CatalogFiles
 	output *flags.Choice
+	images bool
+	charts flags.Charts
 }
 
 // Documents returns an empty document of each kind that -o json prints.
 func Documents() []any {
-	return []any{&applicationList{Document: output.NewDocument("ApplicationList")}, &decisionList{Document: output.NewDocument("DecisionList")}}
+	return []any{&applicationList{Document: output.NewDocument("ApplicationList")}, &decisionList{Document: output.NewDocument("DecisionList")}, newImageList()}
 }
 
 // New returns winnow list.
@@ -56,13 +59,25 @@ func New() *cobra.Command {
 			"The address from is that before the selection's mirrors, to the one behind them.\n" +
 			"A reference that cannot be copied unchanged has unknown: the tag, template or\n" +
 			"repository of an image, or the chart. unsearched is the reason why default\n" +
-			"values are no YAML.\n" +
+			"values are no YAML.\n\n" +
+			"--images lists images instead: those in default values, and with --charts those\n" +
+			"to which the charts refer, once they are rendered with the values of instances,\n" +
+			"or with the default values. MIRROR is where a mirror has an image; it is \"not\n" +
+			"used\" where the chart does not take the address from its values. -o name prints\n" +
+			"the addresses to copy from.\n\n" +
+			"--charts fetches the charts from behind the mirrors, with --charts=from from\n" +
+			"their addresses before them, with --charts=DIR from NAME-VERSION.tgz files and\n" +
+			"directories in DIR. Each is rendered in a process of its own, without network,\n" +
+			"cluster and environment, with limits of time and memory.\n" +
 			"See docs/guides/air-gap.md.\n\n" +
-			"Exit codes: 0 listed, 1 the catalog or selection is invalid, 2 usage or I/O.",
+			"Exit codes: 0 listed, 1 the catalog or selection is invalid, or a chart cannot\n" +
+			"be read, so that images are missing, 2 usage or I/O.",
 		Example: "  winnow list ./catalog\n\n" +
 			"  winnow list ./catalog -f selection.yaml -o wide\n\n" +
 			"  # the images to copy into a mirror\n" +
 			"  winnow list ./catalog -f selection.yaml -o json | jq -r '.images[].from'\n\n" +
+			"  # all images of the selected versions, a line each\n" +
+			"  winnow list ./catalog -f selection.yaml --images --charts=from -o name\n\n" +
 			"  # several sources\n" +
 			"  winnow list -f selection.yaml --source base=./base --source extra=./extra",
 		Args:              flags.Arguments(0, 1, "one CATALOG, and for several -f SELECTION and --source NAME=CATALOG of each"),
@@ -74,11 +89,16 @@ func New() *cobra.Command {
 	}
 	o.AddFlags(cmd)
 	o.place.AddFlags(cmd)
+	cmd.Flags().BoolVar(&o.images, "images", false, "list images, not applications")
+	o.charts.AddFlags(cmd)
 	o.output = flags.AddFormats(cmd, output.FormatTable, output.FormatWide, output.FormatName, output.FormatJSON, output.FormatYAML)
 	return cmd
 }
 
 func (o *listOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io.Writer) error {
+	if o.charts.IsSet() && !o.images {
+		return errors.New("--charts is for --images: pass both")
+	}
 	if o.File == "" {
 		return o.listCatalog(ctx, stdout, notes)
 	}
@@ -94,6 +114,9 @@ func (o *listOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io
 		return o.Placed(err)
 	}
 	o.WarnUnmatched(notes, mention.UnmatchedOf(sources, options.Mentions))
+	if o.images {
+		return o.listImages(ctx, o.imageInput(sources, result.Applications(), options), stdout, notes)
+	}
 	list := newDecisionList(result, len(sources) > 1)
 	if len(options.Instances) > 0 {
 		if list.Instances, err = o.instances(ctx, sources, options, notes); err != nil {
@@ -130,6 +153,9 @@ func (o *listOptions) listCatalog(ctx context.Context, stdout, notes io.Writer) 
 	source, err := input.OpenSource(ctx, o.Sources[0], o.place.Source(), &o.Access)
 	if err != nil {
 		return err
+	}
+	if o.images {
+		return o.listImages(ctx, charts.Input{Selected: everything(source.Catalog)}, stdout, notes)
 	}
 	list := newApplicationList(source.Catalog)
 	if o.refers() {

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fetching
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"helm.sh/helm/v4/pkg/ignore"
+
+	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/bounded"
+	"github.com/winnow-dev/winnow/render/tree"
+	"github.com/winnow-dev/winnow/render/yamlnode"
+)
+
+// Bounds of a directory of charts, and of a Chart.yaml in it.
+const (
+	maxEntries   = 100_000
+	maxChartYAML = 1 << 20
+)
+
+// chartFile names the file that makes a directory a chart.
+const chartFile = "Chart.yaml"
+
+// Directory has charts, as files NAME-VERSION.tgz or as directories with a Chart.yaml, at any depth. Whatever the URL of a
+// reference is, it has the chart with the name and the version.
+type Directory struct {
+	name string
+	// archives are the paths of files by their names, and charts those of directories by name and version.
+	archives map[string]string
+	charts   map[Reference]string
+}
+
+// OpenDirectory finds the charts of a directory. Of several with the same name and version, the first by path is taken.
+func OpenDirectory(ctx context.Context, name string) (*Directory, error) {
+	root, err := os.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	d := &Directory{name: name, archives: map[string]string{}, charts: map[Reference]string{}}
+	seen := 0
+	err = fs.WalkDir(root.FS(), ".", func(at string, entry fs.DirEntry, err error) error {
+		switch seen++; {
+		case err != nil:
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case seen > maxEntries:
+			return fmt.Errorf("it has more than %d files", maxEntries)
+		case entry.Type().IsRegular() && strings.HasSuffix(at, suffix):
+			d.archives[entry.Name()] = first(d.archives[entry.Name()], at)
+		case entry.Type().IsRegular() && entry.Name() == chartFile:
+			return d.chart(root.FS(), path.Dir(at))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	return d, nil
+}
+
+// chart adds a directory with a Chart.yaml, unless that does not say what chart it is of.
+func (d *Directory) chart(fsys fs.FS, at string) error {
+	content, err := bounded.ReadFile(fsys, path.Join(at, chartFile), maxChartYAML)
+	if err != nil {
+		return err
+	}
+	if about, err := yamlnode.First(content); err == nil {
+		chartName, _ := yamlnode.Text(yamlnode.Lookup(about, "name"))
+		version, _ := yamlnode.Text(yamlnode.Lookup(about, "version"))
+		key := Reference{Name: chartName, Version: version}
+		d.charts[key] = first(d.charts[key], at)
+	}
+	return nil
+}
+
+func first(known, found string) string {
+	if known != "" {
+		return known
+	}
+	return found
+}
+
+// Fetch returns the archive of a chart, which is packed as helm package does if it is a directory.
+func (d *Directory) Fetch(ctx context.Context, r Reference) ([]byte, error) {
+	root, err := os.OpenRoot(d.name)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	chartName := path.Base(r.Name)
+	if at, ok := d.archives[chartName+"-"+r.Version+suffix]; ok {
+		content, err := bounded.ReadFile(root.FS(), at, MaxArchive)
+		if errors.Is(err, bounded.ErrTooLarge) {
+			err = fmt.Errorf("%s is larger than %d bytes", at, MaxArchive)
+		}
+		return content, err
+	}
+	at, ok := d.charts[Reference{Name: chartName, Version: r.Version}]
+	if !ok {
+		return nil, fmt.Errorf("%s has neither %s-%s%s nor a directory with the %s of that chart", d.name, chartName, r.Version, suffix, chartFile)
+	}
+	below, err := fs.Sub(root.FS(), at)
+	if err != nil {
+		return nil, err
+	}
+	packed, err := pack(ctx, chartName, below)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path.Join(d.name, at), err)
+	}
+	return packed, nil
+}
+
+// pack packs a directory of a chart, without what its .helmignore names.
+func pack(ctx context.Context, name string, fsys fs.FS) ([]byte, error) {
+	found, err := archive.ReadFS(ctx, fsys, archive.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	rules := ignore.Empty()
+	if content, ok := found.Content(ignore.HelmIgnore); ok {
+		if rules, err = ignore.Parse(bytes.NewReader(content)); err != nil {
+			return nil, fmt.Errorf("%s: %w", ignore.HelmIgnore, err)
+		}
+	}
+	rules.AddDefaults()
+	kept := tree.New()
+	for _, file := range found.Paths() {
+		ignored, err := isIgnored(rules, found.FS(), file)
+		if err != nil {
+			return nil, err
+		}
+		if content, _ := found.Content(file); !ignored {
+			err = kept.Add(name+"/"+file, content)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	var packed bytes.Buffer
+	err = archive.Write(&packed, kept)
+	return packed.Bytes(), err
+}
+
+// isIgnored reports whether the rules name a file, or a directory that it is in.
+func isIgnored(rules *ignore.Rules, fsys fs.FS, file string) (bool, error) {
+	elements := strings.Split(file, "/")
+	for i := range slices.All(elements) {
+		at := path.Join(elements[:i+1]...)
+		info, err := fs.Stat(fsys, at)
+		if err != nil {
+			return false, err
+		}
+		if rules.Ignore(at, info) {
+			return true, nil
+		}
+	}
+	return false, nil
+}

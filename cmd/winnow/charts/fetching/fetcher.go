@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fetching
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/opencontainers/go-digest"
+	"oras.land/oras-go/v2/registry/remote/auth"
+	"oras.land/oras-go/v2/registry/remote/credentials"
+	"oras.land/oras-go/v2/registry/remote/retry"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/oci"
+)
+
+// MaxArchive bounds the archive of a chart, in bytes.
+const MaxArchive = 32 << 20
+
+// timeout bounds a request, with its retries and its body.
+const timeout = 5 * time.Minute
+
+// Fetcher fetches charts from registries and repositories. It is safe for concurrent use.
+type Fetcher struct {
+	access     oci.Access
+	cache      Cache
+	web        *http.Client
+	credential auth.CredentialFunc
+
+	mu sync.Mutex
+	// indexes of repositories by URL, which are fetched once.
+	indexes map[string]func() (index, error)
+}
+
+// New returns a fetcher. It sends no request yet.
+func New(access oci.Access, cache Cache) (*Fetcher, error) {
+	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("reading Docker's configuration: %w", err)
+	}
+	return &Fetcher{
+		access: access, cache: cache, credential: credentials.Credential(store), indexes: map[string]func() (index, error){},
+		web: &http.Client{Transport: retry.NewTransport(access.Transport()), CheckRedirect: checkRedirect, Timeout: timeout},
+	}, nil
+}
+
+// Fetch returns the archive of a chart.
+func (f *Fetcher) Fetch(ctx context.Context, r Reference) (content []byte, err error) {
+	if r.isOCI() {
+		content, err = f.fromRegistry(ctx, r)
+	} else {
+		content, err = f.fromRepository(ctx, r)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r, err)
+	}
+	_ = f.cache.put(content) // what cannot be kept is fetched again
+	return content, nil
+}
+
+func (f *Fetcher) fromRegistry(ctx context.Context, r Reference) ([]byte, error) {
+	reference, err := oci.ParseReference(r.artifact())
+	if err != nil {
+		return nil, err
+	}
+	repository, err := oci.Connect(reference, f.access, nil)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	return repository.PullChart(ctx, MaxArchive, f.cache.get)
+}
+
+func (f *Fetcher) fromRepository(ctx context.Context, r Reference) ([]byte, error) {
+	index, err := f.index(ctx, r.URL)
+	if err != nil {
+		return nil, err
+	}
+	found, err := index.find(r.Name, r.Version)
+	if err != nil {
+		return nil, err
+	}
+	if kept := f.cache.get(found.digest); kept != nil {
+		return kept, nil
+	}
+	content, err := f.get(ctx, found.url, MaxArchive)
+	if err != nil {
+		return nil, err
+	}
+	if sum := found.digest; sum != "" && sum.Algorithm().FromBytes(content) != sum {
+		return nil, fmt.Errorf("its archive has the digest %s, and its index.yaml says %s", digest.FromBytes(content), sum)
+	}
+	return content, nil
+}
+
+// index returns the index.yaml of a repository, which is fetched once. An error is kept as well, but that of a context.
+func (f *Fetcher) index(ctx context.Context, address string) (index, error) {
+	f.mu.Lock()
+	fetch, known := f.indexes[address]
+	if !known {
+		fetch = sync.OnceValues(func() (index, error) { return f.fetchIndex(ctx, address) })
+		f.indexes[address] = fetch
+	}
+	f.mu.Unlock()
+	found, err := fetch()
+	if errors.Is(err, context.Canceled) && ctx.Err() == nil {
+		return f.fetchIndex(ctx, address)
+	}
+	return found, err
+}
+
+func (f *Fetcher) fetchIndex(ctx context.Context, address string) (index, error) {
+	base, err := parseURL(address)
+	if err != nil {
+		return index{}, err
+	}
+	base = base.JoinPath("/") // so that what is relative is relative to the directory
+	content, err := f.get(ctx, base.JoinPath("index.yaml").String(), maxIndex)
+	if err != nil {
+		return index{}, err
+	}
+	return parseIndex(base, content)
+}

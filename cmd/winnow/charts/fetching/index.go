@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fetching
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+	"github.com/opencontainers/go-digest"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
+)
+
+// Bounds of an index.yaml: bytes, and values.
+const (
+	maxIndex       = 32 << 20
+	maxIndexValues = 5_000_000
+)
+
+// entry is a version of a chart in an index.
+type entry struct {
+	url string
+	// digest is empty if the index has none.
+	digest digest.Digest
+}
+
+// index is the index.yaml of a repository.
+type index struct {
+	base    *url.URL
+	entries *yaml.Node
+}
+
+func parseIndex(base *url.URL, content []byte) (index, error) {
+	if most := yamlnode.MostValues(content); most > maxIndexValues {
+		return index{}, fmt.Errorf("its index.yaml may have more than %d values", maxIndexValues)
+	}
+	root, err := yamlnode.First(content)
+	if err != nil {
+		return index{}, fmt.Errorf("its index.yaml is not valid: %w", err)
+	}
+	entries := yamlnode.Lookup(root, "entries")
+	if entries == nil || entries.Kind != yaml.MappingNode {
+		return index{}, fmt.Errorf("its index.yaml has no mapping entries")
+	}
+	return index{base, entries}, nil
+}
+
+// find returns the version of a chart: the one that is written so, or one that is the same version with or without a v.
+func (x index) find(name, version string) (entry, error) {
+	list := yamlnode.Lookup(x.entries, name)
+	if list == nil || list.Kind != yaml.SequenceNode {
+		return entry{}, fmt.Errorf("its index.yaml has no chart %s", name)
+	}
+	var same *yaml.Node
+	for _, node := range list.Content {
+		node = yamlnode.Resolve(node)
+		has, _ := yamlnode.Text(yamlnode.Lookup(node, "version"))
+		if has == version {
+			return x.entry(node)
+		}
+		if same == nil && isSame(has, version) {
+			same = node
+		}
+	}
+	if same == nil {
+		return entry{}, fmt.Errorf("its index.yaml has no version %s of the chart %s", version, name)
+	}
+	return x.entry(same)
+}
+
+func isSame(a, b string) bool {
+	one, err := semver.StrictNewVersion(strings.TrimPrefix(a, "v"))
+	if err != nil {
+		return false
+	}
+	other, err := semver.StrictNewVersion(strings.TrimPrefix(b, "v"))
+	return err == nil && one.Equal(other) && one.Metadata() == other.Metadata()
+}
+
+func (x index) entry(node *yaml.Node) (entry, error) {
+	urls := yamlnode.Lookup(node, "urls")
+	if urls == nil || urls.Kind != yaml.SequenceNode || len(urls.Content) == 0 {
+		return entry{}, fmt.Errorf("its index.yaml has no URL of the archive")
+	}
+	address, _ := yamlnode.Text(yamlnode.Resolve(urls.Content[0]))
+	reference, err := url.Parse(address)
+	if err != nil || address == "" {
+		return entry{}, fmt.Errorf("its index.yaml has a URL of the archive that is none")
+	}
+	e := entry{url: x.base.ResolveReference(reference).String()}
+	if sum, _ := yamlnode.Text(yamlnode.Lookup(node, "digest")); sum != "" {
+		e.digest = digest.Digest("sha256:" + strings.TrimPrefix(sum, "sha256:"))
+		if err := e.digest.Validate(); err != nil {
+			return entry{}, fmt.Errorf("its index.yaml has a digest of the archive that is none")
+		}
+	}
+	return e, nil
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package images
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/transform"
+	"github.com/winnow-dev/winnow/render/yamlnode"
+)
+
+// Image is a reference in a manifest.
+type Image struct {
+	// Address in full, as container runtimes read it.
+	Address string
+	// Object that refers to it: kind, namespace and name. Path is the field, such as .spec.containers[0].image.
+	Object, Path string
+	// InText reports whether the field is no field for images, such as an argument of a program, a variable, or a file of a
+	// ConfigMap, so that the reference may be another text.
+	InText bool
+}
+
+// maxValues bounds the values of a manifest that is read, in number.
+const maxValues = 2_000_000
+
+// Find returns the images of a manifest, in its order; none of CustomResourceDefinitions, whose images are examples. An error
+// says why a manifest, or a document of it, cannot be searched; the images of the others are returned as well.
+func Find(manifest string) (found []Image, err error) {
+	if yamlnode.MostValues([]byte(manifest)) > maxValues {
+		return nil, fmt.Errorf("it may have more than %d values", maxValues)
+	}
+	var problems []error
+	for document, err := range yamlnode.Documents([]byte(manifest)) {
+		if err != nil {
+			return found, errors.Join(append(problems, err)...)
+		}
+		content := document.Content[0]
+		if _, bounded := yamlnode.Check(content, yamlnode.MaxAliased, func(int, string, ...any) {}); !bounded {
+			problems = append(problems, errors.New("it is nested too deep, too large, or its aliases are"))
+			continue
+		}
+		kind := text(content, "kind")
+		if kind == "CustomResourceDefinition" {
+			continue
+		}
+		metadata := yamlnode.Lookup(content, "metadata")
+		s := search{object: strings.TrimSpace(kind + " " + strings.Trim(text(metadata, "namespace")+"/"+text(metadata, "name"), "/"))}
+		s.node(yamlnode.Resolve(content), "", "")
+		found = append(found, s.found...)
+	}
+	return found, errors.Join(problems...)
+}
+
+// text returns the string at a key; empty without one.
+func text(node *yaml.Node, key string) string {
+	if node == nil {
+		return ""
+	}
+	value, _ := yamlnode.Text(yamlnode.Lookup(node, key))
+	return value
+}
+
+// search looks for images in one object.
+type search struct {
+	object string
+	found  []Image
+}
+
+// node looks for images in a value, which stands at a key; the key is empty in a list.
+func (s *search) node(node *yaml.Node, path, key string) {
+	switch node.Kind {
+	case yaml.MappingNode:
+		if key == imageKey && s.parts(node, path) {
+			return
+		}
+		for _, entry := range yamlnode.Entries(node) {
+			s.node(entry.Value, path+"."+entry.Name, entry.Name)
+		}
+	case yaml.SequenceNode:
+		for i, element := range node.Content {
+			s.node(yamlnode.Resolve(element), path+"["+strconv.Itoa(i)+"]", "")
+		}
+	case yaml.ScalarNode:
+		if value, ok := yamlnode.Text(node); ok {
+			s.text(value, path, key)
+		}
+	}
+}
+
+// imageKey is the key of the image of a container, and of most custom resources.
+const imageKey = "image"
+
+// parts looks for an image in a mapping: that of a volume, or one of a custom resource, in parts.
+func (s *search) parts(mapping *yaml.Node, path string) bool {
+	if reference := text(mapping, "reference"); reference != "" {
+		return s.add(reference, path+".reference", true)
+	}
+	repository := text(mapping, "repository")
+	if repository == "" {
+		return false
+	}
+	if registry := text(mapping, "registry"); registry != "" {
+		repository = strings.TrimSuffix(registry, "/") + "/" + repository
+	}
+	if tag := text(mapping, "tag"); tag != "" {
+		repository += ":" + tag
+	}
+	if digest := text(mapping, "digest"); digest != "" {
+		repository += "@" + digest
+	}
+	return s.add(repository, path, true)
+}
+
+// inLine finds the image in a line of a file of YAML.
+var inLine = regexp.MustCompile(`(?m)^[ \t-]*["']?image["']?[ \t]*:[ \t]*["']?([^\s"'#]+)`)
+
+const (
+	// maxText bounds a text that is searched for lines, and maxReference one that may be a reference, in bytes.
+	maxText      = 1 << 20
+	maxReference = 512
+	// maxLines bounds the lines of a text with an image, in number.
+	maxLines = 1000
+)
+
+// text looks for images in a text.
+func (s *search) text(value, path, key string) {
+	switch {
+	case key == imageKey:
+		s.add(value, path, true)
+	case strings.Contains(value, "\n"):
+		for _, match := range inLine.FindAllStringSubmatch(value[:min(len(value), maxText)], maxLines) {
+			s.add(match[1], path, false)
+		}
+	default:
+		if _, argument, isFlag := strings.Cut(value, "="); isFlag {
+			value = argument
+		}
+		s.add(value, path, false)
+	}
+}
+
+// add adds an image, if the value is one. In a text, only a reference with its registry and a tag or a digest is.
+func (s *search) add(value, path string, isField bool) bool {
+	if len(value) > maxReference {
+		return false
+	}
+	address, tagged, ok := transform.FullImage(strings.TrimSpace(value), isField)
+	if !ok || !isField && !tagged {
+		return false
+	}
+	s.found = append(s.found, Image{Address: address, Object: s.object, Path: path, InText: !isField})
+	return true
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rendering
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"sigs.k8s.io/yaml"
+)
+
+// maxGenerated bounds the fields of a manifest that are listed; with more, all of it is generated.
+const maxGenerated = 100
+
+// markGenerated sets the generated fields of manifests, by those of another render.
+func markGenerated(all, again []Manifest) {
+	for i := range all {
+		switch {
+		case len(all) != len(again), all[i].Path != again[i].Path:
+			all[i].Generated = []string{""}
+		case all[i].Text != again[i].Text:
+			all[i].Generated = differing(all[i].Text, again[i].Text)
+		}
+	}
+}
+
+// differing returns the paths of the fields that differ between two manifests.
+func differing(text, again string) []string {
+	var a, b any
+	if yaml.Unmarshal([]byte(text), &a) != nil || yaml.Unmarshal([]byte(again), &b) != nil {
+		return []string{""}
+	}
+	paths := differences(nil, "", a, b)
+	if len(paths) == 0 || len(paths) > maxGenerated { // without any, comments differ, or documents behind the first
+		return []string{""}
+	}
+	return paths
+}
+
+func differences(found []string, path string, a, b any) []string {
+	switch a := a.(type) {
+	case map[string]any:
+		other, isMapping := b.(map[string]any)
+		if !isMapping {
+			return append(found, path)
+		}
+		names := slices.Collect(maps.Keys(a))
+		for name := range other {
+			if _, both := a[name]; !both {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			found = differences(found, path+"."+name, a[name], other[name])
+		}
+		return found
+	case []any:
+		other, isList := b.([]any)
+		if !isList || len(a) != len(other) {
+			return append(found, path)
+		}
+		for i := range a {
+			found = differences(found, path+"["+strconv.Itoa(i)+"]", a[i], other[i])
+		}
+		return found
+	}
+	if !reflect.DeepEqual(a, b) {
+		found = append(found, path)
+	}
+	return found
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rendering
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"helm.sh/helm/v4/pkg/chart/common"
+	"helm.sh/helm/v4/pkg/chart/common/util"
+	chart "helm.sh/helm/v4/pkg/chart/v2"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
+	"helm.sh/helm/v4/pkg/engine"
+	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
+
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
+
+// Do renders the chart of a request. What is wrong with the chart is part of the answer; the error is that of the context, or
+// of a request that is no request. What Helm panics over ends the process.
+func Do(ctx context.Context, r Request) (Answer, error) {
+	caps, err := capabilities(r)
+	if err != nil {
+		return Answer{}, err
+	}
+	loaded, err := load(ctx, r.Chart)
+	switch {
+	case ctx.Err() != nil:
+		return Answer{}, ctx.Err()
+	case err != nil:
+		return Answer{Refused: brief(err)}, nil
+	}
+	about := loaded.Metadata
+	answer := Answer{Chart: Metadata{Name: about.Name, Version: about.Version, AppVersion: about.AppVersion}}
+	for _, values := range r.Values {
+		one, err := renderTwice(ctx, r, caps, values)
+		if ctx.Err() != nil {
+			return Answer{}, ctx.Err()
+		}
+		if err != nil {
+			one = Render{Refused: brief(err)}
+		}
+		answer.Renders = append(answer.Renders, one)
+	}
+	return answer, nil
+}
+
+// maxReason bounds the reason of a refusal, in bytes.
+const maxReason = 1000
+
+// brief returns an error in one line. Of a long one, such as that of a template that includes itself, it keeps beginning and end.
+func brief(err error) string {
+	text := strings.Join(strings.Fields(strings.ToValidUTF8(err.Error(), "")), " ")
+	if len(text) <= maxReason {
+		return text
+	}
+	end := strings.ToValidUTF8(text[len(text)-maxReason/2:], "")
+	return excerpt.To(text, maxReason/2) + " " + end
+}
+
+// capabilities returns those that helm template has.
+func capabilities(r Request) (*common.Capabilities, error) {
+	caps := common.DefaultCapabilities.Copy()
+	caps.APIVersions = slices.Concat(common.VersionSet(r.APIVersions), caps.APIVersions)
+	if r.KubeVersion == "" {
+		return caps, nil
+	}
+	version, err := common.ParseKubeVersion(r.KubeVersion)
+	if err != nil {
+		return nil, fmt.Errorf("the version of Kubernetes: %w", err)
+	}
+	caps.KubeVersion = *version
+	return caps, nil
+}
+
+// renderTwice renders a chart and marks the fields that another render has otherwise.
+func renderTwice(ctx context.Context, r Request, caps *common.Capabilities, values []byte) (Render, error) {
+	first, err := renderOnce(ctx, r, caps, values)
+	if err != nil {
+		return first, err
+	}
+	second, err := renderOnce(ctx, r, caps, values)
+	if err != nil {
+		return first, fmt.Errorf("it renders once, and not again: %w", err)
+	}
+	markGenerated(first.Manifests, second.Manifests)
+	return first, nil
+}
+
+// renderOnce loads and renders a chart: rendering changes what is loaded.
+func renderOnce(ctx context.Context, r Request, caps *common.Capabilities, given []byte) (out Render, err error) {
+	c, err := load(ctx, r.Chart)
+	if err != nil {
+		return out, err
+	}
+	if err := checkInstallable(c, caps); err != nil {
+		return out, err
+	}
+	values, err := loader.LoadValues(bytes.NewReader(given))
+	if err != nil {
+		return out, fmt.Errorf("reading the values: %w", err)
+	}
+	if err := chartutil.ProcessDependencies(c, values); err != nil {
+		return out, fmt.Errorf("reading the charts in it: %w", err)
+	}
+	sortDependencies(c)
+	release := common.ReleaseOptions{Name: r.ReleaseName, Namespace: r.Namespace, Revision: 1, IsInstall: true}
+	// Helm's own check of the schema would read files and fetch URLs.
+	top, err := util.ToRenderValuesWithSchemaValidation(c, values, release, caps, true)
+	if err != nil {
+		return out, err
+	}
+	merged, _ := top["Values"].(common.Values)
+	if out.Notes, err = checkSchemas(c, merged.AsMap()); err != nil {
+		return out, err
+	}
+	files, err := engine.Render(c, top) // without a client there is no lookup, and without EnableDNS no look-up of names
+	if err != nil {
+		return out, err
+	}
+	out.Manifests, err = manifests(c, files)
+	return out, err
+}
+
+func load(ctx context.Context, packed []byte) (*chart.Chart, error) {
+	files, err := unpack(ctx, packed)
+	if err != nil {
+		return nil, err
+	}
+	c, err := loader.LoadFiles(files)
+	if err != nil {
+		return nil, err
+	}
+	if c.Metadata.APIVersion != chart.APIVersionV1 && c.Metadata.APIVersion != chart.APIVersionV2 {
+		return nil, fmt.Errorf("its apiVersion is %q, want v1 or v2", c.Metadata.APIVersion)
+	}
+	return c, nil
+}
+
+// checkInstallable refuses what helm install refuses before it renders.
+func checkInstallable(c *chart.Chart, caps *common.Capabilities) error {
+	if kind := c.Metadata.Type; kind != "" && kind != "application" {
+		return fmt.Errorf("it is a chart of the type %s, which cannot be installed", kind)
+	}
+	var missing []string
+	for _, wanted := range c.Metadata.Dependencies {
+		if !slices.ContainsFunc(c.Dependencies(), func(has *chart.Chart) bool { return has.Name() == wanted.Name }) {
+			missing = append(missing, wanted.Name)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("its directory charts lacks %s: build its dependencies before it is packed", strings.Join(missing, ", "))
+	}
+	if wanted := c.Metadata.KubeVersion; wanted != "" && !chartutil.IsCompatibleRange(wanted, caps.KubeVersion.String()) {
+		return fmt.Errorf("it requires Kubernetes %s, and not %s", wanted, caps.KubeVersion.Version)
+	}
+	return nil
+}
+
+// sortDependencies gives the charts in a chart an order: Helm reads them out of a map.
+func sortDependencies(c *chart.Chart) {
+	sorted := slices.SortedFunc(slices.Values(c.Dependencies()), func(a, b *chart.Chart) int { return cmp.Compare(a.Name(), b.Name()) })
+	c.SetDependencies(sorted...)
+	for _, sub := range sorted {
+		sortDependencies(sub)
+	}
+}
+
+// notesFile is the text for people, which is no manifest.
+const notesFile = "NOTES.txt"
+
+// manifests returns what helm template --include-crds prints, in its order.
+func manifests(c *chart.Chart, files map[string]string) (all []Manifest, err error) {
+	for name := range files {
+		if strings.HasSuffix(name, notesFile) { // as Helm has it
+			delete(files, name)
+		}
+	}
+	hooks, objects, err := releaseutil.SortManifests(files, nil, releaseutil.InstallOrder)
+	if err != nil {
+		return nil, errors.New(strings.TrimPrefix(err.Error(), "YAML parse error on "))
+	}
+	for _, crd := range c.CRDObjects() {
+		all = append(all, Manifest{Path: crd.Filename, Text: string(crd.File.Data)})
+	}
+	for _, object := range objects {
+		all = append(all, Manifest{Path: object.Name, Text: object.Content})
+	}
+	for _, hook := range hooks {
+		all = append(all, Manifest{Path: hook.Path, Text: hook.Manifest, Hook: true})
+	}
+	return all, nil
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rendering
+
+// Request is a chart with what it is rendered with.
+type Request struct {
+	// Chart is the archive of the chart, a tar.gz of one directory.
+	Chart []byte `json:"chart"`
+	// Values are sets of values, as YAML. The chart is rendered with each of them; nil values are those of the chart alone.
+	Values [][]byte `json:"values"`
+	// ReleaseName and Namespace of the release.
+	ReleaseName string `json:"releaseName"`
+	Namespace   string `json:"namespace"`
+	// KubeVersion of the cluster, and APIVersions that it serves besides those that Helm knows. Empty is Helm's default.
+	KubeVersion string   `json:"kubeVersion,omitempty"`
+	APIVersions []string `json:"apiVersions,omitempty"`
+}
+
+// Answer is a chart as it was rendered.
+type Answer struct {
+	// Chart, as Chart.yaml describes it.
+	Chart Metadata `json:"chart"`
+	// Renders are in the order of the values of the request.
+	Renders []Render `json:"renders"`
+	// Refused is the reason why the archive is no chart; then there are no renders.
+	Refused string `json:"refused,omitempty"`
+}
+
+// Metadata is the part of Chart.yaml that callers need.
+type Metadata struct {
+	Name       string `json:"name"`
+	Version    string `json:"version"`
+	AppVersion string `json:"appVersion,omitempty"`
+}
+
+// Render is a chart with one set of values.
+type Render struct {
+	// Manifests in the order in which Helm installs them: the files of crds, the objects of the release, its hooks.
+	Manifests []Manifest `json:"manifests,omitempty"`
+	// Refused is the reason why the chart does not render; then there are no manifests.
+	Refused string `json:"refused,omitempty"`
+	// Notes are what was not checked.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Manifest is a document of YAML, or a file of crds, which may have several.
+type Manifest struct {
+	// Path of the file in the chart, with the names of the charts above it, as in the comments of helm template.
+	Path string `json:"path"`
+	Text string `json:"text"`
+	// Hook reports whether it is the object of a hook.
+	Hook bool `json:"hook,omitempty"`
+	// Generated are the fields that differ between two renders with the same values, such as passwords, as dotted paths. An
+	// empty path stands for all of the manifest.
+	Generated []string `json:"generated,omitempty"`
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package list
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/charts"
+	"github.com/winnow-dev/winnow/cmd/winnow/charts/images"
+	"github.com/winnow-dev/winnow/cmd/winnow/charts/rendering"
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/render/transform"
+)
+
+// listedChart is the chart of a version, as it was rendered with one set of values.
+type listedChart struct {
+	Application string `json:"application"`
+	Version     string `json:"version"`
+	// Instance whose values are used; empty for the default values.
+	Instance string `json:"instance,omitempty"`
+	// URL, Chart and ChartVersion behind the mirrors.
+	URL          string `json:"url,omitempty"`
+	Chart        string `json:"chart,omitempty"`
+	ChartVersion string `json:"chartVersion,omitempty"`
+	// Images that it refers to, in number.
+	Images int `json:"images"`
+	// Problem is the reason why its images are not all there.
+	Problem string `json:"problem,omitempty"`
+	// IsFinding reports whether the problem is one of the catalog or the selection, and not of default values alone.
+	IsFinding bool `json:"isFinding,omitempty"`
+	// Notes are what may be otherwise in a cluster.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// String returns the chart for people.
+func (c listedChart) String() string {
+	text := strings.TrimSpace(c.Application + " " + c.Version)
+	if c.Instance != "" {
+		text += ", instance " + c.Instance
+	}
+	return text
+}
+
+// addChart adds the images of a rendered chart. It reports whether these are all.
+func (l *imageList) addChart(r charts.Rendered, pipeline *transform.Pipeline) (complete bool) {
+	about := listedChart{
+		Application: r.Application, Version: r.Version, URL: output.WithoutUsers(r.Chart.To.URL), Chart: r.Chart.To.Name, ChartVersion: r.Chart.To.Version,
+	}
+	switch {
+	case r.Missing != "":
+		about.Problem = r.Missing
+	case r.Failure != nil:
+		about.Problem, about.IsFinding = output.WithoutUsers(r.Failure.Error()), true
+	}
+	if about.Problem != "" {
+		l.Charts = append(l.Charts, about)
+		return false
+	}
+	complete = true
+	for i, use := range r.Uses {
+		c := about
+		c.Instance = use.Instance
+		l.addRender(&c, r.Rendered[i], pipeline)
+		if use.IsOpen {
+			c.Notes = append(c.Notes, "values that only the cluster has are not read")
+		}
+		l.Charts = append(l.Charts, c)
+		complete = complete && c.Problem == ""
+	}
+	return complete
+}
+
+// addRender adds the images of a chart with one set of values.
+func (l *imageList) addRender(c *listedChart, r charts.Pair, pipeline *transform.Pipeline) {
+	c.Notes = append(c.Notes, r.To.Notes...)
+	if r.To.Refused != "" {
+		c.Problem, c.IsFinding = "it does not render: "+r.To.Refused, c.Instance != ""
+		return
+	}
+	originals, _ := imagesOf(r.From.Manifests)
+	found, problem := imagesOf(r.To.Manifests)
+	for place, image := range found {
+		listed := listedImage{From: image.Address, To: image.Address, InText: image.InText, Applications: []string{c.Application + " " + c.Version}}
+		if original, ok := originals[place]; ok {
+			listed.From = original.Address
+		}
+		if image.isGenerated {
+			listed.Unknown = unknownGenerated
+		}
+		l.add(listed, pipeline)
+	}
+	c.Images, c.Problem = len(found), problem
+}
+
+// place is where a manifest refers to an image.
+type place struct {
+	file, object, path string
+	// ordinal tells references at the same place apart.
+	ordinal int
+}
+
+// placed is an image at a place.
+type placed struct {
+	images.Image
+
+	isGenerated bool
+}
+
+// imagesOf returns the images of manifests by place. problem says why some could not be searched.
+func imagesOf(manifests []rendering.Manifest) (all map[place]placed, problem string) {
+	all = map[place]placed{}
+	for _, m := range manifests {
+		found, err := images.Find(m.Text)
+		if err != nil {
+			problem = fmt.Sprintf("%s cannot be searched: %v", m.Path, err)
+		}
+		for _, image := range found {
+			at := place{file: m.Path, object: image.Object, path: image.Path}
+			for _, taken := all[at]; taken; _, taken = all[at] {
+				at.ordinal++
+			}
+			isGenerated := slices.ContainsFunc(m.Generated, func(field string) bool { return strings.HasPrefix(image.Path, field) })
+			all[at] = placed{image, isGenerated}
+		}
+	}
+	return all, problem
+}

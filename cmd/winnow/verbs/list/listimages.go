@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package list
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/charts"
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// imageInput returns what images are looked for in.
+func (o *listOptions) imageInput(sources []selection.Source, selected []selection.Decision, options render.Options) charts.Input {
+	in := charts.Input{Sources: sources, Selected: selected, Options: options}
+	in.Options.RequireMirrors = false
+	return in
+}
+
+// listImages lists the images of selected applications.
+func (o *listOptions) listImages(ctx context.Context, in charts.Input, stdout, notes io.Writer) error {
+	list := newImageList()
+	incomplete, err := o.addCharts(ctx, in, list)
+	if err != nil {
+		return err
+	}
+	if err := list.addValues(ctx, in, incomplete, notes); err != nil {
+		return err
+	}
+	list.merge()
+	if err := output.Write(stdout, o.output.Value, list); err != nil {
+		return err
+	}
+	return list.judge(notes)
+}
+
+// addCharts adds the images of the charts, if they are asked for. It returns the applications that may have others.
+func (o *listOptions) addCharts(ctx context.Context, in charts.Input, list *imageList) (incomplete map[string]bool, err error) {
+	incomplete = map[string]bool{}
+	for _, d := range in.Selected {
+		incomplete[d.Application.Name] = true
+	}
+	if !o.charts.IsSet() {
+		return incomplete, nil
+	}
+	if err := o.unmirror(&in); err != nil {
+		return nil, err
+	}
+	found, err := charts.Find(ctx, in)
+	if err != nil {
+		return nil, o.placed(err)
+	}
+	renderer, err := o.charts.Renderer(ctx, &o.Access)
+	if err != nil {
+		return nil, err
+	}
+	renderer.KubeVersion = o.kubeVersion()
+	rendered, err := renderer.Render(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	failed := map[string]bool{}
+	for _, r := range rendered {
+		complete := list.addChart(r, in.Options.Transform)
+		failed[r.Application] = failed[r.Application] || !complete
+		incomplete[r.Application] = failed[r.Application]
+	}
+	return incomplete, nil
+}
+
+// unmirror sets the options without the mirrors of the selection.
+func (o *listOptions) unmirror(in *charts.Input) error {
+	if o.Selection == nil {
+		return nil
+	}
+	without := o.Selection.CatalogSelection.DeepCopy()
+	without.Spec.Mirrors, without.Spec.RequireMirrors = nil, false
+	options, err := render.FromSpec(without)
+	if err != nil {
+		return o.placed(err)
+	}
+	in.Unmirrored = options
+	return nil
+}
+
+// placed is Placed, for a list without a selection as well.
+func (o *listOptions) placed(err error) error {
+	if o.Selection == nil {
+		return err
+	}
+	return o.Placed(err)
+}
+
+// kubeVersion returns the first version of Kubernetes that the selection names; empty without one.
+func (o *listOptions) kubeVersion() string {
+	if o.Selection == nil || o.Selection.Spec.Platform == nil || len(o.Selection.Spec.Platform.Kubernetes) == 0 {
+		return ""
+	}
+	return o.Selection.Spec.Platform.Kubernetes[0]
+}
+
+// addValues adds the images in the default values of applications whose charts do not tell all of them.
+func (l *imageList) addValues(ctx context.Context, in charts.Input, incomplete map[string]bool, notes io.Writer) error {
+	var selected []selection.Decision
+	for _, d := range in.Selected {
+		if incomplete[d.Application.Name] {
+			selected = append(selected, d)
+		}
+	}
+	addresses, err := render.Refer(ctx, selected, in.Options)
+	if err != nil {
+		return err
+	}
+	for _, one := range addresses {
+		if one.Unreadable != "" {
+			output.Warn(notes, fmt.Sprintf("%s: its default values cannot be searched: %s", one.Application, one.Unreadable))
+		}
+	}
+	l.addDefaults(addresses, in.Options.Transform)
+	return nil
+}
+
+// judge warns of charts with problems. The error is a finding if images may be missing because a chart cannot be read, or does
+// not render with the values of an instance.
+func (l *imageList) judge(notes io.Writer) error {
+	findings := 0
+	for _, c := range l.Charts {
+		if c.Problem != "" {
+			output.Warn(notes, c.String()+": "+c.Problem)
+		}
+		for _, note := range c.Notes {
+			output.PrintNote(notes, "note: "+c.String()+": "+note)
+		}
+		if c.IsFinding {
+			findings++
+		}
+	}
+	if findings > 0 {
+		return output.Finding(fmt.Errorf("images may be missing: %s of %d cannot be read", plaintext.Count(findings, "chart"), len(l.Charts)))
+	}
+	return nil
+}
