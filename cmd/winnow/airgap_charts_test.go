@@ -124,6 +124,9 @@ func startHosts(t *testing.T) *hosts {
 }
 
 func (h *hosts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Host != "" { // as a proxy, for the addresses of charts
+		r.URL.Path = "/v2/" + r.URL.Host + strings.TrimPrefix(r.URL.Path, "/v2")
+	}
 	name, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/v2/"), "/")
 	h.mu.Lock()
 	if h.each[name] == nil {

@@ -48,9 +48,6 @@ func runHelm(args []string) error {
 		return err
 	}
 	switch {
-	case len(args) > 2 && args[0] == "template":
-		fmt.Println(`      - image: "quay.io/example/of-a-chart:v1"`)
-		return nil
 	case len(args) == 3 && args[0] == "repo" && args[1] == "index":
 		return nil
 	case len(args) > 1 && args[0] == "pull":
@@ -68,15 +65,34 @@ func helmPull(name string, args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	chart := tree.New()
-	if err := chart.Add(name+"/Chart.yaml", fmt.Appendf(nil, "apiVersion: v2\nname: %s\nversion: %s\nhome: %s\n", name, *version, *repo)); err != nil {
+	packed, err := packHelmChart(name, *version, *repo)
+	if err != nil {
 		return err
+	}
+	return os.WriteFile(filepath.Join(*destination, name+"-"+*version+".tgz"), packed, 0o600)
+}
+
+// helmTemplates are the templates of the charts.
+var helmTemplates = map[string]string{
+	"argo-cd": "kind: Pod\nspec: {containers: [{image: \"quay.io/argoproj/argocd:v3.1.5\"}, " +
+		"{image: \"{{ .Values.redis.image.repository }}:{{ .Values.redis.image.tag }}\"}]}\n",
+	"cert-manager": "kind: Pod\nspec: {containers: [{image: \"{{ .Values.image.repository }}:{{ .Chart.Version }}\"}, " +
+		"{image: \"quay.io/jetstack/cert-manager-cainjector:{{ .Chart.Version }}\"}]}\n",
+}
+
+// packHelmChart packs a chart, whose home is the repository that it comes from.
+func packHelmChart(name, version, home string) ([]byte, error) {
+	chart := tree.New()
+	err := errors.Join(
+		chart.Add(name+"/Chart.yaml", fmt.Appendf(nil, "apiVersion: v2\nname: %s\nversion: %s\nhome: %s\n", name, version, home)),
+		chart.Add(name+"/templates/pod.yaml", []byte(helmTemplates[name])),
+	)
+	if err != nil {
+		return nil, err
 	}
 	var packed bytes.Buffer
-	if err := archive.Write(&packed, chart); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(*destination, name+"-"+*version+".tgz"), packed.Bytes(), 0o600)
+	err = archive.Write(&packed, chart)
+	return packed.Bytes(), err
 }
 
 func helmPush(file, url string) error {

@@ -69,14 +69,16 @@ func (p *Pipeline) MirrorOf(url string) string {
 }
 
 // MirrorOfImage returns where a mirror has an image, which FullImage has written out: the same address if it is one of a
-// mirror. It is not ok if no mirror covers the address.
-func (p *Pipeline) MirrorOfImage(address string) (mirrored string, ok bool) {
+// mirror, and an empty one if no mirror covers it.
+func (p *Pipeline) MirrorOfImage(address string) string {
 	for _, s := range p.steps {
 		if m, isMirrors := s.(mirrors); isMirrors {
-			return m.rewrite(address)
+			if mirrored, covered := m.rewrite(address); covered {
+				return mirrored
+			}
 		}
 	}
-	return "", false
+	return ""
 }
 
 // Apply transforms one application. A document in which nothing changes is returned as the

@@ -21,6 +21,11 @@ func Helm(ctx context.Context, out io.Writer) (string, error) {
 	return buildTool(ctx, out, helmCommand())
 }
 
+// BuiltHelm returns the path of Helm, or an empty string if it is not built.
+func BuiltHelm(ctx context.Context) (string, error) {
+	return builtTool(ctx, helmCommand())
+}
+
 // goreleaser returns the build of goreleaser, which is built like a server.
 func goreleaser() server {
 	return server{

@@ -50,19 +50,30 @@ func New(access oci.Access, cache Cache) (*Fetcher, error) {
 
 // Fetch returns the archive of a chart.
 func (f *Fetcher) Fetch(ctx context.Context, r Reference) (content []byte, err error) {
+	isKept := false
+	kept := func(sum digest.Digest) []byte {
+		found := f.cache.get(sum)
+		isKept = found != nil
+		return found
+	}
 	if r.isOCI() {
-		content, err = f.fromRegistry(ctx, r)
+		content, err = f.fromRegistry(ctx, r, kept)
 	} else {
-		content, err = f.fromRepository(ctx, r)
+		content, err = f.fromRepository(ctx, r, kept)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r, err)
 	}
-	_ = f.cache.put(content) // what cannot be kept is fetched again
+	if !isKept {
+		_ = f.cache.put(content) // what cannot be kept is fetched again
+	}
 	return content, nil
 }
 
-func (f *Fetcher) fromRegistry(ctx context.Context, r Reference) ([]byte, error) {
+// lookup returns the archive with a digest; nil for none.
+type lookup = func(digest.Digest) []byte
+
+func (f *Fetcher) fromRegistry(ctx context.Context, r Reference, kept lookup) ([]byte, error) {
 	reference, err := oci.ParseReference(r.artifact())
 	if err != nil {
 		return nil, err
@@ -73,10 +84,10 @@ func (f *Fetcher) fromRegistry(ctx context.Context, r Reference) ([]byte, error)
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	return repository.PullChart(ctx, MaxArchive, f.cache.get)
+	return repository.PullChart(ctx, MaxArchive, kept)
 }
 
-func (f *Fetcher) fromRepository(ctx context.Context, r Reference) ([]byte, error) {
+func (f *Fetcher) fromRepository(ctx context.Context, r Reference, kept lookup) ([]byte, error) {
 	index, err := f.index(ctx, r.URL)
 	if err != nil {
 		return nil, err
@@ -85,8 +96,8 @@ func (f *Fetcher) fromRepository(ctx context.Context, r Reference) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	if kept := f.cache.get(found.digest); kept != nil {
-		return kept, nil
+	if content := kept(found.digest); content != nil {
+		return content, nil
 	}
 	content, err := f.get(ctx, found.url, MaxArchive)
 	if err != nil {

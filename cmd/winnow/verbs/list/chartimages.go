@@ -87,11 +87,20 @@ func (l *imageList) addRender(c *listedChart, r charts.Pair, pipeline *transform
 			listed.From = original.Address
 		}
 		if image.isGenerated {
-			listed.Unknown = unknownGenerated
+			listed.From, listed.To, listed.Unknown = repositoryOf(listed.From), repositoryOf(listed.To), unknownGenerated
 		}
 		l.add(listed, pipeline)
 	}
 	c.Images, c.Problem = len(found), problem
+}
+
+// repositoryOf returns the address of an image without its tag and digest.
+func repositoryOf(address string) string {
+	end := strings.LastIndexByte(address, '/') + 1
+	if i := strings.IndexAny(address[end:], ":@"); i >= 0 {
+		return address[:end+i]
+	}
+	return address
 }
 
 // place is where a manifest refers to an image.

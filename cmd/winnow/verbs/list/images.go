@@ -60,7 +60,7 @@ func (l *imageList) addDefaults(addresses []render.Addresses, pipeline *transfor
 // add adds an image, with the mirror that the pipeline has for it.
 func (l *imageList) add(image listedImage, pipeline *transform.Pipeline) {
 	if pipeline != nil {
-		image.Mirror, _ = pipeline.MirrorOfImage(image.To)
+		image.Mirror = pipeline.MirrorOfImage(image.To)
 	}
 	l.Images = append(l.Images, image)
 }
@@ -139,4 +139,14 @@ func (l *imageList) Names() []string {
 		}
 	}
 	return slices.Compact(names)
+}
+
+// unnamed returns the number of images that Names leaves out.
+func (l *imageList) unnamed() (n int) {
+	for _, i := range l.Images {
+		if i.Unknown != "" {
+			n++
+		}
+	}
+	return n
 }

@@ -35,6 +35,9 @@ func (o *listOptions) listImages(ctx context.Context, in charts.Input, stdout, n
 	if err := output.Write(stdout, o.output.Value, list); err != nil {
 		return err
 	}
+	if n := list.unnamed(); n > 0 && o.output.Value == output.FormatName {
+		output.Warn(notes, fmt.Sprintf("%s left out, a part of which is unknown: -o table has them", plaintext.Count(n, "image")))
+	}
 	return list.judge(notes)
 }
 
