@@ -114,15 +114,15 @@ func (d *Directory) Fetch(ctx context.Context, r Reference) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	packed, err := pack(ctx, chartName, below)
+	packed, err := Pack(ctx, chartName, below)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path.Join(d.name, at), err)
 	}
 	return packed, nil
 }
 
-// pack packs a directory of a chart, without what its .helmignore names.
-func pack(ctx context.Context, name string, fsys fs.FS) ([]byte, error) {
+// Pack packs a directory of a chart below a directory with a name, without what its .helmignore names.
+func Pack(ctx context.Context, name string, fsys fs.FS) ([]byte, error) {
 	found, err := archive.ReadFS(ctx, fsys, archive.Limits{})
 	if err != nil {
 		return nil, err

@@ -118,14 +118,14 @@ func (s *search) parts(mapping *yaml.Node, path string) bool {
 }
 
 // inLine finds the image in a line of a file of YAML.
-var inLine = regexp.MustCompile(`(?m)^[ \t-]*["']?image["']?[ \t]*:[ \t]*["']?([^\s"'#]+)`)
+var inLine = regexp.MustCompile(`^[ \t-]*["']?image["']?[ \t]*:[ \t]*["']?([^\s"'#]+)`)
 
 const (
 	// maxText bounds a text that is searched for lines, and maxReference one that may be a reference, in bytes.
 	maxText      = 1 << 20
 	maxReference = 512
-	// maxLines bounds the lines of a text with an image, in number.
-	maxLines = 1000
+	// maxFound bounds the images that are found in a text, in number.
+	maxFound = 1000
 )
 
 // text looks for images in a text.
@@ -134,15 +134,26 @@ func (s *search) text(value, path, key string) {
 	case key == imageKey:
 		s.add(value, path, true)
 	case strings.Contains(value, "\n"):
-		for _, match := range inLine.FindAllStringSubmatch(value[:min(len(value), maxText)], maxLines) {
-			s.add(match[1], path, false)
+		before := len(s.found)
+		for line := range strings.Lines(value[:min(len(value), maxText)]) {
+			if match := inLine.FindStringSubmatch(line); match != nil {
+				line = match[1]
+			}
+			if s.argument(line, path); len(s.found)-before == maxFound {
+				return
+			}
 		}
 	default:
-		if _, argument, isFlag := strings.Cut(value, "="); isFlag {
-			value = argument
-		}
-		s.add(value, path, false)
+		s.argument(value, path)
 	}
+}
+
+// argument adds an image that stands alone, or behind an equals sign as in arguments of programs.
+func (s *search) argument(value, path string) {
+	if _, behind, isFlag := strings.Cut(value, "="); isFlag {
+		value = behind
+	}
+	s.add(value, path, false)
 }
 
 // add adds an image, if the value is one. In a text, only a reference with its registry and a tag or a digest is.

@@ -34,6 +34,8 @@ spec:
 			[]string{"quay.io/x/y:v1 in .spec.args[0]", "quay.io/x/z@sha256:00 in .spec.env[0].value"}},
 		{"a file in a ConfigMap", "kind: ConfigMap\ndata:\n  pod.yaml: |\n    spec:\n      containers:\n      - image: \"quay.io/x/y:v1\"  # comment\n      - image: busybox\n",
 			[]string{"quay.io/x/y:v1 in ConfigMap .data.pod.yaml"}},
+		{"a variable with a line for each image", "env:\n- name: IMAGES\n  value: |\n    1.0=quay.io/x/y:v1\n    2.0=quay.io/x/y:v2\n",
+			[]string{"quay.io/x/y:v1 in .env[0].value", "quay.io/x/y:v2 in .env[0].value"}},
 		{"what is no image", "a: https://example.com/x:1\nb: example.com/x\nc: a text, with example.com/x:1 in it\nimage: {{ x }}\nd: [image, 'image:']\n", nil},
 		{"examples in a definition", "kind: CustomResourceDefinition\nspec: {image: redis}\n", nil},
 		{"several documents, one of them empty", "image: a:1\n---\n# nothing\n---\nimage: b:1\n",

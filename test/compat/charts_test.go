@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package compat
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/charts/fetching"
+	"github.com/winnow-dev/winnow/cmd/winnow/charts/rendering"
+	"github.com/winnow-dev/winnow/test/stack"
+)
+
+// kubeVersion is that of the tests: in a test, Helm's own default is another one than in a program.
+const kubeVersion = "v1.36.0"
+
+// A chart renders to the bytes that helm template prints, but for what is generated, and fails where that fails.
+func TestChartsRenderAsHelmDoes(t *testing.T) {
+	helm, err := stack.BuiltHelm(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if helm == "" {
+		t.Skip("skipped: Helm is not built; go run ./test/stack/cmd/stack -helm-cli builds it")
+	}
+	root, err := stack.Root(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	places := []string{"testdata/chart"}
+	for _, pattern := range []string{filepath.Join(root, "examples/plain-flux/charts/*/*"), filepath.Join(realData(root), "charts/*/*.tgz")} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		places = append(places, found...)
+	}
+	same, refused, generated := 0, 0, 0
+	for _, place := range places {
+		t.Run(filepath.Base(filepath.Dir(place))+"/"+filepath.Base(place), func(t *testing.T) {
+			want, problem := helmTemplate(t, helm, place)
+			got := renderChart(t, place)
+			switch {
+			case problem != nil && got.Refused != "":
+				refused++
+				t.Logf("both refuse it: %s", got.Refused)
+				return
+			case problem != nil || got.Refused != "":
+				t.Fatalf("Helm: %v\nWinnow: %s", problem, got.Refused)
+			case len(want) != len(got.Manifests):
+				t.Fatalf("Helm renders %d manifests, Winnow %d", len(want), len(got.Manifests))
+			}
+			for i, m := range got.Manifests {
+				if len(m.Generated) > 0 {
+					generated++
+					continue
+				}
+				if text := m.Path + "\n" + m.Text; strings.TrimSpace(text) != strings.TrimSpace(want[i]) {
+					t.Errorf("manifest %d is\n%.2000s\nwant\n%.2000s", i, text, want[i])
+				}
+			}
+			same++
+		})
+	}
+	t.Logf("%d charts: %d render to the same bytes, but for %d manifests that are generated; both refuse %d", len(places), same, generated, refused)
+}
+
+// realData returns the directory with real definitions and charts, which may be missing.
+func realData(root string) string {
+	if dir := os.Getenv("WINNOW_TEST_DATA"); dir != "" {
+		return dir
+	}
+	return filepath.Join(root, "../shared/data")
+}
+
+// helmTemplate returns the manifests that helm template prints for a chart, each behind its path.
+func helmTemplate(t *testing.T, helm, place string) ([]string, error) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), helm, "template", "web", place, "--namespace", "apps", "--include-crds", "--kube-version", kubeVersion)
+	home := t.TempDir()
+	cmd.Env = []string{"HOME=" + home, "HELM_CACHE_HOME=" + home, "HELM_CONFIG_HOME=" + home, "HELM_DATA_HOME=" + home}
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, errors.New(stderr.String())
+	}
+	const separator = "---\n# Source: "
+	text, isFirst := strings.CutPrefix(string(out), separator)
+	if !isFirst {
+		return nil, nil
+	}
+	return strings.Split(text, "\n"+separator), nil
+}
+
+// renderChart renders a chart, which is an archive or a directory.
+func renderChart(t *testing.T, place string) rendering.Render {
+	t.Helper()
+	packed, err := os.ReadFile(place)
+	if info, statErr := os.Stat(place); statErr == nil && info.IsDir() {
+		packed, err = fetching.Pack(t.Context(), "chart", os.DirFS(place))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := rendering.Do(t.Context(), rendering.Request{
+		Chart: packed, ReleaseName: "web", Namespace: "apps", KubeVersion: kubeVersion, Values: [][]byte{nil},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer.Refused != "" {
+		return rendering.Render{Refused: answer.Refused}
+	}
+	return answer.Renders[0]
+}
