@@ -3,6 +3,7 @@
 package charts
 
 import (
+	"errors"
 	"fmt"
 
 	"sigs.k8s.io/yaml"
@@ -66,8 +67,12 @@ func parse(document []byte) (p parsed, ok bool) {
 	}
 	spec, _ := content["spec"].(map[string]any)
 	values, err := kkp.DefaultValues(spec)
+	var problem *backend.Error
+	if errors.As(err, &problem) {
+		err = fmt.Errorf("its default values cannot be read: %s: %s", problem.Path, problem.Message)
+	}
 	if err != nil {
-		p.invalid = fmt.Errorf("its default values cannot be read: %w", err)
+		p.invalid = err
 		return p, true
 	}
 	p.defaults, p.invalid = encode(values)

@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backend/definition"
 	"github.com/winnow-dev/winnow/render/backend/draft"
+	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -98,7 +99,7 @@ func ReadDefaultValues(d *draft.Draft) (values map[string]any, path, text string
 
 // DefaultValues returns the default values of a definition of KKP, with the templates that they have; nil for others.
 func DefaultValues(definition map[string]any) (map[string]any, error) {
-	d := draft.New("", backend.Instance{Definition: definition})
+	d := draft.New("", backend.Instance{Application: &catalog.Application{}, Definition: definition}) // problems name the application
 	values, _, _ := ReadDefaultValues(d)
 	return values, d.Problems.Err(d.Name)
 }

@@ -76,3 +76,21 @@ func TestHostileManifestsAreNotSearched(t *testing.T) {
 		}
 	}
 }
+
+// Whatever a manifest has, searching it ends, and an image that is found is a reference.
+func FuzzFind(f *testing.F) {
+	for _, manifest := range []string{
+		"image: redis", "spec: {containers: [{image: 'quay.io/x/y:v1'}]}", "a: &a {image: {repository: a, tag: b}}\nb: *a",
+		"data:\n  a: |\n    image: quay.io/x/y:v1\n    b=quay.io/x/z:v1\n", "a: &a [*a]", "---\n---\n", "[",
+	} {
+		f.Add(manifest)
+	}
+	f.Fuzz(func(t *testing.T, manifest string) {
+		found, _ := images.Find(manifest)
+		for _, image := range found {
+			if image.Address == "" || strings.ContainsAny(image.Address, " \n\t") {
+				t.Errorf("found is %q", image.Address)
+			}
+		}
+	})
+}

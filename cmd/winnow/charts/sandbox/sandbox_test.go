@@ -7,7 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -83,7 +86,6 @@ func TestRender(t *testing.T) {
 	}
 	var got strings.Builder
 	for _, m := range answer.Renders[0].Manifests {
-		_, _, _ = strings.Cut(m.Text, "\n")
 		fmt.Fprintf(&got, "%s hook=%t generated=%q\n", m.Path, m.Hook, m.Generated)
 	}
 	const want = "web/crds/c.yaml hook=false generated=[]\n" +
@@ -114,6 +116,30 @@ func TestAChartSeesNothingButItself(t *testing.T) {
 	answer, err := render(t, limits(), chart(t, map[string]string{"templates/a.yaml": `a: {{ env "SECRET" }}`}))
 	if err != nil || !strings.Contains(answer.Refused+answer.Renders[0].Refused, `function "env" not defined`) {
 		t.Errorf("the environment: %+v, %v", answer, err)
+	}
+}
+
+// Helm itself would read the file and send the request.
+func TestASchemaReadsNothing(t *testing.T) {
+	requests := make(chan string, 9)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { requests <- r.URL.Path }))
+	defer server.Close()
+	file := filepath.Join(t.TempDir(), "schema.json")
+	if err := os.WriteFile(file, []byte("false"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, address := range []string{server.URL + "/schema.json", "file://" + filepath.ToSlash(file), "urn:a:b"} {
+		answer, err := render(t, limits(), chart(t, map[string]string{"values.schema.json": `{"$ref": "` + address + `"}`, "templates/a.yaml": "a: b"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := answer.Renders[0]
+		if want := "values.schema.json of web refers to " + address + ", which is not read"; got.Refused != "" || !slices.Equal(got.Notes, []string{want}) {
+			t.Errorf("%s: refused is %q, notes are %q", address, got.Refused, got.Notes)
+		}
+	}
+	if len(requests) > 0 {
+		t.Errorf("requested is %s", <-requests)
 	}
 }
 

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package charts_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/charts"
+	"github.com/winnow-dev/winnow/cmd/winnow/charts/fetching"
+	"github.com/winnow-dev/winnow/cmd/winnow/charts/rendering"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+const definition = `apiVersion: apps.kubermatic.k8c.io/v1
+kind: ApplicationDefinition
+metadata: {name: web}
+spec:
+  method: helm
+  defaultValuesBlock: |
+    image: {repository: quay.io/org/web}
+  versions:
+  - {version: 1.0.0, template: {source: {helm: {url: "https://charts.example.com/stable", chartName: web, chartVersion: 1.0.0}}}}
+  - {version: 2.0.0, template: {source: {helm: {url: "https://charts.example.com/stable", chartName: web, chartVersion: 2.0.0}}}}
+  - {version: 3.0.0, template: {source: {git: {remote: "https://git.example.com/x", ref: {tag: v1}}}}}
+  - {version: 4.0.0, template: {source: {}}}
+`
+
+// input is a selection of one definition, with mirrors and an instance.
+func input(t *testing.T, document string) charts.Input {
+	t.Helper()
+	catalog, err := render.LoadFS(t.Context(), "catalog", fstest.MapFS{"applications/web/application.yaml": {Data: []byte(document)}}, render.CatalogLocation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cs := &v1alpha1.CatalogSelection{}
+	cs.Name, cs.Namespace = "applications", "flux-system"
+	cs.Spec.Sources = []v1alpha1.SourceReference{{Name: "catalog"}}
+	cs.Spec.Instances = map[string]v1alpha1.Instance{"main": {Application: "web", Version: "2.0.0"}}
+	without, err := render.FromSpec(cs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cs.Spec.Mirrors = []v1alpha1.Mirror{{From: "charts.example.com", To: "oci://r.internal/charts"}, {From: "quay.io", To: "r.internal/quay"}}
+	options, err := render.FromSpec(cs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := charts.Input{Sources: []selection.Source{{Name: "catalog", Catalog: catalog}}, Options: options, Unmirrored: without}
+	result, err := render.Decide(t.Context(), in.Sources, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Selected = result.Applications()
+	return in
+}
+
+func TestFind(t *testing.T) {
+	all, err := charts.Find(t.Context(), input(t, definition))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	for _, c := range all {
+		fmt.Fprintf(&got, "%s %s: %s, behind mirrors %s %s\n", c.Application, c.Version, c.From.URL, c.To.URL, c.Missing)
+		for _, use := range c.Uses {
+			fmt.Fprintf(&got, "  %q %s/%s %q, behind mirrors %q\n", use.Instance, use.Namespace, use.ReleaseName, use.From, use.To)
+		}
+	}
+	const want = `web 1.0.0: https://charts.example.com/stable, behind mirrors oci://r.internal/charts/stable 
+  "" web/web "image:\n  repository: quay.io/org/web\n", behind mirrors "image:\n  repository: r.internal/quay/org/web\n"
+web 2.0.0: https://charts.example.com/stable, behind mirrors oci://r.internal/charts/stable 
+  "main" web/main "image:\n  repository: quay.io/org/web\n", behind mirrors "image:\n  repository: r.internal/quay/org/web\n"
+web 3.0.0: , behind mirrors  it is in a Git repository, which is not read
+web 4.0.0: , behind mirrors  the version names no chart
+`
+	if got.String() != want {
+		t.Errorf("Find() =\n%s\nwant\n%s", got.String(), want)
+	}
+}
+
+func TestDefaultValuesThatCannotBeRead(t *testing.T) {
+	all, err := charts.Find(t.Context(), charts.Input{Selected: input(t, strings.Replace(definition, "image: {repository: quay.io/org/web}", "{{ x }}: [", 1)).Selected})
+	if err != nil || len(all) != 4 || !strings.HasPrefix(all[0].Missing, "its default values cannot be read: spec.defaultValuesBlock: ") {
+		t.Errorf("Find() = %+v, %v", all, err)
+	}
+}
+
+// source has one chart.
+type source struct{ fails error }
+
+func (s source) Fetch(_ context.Context, r fetching.Reference) ([]byte, error) {
+	return []byte(r.URL), s.fails
+}
+
+// process answers with what it is asked.
+type process struct{ name string }
+
+func (p process) Render(_ context.Context, r rendering.Request) (rendering.Answer, error) {
+	answer := rendering.Answer{Chart: rendering.Metadata{Name: p.name}}
+	for _, values := range r.Values {
+		answer.Renders = append(answer.Renders, rendering.Render{Manifests: []rendering.Manifest{{Path: string(r.Chart), Text: string(values)}}})
+	}
+	return answer, nil
+}
+
+func TestRenderer(t *testing.T) {
+	chart := charts.Chart{
+		From: fetching.Reference{URL: "from", Name: "a/web"}, To: fetching.Reference{URL: "to", Name: "a/web"},
+		Uses: []charts.Use{{From: []byte("x"), To: []byte("x")}, {From: []byte("y"), To: []byte("z")}},
+	}
+	failure := errors.New("no such host")
+	for _, test := range []struct {
+		name     string
+		renderer charts.Renderer
+		want     string
+	}{
+		{"behind the mirrors", charts.Renderer{Source: source{}, Sandbox: process{"web"}}, "to x x, to z y"},
+		{"before them", charts.Renderer{Source: source{}, Sandbox: process{"web"}, FromOriginals: true}, "from x x, from z y"},
+		{"another chart", charts.Renderer{Source: source{}, Sandbox: process{"db"}}, `its archive has the chart "db"`},
+		{"none", charts.Renderer{Source: source{failure}, Sandbox: process{"web"}}, "no such host"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			all, err := test.renderer.Render(t.Context(), []charts.Chart{chart, {Missing: "nothing"}})
+			if err != nil || len(all) != 2 || all[1].Failure != nil || len(all[1].Rendered) > 0 {
+				t.Fatalf("Render() = %+v, %v", all, err)
+			}
+			var got []string
+			for _, pair := range all[0].Rendered {
+				to := pair.To.Manifests[0]
+				got = append(got, to.Path+" "+to.Text+" "+pair.From.Manifests[0].Text)
+			}
+			if all[0].Failure != nil {
+				got = append(got, all[0].Failure.Error())
+			}
+			if text := strings.Join(got, ", "); !strings.HasSuffix(text, test.want) {
+				t.Errorf("Render() = %s, want %s", text, test.want)
+			}
+		})
+	}
+}
