@@ -103,7 +103,7 @@ func (s source) Fetch(_ context.Context, r fetching.Reference) ([]byte, error) {
 type process struct{ name string }
 
 func (p process) Render(_ context.Context, r rendering.Request) (rendering.Answer, error) {
-	answer := rendering.Answer{Chart: rendering.Metadata{Name: p.name}}
+	answer := rendering.Answer{Name: p.name}
 	for _, values := range r.Values {
 		answer.Renders = append(answer.Renders, rendering.Render{Manifests: []rendering.Manifest{{Path: string(r.Chart), Text: string(values)}}})
 	}

@@ -111,8 +111,8 @@ func check(want fetching.Reference, got rendering.Answer) error {
 	if got.Refused != "" {
 		return fmt.Errorf("its archive is no chart that Helm can read: %s", got.Refused)
 	}
-	if name := path.Base(want.Name); got.Chart.Name != name {
-		return fmt.Errorf("its archive has the chart %q", got.Chart.Name)
+	if name := path.Base(want.Name); got.Name != name {
+		return fmt.Errorf("its archive has the chart %q", got.Name)
 	}
 	return nil
 }

@@ -68,13 +68,11 @@ func (p *chartPlace) String() string { return string(*p) }
 // Type is part of pflag.Value. The help shows a boolean as a flag that needs no value.
 func (p *chartPlace) Type() string { return "bool" }
 
-// Set is part of pflag.Value. true and false are those of a boolean, and to is another word for true.
+// Set is part of pflag.Value. true and false are those of a boolean.
 func (p *chartPlace) Set(value string) error {
 	switch {
 	case value == "false":
 		*p = ""
-	case value == "to":
-		*p = behindMirrors
 	case strings.TrimSpace(value) == "":
 		return errors.New("want from, or a directory of charts")
 	default:

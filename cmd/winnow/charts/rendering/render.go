@@ -36,8 +36,7 @@ func Do(ctx context.Context, r Request) (Answer, error) {
 	case err != nil:
 		return Answer{Refused: brief(err)}, nil
 	}
-	about := loaded.Metadata
-	answer := Answer{Chart: Metadata{Name: about.Name, Version: about.Version, AppVersion: about.AppVersion}}
+	answer := Answer{Name: loaded.Name()}
 	for _, values := range r.Values {
 		one, err := renderTwice(ctx, r, caps, values)
 		if ctx.Err() != nil {
@@ -67,7 +66,6 @@ func brief(err error) string {
 // capabilities returns those that helm template has.
 func capabilities(r Request) (*common.Capabilities, error) {
 	caps := common.DefaultCapabilities.Copy()
-	caps.APIVersions = slices.Concat(common.VersionSet(r.APIVersions), caps.APIVersions)
 	if r.KubeVersion == "" {
 		return caps, nil
 	}
@@ -193,7 +191,7 @@ func manifests(c *chart.Chart, files map[string]string) (all []Manifest, err err
 		all = append(all, Manifest{Path: object.Name, Text: object.Content})
 	}
 	for _, hook := range hooks {
-		all = append(all, Manifest{Path: hook.Path, Text: hook.Manifest, Hook: true})
+		all = append(all, Manifest{Path: hook.Path, Text: hook.Manifest})
 	}
 	return all, nil
 }

@@ -11,26 +11,18 @@ type Request struct {
 	// ReleaseName and Namespace of the release.
 	ReleaseName string `json:"releaseName"`
 	Namespace   string `json:"namespace"`
-	// KubeVersion of the cluster, and APIVersions that it serves besides those that Helm knows. Empty is Helm's default.
-	KubeVersion string   `json:"kubeVersion,omitempty"`
-	APIVersions []string `json:"apiVersions,omitempty"`
+	// KubeVersion of the cluster; empty is Helm's default. The cluster serves the APIs that Helm knows.
+	KubeVersion string `json:"kubeVersion,omitempty"`
 }
 
 // Answer is a chart as it was rendered.
 type Answer struct {
-	// Chart, as Chart.yaml describes it.
-	Chart Metadata `json:"chart"`
+	// Name of the chart in its Chart.yaml.
+	Name string `json:"name"`
 	// Renders are in the order of the values of the request.
 	Renders []Render `json:"renders"`
 	// Refused is the reason why the archive is no chart; then there are no renders.
 	Refused string `json:"refused,omitempty"`
-}
-
-// Metadata is the part of Chart.yaml that callers need.
-type Metadata struct {
-	Name       string `json:"name"`
-	Version    string `json:"version"`
-	AppVersion string `json:"appVersion,omitempty"`
 }
 
 // Render is a chart with one set of values.
@@ -48,8 +40,6 @@ type Manifest struct {
 	// Path of the file in the chart, with the names of the charts above it, as in the comments of helm template.
 	Path string `json:"path"`
 	Text string `json:"text"`
-	// Hook reports whether it is the object of a hook.
-	Hook bool `json:"hook,omitempty"`
 	// Generated are the fields that differ between two renders with the same values, such as passwords, as dotted paths. An
 	// empty path stands for all of the manifest.
 	Generated []string `json:"generated,omitempty"`
