@@ -6,30 +6,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"sync"
-	"time"
 
 	"github.com/opencontainers/go-digest"
-	"oras.land/oras-go/v2/registry/remote/auth"
-	"oras.land/oras-go/v2/registry/remote/credentials"
-	"oras.land/oras-go/v2/registry/remote/retry"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 )
 
-// MaxArchive bounds the archive of a chart, in bytes.
-const MaxArchive = 32 << 20
-
-// timeout bounds a request, with its retries and its body.
-const timeout = 5 * time.Minute
-
 // Fetcher fetches charts from registries and repositories. It is safe for concurrent use.
 type Fetcher struct {
-	access     oci.Access
-	cache      Cache
-	web        *http.Client
-	credential auth.CredentialFunc
+	access oci.Access
+	cache  Cache
+	web    web
 
 	mu sync.Mutex
 	// indexes of repositories by URL, which are fetched once.
@@ -38,14 +26,11 @@ type Fetcher struct {
 
 // New returns a fetcher. It sends no request yet.
 func New(access oci.Access, cache Cache) (*Fetcher, error) {
-	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
+	client, err := newWeb(access)
 	if err != nil {
-		return nil, fmt.Errorf("reading Docker's configuration: %w", err)
+		return nil, err
 	}
-	return &Fetcher{
-		access: access, cache: cache, credential: credentials.Credential(store), indexes: map[string]func() (index, error){},
-		web: &http.Client{Transport: retry.NewTransport(access.Transport()), CheckRedirect: checkRedirect, Timeout: timeout},
-	}, nil
+	return &Fetcher{access: access, cache: cache, web: client, indexes: map[string]func() (index, error){}}, nil
 }
 
 // Fetch returns the archive of a chart.
@@ -99,7 +84,7 @@ func (f *Fetcher) fromRepository(ctx context.Context, r Reference, kept lookup) 
 	if content := kept(found.digest); content != nil {
 		return content, nil
 	}
-	content, err := f.get(ctx, found.url, MaxArchive)
+	content, err := f.web.get(ctx, found.url, MaxArchive)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +116,7 @@ func (f *Fetcher) fetchIndex(ctx context.Context, address string) (index, error)
 		return index{}, err
 	}
 	base = base.JoinPath("/") // so that what is relative is relative to the directory
-	content, err := f.get(ctx, base.JoinPath("index.yaml").String(), maxIndex)
+	content, err := f.web.get(ctx, base.JoinPath("index.yaml").String(), maxIndex)
 	if err != nil {
 		return index{}, err
 	}

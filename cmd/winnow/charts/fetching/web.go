@@ -9,12 +9,40 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"time"
 
+	"oras.land/oras-go/v2/registry/remote/auth"
+	"oras.land/oras-go/v2/registry/remote/credentials"
+	"oras.land/oras-go/v2/registry/remote/retry"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 )
 
+// timeout bounds a request, with its retries and its body.
+const timeout = 5 * time.Minute
+
+// web gets files of web servers.
+type web struct {
+	client *http.Client
+	// isPlain reports whether a host may have credentials without TLS; nil for none.
+	isPlain    func(host string) bool
+	credential auth.CredentialFunc
+}
+
+func newWeb(access oci.Access) (web, error) {
+	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
+	if err != nil {
+		return web{}, fmt.Errorf("reading Docker's configuration: %w", err)
+	}
+	return web{
+		client:  &http.Client{Transport: retry.NewTransport(access.Transport()), CheckRedirect: checkRedirect, Timeout: timeout},
+		isPlain: access.PlainHTTP, credential: credentials.Credential(store),
+	}, nil
+}
+
 // get returns the content at a URL, at most limit bytes.
-func (f *Fetcher) get(ctx context.Context, address string, limit int64) ([]byte, error) {
+func (w web) get(ctx context.Context, address string, limit int64) ([]byte, error) {
 	at, err := parseURL(address)
 	if err != nil {
 		return nil, err
@@ -23,10 +51,10 @@ func (f *Fetcher) get(ctx context.Context, address string, limit int64) ([]byte,
 	if err != nil {
 		return nil, err
 	}
-	if err := f.authorize(ctx, request); err != nil {
+	if err := w.authorize(ctx, request); err != nil {
 		return nil, err
 	}
-	response, err := f.web.Do(request)
+	response, err := w.client.Do(request)
 	if err != nil {
 		return nil, plain(err)
 	}
@@ -46,12 +74,12 @@ func (f *Fetcher) get(ctx context.Context, address string, limit int64) ([]byte,
 
 // authorize adds the credentials for the host of a request. Without TLS they are sent to hosts of --plain-http alone. The
 // client keeps them to itself when it is redirected to another host.
-func (f *Fetcher) authorize(ctx context.Context, request *http.Request) error {
+func (w web) authorize(ctx context.Context, request *http.Request) error {
 	host := request.URL.Host
-	if request.URL.Scheme != "https" && (f.access.PlainHTTP == nil || !f.access.PlainHTTP(host)) {
+	if request.URL.Scheme != "https" && (w.isPlain == nil || !w.isPlain(host)) {
 		return nil
 	}
-	found, err := f.credential(ctx, host)
+	found, err := w.credential(ctx, host)
 	if err != nil {
 		return fmt.Errorf("reading the credentials of %s: %w", host, err)
 	}

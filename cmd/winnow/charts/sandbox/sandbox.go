@@ -38,12 +38,6 @@ func New(limits Limits) (*Sandbox, error) {
 	return &Sandbox{executable, limits}, nil
 }
 
-// job is what the process reads.
-type job struct {
-	Limits  Limits            `json:"limits"`
-	Request rendering.Request `json:"request"`
-}
-
 // Render renders the chart of a request. The error is a *LimitError, or that of the context, or of a process that fails.
 func (s *Sandbox) Render(ctx context.Context, request rendering.Request) (answer rendering.Answer, err error) {
 	input, err := json.Marshal(job{s.limits, request})

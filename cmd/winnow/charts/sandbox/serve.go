@@ -15,12 +15,6 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/rendering"
 )
 
-// Exit codes of the process for limits that it finds exceeded itself.
-const (
-	exitTime   = 71
-	exitMemory = 72
-)
-
 // maxStack bounds the stack of a goroutine, in bytes: deeper recursion ends the process.
 const maxStack = 128 << 20
 
@@ -43,9 +37,6 @@ func Serve(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	}
 	return json.NewEncoder(stdout).Encode(answer)
 }
-
-// interval between two looks at the memory of a process.
-const interval = 20 * time.Millisecond
 
 // exitAbove ends the process once it has more memory than the limit.
 func exitAbove(limit int64) {

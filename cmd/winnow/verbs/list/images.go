@@ -39,6 +39,35 @@ type listedImage struct {
 	Applications []string `json:"applications"`
 }
 
+// listedChart is the chart of a version, as it was rendered with one set of values.
+type listedChart struct {
+	Application string `json:"application"`
+	Version     string `json:"version"`
+	// Instance whose values are used; empty for the default values.
+	Instance string `json:"instance,omitempty"`
+	// URL, Chart and ChartVersion behind the mirrors.
+	URL          string `json:"url,omitempty"`
+	Chart        string `json:"chart,omitempty"`
+	ChartVersion string `json:"chartVersion,omitempty"`
+	// Images that it refers to, in number.
+	Images int `json:"images"`
+	// Problem is the reason why its images are not all there.
+	Problem string `json:"problem,omitempty"`
+	// IsFinding reports whether the problem is one of the catalog or the selection, and not of default values alone.
+	IsFinding bool `json:"isFinding,omitempty"`
+	// Notes are what may be otherwise in a cluster.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// String returns the chart for people.
+func (c listedChart) String() string {
+	text := strings.TrimSpace(c.Application + " " + c.Version)
+	if c.Instance != "" {
+		text += ", instance " + c.Instance
+	}
+	return text
+}
+
 // unknownGenerated: a render of the chart generates a part of the reference.
 const unknownGenerated transform.Unknown = "generated"
 
