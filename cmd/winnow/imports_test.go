@@ -8,15 +8,18 @@ import (
 	"testing"
 )
 
-// The packages of the API server for --crds make the command line a third larger. The controller must
-// not import them: it uses the real API server.
-func TestControllerIsCompiledWithoutAPIServer(t *testing.T) {
-	refuse(t, "../winnow-controller", "k8s.io/apiserver", "k8s.io/apiextensions-apiserver/pkg/apiserver", "github.com/winnow-dev/winnow/cmd/winnow/crds")
+// The packages of the API server for --crds make the command line a third larger, and those of Helm for --charts another
+// third. The controller must not import them: it uses the real API server, and renders no chart.
+func TestControllerIsCompiledWithoutAPIServerAndHelm(t *testing.T) {
+	refuse(t, "../winnow-controller", "k8s.io/apiserver", "k8s.io/apiextensions-apiserver/pkg/apiserver", "helm.sh/helm", "helm.sh/helm/v4",
+		"github.com/winnow-dev/winnow/cmd/winnow/crds", "github.com/winnow-dev/winnow/cmd/winnow/charts")
 }
 
-// The types of all built-in kinds are a fourth of what the command line would compile: it reads a cluster without types.
-func TestCommandLineIsCompiledWithoutBuiltInKinds(t *testing.T) {
-	refuse(t, ".", "k8s.io/client-go/kubernetes", "k8s.io/client-go/discovery", "sigs.k8s.io/controller-runtime/pkg/client")
+// The command line reads a cluster without types. Those of all built-in kinds come with Helm, whose templates ask which there
+// are, and with nothing else.
+func TestCommandLineReadsClustersWithoutBuiltInKinds(t *testing.T) {
+	refuse(t, ".", "sigs.k8s.io/controller-runtime/pkg/client")
+	refuse(t, "./live", "k8s.io/client-go/kubernetes", "k8s.io/client-go/discovery")
 }
 
 // refuse checks that a program depends on none of these packages, nor on one below them.

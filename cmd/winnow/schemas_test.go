@@ -66,6 +66,7 @@ func TestDocumentsConformToTheirSchemas(t *testing.T) {
 		"InstanceList":    {"get instances -A --kubeconfig " + clusterConfig(t)},
 		"LintReport":      {"lint " + catalog, "lint -f ../../examples/plain-flux/base", "lint " + t.TempDir(), "lint testdata/diff/before nowhere"},
 		"ApplicationList": {"list " + catalog},
+		"ImageList":       {"list " + catalog + " --images", "list " + plain + " --images --charts=../../examples/plain-flux/charts"},
 		"DecisionList":    {"list -f " + file + " " + catalog, "list -f " + installed + " " + plain},
 		"Explanation":     {"explain -f " + file + " --source " + catalog + " argocd", "explain -f " + file + " --source " + catalog + " falco"},
 		"InstanceExplanation": {

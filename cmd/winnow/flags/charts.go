@@ -23,7 +23,7 @@ const chartsFlag = "charts"
 // AddFlags adds the flag.
 func (o *Charts) AddFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.Var(&o.place, chartsFlag, "render charts: `[=from]` before mirrors, or [=DIR]")
+	f.Var(&o.place, chartsFlag, "render charts; `[=from]` originals, or [=DIR]")
 	f.Lookup(chartsFlag).NoOptDefVal = behindMirrors
 	CompleteNothing(cmd, chartsFlag)
 }

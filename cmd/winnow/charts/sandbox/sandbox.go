@@ -18,7 +18,7 @@ import (
 )
 
 // Verb is the argument of the process, which calls Serve.
-const Verb = "render-chart"
+const Verb = "sandbox"
 
 // program is the name that the process goes by.
 const program = "winnow"

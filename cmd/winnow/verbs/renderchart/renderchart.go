@@ -10,7 +10,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 )
 
-// New returns winnow render-chart.
+// New returns winnow sandbox.
 func New() *cobra.Command {
 	return &cobra.Command{
 		Use:    sandbox.Verb,
