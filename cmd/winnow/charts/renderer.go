@@ -76,9 +76,9 @@ func (r Renderer) Render(ctx context.Context, all []Chart) ([]Rendered, error) {
 
 // one fetches and renders one chart.
 func (r Renderer) one(ctx context.Context, out *Rendered, processes chan struct{}) error {
-	reference := out.Chart.To
+	reference := out.To
 	if r.FromOriginals {
-		reference = out.Chart.From
+		reference = out.From
 	}
 	packed, err := r.Source.Fetch(ctx, reference)
 	if err != nil {

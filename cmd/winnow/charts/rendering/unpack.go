@@ -76,7 +76,7 @@ func (u *unpacker) archive(directory string, packed []byte) error {
 		_, below, isBelow := strings.Cut(name, "/")
 		switch {
 		case name == "Chart.yaml":
-			return errors.New("Chart.yaml is not in a directory: pack the directory of the chart, as helm package does")
+			return errors.New("it has a Chart.yaml that is not in a directory: pack the directory of the chart, as helm package does")
 		case !isBelow: // Helm does not read it
 		default:
 			err = u.file(path.Join(directory, below), content)

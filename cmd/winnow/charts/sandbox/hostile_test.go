@@ -19,7 +19,7 @@ import (
 const endless = "{{ range until 100000 }}{{ range until 100000 }}{{ range until 100000 }}{{ end }}{{ end }}{{ end }}"
 
 // Every chart ends in an error, or renders to what is there without it, within the limits.
-func TestHostileCharts(t *testing.T) {
+func TestCostOfHostileCharts(t *testing.T) {
 	short, small := limits(), limits()
 	short.Time = 2 * time.Second
 	small.Memory, small.Output = 512<<20, 1<<20

@@ -63,7 +63,8 @@ func (s *Sandbox) run(ctx context.Context, input []byte) ([]byte, error) {
 	output := &limitedBuffer{most: s.limits.Output, exceed: func() { end(&LimitError{"output", s.limits}) }}
 	messages := &limitedBuffer{most: maxMessages}
 
-	cmd := exec.CommandContext(bounded, s.executable) // which kills it at the end of the context
+	cmd := exec.CommandContext(bounded, program) // which kills it at the end of the context
+	cmd.Path, cmd.Err = s.executable, nil        // this program, whatever its name is and where it lies
 	cmd.Args = []string{program, Verb}
 	cmd.Env = []string{"GOMAXPROCS=2", "GOTRACEBACK=none"}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(input), output, messages

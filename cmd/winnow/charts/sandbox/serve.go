@@ -30,7 +30,7 @@ func Serve(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	}
 	debug.SetMaxStack(maxStack)
 	time.AfterFunc(j.Limits.Time+j.Limits.Time/4, func() { os.Exit(exitTime) })
-	go exitAbove(j.Limits.Memory + j.Limits.Memory/4)
+	go exitAbove(uint64(max(j.Limits.Memory+j.Limits.Memory/4, 0)))
 	answer, err := rendering.Do(ctx, j.Request)
 	if err != nil {
 		return err
@@ -39,11 +39,11 @@ func Serve(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 }
 
 // exitAbove ends the process once it has more memory than the limit.
-func exitAbove(limit int64) {
+func exitAbove(limit uint64) {
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	for {
 		metrics.Read(samples)
-		if int64(samples[0].Value.Uint64()-samples[1].Value.Uint64()) > limit {
+		if samples[0].Value.Uint64()-samples[1].Value.Uint64() > limit {
 			os.Exit(exitMemory)
 		}
 		time.Sleep(interval)

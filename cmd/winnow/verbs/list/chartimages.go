@@ -17,7 +17,7 @@ import (
 // addChart adds the images of a rendered chart. It reports whether these are all.
 func (l *imageList) addChart(r charts.Rendered, pipeline *transform.Pipeline) (complete bool) {
 	about := listedChart{
-		Application: r.Application, Version: r.Version, URL: output.WithoutUsers(r.Chart.To.URL), Chart: r.Chart.To.Name, ChartVersion: r.Chart.To.Version,
+		Application: r.Application, Version: r.Version, URL: output.WithoutUsers(r.To.URL), Chart: r.To.Name, ChartVersion: r.To.Version,
 	}
 	switch {
 	case r.Missing != "":

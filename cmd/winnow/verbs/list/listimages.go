@@ -80,7 +80,7 @@ func (o *listOptions) unmirror(in *charts.Input) error {
 	if o.Selection == nil {
 		return nil
 	}
-	without := o.Selection.CatalogSelection.DeepCopy()
+	without := o.Selection.DeepCopy()
 	without.Spec.Mirrors, without.Spec.RequireMirrors = nil, false
 	options, err := render.FromSpec(without)
 	if err != nil {
