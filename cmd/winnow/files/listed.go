@@ -124,7 +124,7 @@ func checkListed(dir, list string, earlier, needed []string) error {
 		}
 	}
 	for _, top := range slices.Concat(topsOf(earlier), needed) {
-		err := fs.WalkDir(os.DirFS(dir), top, func(name string, entry fs.DirEntry, err error) error {
+		err := fs.WalkDir(os.DirFS(dir), top, func(name string, _ fs.DirEntry, err error) error {
 			switch {
 			case errors.Is(err, fs.ErrNotExist):
 				return nil

@@ -84,7 +84,7 @@ func TestSelectionsAreListedForLabelsOnly(t *testing.T) {
 	labelled := func(manager string) []metav1.ManagedFieldsEntry {
 		fields := `{"f:metadata":{"f:labels":{"f:` + v1alpha1.UnmanagedLabel + `":{}}}}`
 		return []metav1.ManagedFieldsEntry{{
-			Manager: manager, Operation: metav1.ManagedFieldsOperationApply, FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)},
+			Manager: manager, Operation: metav1.ManagedFieldsOperationApply, FieldsV1: metav1.NewFieldsV1(fields),
 		}}
 	}
 	for _, test := range []struct {

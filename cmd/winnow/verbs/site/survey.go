@@ -103,17 +103,23 @@ func since(ctx context.Context, git repository.Git, s *model.Survey) error {
 	return ctx.Err()
 }
 
+// names reports whether a file has an OCIRepository of a name with a revision as it is: a tag after a colon, or a digest after @.
+func names(content []byte, name, revision string) bool {
+	found, err := stagefile.Find(content)
+	return err == nil && slices.ContainsFunc(found, func(s stagefile.Stage) bool {
+		if s.Digest != "" {
+			return s.Name == name && revision == "@"+s.Digest
+		}
+		return s.Name == name && s.Follows == "tag "+strings.TrimPrefix(revision, ":")
+	})
+}
+
 // sinceOf returns the earliest time since which the files of sources have had a revision; zero where none has it as it is.
 func sinceOf(ctx context.Context, git repository.Git, head, address string, sources []revision.Source) (earliest time.Time) {
 	_, written := model.Split(address)
 	seen := map[string]bool{}
 	for _, source := range sources {
-		has := func(content []byte) bool {
-			found, err := stagefile.Find(content)
-			return err == nil && slices.ContainsFunc(found, func(s stagefile.Stage) bool {
-				return s.Name == source.Name && (s.Digest != "" && written == "@"+s.Digest || s.Digest == "" && s.Follows == "tag "+strings.TrimPrefix(written, ":"))
-			})
-		}
+		has := func(content []byte) bool { return names(content, source.Name, written) }
 		for _, file := range append([]string{source.File}, source.Inputs...) {
 			if seen[file] || !repository.IsYAML(file) {
 				continue

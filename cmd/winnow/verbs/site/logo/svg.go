@@ -42,7 +42,7 @@ func set(names ...string) map[string]bool {
 // entities, and so is every encoding but UTF-8.
 func checkSVG(data []byte) error {
 	decoder := xml.NewDecoder(bytes.NewReader(data))
-	var open []xml.Name
+	var in svg
 	for count := 0; ; count++ {
 		token, err := decoder.Token()
 		switch {
@@ -50,32 +50,41 @@ func checkSVG(data []byte) error {
 			return nil
 		case err != nil:
 			return fmt.Errorf("reading XML: %w", err)
-		case count > maxElements || len(open) > maxDepth:
+		case count > maxElements || len(in.open) > maxDepth:
 			return fmt.Errorf("it has more than %d parts, or more than %d in each other", maxElements, maxDepth)
 		}
-		switch t := token.(type) {
-		case xml.StartElement:
-			if err := checkElement(t, len(open) == 0); err != nil {
-				return err
-			}
-			open = append(open, t.Name)
-		case xml.EndElement:
-			open = open[:len(open)-1]
-		case xml.CharData:
-			if len(open) > 0 && open[len(open)-1].Local == "style" {
-				err = checkStyle(string(t))
-			}
-		case xml.ProcInst:
-			if t.Target != "xml" || count > 0 {
-				err = fmt.Errorf("it has the processing instruction %q", t.Target)
-			}
-		case xml.Directive:
-			err = errors.New("it has a document type")
-		}
-		if err != nil {
+		if err := in.check(token, count == 0); err != nil {
 			return err
 		}
 	}
+}
+
+// svg is a document that is read up to somewhere.
+type svg struct {
+	// open are the elements that have not ended.
+	open []xml.Name
+}
+
+func (in *svg) check(token xml.Token, isFirst bool) error {
+	switch t := token.(type) {
+	case xml.StartElement:
+		isRoot := len(in.open) == 0
+		in.open = append(in.open, t.Name)
+		return checkElement(t, isRoot)
+	case xml.EndElement:
+		in.open = in.open[:len(in.open)-1]
+	case xml.CharData:
+		if len(in.open) > 0 && in.open[len(in.open)-1].Local == "style" {
+			return checkStyle(string(t))
+		}
+	case xml.ProcInst:
+		if t.Target != "xml" || !isFirst {
+			return fmt.Errorf("it has the processing instruction %q", t.Target)
+		}
+	case xml.Directive:
+		return errors.New("it has a document type")
+	}
+	return nil
 }
 
 func checkElement(t xml.StartElement, isRoot bool) error {

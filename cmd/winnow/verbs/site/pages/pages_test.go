@@ -4,6 +4,7 @@ package pages
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -269,7 +270,7 @@ func tags(t *testing.T, content []byte) (all []html.Token) {
 	for tokens := html.NewTokenizer(bytes.NewReader(content)); ; {
 		switch tokens.Next() {
 		case html.ErrorToken:
-			if tokens.Err() != io.EOF {
+			if !errors.Is(tokens.Err(), io.EOF) {
 				t.Fatal(tokens.Err())
 			}
 			return all
