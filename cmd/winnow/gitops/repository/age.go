@@ -46,7 +46,7 @@ func (g Git) History(ctx context.Context, commit, name string, each func(change 
 	if err != nil {
 		return err
 	}
-	out, err := g.run(ctx, "log", "--first-parent", "--format=%H %ct", "-n", strconv.Itoa(maxChanges), commit, "--", file)
+	out, err := g.run(ctx, "log", "--no-show-signature", "--first-parent", "--format=%H %ct", "-n", strconv.Itoa(maxChanges), commit, "--", file)
 	if err != nil {
 		return fmt.Errorf("%s: reading its history: %w", name, err)
 	}

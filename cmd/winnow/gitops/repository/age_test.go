@@ -24,6 +24,10 @@ at 5; mkdir dir; git mv other dir/moved; git commit -q -m move
 at 6; put again a
 at 7; put again b
 at 8; put again a
+printf '#!/bin/sh\ntouch ran\necho gpg: signed >&2\n' >gpg; chmod +x gpg
+git config gpg.program "$PWD/gpg"; git config log.showSignature true
+git reset -q $(git cat-file commit HEAD | awk '{ print } /^committer/ { print "gpgsig -----BEGIN PGP SIGNATURE-----\n \n -----END PGP SIGNATURE-----" }' |
+  git hash-object -t commit -w --stdin)
 `
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip(err)
@@ -50,5 +54,11 @@ at 8; put again a
 				t.Errorf("Since() = %s, %v, want %s", got, err, test.want)
 			}
 		})
+	}
+	if at, err := (Git{}).Time(t.Context(), "HEAD"); err != nil || at.Format(time.DateOnly) != "2026-01-08" {
+		t.Errorf("Time() = %s, %v", at, err)
+	}
+	if _, err := os.Stat("ran"); err == nil {
+		t.Error("the program that checks signatures ran")
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // Time returns the time of the committer of a commit.
 func (g Git) Time(ctx context.Context, commit string) (time.Time, error) {
-	out, err := g.run(ctx, "log", "-1", "--format=%ct", commit)
+	out, err := g.run(ctx, "log", "--no-show-signature", "-1", "--format=%ct", commit)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("reading the time of %s: %w", Short(commit), err)
 	}
