@@ -3,9 +3,19 @@
 package logo
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
+
+// uses returns groups of ten that each use the one before ten times.
+func uses(levels int) string {
+	groups := `<path id="a0"/>`
+	for i := range levels {
+		groups += fmt.Sprintf(`<g id="a%d">%s</g>`, i+1, strings.Repeat(fmt.Sprintf(`<use href="#a%d"/>`, i), 10))
+	}
+	return groups
+}
 
 func TestAccept(t *testing.T) {
 	svg := func(inner string) string {
@@ -18,6 +28,18 @@ func TestAccept(t *testing.T) {
 	}{
 		{"a drawing", svg(`<defs><linearGradient id="a"/></defs><path fill="url(#a)" d="M0 0h1"/>`), ".svg"},
 		{"a declaration", `<?xml version="1.0" encoding="UTF-8"?>` + svg(`<g/>`), ".svg"},
+		{"an id that is used", svg(`<defs><clipPath id="c"><use xlink:href="#p"/></clipPath><path id="p"/></defs><g clip-path="url(#c)"/>`), ".svg"},
+		{"a style with a gradient", svg(`<style>.a{fill:url(#g)}</style><radialGradient id="g" xlink:href="#h"/><path class="a"/>`), ".svg"},
+		{"a style with a mask", svg(`<style>.a{mask:url(#m)}</style><mask id="m"><path class="a"/></mask>`), ""},
+		{"a use of uses", svg(uses(11)), ""},
+		{"masks of masks", svg(strings.NewReplacer("use href=", "path mask=", `"#`, `"url(#`, `"/>`, `)"/>`).Replace(uses(11))), ""},
+		{"a use of itself", svg(`<g id="a"><use href="#a"/></g>`), ""},
+		{"an id in a namespace", svg(`<g xml:id="a"/>`), ""},
+		{"an id that is encoded", svg(`<use href="#%61"/>`), ""},
+		{"a style with a comment", svg(`<style>g{background:u<!-- -->rl(https://example.com)}</style>`), ""},
+		{"a style with a section", svg(`<style>g{background:u<![CDATA[rl(https://example.com)]]></style>`), ""},
+		{"a style with an element", svg(`<style>g{background:u<desc/>rl(https://example.com)}</style>`), ""},
+		{"no element", " ", ""},
 		{"a style", svg(`<style>.a{fill:#fff}</style><use xlink:href="#a"/>`), ".svg"},
 		{"pixels in a drawing", svg(`<image href="data:image/png;base64,AAAA"/>`), ".svg"},
 		{"a PNG", "\x89PNG\r\n\x1a\n...", ".png"},

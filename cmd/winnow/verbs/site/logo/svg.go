@@ -42,41 +42,35 @@ func set(names ...string) map[string]bool {
 // entities, and so is every encoding but UTF-8.
 func checkSVG(data []byte) error {
 	decoder := xml.NewDecoder(bytes.NewReader(data))
-	var in svg
+	of := drawing{byID: map[string]*part{}}
 	for count := 0; ; count++ {
 		token, err := decoder.Token()
 		switch {
-		case errors.Is(err, io.EOF) && count > 0:
-			return nil
+		case errors.Is(err, io.EOF):
+			return of.check()
 		case err != nil:
 			return fmt.Errorf("reading XML: %w", err)
-		case count > maxElements || len(in.open) > maxDepth:
+		case count > maxElements || len(of.open) > maxDepth:
 			return fmt.Errorf("it has more than %d parts, or more than %d in each other", maxElements, maxDepth)
 		}
-		if err := in.check(token, count == 0); err != nil {
+		if err := of.checkToken(token, count == 0); err != nil {
 			return err
 		}
 	}
 }
 
-// svg is a document that is read up to somewhere.
-type svg struct {
-	// open are the elements that have not ended.
-	open []xml.Name
-}
-
-func (in *svg) check(token xml.Token, isFirst bool) error {
+// checkToken checks a part of a document, and adds it to the drawing.
+func (d *drawing) checkToken(token xml.Token, isFirst bool) error {
 	switch t := token.(type) {
 	case xml.StartElement:
-		isRoot := len(in.open) == 0
-		in.open = append(in.open, t.Name)
-		return checkElement(t, isRoot)
-	case xml.EndElement:
-		in.open = in.open[:len(in.open)-1]
-	case xml.CharData:
-		if len(in.open) > 0 && in.open[len(in.open)-1].Local == "style" {
-			return checkStyle(string(t))
+		if err := checkElement(t, len(d.open) == 0); err != nil {
+			return err
 		}
+		return d.begin(t)
+	case xml.EndElement:
+		return d.end()
+	case xml.CharData:
+		d.text(string(t))
 	case xml.ProcInst:
 		if t.Target != "xml" || !isFirst {
 			return fmt.Errorf("it has the processing instruction %q", t.Target)
@@ -110,7 +104,7 @@ func checkAttribute(element string, a xml.Attr) error {
 		return fmt.Errorf("it has the attribute %q", a.Name.Local)
 	case (name == "href" || name == "src") && !strings.HasPrefix(value, "#") && !isPicture:
 		return fmt.Errorf("its element %q refers to something else", element)
-	case name == "base" || strings.Contains(value, "script:"):
+	case name == "base" || strings.Contains(value, "script:") || name == "href" && strings.HasPrefix(value, "#") && strings.Contains(value, "%"):
 		return fmt.Errorf("it has the attribute %q", a.Name.Local)
 	}
 	return checkStyle(a.Value)
@@ -120,7 +114,7 @@ func checkAttribute(element string, a xml.Attr) error {
 // document itself.
 func checkStyle(text string) error {
 	text = strings.ToLower(text)
-	if strings.Contains(text, "@") || strings.Contains(text, `\`) || strings.Contains(text, "image-set") || strings.Contains(text, "/*") {
+	if strings.Contains(text, "@") || strings.Contains(text, `\`) || strings.Contains(text, "image-set") || strings.Contains(text, "%23") || strings.Contains(text, "/*") {
 		return errors.New("it has a style that may load something")
 	}
 	for rest := text; ; {
