@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"path"
 	"runtime"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/fetching"
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/rendering"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // Source has charts: a *fetching.Fetcher, or a *fetching.Directory.
@@ -101,6 +103,9 @@ func (r Renderer) one(ctx context.Context, out *Rendered, processes chan struct{
 			return fmt.Errorf("%s: %w", reference, err)
 		}
 		last := len(answer.Renders) - 1
+		if has := answer.Version; strings.TrimPrefix(has, "v") != strings.TrimPrefix(reference.Version, "v") {
+			answer.Renders[0].Notes = append(answer.Renders[0].Notes, fmt.Sprintf("its archive has the version %s of the chart", excerpt.Quoted(has)))
+		}
 		out.Rendered = append(out.Rendered, Pair{To: answer.Renders[0], From: answer.Renders[last]})
 	}
 	return nil

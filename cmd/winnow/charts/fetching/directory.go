@@ -21,8 +21,10 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// Bounds of a directory of charts, and of a Chart.yaml in it.
+// Bounds of a directory of charts, of a Chart.yaml in it, in bytes, and of the rules of a .helmignore: each is compared with
+// each file.
 const (
+	maxRules     = 500
 	maxEntries   = 100_000
 	maxChartYAML = 1 << 20
 )
@@ -72,7 +74,10 @@ func OpenDirectory(ctx context.Context, name string) (*Directory, error) {
 // chart adds a directory with a Chart.yaml, unless that does not say what chart it is of.
 func (d *Directory) chart(fsys fs.FS, at string) error {
 	content, err := bounded.ReadFile(fsys, path.Join(at, chartFile), maxChartYAML)
-	if err != nil {
+	switch {
+	case errors.Is(err, bounded.ErrTooLarge): // it is no chart that could be rendered
+		return nil
+	case err != nil:
 		return err
 	}
 	if about, err := yamlnode.First(content); err == nil {
@@ -129,6 +134,9 @@ func Pack(ctx context.Context, name string, fsys fs.FS) ([]byte, error) {
 	}
 	rules := ignore.Empty()
 	if content, ok := found.Content(ignore.HelmIgnore); ok {
+		if lines := bytes.Count(content, []byte("\n")); lines > maxRules || len(content) > maxRules*100 {
+			return nil, fmt.Errorf("%s has more than %d lines, or %d bytes", ignore.HelmIgnore, maxRules, maxRules*100)
+		}
 		if rules, err = ignore.Parse(bytes.NewReader(content)); err != nil {
 			return nil, fmt.Errorf("%s: %w", ignore.HelmIgnore, err)
 		}
@@ -136,6 +144,9 @@ func Pack(ctx context.Context, name string, fsys fs.FS) ([]byte, error) {
 	rules.AddDefaults()
 	kept := tree.New()
 	for _, file := range found.Paths() {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		ignored, err := isIgnored(rules, found.FS(), file)
 		if err != nil {
 			return nil, err

@@ -41,6 +41,10 @@ func TestFetchFromADirectory(t *testing.T) {
 		"charts/none/Chart.yaml":       "[",
 		"charts/linked/Chart.yaml":     "name: linked\nversion: 1.0.0\n",
 	})
+	write(t, directory, map[string]string{
+		"charts/large/Chart.yaml":    "name: large\nversion: 1.0.0\n" + strings.Repeat("# large\n", 1<<18),
+		"charts/ignoring/Chart.yaml": "name: ignoring\nversion: 1.0.0\n", "charts/ignoring/.helmignore": strings.Repeat("*a*b*c\n", 1000),
+	})
 	if err := os.Symlink("/etc/passwd", filepath.Join(directory, "charts/linked/values.yaml")); err != nil {
 		t.Skip(err)
 	}
@@ -66,7 +70,7 @@ func TestFetchFromADirectory(t *testing.T) {
 		t.Errorf("packed are %q, want %q", got, want)
 	}
 	for name, want := range map[string]string{
-		"linked": "symbolic link is not allowed", "missing": "neither missing-1.0.0.tgz nor a directory",
+		"linked": "symbolic link is not allowed", "large": "neither large-1.0.0.tgz nor a directory", "ignoring": ".helmignore has more than 500 lines", "missing": "neither missing-1.0.0.tgz nor a directory",
 	} {
 		if _, err := fetch(name, "1.0.0"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)

@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/transform"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -41,17 +42,17 @@ func Find(manifest string) (found []Image, err error) {
 			return found, errors.Join(append(problems, err)...)
 		}
 		content := document.Content[0]
-		if _, bounded := yamlnode.Check(content, yamlnode.MaxAliased, func(int, string, ...any) {}); !bounded {
-			problems = append(problems, errors.New("it is nested too deep, too large, or its aliases are"))
-			continue
-		}
 		kind := text(content, "kind")
 		if kind == "CustomResourceDefinition" {
 			continue
 		}
+		if _, bounded := yamlnode.Check(content, yamlnode.MaxAliased, func(int, string, ...any) {}); !bounded {
+			problems = append(problems, errors.New("it is nested too deep, too large, or its aliases are"))
+			continue
+		}
 		metadata := yamlnode.Lookup(content, "metadata")
 		s := search{object: strings.TrimSpace(kind + " " + strings.Trim(text(metadata, "namespace")+"/"+text(metadata, "name"), "/"))}
-		s.node(yamlnode.Resolve(content), "", "")
+		s.node(yamlnode.Resolve(content), "")
 		found = append(found, s.found...)
 	}
 	return found, errors.Join(problems...)
@@ -69,37 +70,58 @@ func text(node *yaml.Node, key string) string {
 // search looks for images in one object.
 type search struct {
 	object string
-	found  []Image
+	// path of the value: the keys and indexes above it. It is joined only for an image, because keys may be long.
+	path  []string
+	found []Image
 }
 
 // node looks for images in a value, which stands at a key; the key is empty in a list.
-func (s *search) node(node *yaml.Node, path, key string) {
+func (s *search) node(node *yaml.Node, key string) {
 	switch node.Kind {
 	case yaml.MappingNode:
-		if key == imageKey && s.parts(node, path) {
+		if key == imageKey && s.parts(node) {
 			return
 		}
 		for _, entry := range yamlnode.Entries(node) {
-			s.node(entry.Value, path+"."+entry.Name, entry.Name)
+			s.below(".", entry.Name, entry.Value, entry.Name)
 		}
 	case yaml.SequenceNode:
 		for i, element := range node.Content {
-			s.node(yamlnode.Resolve(element), path+"["+strconv.Itoa(i)+"]", "")
+			s.below("[", strconv.Itoa(i), yamlnode.Resolve(element), "")
 		}
 	case yaml.ScalarNode:
 		if value, ok := yamlnode.Text(node); ok {
-			s.text(value, path, key)
+			s.text(value, key)
 		}
 	}
+}
+
+// below looks for images in a value at a key or an index, behind a mark that says which of both it is.
+func (s *search) below(mark, name string, value *yaml.Node, key string) {
+	s.path = append(s.path, mark, name)
+	s.node(value, key)
+	s.path = s.path[:len(s.path)-2]
+}
+
+// joined returns the path as text, cut where it is long.
+func (s *search) joined() string {
+	var joined strings.Builder
+	for i := 0; i < len(s.path) && joined.Len() < maxPath; i += 2 {
+		joined.WriteString(s.path[i] + excerpt.To(s.path[i+1], maxPath))
+		if s.path[i] == "[" {
+			joined.WriteByte(']')
+		}
+	}
+	return joined.String()
 }
 
 // imageKey is the key of the image of a container, and of most custom resources.
 const imageKey = "image"
 
 // parts looks for an image in a mapping: that of a volume, or one of a custom resource, in parts.
-func (s *search) parts(mapping *yaml.Node, path string) bool {
+func (s *search) parts(mapping *yaml.Node) bool {
 	if reference := text(mapping, "reference"); reference != "" {
-		return s.add(reference, path+".reference", true)
+		return s.add(reference, ".reference", true)
 	}
 	repository := text(mapping, "repository")
 	if repository == "" {
@@ -114,7 +136,7 @@ func (s *search) parts(mapping *yaml.Node, path string) bool {
 	if digest := text(mapping, "digest"); digest != "" {
 		repository += "@" + digest
 	}
-	return s.add(repository, path, true)
+	return s.add(repository, "", true)
 }
 
 // inLine finds the image in a line of a file of YAML.
@@ -126,38 +148,40 @@ const (
 	maxReference = 512
 	// maxFound bounds the images that are found in a text, in number.
 	maxFound = 1000
+	// maxPath bounds the path of an image, and a key in it, in bytes.
+	maxPath = 1000
 )
 
 // text looks for images in a text.
-func (s *search) text(value, path, key string) {
+func (s *search) text(value, key string) {
 	switch {
 	case key == imageKey:
-		s.add(value, path, true)
+		s.add(value, "", true)
 	case strings.Contains(value, "\n"):
 		before := len(s.found)
 		for line := range strings.Lines(value[:min(len(value), maxText)]) {
 			if match := inLine.FindStringSubmatch(line); match != nil {
 				line = match[1]
 			}
-			if s.argument(line, path); len(s.found)-before == maxFound {
+			if s.argument(line); len(s.found)-before == maxFound {
 				return
 			}
 		}
 	default:
-		s.argument(value, path)
+		s.argument(value)
 	}
 }
 
 // argument adds an image that stands alone, or behind an equals sign as in arguments of programs.
-func (s *search) argument(value, path string) {
+func (s *search) argument(value string) {
 	if _, behind, isFlag := strings.Cut(value, "="); isFlag {
 		value = behind
 	}
-	s.add(value, path, false)
+	s.add(value, "", false)
 }
 
-// add adds an image, if the value is one. In a text, only a reference with its registry and a tag or a digest is.
-func (s *search) add(value, path string, isField bool) bool {
+// add adds an image, if the value is one. It stands at the path, or at a field below it. In a text, only a reference with its registry and a tag or a digest is.
+func (s *search) add(value, field string, isField bool) bool {
 	if len(value) > maxReference {
 		return false
 	}
@@ -165,6 +189,6 @@ func (s *search) add(value, path string, isField bool) bool {
 	if !ok || !isField && !tagged {
 		return false
 	}
-	s.found = append(s.found, Image{Address: address, Object: s.object, Path: path, InText: !isField})
+	s.found = append(s.found, Image{Address: address, Object: s.object, Path: s.joined() + field, InText: !isField})
 	return true
 }

@@ -77,6 +77,21 @@ func TestHostileManifestsAreNotSearched(t *testing.T) {
 	}
 }
 
+// The path of a value is not written out for each: with a long key, that took gigabytes and hours.
+func TestALongKeyIsNoWork(t *testing.T) {
+	manifest := "image: redis\n? " + strings.Repeat("a", 900_000) + "\n: [" + strings.Repeat(`"",`, 300_000) + "]\n"
+	if found, err := images.Find(manifest); err != nil || len(found) != 1 {
+		t.Errorf("Find() = %d images, %v", len(found), err)
+	}
+}
+
+func TestADefinitionOfAnyDepthHasNoImages(t *testing.T) {
+	manifest := "kind: CustomResourceDefinition\nspec: " + strings.Repeat("[", 200) + strings.Repeat("]", 200)
+	if found, err := images.Find(manifest); err != nil || len(found) > 0 {
+		t.Errorf("Find() = %v, %v", found, err)
+	}
+}
+
 // Whatever a manifest has, searching it ends, and an image that is found is a reference.
 func FuzzFind(f *testing.F) {
 	for _, manifest := range []string{

@@ -7,12 +7,16 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"sigs.k8s.io/yaml"
 )
 
 // maxGenerated bounds the fields of a manifest that are listed; with more, all of it is generated.
 const maxGenerated = 100
+
+// Comments stands for the comments of a manifest, in place of the path of a field.
+const Comments = "#"
 
 // markGenerated sets the generated fields of manifests, by those of another render.
 func markGenerated(all, again []Manifest) {
@@ -33,8 +37,11 @@ func differing(text, again string) []string {
 		return []string{""}
 	}
 	paths := differences(nil, "", a, b)
-	if len(paths) == 0 || len(paths) > maxGenerated { // without any, comments differ, or documents behind the first
+	switch {
+	case len(paths) > maxGenerated, len(paths) == 0 && strings.Contains(text, "\n---"): // documents behind the first may differ
 		return []string{""}
+	case len(paths) == 0:
+		return []string{Comments}
 	}
 	return paths
 }

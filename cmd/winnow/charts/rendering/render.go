@@ -36,7 +36,7 @@ func Do(ctx context.Context, r Request) (Answer, error) {
 	case err != nil:
 		return Answer{Refused: brief(err)}, nil
 	}
-	answer := Answer{Name: loaded.Name()}
+	answer := Answer{Name: loaded.Name(), Version: loaded.Metadata.Version}
 	for _, values := range r.Values {
 		one, err := renderTwice(ctx, r, caps, values)
 		if ctx.Err() != nil {

@@ -17,8 +17,9 @@ type Request struct {
 
 // Answer is a chart as it was rendered.
 type Answer struct {
-	// Name of the chart in its Chart.yaml.
-	Name string `json:"name"`
+	// Name and Version of the chart in its Chart.yaml.
+	Name    string `json:"name"`
+	Version string `json:"version"`
 	// Renders are in the order of the values of the request.
 	Renders []Render `json:"renders"`
 	// Refused is the reason why the archive is no chart; then there are no renders.
@@ -41,6 +42,6 @@ type Manifest struct {
 	Path string `json:"path"`
 	Text string `json:"text"`
 	// Generated are the fields that differ between two renders with the same values, such as passwords, as dotted paths. An
-	// empty path stands for all of the manifest.
+	// empty path stands for all of the manifest, and Comments for its comments.
 	Generated []string `json:"generated,omitempty"`
 }

@@ -62,7 +62,7 @@ func (l *imageList) addRender(c *listedChart, r charts.Pair, pipeline *transform
 		}
 		l.add(listed, pipeline)
 	}
-	c.Images, c.Problem = len(found), problem
+	c.Images, c.Problem, c.IsFinding = len(found), problem, problem != ""
 }
 
 // repositoryOf returns the address of an image without its tag and digest.
@@ -72,6 +72,12 @@ func repositoryOf(address string) string {
 		return address[:end+i]
 	}
 	return address
+}
+
+// contains reports whether a field is another one, or has it below it. The empty field has all others.
+func contains(field, other string) bool {
+	rest, found := strings.CutPrefix(other, field)
+	return found && (field == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // place is where a manifest refers to an image.
@@ -101,7 +107,7 @@ func imagesOf(manifests []rendering.Manifest) (all map[place]placed, problem str
 			for _, taken := all[at]; taken; _, taken = all[at] {
 				at.ordinal++
 			}
-			isGenerated := slices.ContainsFunc(m.Generated, func(field string) bool { return strings.HasPrefix(image.Path, field) })
+			isGenerated := slices.ContainsFunc(m.Generated, func(field string) bool { return contains(field, image.Path) })
 			all[at] = placed{image, isGenerated}
 		}
 	}
