@@ -264,9 +264,9 @@ chaos: ## Inject faults for ten minutes, and verify what is published.
 	WINNOW_CHAOS_SECONDS=$(CHAOS_SECONDS) $(GO_TEST_RACE) -tags e2e,$(NO_PLUGINS) -count=1 -run '^TestChaos$$' -timeout 60m -v ./test/e2e
 
 .PHONY: sweep
-sweep: ## Compare prunings of catalogs with opm (ten minutes).
-	@$(GO) run ./test/stack/cmd/stack -opm
-	WINNOW_SWEEP=all $(GO) test -count=1 -run '^TestOpm' -timeout 60m -v ./test/compat
+sweep: ## Compare with opm, and charts with Helm (ten minutes).
+	@$(GO) run ./test/stack/cmd/stack -opm -helm-cli
+	WINNOW_SWEEP=all $(GO) test -count=1 -run '^Test(Opm|Charts)' -timeout 60m -v ./test/compat
 
 # With opm, with which test/bench compares: `make bench BENCH=Opm` runs nothing else.
 .PHONY: bench

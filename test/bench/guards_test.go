@@ -52,7 +52,7 @@ func allocationsOf(t *testing.T, count int) allocations {
 
 // What a render costs is guarded without timings: by the memory that is allocated, which is the same on each machine, and
 // does not grow faster than the catalog.
-func TestAllocationsOfAnApplication(t *testing.T) {
+func TestCostOfAnApplication(t *testing.T) {
 	few, many := allocationsOf(t, 50), allocationsOf(t, 200)
 	t.Logf("for an application: %+v of 50, %+v of 200", few, many)
 	for _, test := range []struct {
