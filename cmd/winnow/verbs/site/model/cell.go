@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/selection/numbered"
 )
 
 // State of an application in clusters.
@@ -29,8 +30,8 @@ const (
 // Cell is what clusters have of an application.
 type Cell struct {
 	State State
-	// Versions are the labels of those that are in, in the order of the catalog. Latest is the highest of them, and Number
-	// its semantic version.
+	// Versions are the labels of those that are in, in the order of the catalog, or of their numbers where selections differ.
+	// Latest is the highest of them, and Number its semantic version.
 	Versions       []string
 	Latest, Number string
 	// Rule decided on the application, for Reason.
@@ -54,16 +55,11 @@ func contentOf(p selections.Published, catalogs map[*catalog.Catalog]*Catalog) c
 	cells := map[Key]*Cell{}
 	for _, d := range p.Side.Result.Selection.Decisions {
 		key := KeyOf(d.Application)
-		if known := cells[key]; known != nil && known.State == StateIn {
-			continue
-		}
 		cell := cellOf(d)
 		if d.Index < len(p.Side.Sources) {
 			cell.Catalog = catalogs[p.Side.Sources[d.Index].Catalog]
 		}
-		if cells[key] == nil || cell.State == StateIn {
-			cells[key] = cell
-		}
+		cells[key] = united(cells[key], cell)
 	}
 	return newContent(cells)
 }
@@ -141,7 +137,7 @@ func sortedKeys(cells map[Key]*Cell) []Key {
 	return slices.SortedFunc(maps.Keys(cells), func(a, b Key) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind)) })
 }
 
-// merged returns what a cluster has of several contents: what is in one of them is in.
+// merged returns what a cluster has of several contents.
 func merged(all []content) content {
 	if len(all) == 1 {
 		return all[0]
@@ -149,10 +145,60 @@ func merged(all []content) content {
 	cells := map[Key]*Cell{}
 	for _, one := range all {
 		for key, cell := range one.cells {
-			if known := cells[key]; known == nil || known.State == StateOut && cell.State != StateOut {
-				cells[key] = cell
-			}
+			cells[key] = united(cells[key], cell)
 		}
 	}
 	return newContent(cells)
+}
+
+// rank orders the states: of several, a cluster has the one with the highest.
+func (s State) rank() int { return slices.Index([]State{StateAbsent, StateOut, StateIn, StateHeld}, s) }
+
+// united returns what clusters have of an application that two selections, or two sources of one, decide on: the state and the
+// reason are those of the higher rank, and all else is that of both. a may be nil.
+func united(a, b *Cell) *Cell {
+	if a == nil {
+		return b
+	}
+	if a.State.rank() < b.State.rank() {
+		a, b = b, a
+	}
+	both := *a
+	if highest := highestOf(a, b); highest != a {
+		both.Latest, both.Number, both.Catalog = highest.Latest, highest.Number, highest.Catalog
+	}
+	if both.Versions = union(a.Versions, b.Versions); len(both.Versions) > len(a.Versions) {
+		slices.SortStableFunc(both.Versions, byNumber)
+	}
+	both.Held, both.Deprecated = union(a.Held, b.Held), union(a.Deprecated, b.Deprecated)
+	return &both
+}
+
+// highestOf returns the cell with the higher version, or else the first one.
+func highestOf(a, b *Cell) *Cell {
+	numbers := numbered.Of([]string{a.Number, b.Number})
+	if a.Latest == "" && b.Latest != "" || numbered.Descending(numbers[0], numbers[1]) > 0 {
+		return b
+	}
+	return a
+}
+
+// union returns the texts of a, and those that only b has.
+func union(a, b []string) []string {
+	all := slices.Clip(a)
+	for _, text := range b {
+		if !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// byNumber orders labels of versions, the lowest first, and those that are not semantic last.
+func byNumber(a, b string) int {
+	all := numbered.Of([]string{a, b})
+	if all[0].Parsed == nil || all[1].Parsed == nil {
+		return cmp.Or(numbered.Descending(all[0], all[1]), cmp.Compare(a, b))
+	}
+	return cmp.Or(numbered.Descending(all[1], all[0]), cmp.Compare(a, b))
 }
