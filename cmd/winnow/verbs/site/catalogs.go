@@ -180,9 +180,9 @@ func newestOf(group []opened, survey *model.Survey) opened {
 	if survey != nil {
 		since = survey.Since
 	}
-	newest := model.Newest(group[0].repository, slices.Compact(revisions), since)
+	newest, known := model.Newest(group[0].repository, slices.Compact(revisions), since)
 	i := slices.IndexFunc(group, func(o opened) bool { return o.revision == newest })
-	if i < 0 {
+	if !known || i < 0 {
 		i = len(group) - 1
 	}
 	return group[i]

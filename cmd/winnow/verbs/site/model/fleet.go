@@ -26,6 +26,7 @@ type Fleet struct {
 	Held       []Held
 	Deprecated []Deprecated
 	Behind     []Behind
+	Different  []Different
 	Upgrades   []Available
 	Instances  []Instance
 }
@@ -41,7 +42,8 @@ func NewFleet(s Survey) (*Fleet, []Unread) {
 	f.Held = newHeld(s.Report)
 	f.Deprecated = deprecated(f.Columns, f.Rows)
 	f.Upgrades = available(f.Columns, f.Rows)
-	f.Behind, f.Instances = behind(s), outdated(s.Published)
+	f.Behind, f.Different = behind(s)
+	f.Instances = outdated(s.Published)
 	for _, sentence := range s.Report.Unknown {
 		b.unread = append(b.unread, Unread{Reason: sentence})
 	}
@@ -54,7 +56,7 @@ func NewFleet(s Survey) (*Fleet, []Unread) {
 
 // Count is the number of things that need somebody.
 func (f *Fleet) Count() int {
-	return len(f.Held) + len(f.Deprecated) + len(f.Behind) + len(f.Upgrades) + len(f.Instances)
+	return len(f.Held) + len(f.Deprecated) + len(f.Behind) + len(f.Different) + len(f.Upgrades) + len(f.Instances)
 }
 
 // PlacesOf returns the columns of the fleet in which a catalog decides on an application, with the cells of these.

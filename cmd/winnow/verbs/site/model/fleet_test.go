@@ -89,6 +89,9 @@ func matrix(f *Fleet, unread []Unread, names ...string) string {
 	for _, b := range f.Behind {
 		fmt.Fprintf(&out, "behind: %s runs %s, not %s of %s\n", strings.Join(b.Clusters, " "), b.Runs, b.Newest, b.Repository)
 	}
+	for _, d := range f.Different {
+		fmt.Fprintf(&out, "different: %s runs %v\n", d.Repository, d.Revisions)
+	}
 	for _, u := range f.Upgrades {
 		fmt.Fprintf(&out, "upgrade of %s to %s from %v\n", u.Row.Name, u.Latest, u.From)
 	}
@@ -212,8 +215,8 @@ func TestTheNewestRevision(t *testing.T) {
 		{"one of which Git does not tell", []string{"@sha256:a", "@sha256:c"}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := Newest("r", test.revisions, since); got != test.want {
-				t.Errorf("Newest() = %q, want %q", got, test.want)
+			if got, known := Newest("r", test.revisions, since); got != test.want || known != (test.want != "") {
+				t.Errorf("Newest() = %q, %t, want %q", got, known, test.want)
 			}
 		})
 	}

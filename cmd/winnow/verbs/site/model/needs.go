@@ -45,6 +45,19 @@ type Behind struct {
 	Clusters []string
 }
 
+// Different is a repository of which Git gives clusters several revisions, and does not tell which is the newest.
+type Different struct {
+	// Repository is the address without tag and digest.
+	Repository string
+	Revisions  []Revision
+}
+
+// Revision is a tag or digest with the clusters that Git gives it.
+type Revision struct {
+	Revision string
+	Clusters []string
+}
+
 func (c *Column) places() []string {
 	if len(c.Clusters) > 0 {
 		return c.Clusters
@@ -103,9 +116,34 @@ func isLower(version, than string) bool {
 	return err == nil && a.LessThan(b)
 }
 
-// behind returns the clusters whose catalog, or artifact, is not the newest of its repository, by repository and revision.
-func behind(s Survey) (all []Behind) {
-	named := map[string]map[string][]string{} // revisions of a repository, with their places
+// behind returns the clusters whose catalog, or artifact, is not the newest of its repository, by repository and revision, and
+// the repositories of which that is not known.
+func behind(s Survey) (all []Behind, different []Different) {
+	named := namedBy(s)
+	for _, repository := range slices.Sorted(maps.Keys(named)) {
+		var revisions []Revision
+		for _, revision := range slices.Sorted(maps.Keys(named[repository])) {
+			clusters := slices.Sorted(slices.Values(named[repository][revision]))
+			revisions = append(revisions, Revision{revision, slices.Compact(clusters)})
+		}
+		address := output.WithoutUsers(repository)
+		newest, known := Newest(repository, slices.Sorted(maps.Keys(named[repository])), s.Since)
+		if !known {
+			different = append(different, Different{address, revisions})
+			continue
+		}
+		for _, r := range revisions {
+			if r.Revision != newest {
+				all = append(all, Behind{address, r.Revision, newest, s.Since[repository+newest], r.Clusters})
+			}
+		}
+	}
+	return all, different
+}
+
+// namedBy maps the repositories that Git names to their revisions, and these to the clusters.
+func namedBy(s Survey) map[string]map[string][]string {
+	named := map[string]map[string][]string{}
 	add := func(address, place string) {
 		repository, revision := Split(address)
 		if named[repository] == nil {
@@ -129,21 +167,12 @@ func behind(s Survey) (all []Behind) {
 		}
 		add(stage.Reference.Catalog, placeOf(stage))
 	}
-	for _, repository := range slices.Sorted(maps.Keys(named)) {
-		newest := Newest(repository, slices.Sorted(maps.Keys(named[repository])), s.Since)
-		for _, revision := range slices.Sorted(maps.Keys(named[repository])) {
-			if clusters := named[repository][revision]; newest != "" && revision != newest {
-				slices.Sort(clusters)
-				all = append(all, Behind{output.WithoutUsers(repository), revision, newest, s.Since[repository+newest], slices.Compact(clusters)})
-			}
-		}
-	}
-	return all
+	return named
 }
 
 // Newest returns the newest of the revisions of a repository, which begin with a colon or an @: the highest semantic version if
-// all are tags of such, else the one that Git has named last; empty where that is not known.
-func Newest(repository string, revisions []string, since map[string]time.Time) string {
+// all are tags of such, else the one that Git has named last. known reports whether that is so.
+func Newest(repository string, revisions []string, since map[string]time.Time) (newest string, known bool) {
 	tags := make([]string, len(revisions))
 	semantic := true
 	for i, revision := range revisions {
@@ -152,22 +181,21 @@ func Newest(repository string, revisions []string, since map[string]time.Time) s
 		semantic = semantic && err == nil
 	}
 	if len(revisions) == 1 {
-		return revisions[0]
+		return revisions[0], true
 	}
 	if semantic {
-		return ":" + numbered.Highest(tags)
+		return ":" + numbered.Highest(tags), true
 	}
-	newest := ""
 	for _, revision := range revisions {
 		at, known := since[repository+revision]
 		if !known {
-			return ""
+			return "", false
 		}
 		if newest == "" || at.After(since[repository+newest]) {
 			newest = revision
 		}
 	}
-	return newest
+	return newest, true
 }
 
 // Split cuts an address into that of the repository, and :tag, @digest or nothing.

@@ -5,6 +5,7 @@ package pages
 import (
 	"fmt"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/site/model"
 )
 
@@ -94,12 +95,21 @@ func (b book) front() *page {
 	case f != nil:
 		p.Figures = append(p.Figures, figure{f.Clusters, noun(f.Clusters, "cluster")}, figure{b.needs(), noun(b.needs(), "thing") + " for you"})
 		if b.needs() == 0 {
-			p.Calm = "Nothing. Every cluster has the newest that Git names, nothing is held, and nothing in use is deprecated. Enjoy your coffee."
+			p.Calm = calm(f)
 		}
 	case b.needs() == 0:
 		p.Calm = "Nothing. All catalogs could be read."
 	}
 	return p
+}
+
+// calm states what is known of a fleet that needs nobody.
+func calm(f *model.Fleet) string {
+	held := "no change since the commit " + repository.Short(f.Base) + " is held"
+	if f.Base == f.Head {
+		held = "what is held is not known without an earlier commit"
+	}
+	return "Nothing. Git gives all clusters the same revision of each repository, no catalog deprecates what they select, and " + held + ". Enjoy your coffee."
 }
 
 func noun(n int, of string) string {

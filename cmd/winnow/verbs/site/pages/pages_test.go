@@ -90,8 +90,11 @@ func exampleSite(t *testing.T) *model.Site {
 		}},
 		Deprecated: []model.Deprecated{{Row: row, Message: "2.13.0: too old", Clusters: []string{"clusters/berlin"}}},
 		Behind:     []model.Behind{{Repository: "oci://registry.example.com/catalog", Runs: ":v1.0.0", Newest: ":v2.0.0", Clusters: []string{"clusters/berlin"}}},
-		Upgrades:   []model.Available{{Row: row, Latest: "3.2.0", From: []model.Outdated{{Version: "3.1.5", Clusters: []string{"clusters/berlin", "clusters/oslo"}}}}},
-		Instances:  []model.Instance{{Name: "shop", Application: "argocd", Version: "3.0.0", Latest: "3.1.5", Clusters: []string{"clusters/berlin"}}},
+		Different: []model.Different{{Repository: "oci://registry.example.com/operators", Revisions: []model.Revision{
+			{Revision: ":blue", Clusters: []string{"clusters/berlin"}}, {Revision: "", Clusters: []string{"clusters/oslo"}},
+		}}},
+		Upgrades:  []model.Available{{Row: row, Latest: "3.2.0", From: []model.Outdated{{Version: "3.1.5", Clusters: []string{"clusters/berlin", "clusters/oslo"}}}}},
+		Instances: []model.Instance{{Name: "shop", Application: "argocd", Version: "3.0.0", Latest: "3.1.5", Clusters: []string{"clusters/berlin"}}},
 	}
 	return site
 }
@@ -139,6 +142,9 @@ func TestEmptySites(t *testing.T) {
 		want string
 	}{
 		{"nothing needs anybody", &model.Site{Fleet: &model.Fleet{}}, "index.html", "Enjoy your coffee"},
+		{"the same revisions, of which none is known to be the newest", &model.Site{Fleet: &model.Fleet{}}, "index.html", "Git gives all clusters the same revision of each repository"},
+		{"held changes that no earlier commit tells", &model.Site{Fleet: &model.Fleet{Head: "b", Base: "b"}}, "index.html", "what is held is not known"},
+		{"held changes since an earlier commit", &model.Site{Fleet: &model.Fleet{Head: "b", Base: "a"}}, "index.html", "no change since the commit a is held"},
 		{"no clusters", &model.Site{Fleet: &model.Fleet{}}, "fleet.html", "No cluster of this repository selects anything yet"},
 		{"no fleet", &model.Site{Catalogs: []*model.Catalog{{Name: "a"}}}, "index.html", "All catalogs could be read"},
 		{"a catalog without applications", &model.Site{Catalogs: []*model.Catalog{{Name: "a"}}}, "catalogs/a/index.html", "This catalog has no applications yet"},
