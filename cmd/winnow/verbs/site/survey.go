@@ -114,7 +114,8 @@ func names(content []byte, name, revision string) bool {
 	})
 }
 
-// sinceOf returns the earliest time since which the files of sources have had a revision; zero where none has it as it is.
+// sinceOf returns the earliest time since which the files of sources have had a revision; zero where none has it as it is, or
+// where a history cannot be read.
 func sinceOf(ctx context.Context, git repository.Git, head, address string, sources []revision.Source) (earliest time.Time) {
 	_, written := model.Split(address)
 	seen := map[string]bool{}
@@ -133,7 +134,10 @@ func sinceOf(ctx context.Context, git repository.Git, head, address string, sour
 				return earliest
 			}
 			change, err := git.Since(ctx, head, file, has)
-			if err == nil && (earliest.IsZero() || change.At.Before(earliest)) {
+			if err != nil {
+				return time.Time{}
+			}
+			if earliest.IsZero() || change.At.Before(earliest) {
 				earliest = change.At
 			}
 		}

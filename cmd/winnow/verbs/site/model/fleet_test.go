@@ -202,7 +202,7 @@ unread: spokes/edge/apps.yaml: OCIRepository applications: oci://example.com/ren
 
 func TestTheNewestRevision(t *testing.T) {
 	day := func(n int) time.Time { return time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC) }
-	since := map[string]time.Time{"r@sha256:a": day(1), "r@sha256:b": day(2), "r:edge": day(3)}
+	since := map[string]time.Time{"r@sha256:a": day(1), "r@sha256:b": day(2), "r:edge": day(3), "r@sha256:d": day(2)}
 	for _, test := range []struct {
 		name      string
 		revisions []string
@@ -212,6 +212,10 @@ func TestTheNewestRevision(t *testing.T) {
 		{"tags in the order of their numbers", []string{":v1.10.0", ":v1.9.0"}, ":v1.10.0"},
 		{"digests in the order of Git", []string{"@sha256:a", "@sha256:b"}, "@sha256:b"},
 		{"a tag that is no version", []string{":edge", "@sha256:b"}, ":edge"},
+		{"two that Git has named at the same time", []string{"@sha256:b", "@sha256:d"}, ""},
+		{"an older one, and two of the same time", []string{"@sha256:a", "@sha256:b", "@sha256:d"}, ""},
+		{"two of the same time, and a newer one", []string{"@sha256:b", "@sha256:d", ":edge"}, ":edge"},
+		{"tags of the same number", []string{":1.0.0", ":v1.0.0"}, ""},
 		{"one of which Git does not tell", []string{"@sha256:a", "@sha256:c"}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -170,32 +170,30 @@ func namedBy(s Survey) map[string]map[string][]string {
 	return named
 }
 
-// Newest returns the newest of the revisions of a repository, which begin with a colon or an @: the highest semantic version if
-// all are tags of such, else the one that Git has named last. known reports whether that is so.
+// Newest returns the newest of the revisions of a repository, at least one, which begin with a colon or an @: the highest
+// semantic version if all are tags of such, else the one that Git has named last. known reports whether there is one: two of the
+// same number, or of the same time, have no order.
 func Newest(repository string, revisions []string, since map[string]time.Time) (newest string, known bool) {
-	tags := make([]string, len(revisions))
-	semantic := true
-	for i, revision := range revisions {
-		tags[i] = strings.TrimPrefix(revision, ":")
-		_, err := semver.NewVersion(tags[i])
-		semantic = semantic && err == nil
-	}
 	if len(revisions) == 1 {
 		return revisions[0], true
 	}
-	if semantic {
-		return ":" + numbered.Highest(tags), true
-	}
-	for _, revision := range revisions {
-		at, known := since[repository+revision]
-		if !known {
+	compare := func(a, b string) int { return numbered.Descending(numberOf(b), numberOf(a)) }
+	if slices.ContainsFunc(revisions, func(r string) bool { return numberOf(r).Parsed == nil }) {
+		compare = func(a, b string) int { return since[repository+a].Compare(since[repository+b]) }
+		if slices.ContainsFunc(revisions, func(r string) bool { return since[repository+r].IsZero() }) {
 			return "", false
 		}
-		if newest == "" || at.After(since[repository+newest]) {
-			newest = revision
-		}
+	}
+	newest = slices.MaxFunc(revisions, compare)
+	if slices.ContainsFunc(revisions, func(r string) bool { return r != newest && compare(r, newest) == 0 }) {
+		return "", false
 	}
 	return newest, true
+}
+
+// numberOf returns the semantic version of a tag after its colon.
+func numberOf(revision string) numbered.Version {
+	return numbered.Of([]string{strings.TrimPrefix(revision, ":")})[0]
 }
 
 // Split cuts an address into that of the repository, and :tag, @digest or nothing.
