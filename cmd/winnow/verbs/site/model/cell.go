@@ -128,7 +128,11 @@ func newContent(cells map[Key]*Cell) content {
 	sum := sha256.New()
 	for _, key := range sortedKeys(cells) {
 		c := cells[key]
-		fmt.Fprintf(sum, "%q %q %q %q %q %q %q %q\n", key, c.State, c.Versions, c.Rule, c.Reason, c.Held, c.Deprecated, c.Latest)
+		fmt.Fprintf(sum, "%q %q %q %q %q %q %q %q", key, c.State, c.Versions, c.Rule, c.Reason, c.Held, c.Deprecated, c.Latest)
+		if c.Catalog != nil {
+			fmt.Fprintf(sum, " %q %q", c.Catalog.Name, c.Catalog.Address)
+		}
+		fmt.Fprintln(sum)
 	}
 	return content{cells, fmt.Sprintf("%x", sum.Sum(nil))}
 }

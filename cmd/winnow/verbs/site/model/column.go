@@ -61,12 +61,24 @@ func (c *Column) Count() int { return max(1, len(c.Clusters)) }
 // Row is an application in all columns.
 type Row struct {
 	Key
-	// Application is nil if no catalog that is shown has it.
-	Application *Application
+	// Applications are those of the catalogs of the cells, each once and in the order of the columns.
+	Applications []*Application
 	// Cells are as many as columns.
 	Cells []*Cell
 	// In counts the clusters that have it.
 	In int
+}
+
+// of returns the application of the catalog of a cell. A cell without a catalog, such as that of a stage, has the only one of the
+// row. It is nil where no catalog is known.
+func (r *Row) of(cell *Cell) *Application {
+	if cell.Catalog != nil {
+		return cell.Catalog.Find(r.Key)
+	}
+	if len(r.Applications) == 1 {
+		return r.Applications[0]
+	}
+	return nil
 }
 
 // absent is the cell of an application of which clusters know nothing.
@@ -221,8 +233,8 @@ func rowsOf(columns []*Column) []*Row {
 			if cell.State == StateIn {
 				row.In += column.Count()
 			}
-			if row.Application == nil {
-				row.Application = cell.Catalog.Find(key)
+			if a := cell.Catalog.Find(key); a != nil && !slices.Contains(row.Applications, a) {
+				row.Applications = append(row.Applications, a)
 			}
 		}
 		rows = append(rows, row)

@@ -16,14 +16,17 @@ import (
 
 // Deprecated is something deprecated that clusters have.
 type Deprecated struct {
-	Row      *Row
-	Message  string
-	Clusters []string
+	Row *Row
+	// Application is nil if no catalog that is shown has it.
+	Application *Application
+	Message     string
+	Clusters    []string
 }
 
 // Available is a version that a catalog has and clusters do not.
 type Available struct {
-	Row *Row
+	Row         *Row
+	Application *Application
 	// Latest is the label of the highest version of the catalog.
 	Latest string
 	// From are the highest versions of clusters.
@@ -65,18 +68,42 @@ func (c *Column) places() []string {
 	return []string{c.Stage}
 }
 
+// part is an application of a catalog with the cells of a row that are of it.
+type part struct {
+	application *Application
+	// clusters are those of the cells, by what tells them apart.
+	clusters map[string][]string
+}
+
+// partsOf returns the parts of a row in the order of the columns. textsOf returns what tells the clusters of a cell apart.
+func partsOf(columns []*Column, row *Row, textsOf func(cell *Cell, of *Application) []string) (all []part) {
+	for i, cell := range row.Cells {
+		of := row.of(cell)
+		for _, text := range textsOf(cell, of) {
+			n := slices.IndexFunc(all, func(p part) bool { return p.application == of })
+			if n < 0 {
+				n = len(all)
+				all = append(all, part{of, map[string][]string{}})
+			}
+			all[n].clusters[text] = append(all[n].clusters[text], columns[i].places()...)
+		}
+	}
+	for _, p := range all {
+		for _, clusters := range p.clusters {
+			slices.Sort(clusters)
+		}
+	}
+	return all
+}
+
 // deprecated returns the deprecations in the order of the rows.
 func deprecated(columns []*Column, rows []*Row) (all []Deprecated) {
+	messages := func(cell *Cell, _ *Application) []string { return cell.Deprecated }
 	for _, row := range rows {
-		clusters := map[string][]string{}
-		for i, cell := range row.Cells {
-			for _, message := range cell.Deprecated {
-				clusters[message] = append(clusters[message], columns[i].places()...)
+		for _, p := range partsOf(columns, row, messages) {
+			for _, message := range slices.Sorted(maps.Keys(p.clusters)) {
+				all = append(all, Deprecated{row, p.application, message, p.clusters[message]})
 			}
-		}
-		for _, message := range slices.Sorted(maps.Keys(clusters)) {
-			slices.Sort(clusters[message])
-			all = append(all, Deprecated{row, message, clusters[message]})
 		}
 	}
 	return all
@@ -84,25 +111,20 @@ func deprecated(columns []*Column, rows []*Row) (all []Deprecated) {
 
 // available returns the upgrades in the order of the rows.
 func available(columns []*Column, rows []*Row) (all []Available) {
+	lower := func(cell *Cell, of *Application) []string {
+		if of == nil || cell.State == StateOut || !isLower(cell.Number, of.LatestNumber) {
+			return nil
+		}
+		return []string{cell.Latest}
+	}
 	for _, row := range rows {
-		if row.Application == nil || row.Application.LatestNumber == "" {
-			continue
-		}
-		clusters := map[string][]string{}
-		for i, cell := range row.Cells {
-			if cell.State != StateOut && isLower(cell.Number, row.Application.LatestNumber) {
-				clusters[cell.Latest] = append(clusters[cell.Latest], columns[i].places()...)
+		for _, p := range partsOf(columns, row, lower) {
+			one := Available{Row: row, Application: p.application, Latest: p.application.Latest}
+			for _, version := range slices.Sorted(maps.Keys(p.clusters)) {
+				one.From = append(one.From, Outdated{version, p.clusters[version]})
 			}
+			all = append(all, one)
 		}
-		if len(clusters) == 0 {
-			continue
-		}
-		one := Available{Row: row, Latest: row.Application.Latest}
-		for _, version := range numbered.Of(slices.Sorted(maps.Keys(clusters))) {
-			slices.Sort(clusters[version.Text])
-			one.From = append(one.From, Outdated{version.Text, clusters[version.Text]})
-		}
-		all = append(all, one)
 	}
 	return all
 }

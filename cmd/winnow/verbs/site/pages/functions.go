@@ -42,7 +42,7 @@ func functions(files paths) template.FuncMap {
 		"search":       searchOf,
 		"isDeprecated": isDeprecated,
 		"href":         func(a *model.Application) string { return files.applications[a] },
-		"link":         func(p *page, row *model.Row) rowLink { return files.linkOf(p.Root, row) },
+		"link":         func(p *page, row *model.Row, a *model.Application) rowLink { return files.linkOf(p.Root, row, a) },
 		"logo":         func(p *page, a *model.Application, size int) picture { return picture{p.Root, a, size} },
 		"select":       func(label, key string, values []string) choice { return choice{label, key, values} },
 		"first":        first,

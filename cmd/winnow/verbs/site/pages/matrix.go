@@ -58,7 +58,7 @@ func headersOf(f *model.Fleet, p part) (all []header) {
 
 // line is a row of the matrix.
 type line struct {
-	Link          rowLink
+	Links         []rowLink
 	Search        string
 	Differs, Held bool
 	Cells         []cell
@@ -79,7 +79,7 @@ func linesOf(f *model.Fleet, p part, root string, files paths) []line {
 	}
 	all := make([]line, len(f.Rows))
 	for i, row := range f.Rows {
-		l := line{Link: files.linkOf(root, row), Search: strings.ToLower(row.Name), Cells: make([]cell, 0, p.to-p.from)}
+		l := line{Links: files.linksOf(root, row), Search: strings.ToLower(row.Name), Cells: make([]cell, 0, p.to-p.from)}
 		for _, of := range row.Cells[p.from:p.to] {
 			l.Cells = append(l.Cells, show(of))
 			l.Held = l.Held || of.State == model.StateHeld

@@ -76,7 +76,7 @@ func exampleSite(t *testing.T) *model.Site {
 		{Stage: "spokes/staging", Sources: []string{"rendered@sha256:0123"}, Since: time.Date(2026, 1, 15, 9, 0, 0, 0, time.UTC), Held: 1},
 	}
 	argocd := site.Catalogs[0].Find(model.Key{Kind: "ApplicationDefinition", Name: "argocd"})
-	row := &model.Row{Key: model.Key{Kind: argocd.Kind, Name: argocd.Name}, Application: argocd, In: 2, Cells: []*model.Cell{
+	row := &model.Row{Key: model.Key{Kind: argocd.Kind, Name: argocd.Name}, Applications: []*model.Application{argocd}, In: 2, Cells: []*model.Cell{
 		{State: model.StateIn, Versions: []string{"3.0.0", "3.1.5"}, Latest: "3.1.5", Number: "3.1.5", Rule: "selected", Reason: "it meets limit", Catalog: site.Catalogs[0]},
 		{State: model.StateHeld, Held: []string{"versions would be removed: 2.13.0"}},
 	}}
@@ -88,12 +88,12 @@ func exampleSite(t *testing.T) *model.Site {
 			Where: []string{"spokes/staging"}, Object: "OCIRepository flux-system/applications", Reasons: []string{"argocd: versions would be removed: 2.13.0"},
 			Lines: "metadata:\n  annotations:\n    catalog.winnow.dev/approve: sha256:0123\n", File: "spokes/staging/applications.yaml",
 		}},
-		Deprecated: []model.Deprecated{{Row: row, Message: "2.13.0: too old", Clusters: []string{"clusters/berlin"}}},
+		Deprecated: []model.Deprecated{{Row: row, Application: argocd, Message: "2.13.0: too old", Clusters: []string{"clusters/berlin"}}},
 		Behind:     []model.Behind{{Repository: "oci://registry.example.com/catalog", Runs: ":v1.0.0", Newest: ":v2.0.0", Clusters: []string{"clusters/berlin"}}},
 		Different: []model.Different{{Repository: "oci://registry.example.com/operators", Revisions: []model.Revision{
 			{Revision: ":blue", Clusters: []string{"clusters/berlin"}}, {Revision: "", Clusters: []string{"clusters/oslo"}},
 		}}},
-		Upgrades:  []model.Available{{Row: row, Latest: "3.2.0", From: []model.Outdated{{Version: "3.1.5", Clusters: []string{"clusters/berlin", "clusters/oslo"}}}}},
+		Upgrades:  []model.Available{{Row: row, Application: argocd, Latest: "3.2.0", From: []model.Outdated{{Version: "3.1.5", Clusters: []string{"clusters/berlin", "clusters/oslo"}}}}},
 		Instances: []model.Instance{{Name: "shop", Application: "argocd", Version: "3.0.0", Latest: "3.1.5", Clusters: []string{"clusters/berlin"}}},
 	}
 	return site
@@ -367,4 +367,28 @@ func TestAMatrixIsCutIntoPages(t *testing.T) {
 	if got := files.Len(); got != 5 {
 		t.Errorf("there are %d files", got)
 	}
+}
+
+// An application of two catalogs has a page in each.
+func TestARowLinksToThePagesOfAllCatalogs(t *testing.T) {
+	site := &model.Site{Fleet: &model.Fleet{Columns: []*model.Column{{Clusters: []string{"clusters/berlin"}}}}}
+	row := &model.Row{Key: model.Key{Kind: "A", Name: "argocd"}, Cells: []*model.Cell{{}}}
+	for _, name := range []string{"a", "b"} {
+		c := &model.Catalog{Name: name}
+		c.Applications = []*model.Application{{Catalog: c, Kind: "A", Name: "argocd"}}
+		site.Catalogs, row.Applications = append(site.Catalogs, c), append(row.Applications, c.Applications...)
+	}
+	site.Fleet.Rows = []*model.Row{row}
+	site.Fleet.Upgrades = []model.Available{{Row: row, Application: row.Applications[1], Latest: "2.0.0"}}
+	files := rendered(t, site, "")
+	for page, want := range map[string]string{
+		"fleet.html": `<a href="catalogs/a/applications/argocd.html">argocd of a</a><br><a href="catalogs/b/applications/argocd.html">argocd of b</a>`,
+		"index.html": `<a href="catalogs/b/applications/argocd.html">argocd of b</a>`,
+	} {
+		if content, _ := files.Content(page); !bytes.Contains(content, []byte(want)) {
+			t.Errorf("%s does not have\n%s\nin\n%s", page, want, content)
+		}
+	}
+	checkLinks(t, files)
+	checkMarkup(t, files)
 }

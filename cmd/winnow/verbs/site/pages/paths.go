@@ -71,7 +71,23 @@ func rootOf(file string) string { return strings.Repeat("../", strings.Count(fil
 // rowLink leads to the page of an application, if it has one.
 type rowLink struct{ Root, Href, Text string }
 
-// linkOf returns the link of a row, for a page with a way to the root.
-func (p paths) linkOf(root string, row *model.Row) rowLink {
-	return rowLink{Root: root, Href: p.applications[row.Application], Text: row.Name}
+// linkOf returns the link of an application of a row, which may be nil, for a page with a way to the root. The text has the name
+// of the catalog where several have the application.
+func (p paths) linkOf(root string, row *model.Row, a *model.Application) rowLink {
+	link := rowLink{Root: root, Href: p.applications[a], Text: row.Name}
+	if a != nil && len(row.Applications) > 1 {
+		link.Text += " of " + a.Catalog.Name
+	}
+	return link
+}
+
+// linksOf returns the links of a row: one for each catalog, or one that leads nowhere.
+func (p paths) linksOf(root string, row *model.Row) (all []rowLink) {
+	for _, a := range row.Applications {
+		all = append(all, p.linkOf(root, row, a))
+	}
+	if len(all) == 0 {
+		all = append(all, p.linkOf(root, row, nil))
+	}
+	return all
 }
