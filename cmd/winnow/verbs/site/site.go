@@ -115,7 +115,7 @@ func (o *options) run(ctx context.Context, args []string, out output.Streams) er
 		shown.Unread = append(shown.Unread, unread...)
 	}
 	if len(shown.Catalogs) == 0 && shown.Fleet == nil {
-		return output.Finding(fmt.Errorf("there is nothing to show: %s: %s", shown.Unread[0].Where, shown.Unread[0].Reason))
+		return output.Finding(fmt.Errorf("there is nothing to show: %s", shown.Unread[0]))
 	}
 	progress.Step("writing the site")
 	return o.write(ctx, shown, out)
@@ -130,7 +130,7 @@ func (o *options) write(ctx context.Context, shown *model.Site, out output.Strea
 		return err
 	}
 	for _, unread := range shown.Unread {
-		output.Warn(out.Notes, unread.Where+": "+unread.Reason)
+		output.Warn(out.Notes, unread.String())
 	}
 	applications := 0
 	for _, c := range shown.Catalogs {
@@ -138,7 +138,8 @@ func (o *options) write(ctx context.Context, shown *model.Site, out output.Strea
 	}
 	text := "wrote " + plaintext.Count(rendered.Len(), "file") + ", " + output.Size(rendered.Size()) + ": " + plaintext.Count(applications, "application")
 	if f := shown.Fleet; f != nil {
-		text += ", " + plaintext.Count(f.Clusters, "cluster") + " in " + plaintext.Count(len(f.Columns), "group") + ", " + plaintext.Count(f.Count(), "need")
+		text += ", " + plaintext.Count(f.Clusters, "cluster") + " in " + plaintext.Count(len(f.Columns), "group") +
+			", " + plaintext.Count(shown.Needs(), "need")
 	}
 	output.PrintNote(out.Notes, text)
 	return nil

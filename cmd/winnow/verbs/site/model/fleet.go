@@ -54,7 +54,7 @@ func NewFleet(s Survey) (*Fleet, []Unread) {
 	return f, slices.Compact(b.unread)
 }
 
-// Count is the number of things that need somebody.
+// Count is the number of things that need somebody, without what could not be read.
 func (f *Fleet) Count() int {
 	return len(f.Held) + len(f.Deprecated) + len(f.Behind) + len(f.Different) + len(f.Upgrades) + len(f.Instances)
 }

@@ -10,3 +10,11 @@ type Site struct {
 	// Unread is what could not be read, sorted by place.
 	Unread []Unread
 }
+
+// Needs counts what needs somebody, with what could not be read.
+func (s *Site) Needs() int {
+	if s.Fleet == nil {
+		return len(s.Unread)
+	}
+	return len(s.Unread) + s.Fleet.Count()
+}

@@ -22,10 +22,10 @@ type page struct {
 	Root, Section, Title, SiteTitle string
 	Nav                             []entry
 	Fleet                           *model.Fleet
+	Unread                          []model.Unread
 
 	Figures     []figure
 	Calm        string
-	Unread      []model.Unread
 	Catalogs    []shownCatalog
 	Shown       shownCatalog
 	Application *model.Application
@@ -62,8 +62,8 @@ type place struct {
 }
 
 func (b book) page(path, section, title string) *page {
-	p := &page{Root: rootOf(path), Section: section, Title: title, SiteTitle: b.title, Fleet: b.site.Fleet}
-	p.Nav = append(p.Nav, entry{Href: frontPage, Text: "Needs you", Count: b.needs()})
+	p := &page{Root: rootOf(path), Section: section, Title: title, SiteTitle: b.title, Fleet: b.site.Fleet, Unread: b.site.Unread}
+	p.Nav = append(p.Nav, entry{Href: frontPage, Text: "Needs you", Count: b.site.Needs()})
 	if b.site.Fleet != nil {
 		p.Nav = append(p.Nav, entry{Href: fleetPage, Text: "Fleet"})
 	}
@@ -73,18 +73,8 @@ func (b book) page(path, section, title string) *page {
 	return p
 }
 
-// needs counts what needs somebody.
-func (b book) needs() int {
-	n := len(b.site.Unread)
-	if b.site.Fleet != nil {
-		n += b.site.Fleet.Count()
-	}
-	return n
-}
-
 func (b book) front() *page {
 	p := b.page(frontPage, frontPage, b.title)
-	p.Unread = b.site.Unread
 	applications := 0
 	for _, c := range b.site.Catalogs {
 		p.Catalogs = append(p.Catalogs, b.shown(c))
@@ -93,11 +83,11 @@ func (b book) front() *page {
 	p.Figures = []figure{{len(b.site.Catalogs), noun(len(b.site.Catalogs), "catalog")}, {applications, noun(applications, "application")}}
 	switch f := b.site.Fleet; {
 	case f != nil:
-		p.Figures = append(p.Figures, figure{f.Clusters, noun(f.Clusters, "cluster")}, figure{b.needs(), noun(b.needs(), "thing") + " for you"})
-		if b.needs() == 0 {
+		p.Figures = append(p.Figures, figure{f.Clusters, noun(f.Clusters, "cluster")}, figure{b.site.Needs(), noun(b.site.Needs(), "thing") + " for you"})
+		if b.site.Needs() == 0 {
 			p.Calm = calm(f)
 		}
-	case b.needs() == 0:
+	case b.site.Needs() == 0:
 		p.Calm = "Nothing. All catalogs could be read."
 	}
 	return p

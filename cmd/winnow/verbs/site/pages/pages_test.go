@@ -146,6 +146,7 @@ func TestEmptySites(t *testing.T) {
 		{"held changes that no earlier commit tells", &model.Site{Fleet: &model.Fleet{Head: "b", Base: "b"}}, "index.html", "what is held is not known"},
 		{"held changes since an earlier commit", &model.Site{Fleet: &model.Fleet{Head: "b", Base: "a"}}, "index.html", "no change since the commit a is held"},
 		{"no clusters", &model.Site{Fleet: &model.Fleet{}}, "fleet.html", "No cluster of this repository selects anything yet"},
+		{"no clusters that could be read", &model.Site{Fleet: &model.Fleet{}, Unread: []model.Unread{{Reason: "not found"}}}, "fleet.html", "No cluster is known to select anything, and not all could be read"},
 		{"no fleet", &model.Site{Catalogs: []*model.Catalog{{Name: "a"}}}, "index.html", "All catalogs could be read"},
 		{"a catalog without applications", &model.Site{Catalogs: []*model.Catalog{{Name: "a"}}}, "catalogs/a/index.html", "This catalog has no applications yet"},
 	} {
