@@ -16,7 +16,8 @@ import (
 
 // A history that cannot be read may have an older commit than that of another file.
 func TestTheTimeOfARevisionNeedsEveryHistory(t *testing.T) {
-	const source = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {name: catalog}\nspec: {url: oci://registry.example.com/catalog, ref: {tag: blue}}\n"
+	const source = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {name: catalog}\n" +
+		"spec: {url: oci://registry.example.com/catalog, ref: {tag: blue}}\n"
 	for _, test := range []struct {
 		name  string
 		lost  string // an object of Git
@@ -28,7 +29,8 @@ func TestTheTimeOfARevisionNeedsEveryHistory(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
 			err := farm.Commit(t.Context(), dir,
-				map[string]string{"one/source.yaml": source, "two/source.yaml": source}, map[string]string{"two/README.md": "first"}, map[string]string{"two/README.md": "second"})
+				map[string]string{"one/source.yaml": source, "two/source.yaml": source},
+				map[string]string{"two/README.md": "first"}, map[string]string{"two/README.md": "second"})
 			if err != nil {
 				t.Skip(err)
 			}

@@ -16,9 +16,15 @@ import (
 // What a cluster has of an application does not depend on the order of its selections.
 func TestSelectionsOfAClusterAreUnited(t *testing.T) {
 	out := &Cell{State: StateOut, Rule: "exclude"}
-	old := &Cell{State: StateIn, Versions: []string{"2.13.0"}, Latest: "2.13.0", Number: "2.13.0", Rule: "selected", Deprecated: []string{"2.13.0: too old"}}
+	old := &Cell{
+		State: StateIn, Versions: []string{"2.13.0"}, Latest: "2.13.0", Number: "2.13.0", Rule: "selected",
+		Deprecated: []string{"2.13.0: too old"},
+	}
 	recent := &Cell{State: StateIn, Versions: []string{"3.0.0", "3.1.5"}, Latest: "3.1.5", Number: "3.1.5", Rule: "selected"}
-	held := &Cell{State: StateHeld, Versions: []string{"3.0.0"}, Latest: "3.0.0", Number: "3.0.0", Rule: "selected", Held: []string{"versions would be removed: 2.13.0"}}
+	held := &Cell{
+		State: StateHeld, Versions: []string{"3.0.0"}, Latest: "3.0.0", Number: "3.0.0", Rule: "selected",
+		Held: []string{"versions would be removed: 2.13.0"},
+	}
 	named := &Cell{State: StateIn, Versions: []string{"edge"}, Latest: "edge", Rule: "selected"}
 	for _, test := range []struct {
 		name  string
@@ -27,7 +33,8 @@ func TestSelectionsOfAClusterAreUnited(t *testing.T) {
 	}{
 		{"in and out", [2]*Cell{recent, out}, *recent},
 		{"versions of both", [2]*Cell{old, recent}, Cell{
-			State: StateIn, Versions: []string{"2.13.0", "3.0.0", "3.1.5"}, Latest: "3.1.5", Number: "3.1.5", Rule: "selected", Deprecated: []string{"2.13.0: too old"},
+			State: StateIn, Versions: []string{"2.13.0", "3.0.0", "3.1.5"}, Latest: "3.1.5", Number: "3.1.5", Rule: "selected",
+			Deprecated: []string{"2.13.0: too old"},
 		}},
 		{"held and in", [2]*Cell{held, recent}, Cell{
 			State: StateHeld, Versions: []string{"3.0.0", "3.1.5"}, Latest: "3.1.5", Number: "3.1.5", Rule: "selected", Held: held.Held,
@@ -60,7 +67,8 @@ func TestSourcesOfASelectionAreUnited(t *testing.T) {
 		{Application: old, Selected: true, Versions: old.Versions, Rule: "selected", Index: 1},
 	}
 	want := Cell{
-		State: StateIn, Versions: []string{"2.13.0", "3.1.5"}, Latest: "3.1.5", Number: "3.1.5", Rule: "selected", Deprecated: []string{"use another"},
+		State: StateIn, Versions: []string{"2.13.0", "3.1.5"}, Latest: "3.1.5", Number: "3.1.5", Rule: "selected",
+		Deprecated: []string{"use another"},
 	}
 	if got := *contentOf(p, nil).cells[KeyOf(old)]; !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%+v\nwant\n%+v", got, want)

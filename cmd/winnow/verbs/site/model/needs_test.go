@@ -29,7 +29,7 @@ func running(cluster, catalog string) selections.Published {
 func TestRevisionsWithoutANewest(t *testing.T) {
 	const repository = "oci://registry.example.com/catalog"
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	different := `different: oci://registry.example.com/catalog runs [{:blue [clusters/one clusters/two]} {:green [clusters/three]}]` + "\n"
+	const different = "different: " + repository + " runs [{:blue [clusters/one clusters/two]} {:green [clusters/three]}]\n"
 	for _, test := range []struct {
 		name  string
 		since map[string]time.Time
@@ -37,12 +37,14 @@ func TestRevisionsWithoutANewest(t *testing.T) {
 	}{
 		{"no time is known", nil, different},
 		{"one time is known", map[string]time.Time{repository + ":blue": at}, different},
-		{"both are known", map[string]time.Time{repository + ":blue": at, repository + ":green": at.Add(time.Hour)}, "behind: clusters/one clusters/two runs :blue, not :green of " + repository + "\n"},
+		{"both are known", map[string]time.Time{repository + ":blue": at, repository + ":green": at.Add(time.Hour)},
+			"behind: clusters/one clusters/two runs :blue, not :green of " + repository + "\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			fleet, _ := NewFleet(Survey{
 				Survey: &selections.Survey{Report: diff.New(), Published: []selections.Published{
-					running("clusters/one", repository+":blue"), running("clusters/three", repository+":green"), running("clusters/two", repository+":blue"),
+					running("clusters/one", repository+":blue"), running("clusters/three", repository+":green"),
+					running("clusters/two", repository+":blue"),
 				}},
 				Since: test.since,
 			})
@@ -69,7 +71,8 @@ func TestACellIsComparedWithItsOwnCatalog(t *testing.T) {
 		shown[loaded] = c
 		p := selections.Published{Side: &comparing.Side{Result: &render.Result{}, Sources: []guard.Source{{Catalog: loaded}}}}
 		p.CatalogSelection, p.Cluster = &v1alpha1.CatalogSelection{}, "clusters/"+one.name
-		p.Side.Result.Selection.Decisions = []selection.Decision{{Application: application, Selected: true, Versions: []string{"2.13.0"}}}
+		decision := selection.Decision{Application: application, Selected: true, Versions: []string{"2.13.0"}}
+		p.Side.Result.Selection.Decisions = []selection.Decision{decision}
 		published = append(published, p)
 	}
 	fleet, _ := NewFleet(Survey{Survey: &selections.Survey{Report: diff.New(), Published: published}, Catalogs: shown})

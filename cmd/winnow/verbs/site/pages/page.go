@@ -83,8 +83,9 @@ func (b book) front() *page {
 	p.Figures = []figure{{len(b.site.Catalogs), noun(len(b.site.Catalogs), "catalog")}, {applications, noun(applications, "application")}}
 	switch f := b.site.Fleet; {
 	case f != nil:
-		p.Figures = append(p.Figures, figure{f.Clusters, noun(f.Clusters, "cluster")}, figure{b.site.Needs(), noun(b.site.Needs(), "thing") + " for you"})
-		if b.site.Needs() == 0 {
+		needs := b.site.Needs()
+		p.Figures = append(p.Figures, figure{f.Clusters, noun(f.Clusters, "cluster")}, figure{needs, noun(needs, "thing") + " for you"})
+		if needs == 0 {
 			p.Calm = calm(f)
 		}
 	case b.site.Needs() == 0:
@@ -99,7 +100,8 @@ func calm(f *model.Fleet) string {
 	if f.Base == f.Head {
 		held = "what is held is not known without an earlier commit"
 	}
-	return "Nothing. Git gives all clusters the same revision of each repository, no catalog deprecates what they select, and " + held + ". Enjoy your coffee."
+	return "Nothing. Git gives all clusters the same revision of each repository, no catalog deprecates what they select, and " +
+		held + ". Enjoy your coffee."
 }
 
 func noun(n int, of string) string {
