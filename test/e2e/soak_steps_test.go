@@ -233,8 +233,9 @@ func (k *soak) anew(p *modelPart, gone string) (did string) {
 		mutate(&p.spec)
 		did = ", " + edited
 	}
-	p.written, p.doubt, p.withheld, p.vanished, p.older, p.behind = "", false, false, false, nil, false
+	p.written, p.doubt, p.withheld, p.vanished, p.older, p.newer, p.behind = "", false, false, false, nil, false, false
 	p.baseline, p.published, p.used, p.revision, p.revisions = baselineNone, nil, nil, "", nil
+	p.leaving, p.placed = nil, nil
 	k.write(p)
 	if gone != "" {
 		k.delete(gone)
