@@ -3,6 +3,7 @@
 package controllers
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -135,8 +136,12 @@ func TestASelectionThatIsNotEvaluatedInTimeMayReceive(t *testing.T) {
 	c.settle("alpha")
 	c.equal("conditions of the giver", conditionsOf(c.get("alpha")), []string{"Ready=Unknown Handover", "Reconciling=True Handover"})
 	c.passed += 31 * time.Second
+	c.takeEnqueued()
 	c.settle("alpha")
 	c.equal("kept", c.kept("argocd"), disabled)
+	if enqueued := c.takeEnqueued(); !slices.Contains(enqueued, "beta") {
+		t.Errorf("beta is not enqueued, so that argocd is kept for ten minutes, but %q", enqueued)
+	}
 	c.flux("alpha", "alpha", "falco")
 	if c.live("argocd") == nil {
 		t.Error("argocd is deleted")

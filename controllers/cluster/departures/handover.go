@@ -187,17 +187,17 @@ func (ds *Departures) leaving(ctx context.Context, cs *v1alpha1.CatalogSelection
 	return found
 }
 
-// awaitOthers returns a HandoverError until every other selection was evaluated after the first attempt to give up these
-// objects, and no longer than barrierTimeout.
+// awaitOthers enqueues the other selections that were not evaluated after the first attempt to give up these objects. It returns
+// a HandoverError until they were, and no longer than barrierTimeout.
 func (ds *Departures) awaitOthers(ctx context.Context, cs *v1alpha1.CatalogSelection, d *departure, tick uint64, others []*v1alpha1.CatalogSelection) error {
-	if d.now.Sub(d.latest()) >= barrierTimeout {
-		return nil
-	}
 	pending := ds.Claims.Ledger.AwaitEvaluation(client.ObjectKeyFromObject(cs), tick, others)
 	if len(pending) == 0 {
 		return nil
 	}
 	ds.Claims.Enqueue(ctx, pending...)
+	if d.now.Sub(d.latest()) >= barrierTimeout {
+		return nil
+	}
 	slices.SortFunc(pending, consumers.CompareNames)
 	first := pending[0].String()
 	if more := len(pending) - 1; more > 0 {
