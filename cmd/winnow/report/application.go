@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
+	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/transform"
 )
 
@@ -24,15 +25,23 @@ func SpecOf(a *catalog.Application) (map[string]any, error) {
 	return a.Spec()
 }
 
-// ListsOf returns the named lists that have an application, sorted.
-func ListsOf(c *catalog.Catalog, name string) []string {
-	var lists []string
-	for list, members := range c.Lists {
-		if slices.Contains(members, name) {
-			lists = append(lists, list)
+// Everything returns decisions on all applications of a catalog, with all versions.
+func Everything(c *catalog.Catalog) []selection.Decision {
+	all := make([]selection.Decision, len(c.Applications))
+	for i, a := range c.Applications {
+		all[i] = selection.Decision{Application: a, Versions: a.Versions}
+	}
+	return all
+}
+
+// ListsByMember maps the names of applications to the named lists that have them, sorted.
+func ListsByMember(c *catalog.Catalog) map[string][]string {
+	lists := map[string][]string{}
+	for _, list := range slices.Sorted(maps.Keys(c.Lists)) {
+		for _, member := range c.Lists[list] {
+			lists[member] = append(lists[member], list)
 		}
 	}
-	slices.Sort(lists)
 	return lists
 }
 

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"slices"
 	"strings"
 
 	"helm.sh/helm/v4/pkg/ignore"
@@ -143,38 +142,29 @@ func Pack(ctx context.Context, name string, fsys fs.FS) ([]byte, error) {
 	}
 	rules.AddDefaults()
 	kept := tree.New()
-	for _, file := range found.Paths() {
+	err = fs.WalkDir(found.FS(), ".", func(at string, entry fs.DirEntry, err error) error {
+		if err != nil || at == "." {
+			return err
+		}
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return ctx.Err()
 		}
-		ignored, err := isIgnored(rules, found.FS(), file)
-		if err != nil {
-			return nil, err
+		info, err := entry.Info()
+		switch {
+		case err != nil:
+			return err
+		case rules.Ignore(at, info) && entry.IsDir():
+			return fs.SkipDir
+		case rules.Ignore(at, info) || entry.IsDir():
+			return nil
 		}
-		if content, _ := found.Content(file); !ignored {
-			err = kept.Add(name+"/"+file, content)
-		}
-		if err != nil {
-			return nil, err
-		}
+		content, _ := found.Content(at)
+		return kept.Add(name+"/"+at, content)
+	})
+	if err != nil {
+		return nil, err
 	}
 	var packed bytes.Buffer
 	err = archive.Write(&packed, kept)
 	return packed.Bytes(), err
-}
-
-// isIgnored reports whether the rules name a file, or a directory that it is in.
-func isIgnored(rules *ignore.Rules, fsys fs.FS, file string) (bool, error) {
-	elements := strings.Split(file, "/")
-	for i := range slices.All(elements) {
-		at := path.Join(elements[:i+1]...)
-		info, err := fs.Stat(fsys, at)
-		if err != nil {
-			return false, err
-		}
-		if rules.Ignore(at, info) {
-			return true, nil
-		}
-	}
-	return false, nil
 }

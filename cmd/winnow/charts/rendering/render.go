@@ -13,6 +13,7 @@ import (
 
 	"helm.sh/helm/v4/pkg/chart/common"
 	"helm.sh/helm/v4/pkg/chart/common/util"
+	"helm.sh/helm/v4/pkg/chart/loader/archive"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
@@ -29,16 +30,20 @@ func Do(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	loaded, err := load(ctx, r.Chart)
-	switch {
-	case ctx.Err() != nil:
+	files, err := unpack(ctx, r.Chart)
+	if ctx.Err() != nil {
 		return Answer{}, ctx.Err()
-	case err != nil:
+	}
+	if err != nil {
+		return Answer{Refused: brief(err)}, nil
+	}
+	loaded, err := load(files)
+	if err != nil {
 		return Answer{Refused: brief(err)}, nil
 	}
 	answer := Answer{Name: loaded.Name(), Version: loaded.Metadata.Version}
 	for _, values := range r.Values {
-		one, err := renderTwice(ctx, r, caps, values)
+		one, err := renderTwice(r, files, caps, values)
 		if ctx.Err() != nil {
 			return Answer{}, ctx.Err()
 		}
@@ -78,12 +83,12 @@ func capabilities(r Request) (*common.Capabilities, error) {
 }
 
 // renderTwice renders a chart and marks the fields that another render has otherwise.
-func renderTwice(ctx context.Context, r Request, caps *common.Capabilities, values []byte) (Render, error) {
-	first, err := renderOnce(ctx, r, caps, values)
+func renderTwice(r Request, files []*archive.BufferedFile, caps *common.Capabilities, values []byte) (Render, error) {
+	first, err := renderOnce(r, files, caps, values)
 	if err != nil {
 		return first, err
 	}
-	second, err := renderOnce(ctx, r, caps, values)
+	second, err := renderOnce(r, files, caps, values)
 	if err != nil {
 		return first, fmt.Errorf("it renders once, and not again: %w", err)
 	}
@@ -91,9 +96,9 @@ func renderTwice(ctx context.Context, r Request, caps *common.Capabilities, valu
 	return first, nil
 }
 
-// renderOnce loads and renders a chart: rendering changes what is loaded.
-func renderOnce(ctx context.Context, r Request, caps *common.Capabilities, given []byte) (out Render, err error) {
-	c, err := load(ctx, r.Chart)
+// renderOnce loads and renders a chart: rendering changes what is loaded, but not its files.
+func renderOnce(r Request, files []*archive.BufferedFile, caps *common.Capabilities, given []byte) (out Render, err error) {
+	c, err := load(files)
 	if err != nil {
 		return out, err
 	}
@@ -118,19 +123,15 @@ func renderOnce(ctx context.Context, r Request, caps *common.Capabilities, given
 	if out.Notes, err = checkSchemas(c, merged.AsMap()); err != nil {
 		return out, err
 	}
-	files, err := engine.Render(c, top) // without a client there is no lookup, and without EnableDNS no look-up of names
+	texts, err := engine.Render(c, top) // without a client there is no lookup, and without EnableDNS no look-up of names
 	if err != nil {
 		return out, err
 	}
-	out.Manifests, err = manifests(c, files)
+	out.Manifests, err = manifests(c, texts)
 	return out, err
 }
 
-func load(ctx context.Context, packed []byte) (*chart.Chart, error) {
-	files, err := unpack(ctx, packed)
-	if err != nil {
-		return nil, err
-	}
+func load(files []*archive.BufferedFile) (*chart.Chart, error) {
 	c, err := loader.LoadFiles(files)
 	if err != nil {
 		return nil, err

@@ -11,7 +11,6 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
-	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // applicationList is the output of list without a selection.
@@ -47,7 +46,7 @@ func newApplicationList(c *catalog.Catalog) *applicationList {
 
 // refer adds the references of all applications, without mirrors.
 func (l *applicationList) refer(ctx context.Context, c *catalog.Catalog, notes io.Writer) error {
-	all, each, err := report.Refer(ctx, everything(c), render.Options{}, notes)
+	all, each, err := report.Refer(ctx, report.Everything(c), render.Options{}, notes)
 	if err != nil {
 		return err
 	}
@@ -56,15 +55,6 @@ func (l *applicationList) refer(ctx context.Context, c *catalog.Catalog, notes i
 		l.Applications[i].Referring = each[i]
 	}
 	return nil
-}
-
-// everything returns decisions that select all applications with all versions.
-func everything(c *catalog.Catalog) []selection.Decision {
-	all := make([]selection.Decision, len(c.Applications))
-	for i, a := range c.Applications {
-		all[i] = selection.Decision{Application: a, Versions: a.Versions}
-	}
-	return all
 }
 
 func (l *applicationList) Table(w io.Writer) {

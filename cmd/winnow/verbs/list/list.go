@@ -155,7 +155,7 @@ func (o *listOptions) listCatalog(ctx context.Context, stdout, notes io.Writer) 
 		return err
 	}
 	if o.images {
-		return o.listImages(ctx, charts.Input{Selected: everything(source.Catalog)}, stdout, notes)
+		return o.listImages(ctx, charts.Input{Selected: report.Everything(source.Catalog)}, stdout, notes)
 	}
 	list := newApplicationList(source.Catalog)
 	if o.refers() {

@@ -81,7 +81,7 @@ func (o *showOptions) run(ctx context.Context, stdout io.Writer, name string) er
 	if err != nil {
 		return output.Unusable(err)
 	}
-	shown.Catalog, shown.Digest, shown.Lists = o.catalogs[0], source.Digest, report.ListsOf(source.Catalog, name)
+	shown.Catalog, shown.Digest, shown.Lists = o.catalogs[0], source.Digest, report.ListsByMember(source.Catalog)[name]
 	var text strings.Builder
 	if err := output.Write(&text, o.output.Value, shown); err != nil {
 		return err

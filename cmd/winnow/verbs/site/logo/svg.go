@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // Bounds of an SVG.
@@ -20,23 +22,15 @@ const (
 const svgNamespace = "http://www.w3.org/2000/svg"
 
 // elements of SVG that draw, or describe what is drawn. Missing are those that run, link, load or change attributes.
-var elements = set("svg", "g", "path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "defs", "linearGradient", "radialGradient",
+var elements = sets.New("svg", "g", "path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "defs", "linearGradient", "radialGradient",
 	"stop", "clipPath", "mask", "pattern", "symbol", "use", "title", "desc", "metadata", "text", "tspan", "style", "image", "switch", "view", "marker",
 	"filter", "feBlend", "feColorMatrix", "feComponentTransfer", "feComposite", "feFlood", "feFuncA", "feFuncB", "feFuncG", "feFuncR",
 	"feGaussianBlur", "feMerge", "feMergeNode", "feMorphology", "feOffset", "feTurbulence", "feDropShadow")
 
 // namespaces of elements that editors add, and that browsers ignore.
-var namespaces = set("http://www.inkscape.org/namespaces/inkscape", "http://sodipodi.sourceforge.net/DTD/sodipodi-0.dtd",
+var namespaces = sets.New("http://www.inkscape.org/namespaces/inkscape", "http://sodipodi.sourceforge.net/DTD/sodipodi-0.dtd",
 	"http://www.w3.org/1999/02/22-rdf-syntax-ns#", "http://creativecommons.org/ns#", "http://web.resource.org/cc/", "http://purl.org/dc/elements/1.1/",
 	"http://www.bohemiancoding.com/sketch/ns")
-
-func set(names ...string) map[string]bool {
-	all := make(map[string]bool, len(names))
-	for _, name := range names {
-		all[name] = true
-	}
-	return all
-}
 
 // checkSVG returns an error unless all of a document is known to be harmless. A document type is refused, because it declares
 // entities, and so is every encoding but UTF-8.
@@ -85,7 +79,7 @@ func checkElement(t xml.StartElement, isRoot bool) error {
 	switch {
 	case isRoot && (t.Name.Space != svgNamespace || t.Name.Local != "svg"):
 		return fmt.Errorf("it begins with the element %q of %q", t.Name.Local, t.Name.Space)
-	case t.Name.Space == svgNamespace && !elements[t.Name.Local], t.Name.Space != svgNamespace && !namespaces[t.Name.Space]:
+	case t.Name.Space == svgNamespace && !elements.Has(t.Name.Local), t.Name.Space != svgNamespace && !namespaces.Has(t.Name.Space):
 		return fmt.Errorf("it has the element %q of %q", t.Name.Local, t.Name.Space)
 	}
 	for _, attribute := range t.Attr {

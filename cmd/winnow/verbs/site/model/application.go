@@ -137,8 +137,9 @@ func (shown *Application) describe(a *catalog.Application, spec map[string]any) 
 // addFacts adds the metadata and the fields of the definition that nothing else shows.
 func (shown *Application) addFacts(a *catalog.Application, spec map[string]any) {
 	shown.Facts = append(shown.Facts, pairs("annotation ", a.Metadata.Annotations)...)
-	for _, key := range slices.Sorted(maps.Keys(report.OtherMetadata(a))) {
-		shown.addFact(key, textOf(report.OtherMetadata(a)[key]))
+	others := report.OtherMetadata(a)
+	for _, key := range slices.Sorted(maps.Keys(others)) {
+		shown.addFact(key, textOf(others[key]))
 	}
 	shown.Facts = append(shown.Facts, pairs("label of the object ", a.Labels)...)
 	shown.Facts = append(shown.Facts, pairs("annotation of the object ", a.Annotations)...)

@@ -10,10 +10,10 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/parallel"
-	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // Catalog is a catalog with its applications.
@@ -46,15 +46,11 @@ func NewCatalog(ctx context.Context, name, address, digest string, loaded *catal
 	for _, warning := range loaded.Warnings {
 		c.Warnings = append(c.Warnings, warning.String())
 	}
-	decisions := make([]selection.Decision, len(loaded.Applications))
-	for i, a := range loaded.Applications {
-		decisions[i] = selection.Decision{Application: a, Versions: a.Versions}
-	}
-	addresses, err := render.Refer(ctx, decisions, render.Options{})
+	addresses, err := render.Refer(ctx, report.Everything(loaded), render.Options{})
 	if err != nil {
 		return nil, err
 	}
-	lists := listsByMember(loaded)
+	lists := report.ListsByMember(loaded)
 	failures := make([]error, len(loaded.Applications))
 	err = parallel.For(ctx, len(loaded.Applications), func(i int) {
 		c.Applications[i], failures[i] = newApplication(loaded.Applications[i], addresses[i], name)
@@ -82,15 +78,4 @@ func (c *Catalog) Find(key Key) *Application {
 		return nil
 	}
 	return c.byKey[key]
-}
-
-// listsByMember maps the names of applications to the lists that have them, sorted.
-func listsByMember(c *catalog.Catalog) map[string][]string {
-	lists := map[string][]string{}
-	for _, list := range slices.Sorted(maps.Keys(c.Lists)) {
-		for _, member := range c.Lists[list] {
-			lists[member] = append(lists[member], list)
-		}
-	}
-	return lists
 }
