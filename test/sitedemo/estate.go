@@ -3,12 +3,7 @@
 package main
 
 import (
-	"context"
-	"fmt"
 	"maps"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 )
 
@@ -50,48 +45,4 @@ func estate(example string) ([]map[string]string, error) {
 
 func tagged(tag string) string {
 	return "apiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata:\n  name: winnow-example\n  namespace: flux-system\nspec:\n  ref:\n    tag: " + tag + "\n"
-}
-
-func write(dir string, files map[string]string) error {
-	for name, content := range files {
-		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
-			return err
-		}
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// commits makes a repository with a commit for each set of files, ten days after the one before.
-func commits(ctx context.Context, dir string, all ...map[string]string) error {
-	if err := git(ctx, dir, "", "init", "-q", "-b", "main", dir); err != nil {
-		return err
-	}
-	if err := git(ctx, dir, "", "-C", dir, "remote", "add", "origin", "ssh://git@git.example.com/platform/clusters"); err != nil {
-		return err
-	}
-	for n, files := range all {
-		if err := write(dir, files); err != nil {
-			return err
-		}
-		date := fmt.Sprintf("2026-01-%02dT09:00:00Z", 5+10*n)
-		for _, args := range [][]string{{"add", "-A"}, {"commit", "-q", "-m", "commit"}} {
-			if err := git(ctx, dir, date, append([]string{"-C", dir}, args...)...); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func git(ctx context.Context, dir, date string, args ...string) error {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "user.name=somebody", "-c", "user.email=somebody@example.com"}, args...)...)
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("git %s in %s: %w: %s", args[0], dir, err, out)
-	}
-	return nil
 }

@@ -10,8 +10,10 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/test/farm"
 )
 
 func main() {
@@ -46,17 +48,20 @@ func run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	repository := filepath.Join(work, "clusters")
-	if err := commits(ctx, repository, files...); err != nil {
+	repository := farm.Repository{Dir: filepath.Join(work, "clusters"), Origin: "ssh://git@git.example.com/platform/clusters"}
+	for n := range files {
+		repository.Times = append(repository.Times, time.Date(2026, time.January, 5+10*n, 9, 0, 0, 0, time.UTC))
+	}
+	if err := repository.Commit(ctx, files...); err != nil {
 		return err
 	}
 	for name, content := range map[string]map[string]string{"large": large(), "hostile": hostile()} {
-		if err := write(filepath.Join(work, name), content); err != nil {
+		if err := farm.Write(filepath.Join(work, name), content); err != nil {
 			return err
 		}
 	}
 	for _, site := range [][]string{
-		{"fleet", "--title", "Example platform", "operators=examples/operators/catalog", "--git", repository, "--plain-http"},
+		{"fleet", "--title", "Example platform", "operators=examples/operators/catalog", "--git", repository.Dir, "--plain-http"},
 		{"large", "large=" + filepath.Join(work, "large")},
 		{"hostile", "hostile=" + filepath.Join(work, "hostile")},
 	} {
