@@ -60,11 +60,11 @@ func (Applications) Needs(name string) bool {
 
 // Load implements Format.
 func (f Applications) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
-	return f.loadKnown(ctx, fsys, nil)
+	return f.loadCached(ctx, fsys, nil)
 }
 
-func (Applications) loadKnown(ctx context.Context, fsys fs.FS, known *Known) (*Catalog, error) {
-	a := &applications{loader{fsys: fsys, known: known}}
+func (Applications) loadCached(ctx context.Context, fsys fs.FS, cache *ParseCache) (*Catalog, error) {
+	a := &applications{loader{fsys: fsys, cache: cache}}
 	return a.finish(a.load(ctx))
 }
 
@@ -149,15 +149,15 @@ func (a *applications) candidate(directory string) candidate {
 	beside := violation.Findings{Path: path.Join(directory, MetadataFile)}
 	application := &Application{Path: definition.Path}
 	data, err := a.required(documentBounds(), &definition)
-	learned := a.read(data, application, &definition)
+	files := a.read(data, application, &definition)
 	if err == nil {
 		var read *metadataFile
 		if read, err = a.metadata(&beside); read != nil {
-			application.Metadata, learned.metadata, learned.metadataSum = read.content, read.cost, read.sum
+			application.Metadata, files.metadata, files.metadataSum = read.content, read.cost, read.sum
 		}
 	}
 	a.merge(definition, beside)
-	return candidate{application: application, learned: learned, err: err}
+	return candidate{application: application, files: files, err: err}
 }
 
 // required returns the bytes of a file that must exist; it reports that there is none, and returns nil.
@@ -177,15 +177,15 @@ func (a *applications) required(bounds bounds, found *violation.Findings) ([]byt
 }
 
 // read reads the bytes of a definition, nil without any, into application.
-func (l *loader) read(data []byte, application *Application, found *violation.Findings) learned {
+func (l *loader) read(data []byte, application *Application, found *violation.Findings) parsedFiles {
 	if data == nil {
-		return learned{}
+		return parsedFiles{}
 	}
 	if known, ok := l.reuse(data, application); ok {
 		return known
 	}
 	parsed := l.parse(data, documentBounds(), found)
-	return learned{nameLine: l.definition(parsed, application, found), aliased: parsed.Size.Aliased}
+	return parsedFiles{nameLine: l.definition(parsed, application, found), aliased: parsed.Size.Aliased}
 }
 
 // metadata reads the metadata.yaml of an application, which may be absent. One that is misspelt
@@ -208,7 +208,7 @@ func (a *applications) metadata(found *violation.Findings) (*metadataFile, error
 
 // readMetadata reads the bytes of a metadata.yaml; nil without metadata that may stay in memory.
 func (l *loader) readMetadata(data []byte, found *violation.Findings) *metadataFile {
-	read := l.known.metadataFile(data, found.Path)
+	read := l.cache.metadataFile(data, found.Path)
 	if read != nil {
 		l.ledger.aliased.Add(int64(read.cost.aliased))
 	} else {

@@ -21,9 +21,9 @@ type Catalog struct {
 	Digest string
 
 	kept int64 // bytes of memory besides the documents
-	// learned is what loading knows of each application, in their order; nil for a format that learns nothing.
-	learned []learned
-	parsed  int64
+	// files are what was found by parsing those of each application, in their order; nil for a format that is not cached.
+	files  []parsedFiles
+	parsed int64
 }
 
 // Parsed returns the number of documents that were parsed to load a catalog of the format Applications or Definitions.
@@ -33,8 +33,8 @@ func (c *Catalog) Parsed() int64 { return c.parsed }
 // fileCost is what a file adds to the ledger.
 type fileCost struct{ aliased, kept int }
 
-// learned is what loading knows of the files of an application that others do not ask for.
-type learned struct {
+// parsedFiles is what was found by parsing the files of an application, besides the application.
+type parsedFiles struct {
 	// nameLine is the line of metadata.name in the document, and aliased what its aliases add.
 	nameLine, aliased int
 	// metadata is what the metadata.yaml costs, and metadataSum its digest, zero without one.

@@ -50,19 +50,19 @@ func (l *loader) definition(read *document.Document, application *Application, f
 	return nameLine
 }
 
-// reuse sets an application to what is known of a definition with the same bytes, and counts what that costs. It reports
+// reuse sets an application to the cached definition with the same bytes, and counts what that costs. It reports
 // whether there is one.
-func (l *loader) reuse(data []byte, application *Application) (learned, bool) {
-	known, ok := l.known.definition(data, application)
+func (l *loader) reuse(data []byte, application *Application) (parsedFiles, bool) {
+	known, ok := l.cache.definition(data, application)
 	if !ok {
-		return learned{}, false
+		return parsedFiles{}, false
 	}
 	*application = *known.application
 	application.Document = data // the bytes of another revision go with it
 	application.Metadata = metadata.Metadata{}
-	l.ledger.aliased.Add(int64(known.learned.aliased))
+	l.ledger.aliased.Add(int64(known.files.aliased))
 	l.ledger.keepFacts(application)
-	return learned{nameLine: known.learned.nameLine, aliased: known.learned.aliased}, true
+	return parsedFiles{nameLine: known.files.nameLine, aliased: known.files.aliased}, true
 }
 
 // checkKind reports whether looking further makes sense.

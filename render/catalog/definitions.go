@@ -58,11 +58,11 @@ func (Definitions) Needs(name string) bool { return isYAML(name) && !isBelowHidd
 
 // Load implements Format.
 func (f Definitions) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
-	return f.loadKnown(ctx, fsys, nil)
+	return f.loadCached(ctx, fsys, nil)
 }
 
-func (Definitions) loadKnown(ctx context.Context, fsys fs.FS, known *Known) (*Catalog, error) {
-	d := &definitions{loader{fsys: fsys, known: known}}
+func (Definitions) loadCached(ctx context.Context, fsys fs.FS, cache *ParseCache) (*Catalog, error) {
+	d := &definitions{loader{fsys: fsys, cache: cache}}
 	loaded, err := d.finish(d.load(ctx))
 	var invalid *violation.InvalidError
 	if !errors.As(err, &invalid) {
@@ -204,13 +204,13 @@ func (d *definitions) documents(name string) ([]placed, error) {
 func (d *definitions) candidate(from placed) candidate {
 	found := violation.Findings{Path: from.path, Above: from.Above}
 	application := &Application{Path: from.path, Above: from.Above}
-	learned := d.read(from.Data, application, &found)
+	files := d.read(from.Data, application, &found)
 	application.Metadata = ownMetadata(application)
 	d.merge(found)
-	return candidate{application: application, learned: learned}
+	return candidate{application: application, files: files}
 }
 
-func (d *definitions) read(data []byte, application *Application, found *violation.Findings) (l learned) {
+func (d *definitions) read(data []byte, application *Application, found *violation.Findings) (l parsedFiles) {
 	if len(data) > maxDocument {
 		found.Add(1, "is the first line of a document that is larger than %d bytes", maxDocument)
 		return l

@@ -98,24 +98,24 @@ func Detect(fsys fs.FS) (Format, error) {
 		"has files of the formats %s and %s: set format, or include, of the source", found[0].Name(), found[1].Name())}}}
 }
 
-// knowing is a format that parses nothing again that is known.
-type knowing interface {
-	loadKnown(ctx context.Context, fsys fs.FS, known *Known) (*Catalog, error)
+// cachingFormat is a format that does not parse again what a cache has.
+type cachingFormat interface {
+	loadCached(ctx context.Context, fsys fs.FS, cache *ParseCache) (*Catalog, error)
 }
 
-// LoadKnown is Load of a format, for files of which something may be known.
-func LoadKnown(ctx context.Context, format Format, fsys fs.FS, known *Known) (*Catalog, error) {
-	if format, ok := format.(knowing); ok {
-		return format.loadKnown(ctx, fsys, known)
+// LoadCached is Load of a format, with a cache of files that were parsed before; nil for none.
+func LoadCached(ctx context.Context, format Format, fsys fs.FS, cache *ParseCache) (*Catalog, error) {
+	if format, ok := format.(cachingFormat); ok {
+		return format.loadCached(ctx, fsys, cache)
 	}
-	known.forget() // it would take memory
+	cache.clear() // it would take memory
 	return format.Load(ctx, fsys)
 }
 
-// LoadAs is LoadKnown with a format that the user has named. If the content is invalid, and has another format, the first
+// LoadAs is LoadCached with a format that the user has named. If the content is invalid, and has another format, the first
 // violation names that one.
-func LoadAs(ctx context.Context, format Format, fsys fs.FS, known *Known) (*Catalog, error) {
-	loaded, err := LoadKnown(ctx, format, fsys, known)
+func LoadAs(ctx context.Context, format Format, fsys fs.FS, cache *ParseCache) (*Catalog, error) {
+	loaded, err := LoadCached(ctx, format, fsys, cache)
 	var invalid *violation.InvalidError
 	if !errors.As(err, &invalid) {
 		return loaded, err

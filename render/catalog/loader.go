@@ -19,7 +19,7 @@ import (
 // loader has what the loaders of formats share: it reads applications in parallel, and reports what they break together.
 type loader struct {
 	fsys   fs.FS
-	known  *Known
+	cache  *ParseCache
 	ledger ledger
 
 	mu     sync.Mutex
@@ -36,7 +36,7 @@ func (l *loader) finish(loaded *Catalog, err error) (*Catalog, error) {
 		return nil, err
 	}
 	loaded.kept = l.ledger.kept.Load()
-	loaded.parsed = l.ledger.parsed.Load() + l.known.parsedAhead()
+	loaded.parsed = l.ledger.parsed.Load() + l.cache.preparsedDocuments()
 	return loaded, nil
 }
 
@@ -52,7 +52,7 @@ func (l *loader) merge(found ...violation.Findings) {
 // candidate is what should be an application.
 type candidate struct {
 	application *Application
-	learned     learned
+	files       parsedFiles
 	err         error
 }
 
@@ -83,7 +83,7 @@ func (l *loader) unique(candidates []candidate) *Catalog {
 			continue
 		}
 		if other, taken := first[name]; taken {
-			line := one.application.Above + one.learned.nameLine
+			line := one.application.Above + one.files.nameLine
 			l.report.AddTo(violation.RuleDuplicateName, one.application.Path, line, "metadata.name %s is taken by %s", excerpt.Quoted(name), other.Path)
 			continue
 		}
@@ -91,9 +91,9 @@ func (l *loader) unique(candidates []candidate) *Catalog {
 		all = append(all, one)
 	}
 	slices.SortFunc(all, func(x, y candidate) int { return cmp.Compare(x.application.Name, y.application.Name) })
-	c := &Catalog{Applications: make([]*Application, len(all)), learned: make([]learned, len(all))}
+	c := &Catalog{Applications: make([]*Application, len(all)), files: make([]parsedFiles, len(all))}
 	for i, one := range all {
-		c.Applications[i], c.learned[i] = one.application, one.learned
+		c.Applications[i], c.files[i] = one.application, one.files
 	}
 	return c
 }

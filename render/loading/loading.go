@@ -64,21 +64,21 @@ func Revision(
 		return nil, err
 	}
 	var found large
-	known := catalog.NewKnown(before)
-	files, err := located.readArchive(ctx, r, &found, known)
+	cache := catalog.NewParseCache(before)
+	files, err := located.readArchive(ctx, r, &found, cache)
 	if err != nil {
 		return nil, refusal.Classify(source, fmt.Errorf("reading archive: %w", err))
 	}
-	return located.load(ctx, files, found, known)
+	return located.load(ctx, files, found, cache)
 }
 
 // readArchive reads an archive, and parses files of it meanwhile.
-func (l located) readArchive(ctx context.Context, r io.Reader, found *large, known *catalog.Known) (*tree.Tree, error) {
-	ahead := catalog.NewAhead(ctx, l.format, known)
-	defer ahead.Wait()
+func (l located) readArchive(ctx context.Context, r io.Reader, found *large, cache *catalog.ParseCache) (*tree.Tree, error) {
+	preparser := catalog.NewPreparser(ctx, l.format, cache)
+	defer preparser.Wait()
 	return archive.ReadSome(ctx, r, LimitsOf(l.Format), l.skip(found), func(path string, content []byte) {
 		if name, ok := l.name(path); ok {
-			ahead.Add(name, content)
+			preparser.Add(name, content)
 		}
 	})
 }
@@ -99,7 +99,7 @@ func FS(ctx context.Context, source string, fsys fs.FS, place CatalogLocation) (
 }
 
 // EntryBytes bounds the memory that a file of an archive takes besides its path and its content: an
-// entry of a tree, one of its file system, and one of what is known.
+// entry of a tree, one of its file system, and one of the parse cache.
 const EntryBytes = 768
 
 // Measure reads an archive, keeps nothing of it, and returns the most bytes of memory that
@@ -197,7 +197,7 @@ func (l located) name(path string) (string, bool) {
 }
 
 // load loads the catalog from the files of the artifact.
-func (l located) load(ctx context.Context, files *tree.Tree, found large, known *catalog.Known) (c *catalog.Catalog, err error) {
+func (l located) load(ctx context.Context, files *tree.Tree, found large, cache *catalog.ParseCache) (c *catalog.Catalog, err error) {
 	if files, err = l.files(files); err != nil {
 		return nil, err
 	}
@@ -217,11 +217,11 @@ func (l located) load(ctx context.Context, files *tree.Tree, found large, known 
 	if err := found.check(format); err != nil {
 		return nil, refusal.Classify(l.source, err)
 	}
-	load := catalog.LoadKnown
+	load := catalog.LoadCached
 	if l.format != nil {
 		load = catalog.LoadAs
 	}
-	if c, err = load(ctx, format, fsys, known); err != nil {
+	if c, err = load(ctx, format, fsys, cache); err != nil {
 		return nil, refusal.Classify(l.source, err)
 	}
 	c.Digest = files.Digest()

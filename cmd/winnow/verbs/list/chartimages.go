@@ -52,9 +52,9 @@ func (l *imageList) addRender(c *listedChart, r charts.Pair, pipeline *transform
 	}
 	originals, _ := imagesOf(r.From.Manifests)
 	found, problem := imagesOf(r.To.Manifests)
-	for place, image := range found {
+	for field, image := range found {
 		listed := listedImage{From: image.Address, To: image.Address, InText: image.InText, Applications: []string{c.Application + " " + c.Version}}
-		if original, ok := originals[place]; ok {
+		if original, ok := originals[field]; ok {
 			listed.From = original.Address
 		}
 		if image.isGenerated {
@@ -80,35 +80,35 @@ func contains(field, other string) bool {
 	return found && (field == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// place is where a manifest refers to an image.
-type place struct {
+// imageField is a field of a manifest that refers to an image.
+type imageField struct {
 	file, object, path string
-	// ordinal tells references at the same place apart.
+	// ordinal tells references in the same field apart.
 	ordinal int
 }
 
-// placed is an image at a place.
-type placed struct {
+// foundImage is the image in a field.
+type foundImage struct {
 	images.Image
 
 	isGenerated bool
 }
 
-// imagesOf returns the images of manifests by place. problem says why some could not be searched.
-func imagesOf(manifests []rendering.Manifest) (all map[place]placed, problem string) {
-	all = map[place]placed{}
+// imagesOf returns the images of manifests by field. problem says why some could not be searched.
+func imagesOf(manifests []rendering.Manifest) (all map[imageField]foundImage, problem string) {
+	all = map[imageField]foundImage{}
 	for _, m := range manifests {
 		found, err := images.Find(m.Text)
 		if err != nil {
 			problem = fmt.Sprintf("%s cannot be searched: %v", m.Path, err)
 		}
 		for _, image := range found {
-			at := place{file: m.Path, object: image.Object, path: image.Path}
+			at := imageField{file: m.Path, object: image.Object, path: image.Path}
 			for _, taken := all[at]; taken; _, taken = all[at] {
 				at.ordinal++
 			}
 			isGenerated := slices.ContainsFunc(m.Generated, func(field string) bool { return contains(field, image.Path) })
-			all[at] = placed{image, isGenerated}
+			all[at] = foundImage{image, isGenerated}
 		}
 	}
 	return all, problem
