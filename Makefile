@@ -201,12 +201,14 @@ WINNOW_CHAOS_SEED ?= $(if $(filter chaos,$(MAKECMDGOALS)),$(shell awk 'BEGIN { s
 WINNOW_CHAOS_SEED := $(WINNOW_CHAOS_SEED)
 export WINNOW_CHAOS_SEED
 
+# Of the packages without such tests, only test/compat runs again: it compares with Helm, which this target builds.
 .PHONY: e2e
 e2e: $(KO) ## Run the end-to-end tests on the local real system.
 	@$(SERVERS) -cosign -helm -release
 	@echo "soak: WINNOW_SOAK_SEED=$(WINNOW_SOAK_SEED)"
 	@echo "chaos: WINNOW_CHAOS_SEED=$(WINNOW_CHAOS_SEED)"
-	$(GO_TEST_RACE) -tags e2e,$(NO_PLUGINS) -count=1 -timeout 40m ./test/...
+	$(GO_TEST_RACE) -tags e2e,$(NO_PLUGINS) -count=1 -skip '$(WITHOUT_RACE)' -timeout 40m \
+	  $(call dirs-of,//go:build e2e) ./test/compat
 
 # The servers of OLM take minutes to build, so only this target builds them. `make e2e` runs these tests as well where
 # they are built already.
