@@ -32,7 +32,9 @@ func readBundle(members []jsontext.Member) (*Bundle, []shape.Problem) {
 	c.bundle.Name, c.bundle.Image, c.packageName = fields.Text("name"), fields.Text("image"), fields.Text("package")
 	c.image(c.bundle.Image, shape.FieldPath{"image"})
 	for i, related := range fields.List("relatedImages") {
-		c.image(jsontext.FieldsOf(related).Text("image"), shape.FieldPath{"relatedImages", i, "image"})
+		image := jsontext.FieldsOf(related).Text("image")
+		c.image(image, shape.FieldPath{"relatedImages", i, "image"})
+		c.bundle.RelatedImages = append(c.bundle.RelatedImages, image)
 	}
 	for i, one := range fields.List("properties") {
 		property := jsontext.FieldsOf(one)

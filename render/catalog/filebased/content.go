@@ -60,6 +60,8 @@ type Bundle struct {
 	Name    string
 	Version Version
 	Image   string
+	// RelatedImages are the addresses of the images that the bundle runs, in the order of the catalog.
+	RelatedImages []string
 	// Provides are the APIs of the properties olm.gvk, sorted, each once.
 	Provides []GVK
 	// Dependencies in the order of the properties.

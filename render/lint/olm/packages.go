@@ -145,10 +145,7 @@ func imageTag(p *filebased.Package, _ filebased.Offer) []finding {
 	}
 	for _, bundle := range p.Bundles {
 		add(bundle.Image)
-		images, _ := bundle.Blob.Object()["relatedImages"].([]any)
-		for _, element := range images {
-			related, _ := element.(map[string]any)
-			image, _ := related["image"].(string)
+		for _, image := range bundle.RelatedImages {
 			add(image)
 		}
 	}

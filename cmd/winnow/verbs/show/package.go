@@ -50,10 +50,7 @@ func showPackage(a *catalog.Application) *shownPackage {
 	for _, on := range head.Dependencies {
 		shown.Requires = append(shown.Requires, on.String())
 	}
-	if head.Blob != nil {
-		images, _ := head.Blob.Object()["relatedImages"].([]any)
-		shown.RelatedImages = len(images)
-	}
+	shown.RelatedImages = len(head.RelatedImages)
 	return shown
 }
 
