@@ -6,12 +6,15 @@ package bench
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/winnow-dev/winnow/render/lint"
 )
 
 // This program runs itself with a task in these variables. The peak of a process is at least that of the one that
@@ -30,7 +33,11 @@ func tasks() map[string]func(dir string) error {
 			return err
 		},
 		"render operators": renderTwelve,
-		plainTask:          printPlain,
+		"lint": func(dir string) error {
+			_, err := lint.Run(context.Background(), os.DirFS(dir), lint.Options{})
+			return err
+		},
+		plainTask: printPlain,
 	}
 	for _, m := range measures() {
 		all[measureTask+m.name] = m.task
