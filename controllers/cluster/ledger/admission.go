@@ -4,6 +4,7 @@ package ledger
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 
@@ -31,19 +32,42 @@ func (l *Ledger) passed(uid types.UID) (inventory.Keys, bool) {
 
 // admissible returns the proposals that may be published: each of their keys is free, or its holder releases it
 // in a proposal that is admissible as well, so that a swap is admitted as a whole or not at all. Of several
-// proposals that claim one key, the earliest is admitted.
+// proposals that claim one key, the earliest is admitted, unless it waits for what the others give up. So one that is not
+// admitted waits for a holder, or shares a key with one that is admitted.
 func (l *Ledger) admissible() map[types.UID]bool {
 	candidates := maps.Clone(l.proposed)
 	for {
 		admitted := l.unblocked(candidates)
-		late := l.late(admitted)
+		late, taken := l.late(admitted)
 		if len(late) == 0 {
+			l.admitFree(admitted, taken)
 			return admitted
 		}
 		for _, uid := range late {
 			delete(candidates, uid)
 		}
 	}
+}
+
+// admitFree admits the proposals that wait for no holder, and share no key with an admitted one. taken are the keys of these.
+func (l *Ledger) admitFree(admitted map[types.UID]bool, taken inventory.Keys) {
+	for grown := true; grown; {
+		grown = false
+		for _, uid := range l.ordered(maps.Keys(l.proposed)) {
+			if admitted[uid] || inventory.Overlap(taken, l.proposed[uid].keys) {
+				continue
+			}
+			if _, blocked := l.blocked(uid, admitted); !blocked {
+				maps.Copy(taken, l.proposed[uid].keys)
+				admitted[uid], grown = true, true
+			}
+		}
+	}
+}
+
+// ordered sorts proposals, the earliest first.
+func (l *Ledger) ordered(proposals iter.Seq[types.UID]) []types.UID {
+	return slices.SortedFunc(proposals, func(a, b types.UID) int { return cmp.Compare(l.proposed[a].sequence, l.proposed[b].sequence) })
 }
 
 // unblocked returns the largest subset of the proposals in which none waits for a proposal outside of it.
@@ -64,20 +88,17 @@ func (l *Ledger) unblocked(candidates map[types.UID]proposal) map[types.UID]bool
 	return admitted
 }
 
-// late returns the admitted proposals that share a key with an earlier admitted one.
-func (l *Ledger) late(admitted map[types.UID]bool) (late []types.UID) {
-	order := slices.SortedFunc(maps.Keys(admitted), func(a, b types.UID) int {
-		return cmp.Compare(l.proposed[a].sequence, l.proposed[b].sequence)
-	})
-	taken := inventory.Keys{}
-	for _, uid := range order {
+// late returns the admitted proposals that share a key with an earlier admitted one, and the keys of the others.
+func (l *Ledger) late(admitted map[types.UID]bool) (late []types.UID, taken inventory.Keys) {
+	taken = inventory.Keys{}
+	for _, uid := range l.ordered(maps.Keys(admitted)) {
 		if inventory.Overlap(taken, l.proposed[uid].keys) {
 			late = append(late, uid)
 			continue
 		}
 		maps.Copy(taken, l.proposed[uid].keys)
 	}
-	return late
+	return late, taken
 }
 
 // rivalsOf maps the keys of a proposal to the other admitted proposals that contain them.

@@ -77,6 +77,29 @@ func TestTheLockOfTheClaimsIsHeldBriefly(t *testing.T) {
 	}
 }
 
+// The earlier proposal waits for what the later one gives up, and claims what that one takes: both cannot be published.
+func TestOneOfTwoProposalsThatShareAKeyIsAdmitted(t *testing.T) {
+	k := func(name string) safeguard.Key { return safeguard.Key{Kind: "ApplicationDefinition", Name: name} }
+	for name, test := range map[string]struct {
+		earlierHolds map[safeguard.Key]Holder
+		admitted     string
+	}{
+		"the earlier one waits for the later one":     {map[safeguard.Key]Holder{k("b"): {UID: "later"}}, "later"},
+		"the earlier one waits for a stranger":        {map[safeguard.Key]Holder{k("b"): {UID: "stranger"}}, "later"},
+		"the earlier one waits for what was given up": {map[safeguard.Key]Holder{k("b"): {UID: "third"}}, "earlier"},
+		"the earlier one waits for nothing":           {nil, "earlier"},
+	} {
+		l := &Ledger{}
+		l.Serve("later", inventory.Keys{k("b"): true})
+		l.Serve("third", inventory.Keys{})
+		l.propose("earlier", proposal{keys: inventory.Keys{k("b"): true, k("c"): true}, holders: test.earlierHolds}, time.Time{})
+		l.propose("later", proposal{keys: inventory.Keys{k("c"): true, k("d"): true}}, time.Time{})
+		if got, want := l.admissible(), (map[types.UID]bool{types.UID(test.admitted): true}); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: admitted are %v, want %v", name, got, want)
+		}
+	}
+}
+
 // Whoever may write an object in its own namespace can set the owner labels of that object, and may apply no definition.
 func TestAnObjectOfAnotherKindTakesNoReservation(t *testing.T) {
 	definition := safeguard.KeyOf("apps.kubermatic.k8c.io", "ApplicationDefinition", "", "nginx")
