@@ -23,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
@@ -163,23 +164,46 @@ func (c *chaos) converged(ctx context.Context) error {
 	return nil
 }
 
-// leftover returns an error about a live object that no selection publishes, unless Flux has lost it: kustomize-controller
-// writes the inventory after the whole apply. If the API server dies between, and the next artifact lacks the object, it is in
-// no inventory, and nobody deletes it.
+// leftover returns an error about a live object that no selection publishes, unless Flux has lost it, or Winnow has kept it.
+// kustomize-controller writes the inventory after the whole apply. If the API server dies between, and the next artifact lacks
+// the object, it is in no inventory, and nobody deletes it. Winnow keeps an object where another selection was not evaluated
+// in time, and so may select it; the condition Kept says so.
 func (c *chaos) leftover(ctx context.Context, d unstructured.Unstructured) error {
-	ks := c.kustomizationOf(d.GetLabels()["kustomize.toolkit.fluxcd.io/name"])
-	if err := system.Client().Get(ctx, keyOf(ks), ks); err != nil {
-		return err
+	owner := d.GetLabels()["kustomize.toolkit.fluxcd.io/name"]
+	ks, cs := c.kustomizationOf(owner), c.selectionOf(owner)
+	for _, o := range []client.Object{ks, cs} {
+		if err := system.Client().Get(ctx, keyOf(o), o); err != nil {
+			return err
+		}
 	}
 	marked := d.GetAnnotations()[pruneAnnotation] != "" || d.GetAnnotations()[reconcileAnnotation] != ""
-	if !marked && ks.Status.Inventory != nil && !slices.ContainsFunc(ks.Status.Inventory.Entries, func(entry kustomizev1.ResourceRef) bool {
+	forgotten := ks.Status.Inventory != nil && !slices.ContainsFunc(ks.Status.Inventory.Entries, func(entry kustomizev1.ResourceRef) bool {
 		return strings.HasPrefix(entry.ID, "_"+d.GetName()+"_")
-	}) {
+	})
+	switch {
+	case forgotten && !marked:
 		c.lost[d.GetName()] = true
 		return nil
+	case forgotten && strings.Contains(conditions.GetMessage(cs, v1alpha1.KeptCondition), d.GetName()):
+		c.kept[d.GetName()] = true
+		return nil
 	}
-	return fmt.Errorf("%s of release %d is live, created %s, with the labels %v and the annotations %v; the inventory of %s is %+v",
-		d.GetName(), releaseOf(d), d.GetCreationTimestamp(), d.GetLabels(), d.GetAnnotations(), ks.Name, ks.Status.Inventory)
+	return fmt.Errorf("%s of release %d is live, created %s, with the labels %v and the annotations %v; the inventory of %s is %+v, the conditions are %+v",
+		d.GetName(), releaseOf(d), d.GetCreationTimestamp(), d.GetLabels(), d.GetAnnotations(), ks.Name, ks.Status.Inventory, cs.Status.Conditions)
+}
+
+// approve approves the removal of the optional application of a selection. An edit that removes it is held where another writer
+// has deleted the ExternalArtifact, and the archive was lost as well: nothing tells then that the status is not an older one.
+func (c *chaos) approve(ctx context.Context, cs *v1alpha1.CatalogSelection) error {
+	lines := slices.Clone(cs.Status.Held.Approve)
+	for _, reason := range cs.Status.Held.Reasons {
+		if reason.Reason != v1alpha1.RemovalReason || reason.Application != namesOf(cs.Name, []string{optionalLetter})[0] || c.author.optional[cs.Name] {
+			return nil
+		}
+		lines = append(lines, reason.Approve...)
+	}
+	c.approved[cs.Name] = true
+	return c.patch(ctx, cs, fmt.Sprintf(`{"spec": {"safeguards": {"approve": ["%s"]}}}`, strings.Join(lines, `", "`)))
 }
 
 // settled returns an error if a selection has not published and applied the last release.
@@ -192,7 +216,9 @@ func (c *chaos) settled(ctx context.Context, name string) error {
 	}
 	published, announced := cs.Status.Artifact, ea.Status.Artifact
 	switch {
-	case cs.Status.ObservedGeneration != cs.Generation || !conditions.IsReady(cs) || cs.Status.Held != nil:
+	case cs.Status.Held != nil:
+		return errors.Join(fmt.Errorf("the conditions are %+v", cs.Status.Conditions), c.approve(ctx, cs))
+	case cs.Status.ObservedGeneration != cs.Generation || !conditions.IsReady(cs):
 		return fmt.Errorf("the conditions are %+v", cs.Status.Conditions)
 	case published == nil || announced == nil || published.Revision != announced.Revision || published.Digest != announced.Digest:
 		return fmt.Errorf("published is %+v, announced %+v", published, announced)

@@ -144,6 +144,8 @@ func (c *chaos) print(lasted, took time.Duration, before, after usage) {
 	row("announced, and replaced before their download", c.reader.passed)
 	row("looks at the live objects", c.reader.samples)
 	row("objects that Flux has applied, and not noted in an inventory before the API server died", len(c.lost))
+	row("objects that Winnow has kept, because a selection was not evaluated in time", len(c.kept))
+	row("edits that were held until they were approved, because nothing was announced or stored", len(c.approved))
 	row("converged after the last fault in", took.Round(100*time.Millisecond))
 	row("the controller before", before)
 	row("the controller after", after)

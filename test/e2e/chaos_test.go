@@ -39,6 +39,8 @@ type chaos struct {
 	reader                     *reader
 	end                        time.Time       // of the faults
 	lost                       map[string]bool // objects that Flux has applied and does not know
+	kept                       map[string]bool // objects that Winnow has kept, because another selection may select them
+	approved                   map[string]bool // selections whose edit was held
 
 	mu    sync.Mutex
 	tally map[string]int // what was done, by kind
@@ -90,7 +92,7 @@ func newChaos(t *testing.T, seed int64) *chaos {
 	t.Helper()
 	useOwnSystem(t)
 	c := &chaos{
-		estate: &estate{&scenario{t: t, name: chaosName}}, seed: seed, tally: map[string]int{}, lost: map[string]bool{}, reader: newReader(),
+		estate: &estate{&scenario{t: t, name: chaosName}}, seed: seed, tally: map[string]int{}, lost: map[string]bool{}, kept: map[string]bool{}, approved: map[string]bool{}, reader: newReader(),
 		author: author{optional: map[string]bool{}},
 	}
 	for i := range chaosSelections {
