@@ -209,15 +209,19 @@ func (c *chaos) approve(ctx context.Context, cs *v1alpha1.CatalogSelection) erro
 // settled returns an error if a selection has not published and applied the last release.
 func (c *chaos) settled(ctx context.Context, name string) error {
 	cs, ks, ea := c.selectionOf(name), c.kustomizationOf(name), &sourcev1.ExternalArtifact{ObjectMeta: c.metaOf(name)}
-	for _, o := range []client.Object{cs, ks, ea} {
+	if err := system.Client().Get(ctx, keyOf(cs), cs); err != nil {
+		return err
+	}
+	if cs.Status.Held != nil { // perhaps without an ExternalArtifact
+		return errors.Join(fmt.Errorf("the conditions are %+v", cs.Status.Conditions), c.approve(ctx, cs))
+	}
+	for _, o := range []client.Object{ks, ea} {
 		if err := system.Client().Get(ctx, keyOf(o), o); err != nil {
 			return err
 		}
 	}
 	published, announced := cs.Status.Artifact, ea.Status.Artifact
 	switch {
-	case cs.Status.Held != nil:
-		return errors.Join(fmt.Errorf("the conditions are %+v", cs.Status.Conditions), c.approve(ctx, cs))
 	case cs.Status.ObservedGeneration != cs.Generation || !conditions.IsReady(cs):
 		return fmt.Errorf("the conditions are %+v", cs.Status.Conditions)
 	case published == nil || announced == nil || published.Revision != announced.Revision || published.Digest != announced.Digest:
