@@ -188,6 +188,18 @@ func TestLookupOfWhatIsNotThere(t *testing.T) {
 	}
 }
 
+func TestWrittenReadsAMappingThatMergesItself(t *testing.T) {
+	node := content(t, "&a\n<<: *a\nb: &c d\ne: *c\n")
+	for name, want := range map[string]string{"b": "d", "e": "d", "f": ""} {
+		if got, _ := yamlnode.Text(yamlnode.Written(node, name)); got != want {
+			t.Errorf("Written(%s) = %q, want %q", name, got, want)
+		}
+	}
+	if yamlnode.Written(nil, "b") != nil || yamlnode.Written(content(t, "[b]"), "b") != nil {
+		t.Error("there is something in no mapping")
+	}
+}
+
 func TestPlain(t *testing.T) {
 	text := "a: &a {s: yes, i: 0x10, f: 1.5, b: true, n: ~, t: 2001-01-01}\nl: [*a, {<<: *a, i: 18446744073709551615}]\n"
 	a := map[string]any{"s": "yes", "i": int64(16), "f": 1.5, "b": true, "n": nil, "t": "2001-01-01"}

@@ -42,7 +42,7 @@ func Find(manifest string) (found []Image, err error) {
 			return found, errors.Join(append(problems, err)...)
 		}
 		content := document.Content[0]
-		kind := text(content, "kind")
+		kind, _ := yamlnode.Text(yamlnode.Written(content, "kind"))
 		if kind == "CustomResourceDefinition" {
 			continue
 		}

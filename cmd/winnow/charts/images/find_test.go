@@ -70,6 +70,7 @@ func TestHostileManifestsAreNotSearched(t *testing.T) {
 	}
 	for name, manifest := range map[string]string{
 		"aliases": bomb, "levels": strings.Repeat("[", 200) + strings.Repeat("]", 200), "values": strings.Repeat("-\n", 2_000_000), "no YAML": "a: [",
+		"a mapping that merges itself": "&a\n<<: *a\nb: c\n",
 	} {
 		if found, err := images.Find("image: a\n---\n" + manifest); err == nil || len(found) > 1 {
 			t.Errorf("%s: Find() = %v, %v", name, found, err)
@@ -96,7 +97,7 @@ func TestADefinitionOfAnyDepthHasNoImages(t *testing.T) {
 func FuzzFind(f *testing.F) {
 	for _, manifest := range []string{
 		"image: redis", "spec: {containers: [{image: 'quay.io/x/y:v1'}]}", "a: &a {image: {repository: a, tag: b}}\nb: *a",
-		"data:\n  a: |\n    image: quay.io/x/y:v1\n    b=quay.io/x/z:v1\n", "a: &a [*a]", "---\n---\n", "[",
+		"data:\n  a: |\n    image: quay.io/x/y:v1\n    b=quay.io/x/z:v1\n", "a: &a [*a]", "--- &a\n<<: *a\n", "---\n---\n", "[",
 	} {
 		f.Add(manifest)
 	}
