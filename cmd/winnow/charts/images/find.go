@@ -27,6 +27,15 @@ type Image struct {
 	InText bool
 }
 
+// Repository returns an address without its tag and digest.
+func Repository(address string) string {
+	end := strings.LastIndexByte(address, '/') + 1
+	if i := strings.IndexAny(address[end:], ":@"); i >= 0 {
+		return address[:end+i]
+	}
+	return address
+}
+
 // maxValues bounds the values of a manifest that is read, in number.
 const maxValues = 2_000_000
 

@@ -24,3 +24,16 @@ func TestDiffering(t *testing.T) {
 		}
 	}
 }
+
+func TestAGeneratedFieldHasOnlyWhatIsBelowIt(t *testing.T) {
+	for _, test := range []struct {
+		field, other string
+		want         bool
+	}{
+		{"", ".a", true}, {".a", ".a", true}, {".a", ".a.b", true}, {".a", ".a[0]", true}, {".a", ".ab", false}, {".a.b", ".a", false}, {"#", ".a", false},
+	} {
+		if got := (Manifest{Generated: []string{"x", test.field}}).IsGenerated(test.other); got != test.want {
+			t.Errorf("IsGenerated(%q) below %q = %t", test.other, test.field, got)
+		}
+	}
+}

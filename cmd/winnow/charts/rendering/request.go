@@ -2,6 +2,11 @@
 
 package rendering
 
+import (
+	"slices"
+	"strings"
+)
+
 // Request is a chart with what it is rendered with.
 type Request struct {
 	// Chart is the archive of the chart, a tar.gz of one directory.
@@ -44,4 +49,15 @@ type Manifest struct {
 	// Generated are the fields that differ between two renders with the same values, such as passwords, as dotted paths. An
 	// empty path stands for all of the manifest, and Comments for its comments.
 	Generated []string `json:"generated,omitempty"`
+}
+
+// IsGenerated reports whether a field of the manifest, or one above it, differs between two renders.
+func (m Manifest) IsGenerated(field string) bool {
+	return slices.ContainsFunc(m.Generated, func(other string) bool { return isAbove(other, field) })
+}
+
+// isAbove reports whether a field is another one, or has it below it. The empty field has all others.
+func isAbove(field, other string) bool {
+	rest, found := strings.CutPrefix(other, field)
+	return found && (field == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
 }

@@ -4,8 +4,6 @@ package list
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/charts"
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/images"
@@ -58,26 +56,11 @@ func (l *imageList) addRender(c *listedChart, r charts.Pair, pipeline *transform
 			listed.From = original.Address
 		}
 		if image.isGenerated {
-			listed.From, listed.To, listed.Unknown = repositoryOf(listed.From), repositoryOf(listed.To), unknownGenerated
+			listed.From, listed.To, listed.Unknown = images.Repository(listed.From), images.Repository(listed.To), unknownGenerated
 		}
 		l.add(listed, pipeline)
 	}
 	c.Images, c.Problem, c.IsFinding = len(found), problem, problem != ""
-}
-
-// repositoryOf returns the address of an image without its tag and digest.
-func repositoryOf(address string) string {
-	end := strings.LastIndexByte(address, '/') + 1
-	if i := strings.IndexAny(address[end:], ":@"); i >= 0 {
-		return address[:end+i]
-	}
-	return address
-}
-
-// contains reports whether a field is another one, or has it below it. The empty field has all others.
-func contains(field, other string) bool {
-	rest, found := strings.CutPrefix(other, field)
-	return found && (field == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // imageField is a field of a manifest that refers to an image.
@@ -107,8 +90,7 @@ func imagesOf(manifests []rendering.Manifest) (all map[imageField]foundImage, pr
 			for _, taken := all[at]; taken; _, taken = all[at] {
 				at.ordinal++
 			}
-			isGenerated := slices.ContainsFunc(m.Generated, func(field string) bool { return contains(field, image.Path) })
-			all[at] = foundImage{image, isGenerated}
+			all[at] = foundImage{image, m.IsGenerated(image.Path)}
 		}
 	}
 	return all, problem

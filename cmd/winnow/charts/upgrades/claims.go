@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package upgrades
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/winnow-dev/winnow/render/diff"
+)
+
+// isClaim reports whether an object has volumes: a claim, or a StatefulSet with templates of claims.
+func isClaim(o object) bool {
+	return isKind(o, "", "PersistentVolumeClaim") || isKind(o, "apps", "StatefulSet") && !isEmpty(value(o.content, "spec", "volumeClaimTemplates"))
+}
+
+// goneClaim returns the text for an object with volumes that is no longer rendered.
+func goneClaim(o object) string {
+	const data = " Keep its name, or copy its data."
+	switch {
+	case o.isKept() && o.kind == "PersistentVolumeClaim":
+		return "Helm keeps it, as its annotation helm.sh/resource-policy asks for, but the newer chart does not: what mounts another claim starts without its data." + data
+	case o.isKept():
+		return "Helm keeps it, as its annotation helm.sh/resource-policy asks for, but the newer chart does not: another StatefulSet starts with new volumes." + data
+	case o.kind == "PersistentVolumeClaim":
+		return "Helm deletes it, and with it the volume and its data where the reclaim policy is Delete." + data
+	case text(o.content, "spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted") == "Delete":
+		return "Helm deletes it, and with it the claims of its volumeClaimTemplates, as its persistentVolumeClaimRetentionPolicy asks for." + data
+	}
+	return "Helm deletes it. The claims of its volumeClaimTemplates stay, but a StatefulSet of another name starts with new volumes." + data
+}
+
+// changedClaim returns the risks of an object with volumes that stays.
+func changedClaim(o, newer object) []diff.Risk {
+	f, remedy := field{path: ".spec", may: claimMay}, "Keep the spec, or copy the data to a claim of another name."
+	from, to := normalized(o), normalized(newer)
+	if o.kind == "StatefulSet" {
+		f = field{path: ".spec.volumeClaimTemplates"}
+		remedy = "Keep the templates, or delete the StatefulSet with --cascade=orphan before the upgrade: pods and volumes stay, and the volumes stay as they are."
+	}
+	for _, content := range []map[string]any{from, to} {
+		completeClaims(o, content)
+	}
+	d, changed := change(o, newer, f, from, to)
+	if changed && !grows(d) {
+		return []diff.Risk{changedRisk(VolumeClaim, o, d, refused(o)+remedy)}
+	}
+	return nil
+}
+
+// claimMay reports whether a field of the spec of a claim may change. Its size may grow, where the class of its storage allows it.
+func claimMay(path string) bool {
+	return path == ".spec.volumeAttributesClassName"
+}
+
+// grows reports whether a difference is a claim that becomes larger.
+func grows(d difference) bool {
+	if !strings.HasPrefix(d.path, ".spec.resources.requests.") {
+		return false
+	}
+	from, err := quantity(d.from)
+	if err != nil {
+		return false
+	}
+	to, err := quantity(d.to)
+	return err == nil && to.Cmp(from) >= 0
+}
+
+func quantity(v any) (resource.Quantity, error) {
+	written, _ := v.(string)
+	return resource.ParseQuantity(written)
+}
+
+// completeClaims sets what the API server sets in claims, and removes what it does not store.
+func completeClaims(o object, content map[string]any) {
+	claims := []any{content}
+	if o.kind == "StatefulSet" {
+		claims, _ = value(content, "spec", "volumeClaimTemplates").([]any)
+	}
+	for _, one := range claims {
+		claim, _ := one.(map[string]any)
+		spec, _ := claim["spec"].(map[string]any)
+		if spec == nil {
+			continue
+		}
+		if spec["volumeMode"] == nil {
+			spec["volumeMode"] = "Filesystem"
+		}
+		for _, name := range []string{"apiVersion", "kind", "status"} {
+			delete(claim, name)
+		}
+	}
+}

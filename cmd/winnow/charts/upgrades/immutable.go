@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package upgrades
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/winnow-dev/winnow/render/diff"
+)
+
+// field is one that the API server does not let change.
+type field struct {
+	path string
+	// initial is its value where it is not set.
+	initial any
+	// may reports whether the value at a path below the field may change nevertheless; nil for none.
+	may func(path string) bool
+}
+
+// fixed has the fields of kinds of Kubernetes that never change, as the validation of updates in k8s.io/kubernetes has them.
+func fixed() map[schema.GroupKind][]field {
+	selector := []field{{path: ".spec.selector"}}
+	roleRef := []field{{path: ".roleRef.apiGroup", initial: "rbac.authorization.k8s.io"}, {path: ".roleRef.kind"}, {path: ".roleRef.name"}}
+	return map[schema.GroupKind][]field{
+		{Group: "apps", Kind: "DaemonSet"}:   selector,
+		{Group: "apps", Kind: "Deployment"}:  selector,
+		{Group: "apps", Kind: "ReplicaSet"}:  selector,
+		{Group: "apps", Kind: "StatefulSet"}: {{path: ".spec.selector"}, {path: ".spec.serviceName"}, {path: ".spec.podManagementPolicy", initial: "OrderedReady"}},
+		{Group: "batch", Kind: "Job"}: {
+			{path: ".spec.template"}, {path: ".spec.selector"}, {path: ".spec.completionMode", initial: "NonIndexed"}, {path: ".spec.podFailurePolicy"},
+			{path: ".spec.successPolicy"}, {path: ".spec.backoffLimitPerIndex"}, {path: ".spec.managedBy"},
+		},
+		{Kind: "PersistentVolume"}: {{path: ".spec.volumeMode", initial: "Filesystem"}},
+		{Kind: "Secret"}:           {{path: ".type", initial: "Opaque"}},
+		{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding"}:        roleRef,
+		{Group: "rbac.authorization.k8s.io", Kind: "ClusterRoleBinding"}: roleRef,
+		{Group: "storage.k8s.io", Kind: "StorageClass"}: {
+			{path: ".provisioner"}, {path: ".parameters"}, {path: ".reclaimPolicy", initial: "Delete"}, {path: ".volumeBindingMode", initial: "Immediate"},
+		},
+		{Group: "storage.k8s.io", Kind: "VolumeAttributesClass"}:  {{path: ".driverName"}, {path: ".parameters"}},
+		{Group: "storage.k8s.io", Kind: "CSIDriver"}:              {{path: ".spec.attachRequired", initial: true}, {path: ".spec.volumeLifecycleModes", initial: []any{"Persistent"}}},
+		{Group: "scheduling.k8s.io", Kind: "PriorityClass"}:       {{path: ".value"}, {path: ".preemptionPolicy", initial: "PreemptLowerPriority"}},
+		{Group: "node.k8s.io", Kind: "RuntimeClass"}:              {{path: ".handler"}},
+		{Group: "networking.k8s.io", Kind: "IngressClass"}:        {{path: ".spec.controller"}},
+		{Group: "discovery.k8s.io", Kind: "EndpointSlice"}:        {{path: ".addressType"}},
+		{Group: "apps", Kind: "ControllerRevision"}:               {{path: ".data"}},
+		{Group: "resource.k8s.io", Kind: "ResourceClaim"}:         {{path: ".spec"}},
+		{Group: "resource.k8s.io", Kind: "ResourceClaimTemplate"}: {{path: ".spec"}},
+		definitionKind: {{path: ".spec.scope"}, {path: ".spec.names.kind"}},
+	}
+}
+
+// immutable returns the risks of fixed fields that change.
+func immutable(o, newer object) (risks []diff.Risk) {
+	if o.inCRDs() || newer.inCRDs() {
+		return nil // which Helm does not upgrade
+	}
+	from, to := normalized(o), normalized(newer)
+	for _, f := range fixedFields(o, from, to) {
+		if d, changed := change(o, newer, f, from, to); changed {
+			risks = append(risks, changedRisk(Immutable, o, d, refused(o)+recreate(o)))
+		}
+	}
+	return risks
+}
+
+// refused states what happens to a change of an object.
+func refused(o object) string {
+	if isKind(o, "batch", "Job") && value(o.content, "spec", "ttlSecondsAfterFinished") != nil {
+		return "The API server refuses the change while the Job is there, and the upgrade fails. "
+	}
+	return "The API server refuses the change, and the upgrade fails. "
+}
+
+// recreate states what lets an upgrade pass.
+func recreate(o object) string {
+	switch o.kind {
+	case "StatefulSet":
+		return "Keep the field, or delete the StatefulSet with --cascade=orphan before the upgrade: pods and volumes stay."
+	case "Deployment", "DaemonSet", "ReplicaSet":
+		return "Keep the field, or delete the object before the upgrade: its pods are gone until it is there again."
+	case "PersistentVolume", "Secret", "ConfigMap", definitionKind.Kind:
+		return "Keep the field, or give the object another name."
+	}
+	return "Keep the field, or delete the object before the upgrade."
+}
+
+// change returns how a field differs: at the one value below it that does, or else as a whole.
+func change(o, newer object, f field, from, to map[string]any) (d difference, changed bool) {
+	whole := difference{f.path, initially(value(from, splitPath(f.path)...), f.initial), initially(value(to, splitPath(f.path)...), f.initial)}
+	all := slices.DeleteFunc(differences(whole.path, whole.from, whole.to), func(d difference) bool {
+		return o.isGenerated(d.path) || newer.isGenerated(d.path) || f.may != nil && f.may(d.path)
+	})
+	if len(all) == 1 {
+		return all[0], true
+	}
+	return whole, len(all) > 0
+}
+
+func initially(v, initial any) any {
+	if initial != nil && (isEmpty(v) || v == "") {
+		return initial
+	}
+	return v
+}
+
+// fixedFields returns the fields of an object that must not change, by its content before and after.
+func fixedFields(o object, from, to map[string]any) []field {
+	all := fixed()[schema.GroupKind{Group: o.group, Kind: o.kind}]
+	if o.group == "" {
+		return append(all, fixedCoreFields(o.kind, from, to)...)
+	}
+	if isKind(o, "batch", "Job") && text(to, "spec", "completionMode") != "Indexed" {
+		all = append(all, completions(from, to)...)
+	}
+	return all
+}
+
+// completions returns the field of a Job that is one by default, unless its parallelism is set.
+func completions(from, to map[string]any) []field {
+	for _, content := range []map[string]any{from, to} {
+		if value(content, "spec", "completions") == nil && value(content, "spec", "parallelism") != nil {
+			return []field{{path: ".spec.completions"}}
+		}
+	}
+	return []field{{path: ".spec.completions", initial: int64(1)}}
+}
+
+func fixedCoreFields(kind string, from, to map[string]any) []field {
+	switch kind {
+	case "Secret", "ConfigMap":
+		if value(from, "immutable") == true {
+			return []field{{path: ".immutable"}, {path: ".data"}, {path: ".binaryData"}}
+		}
+	case "PersistentVolume":
+		return volumeFields(from, to)
+	case "Pod":
+		return []field{{path: ".spec", may: podMay}}
+	case "Service":
+		return serviceFields(from, to)
+	}
+	return nil
+}
+
+// volumeFields returns the source of a PersistentVolume: all of the spec but what may change. Its affinity may be set once.
+func volumeFields(from, to map[string]any) (all []field) {
+	may := []string{
+		"accessModes", "capacity", "claimRef", "mountOptions", "nodeAffinity", "persistentVolumeReclaimPolicy", "storageClassName",
+		"volumeAttributesClassName", "volumeMode",
+	}
+	before, _ := from["spec"].(map[string]any)
+	after, _ := to["spec"].(map[string]any)
+	names := map[string]bool{}
+	for _, spec := range []map[string]any{before, after} {
+		for name := range spec {
+			names[name] = !slices.Contains(may, name)
+		}
+	}
+	names["nodeAffinity"] = before["nodeAffinity"] != nil
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if names[name] {
+			all = append(all, field{path: ".spec." + name})
+		}
+	}
+	return all
+}
+
+// podMay reports whether a field of a Pod may change.
+func podMay(path string) bool {
+	return strings.HasSuffix(path, "].image") || strings.HasPrefix(path, ".spec.tolerations") ||
+		slices.Contains([]string{".spec.activeDeadlineSeconds", ".spec.terminationGracePeriodSeconds"}, path)
+}
+
+// serviceFields returns the addresses of a Service, which the API server sets where the manifest does not, and the class of its
+// load balancer. One of the type ExternalName has none.
+func serviceFields(from, to map[string]any) (all []field) {
+	before, after := text(from, "spec", "type"), text(to, "spec", "type")
+	if before == "ExternalName" || after == "ExternalName" {
+		return nil
+	}
+	if text(to, "spec", "clusterIP") != "" {
+		all = append(all, field{path: ".spec.clusterIP"})
+	}
+	if families, _ := value(to, "spec", "ipFamilies").([]any); len(families) > 0 {
+		if old, _ := value(from, "spec", "ipFamilies").([]any); len(old) > 0 && old[0] != families[0] {
+			all = append(all, field{path: ".spec.ipFamilies"})
+		}
+	}
+	if before == "LoadBalancer" && after == before {
+		all = append(all, field{path: ".spec.loadBalancerClass"})
+	}
+	return all
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package upgrades_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/charts/rendering"
+	"github.com/winnow-dev/winnow/cmd/winnow/charts/upgrades"
+	"github.com/winnow-dev/winnow/render/diff"
+)
+
+// manifests returns the documents of a text as manifests of a template, or of the directory crds for those that begin with its
+// comment. A comment "# generated: PATH" names a generated field.
+func manifests(text string) (all []rendering.Manifest) {
+	for document := range strings.SplitSeq(text, "\n---\n") {
+		m := rendering.Manifest{Path: "web/templates/a.yaml", Text: document}
+		if strings.HasPrefix(document, "# crds") {
+			m.Path = "web/charts/db/crds/a.yaml"
+		}
+		if _, rest, found := strings.Cut(document, "# generated: "); found {
+			field, _, _ := strings.Cut(rest, "\n")
+			m.Generated = []string{field}
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+func shown(risks []diff.Risk) string {
+	var w strings.Builder
+	for _, r := range risks {
+		fmt.Fprintf(&w, "%s %s %s %s -> %s\n", r.Rule, r.Object, r.Field, r.From, r.To)
+	}
+	return w.String()
+}
+
+const (
+	claim       = "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data%s}, spec: {%s}}"
+	set         = "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: db}, spec: {serviceName: db, %s}}"
+	job         = "{apiVersion: batch/v1, kind: Job, metadata: {name: init%s}, spec: {%s template: {spec: {restartPolicy: Never, containers: [{name: a, image: 'a/b:%s'}]}}}}"
+	service     = "{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {%s}}"
+	secret      = "{apiVersion: v1, kind: Secret, metadata: {name: key}, %s}"
+	definition  = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a.example.com%s}\nspec: {scope: %s, names: {kind: A}, versions: [%s]}"
+	keep        = ", annotations: {helm.sh/resource-policy: keep}"
+	hook        = ", annotations: {helm.sh/hook: pre-upgrade}"
+	v1, v2      = "{name: v1, served: true, storage: true, schema: {a: b}}", "{name: v2, served: true, storage: false}"
+	older       = "{name: v1, served: false, storage: false}"
+	deployment  = "{apiVersion: %s, kind: Deployment, metadata: {name: web}, spec: {replicas: %s, selector: {matchLabels: {%s}}}}"
+	storageCass = "{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: fast}, provisioner: a.example.com%s}"
+)
+
+func TestRisks(t *testing.T) {
+	f := fmt.Sprintf
+	for _, test := range []struct{ name, from, to, want string }{
+		{"nothing is no risk", "", "", ""},
+		{"another number of replicas is none", f(deployment, "apps/v1", "1", "a: b"), f(deployment, "apps/v1", "2", "a: b"), ""},
+
+		{"a claim with another name", f(claim, "", "accessModes: [ReadWriteOnce]"), f(claim, "-0", "accessModes: [ReadWriteOnce]"),
+			"charts/volume-claim PersistentVolumeClaim apps/data   -> \n"},
+		{"a claim that is kept, and no longer used", f(claim, keep, ""), "", "charts/volume-claim PersistentVolumeClaim apps/data   -> \n"},
+		{"a claim of a hook is no object of the release", f(claim, hook, ""), "", ""},
+		{"a claim that becomes a hook", f(claim, "", ""), f(claim, hook, ""), "charts/volume-claim PersistentVolumeClaim apps/data   -> \n"},
+		{"a claim of another class", f(claim, "", "storageClassName: fast"), f(claim, "", "storageClassName: slow"),
+			"charts/volume-claim PersistentVolumeClaim apps/data spec.storageClassName \"fast\" -> \"slow\"\n"},
+		{"a claim grows", f(claim, "", "resources: {requests: {storage: 1Gi}}"), f(claim, "", "resources: {requests: {storage: 2Gi}}"), ""},
+		{"a claim is as large, otherwise written", f(claim, "", "resources: {requests: {storage: 1Gi}}"), f(claim, "", "resources: {requests: {storage: 1024Mi}}"), ""},
+		{"a claim shrinks", f(claim, "", "resources: {requests: {storage: 2Gi}}"), f(claim, "", "resources: {requests: {storage: 1Gi}}"),
+			"charts/volume-claim PersistentVolumeClaim apps/data spec.resources.requests.storage \"2Gi\" -> \"1Gi\"\n"},
+		{"the default is written out", f(claim, "", "accessModes: []"), f(claim, "", "volumeMode: Filesystem"), ""},
+
+		{"a template of claims has another label", f(set, "volumeClaimTemplates: [{metadata: {name: data, labels: {chart: db-1}}, spec: {}}]"),
+			f(set, "volumeClaimTemplates: [{metadata: {name: data, labels: {chart: db-2}}, spec: {}}]"),
+			"charts/volume-claim StatefulSet apps/db spec.volumeClaimTemplates[0].metadata.labels.chart \"db-1\" -> \"db-2\"\n"},
+		{"a template of claims is gone", f(set, "volumeClaimTemplates: [{metadata: {name: data}, spec: {}}]"), f(set, ""),
+			"charts/volume-claim StatefulSet apps/db spec.volumeClaimTemplates [{\"metadata\":{\"name\":\"data\"},\"spec\":{\"resources\":{},\"volumeMode\":\"Filesystem\"}}] -> \n"},
+		{"a template of claims is new", f(set, "replicas: 1"), f(set, "volumeClaimTemplates: [{metadata: {name: data}, spec: {}}]"),
+			"charts/volume-claim StatefulSet apps/db spec.volumeClaimTemplates  -> [{\"metadata\":{\"name\":\"data\"},\"spec\":{\"resources\":{},\"volumeMode\":\"Filesystem\"}}]\n"},
+		{"a template with what the API server sets", f(set, "volumeClaimTemplates: [{metadata: {name: data}, spec: {}}]"),
+			f(set, "volumeClaimTemplates: [{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data}, spec: {volumeMode: Filesystem}}]"), ""},
+		{"a StatefulSet with volumes is gone", f(set, "volumeClaimTemplates: [{metadata: {name: data}}]"), "", "charts/volume-claim StatefulSet apps/db   -> \n"},
+		{"one without is", f(set, ""), "", ""},
+		{"a StatefulSet gets another service", f(set, ""), strings.ReplaceAll(f(set, ""), "serviceName: db", "serviceName: db-headless"),
+			"charts/immutable StatefulSet apps/db spec.serviceName \"db\" -> \"db-headless\"\n"},
+		{"a default of a StatefulSet is written out", f(set, ""), f(set, "podManagementPolicy: OrderedReady"), ""},
+
+		{"a definition is gone", f(definition, "", "Namespaced", v1), "", "charts/crd CustomResourceDefinition a.example.com   -> \n"},
+		{"a version of a definition is gone", f(definition, "", "Namespaced", v1+", "+v2), f(definition, "", "Namespaced", v2),
+			"charts/crd CustomResourceDefinition a.example.com spec.versions \"v1\" -> \n"},
+		{"a version is no longer served", f(definition, "", "Namespaced", v1), f(definition, "", "Namespaced", older+", "+v2),
+			"charts/crd CustomResourceDefinition a.example.com spec.versions \"v1\" -> \n"},
+		{"a definition with another scope", f(definition, "", "Namespaced", v1), f(definition, "", "Cluster", v1),
+			"charts/immutable CustomResourceDefinition a.example.com spec.scope \"Namespaced\" -> \"Cluster\"\n"},
+		{"a definition of crds with another scope stays as it is", "# crds\n" + f(definition, "", "Namespaced", v1), "# crds\n" + f(definition, "", "Cluster", v1), ""},
+		{"a definition leaves crds for the templates", "# crds\n" + f(definition, "", "Namespaced", v1), f(definition, "", "Namespaced", v1),
+			"charts/crd CustomResourceDefinition a.example.com   -> \n"},
+		{"a definition leaves the templates for crds", f(definition, "", "Namespaced", v1), "# crds\n" + f(definition, "", "Namespaced", v1),
+			"charts/crd CustomResourceDefinition a.example.com   -> \n"},
+		{"it does so and is kept", f(definition, keep, "Namespaced", v1), "# crds\n" + f(definition, "", "Namespaced", v1), ""},
+
+		{"a selector", f(deployment, "apps/v1", "1", "a: b"), f(deployment, "apps/v1", "1", "a: c, app.kubernetes.io/name: d"),
+			`charts/immutable Deployment apps/web spec.selector {"matchLabels":{"a":"b"}} -> {"matchLabels":{"a":"c","app.kubernetes.io/name":"d"}}` + "\n"},
+		{"one label of a selector", f(deployment, "apps/v1", "1", "app.kubernetes.io/name: b"), f(deployment, "apps/v1", "1", "app.kubernetes.io/name: c"),
+			"charts/immutable Deployment apps/web spec.selector.matchLabels.app.kubernetes.io/name \"b\" -> \"c\"\n"},
+		{"a selector of another version of the API", f(deployment, "apps/v1beta1", "1", "a: b"), f(deployment, "apps/v1", "1", "a: c"),
+			"charts/immutable Deployment apps/web spec.selector.matchLabels.a \"b\" -> \"c\"\n"},
+		{"a generated selector", "# generated: .spec.selector.matchLabels.a\n" + f(deployment, "apps/v1", "1", "a: b"), f(deployment, "apps/v1", "1", "a: c"), ""},
+		{"a Job", f(job, "", "", "v1"), f(job, "", "", "v2"),
+			"charts/immutable Job apps/init spec.template.spec.containers[0].image \"a/b:v1\" -> \"a/b:v2\"\n"},
+		{"a Job that is a hook", f(job, hook, "", "v1"), f(job, hook, "", "v2"), ""},
+		{"a Job that is gone", f(job, "", "", "v1"), "", ""},
+		{"completions of an indexed Job may change", f(job, "", "completionMode: Indexed, completions: 1,", "v1"), f(job, "", "completionMode: Indexed, completions: 2,", "v1"), ""},
+		{"those of another one may not", f(job, "", "", "v1"), f(job, "", "completions: 2,", "v1"), "charts/immutable Job apps/init spec.completions 1 -> 2\n"},
+		{"a Service becomes headless", f(service, "ports: []"), f(service, "clusterIP: None"), "charts/immutable Service apps/web spec.clusterIP  -> \"None\"\n"},
+		{"a Service is no longer headless, which has no effect", f(service, "clusterIP: None"), f(service, "ports: []"), ""},
+		{"a Service was a name", f(service, "type: ExternalName"), f(service, "clusterIP: None"), ""},
+		{"a StorageClass with another parameter", f(storageCass, ", parameters: {type: a}"), f(storageCass, ", parameters: {type: b}"),
+			"charts/immutable StorageClass fast parameters.type \"a\" -> \"b\"\n"},
+		{"a StorageClass with its default", f(storageCass, ""), f(storageCass, ", reclaimPolicy: Delete, allowVolumeExpansion: true"), ""},
+		{"a role of a binding", "{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: a}, roleRef: {kind: Role, name: a}}",
+			"{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: a}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: b}}",
+			"charts/immutable RoleBinding apps/a roleRef.name \"a\" -> \"b\"\n"},
+		{"a Secret of another type", f(secret, "type: Opaque"), f(secret, "type: kubernetes.io/tls"), "charts/immutable Secret apps/key type \"Opaque\" -> \"kubernetes.io/tls\"\n"},
+		{"a Secret with another password", f(secret, "stringData: {a: hidden}"), f(secret, "stringData: {a: secret}"), ""},
+		{"an immutable one", f(secret, "immutable: true, stringData: {a: hidden}"), f(secret, "immutable: true, stringData: {a: secret}"), "charts/immutable Secret apps/key data.a  -> \n"},
+		{"an immutable one that is otherwise written", f(secret, "immutable: true, stringData: {a: b}"), f(secret, "immutable: true, data: {a: Yg==}"), ""},
+		{"the source of a volume", "{apiVersion: v1, kind: PersistentVolume, metadata: {name: a}, spec: {capacity: {storage: 1Gi}, nfs: {server: a, path: /}}}",
+			"{apiVersion: v1, kind: PersistentVolume, metadata: {name: a}, spec: {capacity: {storage: 2Gi}, hostPath: {path: /}}}",
+			"charts/immutable PersistentVolume a spec.hostPath  -> {\"path\":\"/\"}\ncharts/immutable PersistentVolume a spec.nfs {\"path\":\"/\",\"server\":\"a\"} -> \n"},
+		{"a Pod gets another image, and another command", "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: a, image: 'a/b:1'}]}}",
+			"{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: a, image: 'a/b:2', command: [x]}]}}",
+			"charts/immutable Pod apps/a spec.containers[0].command  -> [\"x\"]\n"},
+
+		{"a Secret, a ServiceAccount and a Namespace are gone", f(secret, "type: Opaque") + "\n---\n{apiVersion: v1, kind: ServiceAccount, metadata: {name: a, namespace: other}}\n---\n{apiVersion: v1, kind: Namespace, metadata: {name: a}}", "",
+			"charts/gone Namespace a   -> \ncharts/gone Secret apps/key   -> \ncharts/gone ServiceAccount other/a   -> \n"},
+		{"they are in a list", "{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: ServiceAccount, metadata: {name: a}}]}", "", "charts/gone ServiceAccount apps/a   -> \n"},
+		{"a Secret with a generated name", "# generated: .metadata.name\n" + f(secret, ""), "", ""},
+		{"a Secret that is kept", "{apiVersion: v1, kind: Secret, metadata: {name: a" + keep + "}}", "", ""},
+		{"a ConfigMap is gone", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", "", ""},
+		{"a namespace is written out", f(secret, ""), "{apiVersion: v1, kind: Secret, metadata: {name: key, namespace: apps}}", ""},
+
+		{"another tag of an image", "image: quay.io/a/b:1", "image: quay.io/a/b:2", ""},
+		{"another image of the registry", "image: quay.io/a/b:1", "image: quay.io/a/c:2", ""},
+		{"an image of another registry", "kind: A\nimage: quay.io/a/b:1", "kind: A\nmetadata: {name: b}\nimage: ghcr.io/a/b:1", "charts/image A b image  -> \"ghcr.io/a/b:1\"\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			risks, problems := upgrades.Upgrade{From: manifests(test.from), To: manifests(test.to), Namespace: "apps"}.Risks()
+			if got := shown(risks); got != test.want || len(problems) > 0 {
+				t.Errorf("Risks() =\n%s%q\nwant\n%s", got, problems, test.want)
+			}
+			for _, r := range risks {
+				if !strings.HasSuffix(r.Text, ".") {
+					t.Errorf("the text of %s is %q", r.Rule, r.Text)
+				}
+			}
+		})
+	}
+}
+
+// What a risk says depends on what Helm does with the object.
+func TestWhatHappensIsTrue(t *testing.T) {
+	for _, test := range []struct{ name, from, to, want string }{
+		{"a claim", fmt.Sprintf(claim, "", ""), "", "Helm deletes it, and with it the volume and its data where the reclaim policy is Delete."},
+		{"a claim that is kept", fmt.Sprintf(claim, keep, ""), "", "Helm keeps it, as its annotation"},
+		{"a StatefulSet", fmt.Sprintf(set, "volumeClaimTemplates: [{}]"), "", "Helm deletes it. The claims of its volumeClaimTemplates stay"},
+		{"a StatefulSet that is kept", strings.Replace(fmt.Sprintf(set, "volumeClaimTemplates: [{}]"), "name: db", "name: db"+keep, 1), "", "Helm keeps it, as its annotation"},
+		{"a StatefulSet that deletes its claims", fmt.Sprintf(set, "persistentVolumeClaimRetentionPolicy: {whenDeleted: Delete}, volumeClaimTemplates: [{}]"), "",
+			"Helm deletes it, and with it the claims of its volumeClaimTemplates"},
+		{"a definition", fmt.Sprintf(definition, "", "Cluster", v1), "", "Helm deletes it, and with it all its objects."},
+		{"a definition that is kept", fmt.Sprintf(definition, keep, "Cluster", v1), "", "Helm keeps it"},
+		{"a definition of crds", "# crds\n" + fmt.Sprintf(definition, "", "Cluster", v1), "", "It stays in the cluster: Helm never deletes what a directory crds has."},
+		{"a version of one of crds", "# crds\n" + fmt.Sprintf(definition, "", "Cluster", v1), "# crds\n" + fmt.Sprintf(definition, "", "Cluster", v2),
+			"It stays in the cluster: Helm does not upgrade what a directory crds has."},
+		{"the stored version", fmt.Sprintf(definition, "", "Cluster", v1), fmt.Sprintf(definition, "", "Cluster", v2), "The API server refuses to remove the version in which objects are stored"},
+		{"another version", fmt.Sprintf(definition, "", "Cluster", v2), fmt.Sprintf(definition, "", "Cluster", v1), "Manifests and clients of this version fail; where objects are still stored in it"},
+		{"a Job that may be gone", fmt.Sprintf(job, "", "ttlSecondsAfterFinished: 1,", "v1"), fmt.Sprintf(job, "", "", "v2"), "The API server refuses the change while the Job is there"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			risks, problems := upgrades.Upgrade{From: manifests(test.from), To: manifests(test.to)}.Risks()
+			if len(risks) != 1 || !strings.HasPrefix(risks[0].Text, test.want) || len(problems) > 0 {
+				t.Errorf("Risks() = %+v, %q, want %q", risks, problems, test.want)
+			}
+		})
+	}
+}
+
+func TestImagesAndMirrors(t *testing.T) {
+	mirror := func(address string) string {
+		switch {
+		case strings.HasPrefix(address, "r.internal/"):
+			return address
+		case strings.HasPrefix(address, "quay.io/"):
+			return "r.internal/" + address
+		}
+		return ""
+	}
+	u := upgrades.Upgrade{
+		From:     manifests("kind: A\nimage: quay.io/a/old:1"),
+		To:       manifests("kind: A\nl: [{image: 'quay.io/a/old:2'}, {image: 'r.internal/quay.io/a/b:1'}, {image: 'quay.io/a/b:1'}, {image: 'ghcr.io/a/b:1'}, {image: 'ghcr.io/a/b:2'}]"),
+		MirrorOf: mirror,
+	}
+	risks, problems := u.Risks()
+	var got []string
+	for _, r := range risks {
+		got = append(got, r.Field+": "+r.Text)
+	}
+	want := `l[2].image: A mirror covers it, at "r.internal/quay.io/a/b:1", but the chart does not have its address from a value that mirrors rewrite: nodes pull from "quay.io". Set the value of the instance.
+l[3].image: No mirror covers it: where nodes do not reach "ghcr.io", its pods do not start. Add a mirror, and copy the image.`
+	if strings.Join(got, "\n") != want || len(problems) > 0 {
+		t.Errorf("Risks() =\n%s\n%q\nwant\n%s", strings.Join(got, "\n"), problems, want)
+	}
+}
+
+func TestValuesThatAreNotRead(t *testing.T) {
+	u := upgrades.Upgrade{Unread: []upgrades.Unread{{Key: "replica", Suggestion: "replicas"}, {Key: "old"}}}
+	risks, _ := u.Risks()
+	const want = `[{charts/value  old   The newer chart does not read it: it has no effect. Look for its new name in the values of the chart, or remove it. } ` +
+		`{charts/value  replica   The newer chart does not read it: it has no effect. Is "replicas" meant? }]`
+	if got := fmt.Sprint(risks); got != want {
+		t.Errorf("Risks() = %s", got)
+	}
+}
+
+// The data of a Secret is in no risk, whatever changes.
+func TestNothingOfASecretIsShown(t *testing.T) {
+	for _, to := range []string{"immutable: true, data: {a: c2VjcmV0}", "data: {a: c2VjcmV0}, type: x", "immutable: true, stringData: {a: secret, b: secret}"} {
+		u := upgrades.Upgrade{From: manifests(fmt.Sprintf(secret, "immutable: true, data: {a: aGlkZGVu}")), To: manifests(fmt.Sprintf(secret, to))}
+		if risks, _ := u.Risks(); len(risks) == 0 || strings.Contains(fmt.Sprint(risks), "c2VjcmV0") || strings.Contains(fmt.Sprint(risks), "aGlkZGVu") {
+			t.Errorf("Risks() = %+v", risks)
+		}
+	}
+}
+
+func TestHostileManifests(t *testing.T) {
+	many := strings.Repeat("{kind: Secret, apiVersion: v1, metadata: {name: a}}\n---\n", 3)
+	for i := range 600 {
+		many += fmt.Sprintf("{kind: Secret, apiVersion: v1, metadata: {name: a%d}}\n---\n", i)
+	}
+	for _, test := range []struct{ name, text, want string }{
+		{"no YAML", "a: [", "web/templates/a.yaml cannot be read: "},
+		{"a mapping that merges itself", "--- &a\n<<: *a\nkind: A\n", "cannot be read: "},
+		{"levels", strings.Repeat("[", 200) + strings.Repeat("]", 200), "nested deeper"},
+		{"a list of lists", "{apiVersion: v1, kind: List, items: [{kind: List, items: [{kind: List, items: []}]}]}", ""},
+		{"a definition that is a list", "kind: CustomResourceDefinition\nspec: [versions, {}]", ""},
+		{"versions that are none", "kind: CustomResourceDefinition\napiVersion: apiextensions.k8s.io/v1\nspec: {versions: [a, {schema: a}, [b]]}", ""},
+		{"fields of other types", "{apiVersion: apps/v1, kind: StatefulSet, metadata: [a], spec: {selector: 1, volumeClaimTemplates: [1, {spec: 2}]}}", ""},
+		{"values", strings.Repeat("-\n", 4_000_001), "what it renders to may have more than 4000000 values"},
+		{"many risks", many, "101 further risks are left out"},
+		{"a long name", "{apiVersion: v1, kind: Secret, metadata: {name: " + strings.Repeat("a", 100_000) + "}}", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for _, u := range []upgrades.Upgrade{{From: manifests(test.text)}, {To: manifests(test.text)}, {From: manifests(test.text), To: manifests(test.text + " ")}} {
+				risks, problems := u.Risks()
+				if len(u.To) == 0 && !strings.Contains(strings.Join(problems, "\n"), test.want) {
+					t.Errorf("problems are %.300q, want %q", problems, test.want)
+				}
+				for _, r := range risks {
+					if n := len(fmt.Sprint(r)); n > 1500 {
+						t.Errorf("a risk has %d bytes", n)
+					}
+				}
+			}
+		})
+	}
+}
+
+// Whatever charts render to, looking at it ends, and nothing is a risk of an upgrade to the same.
+func FuzzRisks(f *testing.F) {
+	for _, text := range []string{
+		fmt.Sprintf(definition, "", "Cluster", v1+","+v2), fmt.Sprintf(set, "volumeClaimTemplates: [{spec: {}}]"), fmt.Sprintf(job, "", "", "v1"),
+		"--- &a\n<<: *a\n", "{kind: List, items: [{kind: Secret, immutable: true}]}", "image: a/b:1\n---\n[", fmt.Sprintf(service, "clusterIP: None"),
+	} {
+		f.Add(text, text+"\n---\n"+text)
+	}
+	f.Fuzz(func(t *testing.T, from, to string) {
+		_, _ = upgrades.Upgrade{From: manifests(from), To: manifests(to)}.Risks()
+		if risks, _ := (upgrades.Upgrade{From: manifests(from), To: manifests(from + "\n")}).Risks(); len(risks) > 0 && !strings.Contains(from, "\n") {
+			t.Errorf("%q: %+v", from, risks)
+		}
+	})
+}
