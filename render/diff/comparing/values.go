@@ -37,13 +37,53 @@ const maxDiff = 64 << 10
 
 // textValues compares two texts of values.
 func textValues(field, before, after string) *diff.Values {
-	v := &diff.Values{Field: field}
+	v := &diff.Values{Field: field, Diff: hunks("", before, after)}
+	v.Where = whereChanged(v.Diff, before, after)
+	finish(v)
+	return v
+}
+
+// Text is a text with a name, before and after.
+type Text struct{ Name, Before, After string }
+
+// CompareTexts compares texts; the name of each is behind the heads of its hunks. It returns nil where all are the same.
+func CompareTexts(field string, texts []Text) *diff.Values {
+	var all strings.Builder
+	for _, t := range texts {
+		all.WriteString(hunks(t.Name, t.Before, t.After))
+	}
+	if all.Len() == 0 {
+		return nil
+	}
+	v := &diff.Values{Field: field, Diff: all.String()}
+	finish(v)
+	return v
+}
+
+// hunks returns the diff of two texts without its header.
+func hunks(name, before, after string) string {
 	// The algorithm takes n log n for n lines.
 	text := string(textdiff.Diff("", []byte(before), "", []byte(after)))
-	if at := strings.Index(text, "\n@@ "); at >= 0 {
-		v.Diff = text[at+1:]
+	at := strings.Index(text, "\n@@ ")
+	if at < 0 {
+		return ""
 	}
-	v.Where = whereChanged(v.Diff, before, after)
+	text = text[at+1:]
+	if name == "" {
+		return text
+	}
+	var named strings.Builder
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "@@ ") {
+			line = strings.TrimSuffix(line, "\n") + " " + name + "\n"
+		}
+		named.WriteString(line)
+	}
+	return named.String()
+}
+
+// finish counts the lines of a diff, makes them readable, and cuts it.
+func finish(v *diff.Values) {
 	var shown strings.Builder
 	for line := range strings.Lines(v.Diff) {
 		switch line[0] {
@@ -56,7 +96,6 @@ func textValues(field, before, after string) *diff.Values {
 	}
 	v.Diff = shown.String()
 	v.Cut(maxDiff)
-	return v
 }
 
 // valuesOf returns the field that has the default values, and its text.

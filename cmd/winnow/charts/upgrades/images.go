@@ -69,8 +69,14 @@ func find(manifests []rendering.Manifest) (all []images.Image, problems []string
 		if err != nil {
 			problems = append(problems, fmt.Sprintf("%s cannot be searched for images: %s", excerpt.To(m.Path, 200), excerpt.Of(err.Error())))
 		}
-		all = append(all, slices.DeleteFunc(found, func(i images.Image) bool { return m.IsGenerated(i.Path) })...)
+		all = append(all, slices.DeleteFunc(found, func(i images.Image) bool { return isHidden(i) || m.IsGenerated(i.Path) })...)
 	}
 	slices.SortStableFunc(all, func(a, b images.Image) int { return cmp.Compare(a.Address, b.Address) })
 	return all, problems
+}
+
+// isHidden reports whether a Secret may have an image: nothing of its data is shown.
+func isHidden(image images.Image) bool {
+	kind, _, _ := strings.Cut(image.Object, " ")
+	return kind == "Secret" || strings.HasSuffix(kind, "List") && image.InText
 }

@@ -27,7 +27,7 @@ func Rules() []Rule {
 		{Definition, "a CustomResourceDefinition, or a version of it, gone"},
 		{Immutable, "a field changed that the API server does not let change"},
 		{Gone, "a Namespace, Secret or ServiceAccount gone"},
-		{Value, "a value of an instance that the newer chart does not read"},
+		{Value, "a value that is set, and that the newer chart does not read"},
 		{Image, "a new image that no mirror has, or of another registry"},
 	}
 }

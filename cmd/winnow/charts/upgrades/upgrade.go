@@ -37,13 +37,33 @@ const maxRisks = 500
 // Risks returns what the upgrade may break, in the order of Rules and by object and field. The problems are sentences on what
 // could not be looked at. What is generated, that is, other in each render, is no change, and hooks are no objects of a release.
 func (u Upgrade) Risks() (risks []diff.Risk, problems []string) {
+	s, problems := u.read()
+	return u.risks(s, problems)
+}
+
+// Compare returns the risks and problems as Risks does, and the objects that differ.
+func (u Upgrade) Compare() (risks []diff.Risk, changes Changes, problems []string) {
+	s, problems := u.read()
+	risks, problems = u.risks(s, problems)
+	return risks, s.changes(), problems
+}
+
+// sides are the objects before and after, without those that are the same text.
+type sides struct{ from, to objects }
+
+func (u Upgrade) read() (s sides, problems []string) {
 	same := unchanged(u.From, u.To)
-	from, problems := read(u.From, u.Namespace, same)
+	s.from, problems = read(u.From, u.Namespace, same)
 	to, more := read(u.To, u.Namespace, same)
-	problems = append(problems, more...)
-	for _, key := range from.sorted() {
-		o := from[key]
-		if newer, stays := to[key]; stays {
+	s.to = to
+	return s, append(problems, more...)
+}
+
+func (u Upgrade) risks(s sides, problems []string) ([]diff.Risk, []string) {
+	var risks []diff.Risk
+	for _, key := range s.from.sorted() {
+		o := s.from[key]
+		if newer, stays := s.to[key]; stays {
 			risks = append(risks, changed(o, newer)...)
 		} else {
 			risks = append(risks, gone(o)...)

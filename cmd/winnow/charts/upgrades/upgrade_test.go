@@ -233,6 +233,61 @@ func TestNothingOfASecretIsShown(t *testing.T) {
 	}
 }
 
+func TestCompare(t *testing.T) {
+	const before, after = `# generated: .data.made
+{apiVersion: v1, kind: Secret, metadata: {name: key}, data: {same: c2FtZQ==, other: b2xk, gone: Z29uZQ==, made: bWFkZQ==}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {shown: "old"}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: same}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: gone}}`, `# generated: .data.made
+{apiVersion: v1, kind: Secret, metadata: {name: key}, data: {same: c2FtZQ==, other: bmV3, made: aGlk}, stringData: {new: "quay.io/hidden/image:v1"}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {shown: "new"}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: same}}
+---
+{apiVersion: v1, kind: Secret, metadata: {name: odd}, data: hidden-text}`
+	risks, changes, problems := upgrades.Upgrade{From: manifests(before), To: manifests(after), Namespace: "apps"}.Compare()
+	const want = `@@ -1,6 +1,6 @@ ConfigMap apps/a
+ apiVersion: v1
+ data:
+-  shown: old
++  shown: new
+ kind: ConfigMap
+ metadata:
+   name: a
+@@ -1,9 +1,10 @@ Secret apps/key
+ apiVersion: v1
+ data:
+-  gone: (hidden)
+   made: (generated)
+-  other: (hidden)
++  other: (hidden, changed)
+   same: (hidden)
+ kind: Secret
+ metadata:
+   name: key
++stringData:
++  new: (hidden)
+@@ -0,0 +1,5 @@ Secret apps/odd
++apiVersion: v1
++data: (hidden)
++kind: Secret
++metadata:
++  name: odd
+@@ -1,4 +0,0 @@ Service apps/gone
+-apiVersion: v1
+-kind: Service
+-metadata:
+-  name: gone
+`
+	if changes.Diff == nil || changes.Diff.Diff != want || changes.Added != 1 || changes.Removed != 1 || changes.Changed != 2 || len(risks)+len(problems) > 0 {
+		t.Errorf("Compare() = %+v, %+v, %q\n%s", risks, changes, problems, changes.Diff.Diff)
+	}
+}
+
 func TestHostileManifests(t *testing.T) {
 	many := strings.Repeat("{kind: Secret, apiVersion: v1, metadata: {name: a}}\n---\n", 3)
 	for i := range 600 {
