@@ -36,6 +36,8 @@ type Renderer struct {
 	FromOriginals bool
 	// KubeVersion of the cluster; empty is Helm's default.
 	KubeVersion string
+	// FindUnread finds the keys of values that a chart does not read.
+	FindUnread bool
 }
 
 // Rendered is a chart with its renders.
@@ -90,7 +92,8 @@ func (r Renderer) one(ctx context.Context, out *Rendered, processes chan struct{
 	defer func() { <-processes }()
 	for _, use := range out.Uses {
 		request := rendering.Request{
-			Chart: packed, ReleaseName: use.ReleaseName, Namespace: use.Namespace, KubeVersion: r.KubeVersion, Values: [][]byte{use.To},
+			Chart: packed, ReleaseName: use.ReleaseName, Namespace: use.Namespace, KubeVersion: r.KubeVersion, FindUnread: r.FindUnread,
+			Values: [][]byte{use.To},
 		}
 		if !bytes.Equal(use.From, use.To) {
 			request.Values = append(request.Values, use.From)

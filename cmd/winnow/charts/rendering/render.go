@@ -20,6 +20,7 @@ import (
 	"helm.sh/helm/v4/pkg/engine"
 	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/charts/unread"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -50,9 +51,21 @@ func Do(ctx context.Context, r Request) (Answer, error) {
 		if err != nil {
 			one = Render{Refused: brief(err)}
 		}
+		if r.FindUnread {
+			one.Unread = unreadKeys(loaded, values)
+		}
 		answer.Renders = append(answer.Renders, one)
 	}
 	return answer, nil
+}
+
+// unreadKeys returns the keys of values that a chart does not read; none of values that are not valid, for which it is refused.
+func unreadKeys(c *chart.Chart, values []byte) []unread.Key {
+	given, err := loader.LoadValues(bytes.NewReader(values))
+	if err != nil {
+		return nil
+	}
+	return unread.Keys(c, given)
 }
 
 // maxReason bounds the reason of a refusal, in bytes.

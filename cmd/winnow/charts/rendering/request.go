@@ -5,6 +5,8 @@ package rendering
 import (
 	"slices"
 	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/charts/unread"
 )
 
 // Request is a chart with what it is rendered with.
@@ -18,6 +20,8 @@ type Request struct {
 	Namespace   string `json:"namespace"`
 	// KubeVersion of the cluster; empty is Helm's default. The cluster serves the APIs that Helm knows.
 	KubeVersion string `json:"kubeVersion,omitempty"`
+	// FindUnread asks for the keys of the values that the chart does not read.
+	FindUnread bool `json:"findUnread,omitempty"`
 }
 
 // Answer is a chart as it was rendered.
@@ -39,6 +43,8 @@ type Render struct {
 	Refused string `json:"refused,omitempty"`
 	// Notes are what was not checked.
 	Notes []string `json:"notes,omitempty"`
+	// Unread are the keys of the values that the chart does not read, whether it renders or not, if the request asks for them.
+	Unread []unread.Key `json:"unread,omitempty"`
 }
 
 // Manifest is a document of YAML, or a file of crds, which may have several.

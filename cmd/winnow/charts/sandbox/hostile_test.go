@@ -64,6 +64,16 @@ func TestCostOfHostileCharts(t *testing.T) {
 		{"a bomb of gzip", limits(), bomb(t, 200<<20), "", "over the limit of"},
 		{"a bomb in a chart in the chart", limits(), chart(t, map[string]string{"charts/a.tgz": string(bomb(t, 200<<20))}), "", "charts/a.tgz: archive"},
 		{"no archive", limits(), []byte("<html>"), "", "archive: malformed"},
+		{"deep blocks", limits(), template(t, blocks(300_000)), "any", ""},
+		{"deep blocks in a text", limits(), chart(t, map[string]string{
+			"templates/a.yaml": "{{ tpl .Values.x . }}", "values.yaml": `x: "{{ .Values.x }}` + blocks(200_000) + `"`,
+		}), "any", ""},
+		{"deep blocks in a file that no template reads", limits(), chart(t, map[string]string{
+			"templates/a.yaml": `a: {{ tpl "b" . }}`, "files/a": blocks(300_000),
+		}), "any", ""},
+		{"deep parentheses", limits(), template(t, "{{ "+strings.Repeat("(", 1_000_000)+".Values.x"+strings.Repeat(")", 1_000_000)+" }}"), "", "max expression depth exceeded"},
+		{"a chain of templates", limits(), template(t, chain(2000)), "", ""},
+		{"a schema in itself", limits(), chart(t, map[string]string{"values.schema.json": `{"allOf": [{"$ref": "#"}, {"$ref": "#"}]}`}), "", "reference cycle"},
 		{"a list as Chart.yaml", limits(), chart(t, map[string]string{"Chart.yaml": "[]"}), "", "cannot load Chart.yaml"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -97,6 +107,20 @@ func TestCostOfHostileCharts(t *testing.T) {
 
 func template(t testing.TB, text string) []byte {
 	return chart(t, map[string]string{"templates/a.yaml": text})
+}
+
+// blocks are in each other.
+func blocks(depth int) string {
+	return strings.Repeat("{{if 1}}", depth) + strings.Repeat("{{end}}", depth)
+}
+
+// chain is named templates, each of which includes the next one.
+func chain(length int) string {
+	text := fmt.Sprintf(`{{ include "0" . }}{{ define "%d" }}{{ end }}`, length)
+	for i := range length {
+		text += fmt.Sprintf("{{ define \"%d\" }}{{ include \"%d\" . }}{{ end }}", i, i+1)
+	}
+	return text
 }
 
 // aliases expands to a billion texts.

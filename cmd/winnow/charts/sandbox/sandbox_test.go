@@ -18,6 +18,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/rendering"
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/sandbox"
+	"github.com/winnow-dev/winnow/cmd/winnow/charts/unread"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/tree"
 )
@@ -67,7 +68,9 @@ func render(t testing.TB, within sandbox.Limits, packed []byte) (rendering.Answe
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s.Render(t.Context(), rendering.Request{Chart: packed, Values: [][]byte{nil}, ReleaseName: "web", Namespace: "default"})
+	return s.Render(t.Context(), rendering.Request{
+		Chart: packed, Values: [][]byte{[]byte("unread: 1")}, ReleaseName: "web", Namespace: "default", FindUnread: true,
+	})
 }
 
 func TestRender(t *testing.T) {
@@ -83,6 +86,9 @@ func TestRender(t *testing.T) {
 	}
 	if answer.Name != "web" {
 		t.Errorf("the chart is %q", answer.Name)
+	}
+	if got := answer.Renders[0].Unread; !slices.Equal(got, []unread.Key{{Name: "unread"}}) {
+		t.Errorf("the keys that it does not read are %v", got)
 	}
 	var got strings.Builder
 	for _, m := range answer.Renders[0].Manifests {
