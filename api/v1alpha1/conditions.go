@@ -189,6 +189,10 @@ const (
 // in the change that adds it.
 const ApproveAnnotation = "catalog.winnow.dev/approve"
 
+// IgnoreRisksAnnotation of a CatalogSelection has a line for each rule of an application that winnow diff --charts ignores:
+// APPLICATION RULE: REASON. The controller does not read it.
+const IgnoreRisksAnnotation = "catalog.winnow.dev/ignore-risks"
+
 // Labels and annotations of live definitions.
 const (
 	// BypassLabel, with any value, keeps Flux from updating and deleting a definition.

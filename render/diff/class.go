@@ -30,7 +30,7 @@ func (s *Selection) EffectOn() Effect {
 
 // hasFindings reports whether there is something to read about a selection whose artifact stays.
 func (s *Selection) hasFindings() bool {
-	return len(s.Applications)+len(s.Instances)+len(s.Served)+len(s.Lists)+len(s.Moves)+len(s.Bypassed)+len(s.Replaced)+len(s.Notes) > 0 ||
+	return len(s.Applications)+len(s.Instances)+len(s.Charts)+len(s.Served)+len(s.Lists)+len(s.Moves)+len(s.Bypassed)+len(s.Replaced)+len(s.Notes) > 0 ||
 		s.Held != nil || s.Transient != nil || s.Keep != ""
 }
 

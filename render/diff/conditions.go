@@ -51,6 +51,7 @@ func Conditions() []Condition {
 		{"held", "the safeguards hold something that is not approved", isHeld},
 		{"base-approval", "an approval is not of this change, but was there before", baseApprovals},
 		{"move", "an application moves, and is pushed: it is installed anew", unprotectedMoves},
+		{RiskCondition, "with --charts: an upgrade of a chart may break something", riskyUpgrades},
 		{unknownCondition, "something could not be compared", notCompared},
 		{"any", "the artifact changes", func(s *Selection) []string { return once(s.Change != Unchanged, s) }},
 	}

@@ -42,6 +42,8 @@ type Selection struct {
 	Lists []Field `json:"lists,omitempty"`
 	// Instances with changes, and those that cannot be installed, sorted by name.
 	Instances []Instance `json:"instances,omitempty"`
+	// Charts are the upgrades of charts that were rendered, by application, instance and version.
+	Charts []Chart `json:"charts,omitempty"`
 	// Served are the changes of the catalog of OLM that serves the packages: two where another one replaces it.
 	Served []ServedCatalog `json:"served,omitempty"`
 	// Loosened are the protections that the edit of the spec removes.

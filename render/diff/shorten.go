@@ -17,6 +17,11 @@ func (r *Report) Shorten() {
 			}
 			a.Package.shorten()
 		}
+		for _, c := range s.Charts {
+			if c.Diff != nil {
+				c.Diff.Cut(0)
+			}
+		}
 		for i := range s.Instances {
 			in := &s.Instances[i]
 			in.Fields, in.FieldsOmitted = nil, in.FieldsOmitted+len(in.Fields)

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/fetching"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -19,6 +20,8 @@ type Chart struct {
 	From, To fetching.Reference
 	// Uses are the values that it is installed with: those of the instances of the version, or else the default values.
 	Uses []Use
+	// Defaults are the default values, also of a version that has instances.
+	Defaults Use
 	// Missing is the reason why there is no chart, or no values; empty otherwise.
 	Missing string
 }
@@ -41,6 +44,21 @@ type Input struct {
 	Selected []selection.Decision
 	// Options of the selection, and those without its mirrors.
 	Options, Unmirrored render.Options
+}
+
+// Unmirrored returns the options of a selection without its mirrors.
+func Unmirrored(cs *v1alpha1.CatalogSelection) (render.Options, error) {
+	without := cs.DeepCopy()
+	without.Spec.Mirrors, without.Spec.RequireMirrors = nil, false
+	return render.FromSpec(without)
+}
+
+// KubeVersion returns the first version of Kubernetes that a selection names; empty without one.
+func KubeVersion(cs *v1alpha1.CatalogSelection) string {
+	if cs.Spec.Platform == nil || len(cs.Spec.Platform.Kubernetes) == 0 {
+		return ""
+	}
+	return cs.Spec.Platform.Kubernetes[0]
 }
 
 // Find returns the charts of all selected versions, in their order. Applications without versions of KKP have none. The error
@@ -93,8 +111,9 @@ func (f finder) charts(application string, before, behind []byte) (all []Chart) 
 		if chart.Missing == "" {
 			chart.Uses = f.uses(application, v.Version)
 		}
+		chart.Defaults = Use{ReleaseName: application, Namespace: application, From: from.defaults, To: to.defaults}
 		if chart.Missing == "" && len(chart.Uses) == 0 {
-			chart.Uses = []Use{{ReleaseName: application, Namespace: application, From: from.defaults, To: to.defaults}}
+			chart.Uses = []Use{chart.Defaults}
 			if to.invalid != nil {
 				chart.Missing = to.invalid.Error()
 			}

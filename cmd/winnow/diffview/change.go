@@ -3,6 +3,7 @@
 package diffview
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -13,8 +14,8 @@ import (
 // change is the change of an application or an instance, whose names a view shows with others of the same content.
 type change struct {
 	name, sign, headline string
-	// instance is whether it is one of an instance.
-	instance bool
+	// noun is "instance" or "chart" of what is not an application.
+	noun string
 	// details are the content below the headline, public what a comment has of it.
 	details, public block
 }
@@ -35,15 +36,13 @@ func namesOf(group []change) []string {
 // title returns the headline of a group, with the names, or with their number if there are many.
 func title(group []change) string {
 	names := strings.Join(namesOf(group), ", ")
-	switch instance := group[0].instance; {
-	case len(group) > maxInline && instance:
-		names = plaintext.Count(len(group), "instance")
+	switch noun := group[0].noun; {
 	case len(group) > maxInline:
-		names = plaintext.Count(len(group), "application")
-	case instance && len(group) == 1:
-		names = "instance " + names
-	case instance:
-		names = "instances " + names
+		names = plaintext.Count(len(group), cmp.Or(noun, "application"))
+	case noun != "" && len(group) == 1:
+		names = noun + " " + names
+	case noun != "":
+		names = noun + "s " + names
 	}
 	return group[0].sign + " " + names + ": " + group[0].headline
 }

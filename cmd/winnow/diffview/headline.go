@@ -24,7 +24,7 @@ func headline(s *diff.Selection) string {
 	if s.Change == diff.Added {
 		parts = append(parts, "a new selection")
 	}
-	for _, counted := range [][]string{applicationCounts(s), versionCounts(s.Counts), factCounts(s), servedCounts(s.Served), instanceCounts(s.Instances)} {
+	for _, counted := range [][]string{applicationCounts(s), versionCounts(s.Counts), factCounts(s), servedCounts(s.Served), instanceCounts(s.Instances), chartCounts(s.Charts)} {
 		if len(counted) > 0 {
 			parts = append(parts, strings.Join(counted, ", "))
 		}

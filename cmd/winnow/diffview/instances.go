@@ -96,7 +96,7 @@ func instanceChanges(s *diff.Selection) []change {
 	for _, in := range bySeverity(s.Instances, func(in diff.Instance) diff.Change { return in.Change }) {
 		list := append(fieldEntries(wording{"IDENTITY ", "**identity** "}, in.Identity, 0), fieldEntries(wording{}, in.Fields, in.FieldsOmitted)...)
 		details := block{indent: "    ", whole: true, list: list, values: in.Values}
-		all = append(all, change{name: in.Name, instance: true, sign: instanceSign(in), headline: instanceHeadline(in), details: details, public: details})
+		all = append(all, change{name: in.Name, noun: "instance", sign: instanceSign(in), headline: instanceHeadline(in), details: details, public: details})
 	}
 	return all
 }

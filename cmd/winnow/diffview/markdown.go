@@ -66,6 +66,11 @@ func classParts(c diff.Class, stat, alone bool, d detail) []part {
 			parts = append(parts, partOf(rankFold, groupFold(group)))
 		}
 	}
+	for _, group := range grouped(chartChanges(s)) {
+		if len(group[0].public.list) > 0 || group[0].public.values != nil {
+			parts = append(parts, partOf(rankFold, groupFold(group)))
+		}
+	}
 	return parts
 }
 
@@ -128,6 +133,7 @@ func summaryMarkdown(s *diff.Selection, instances [][]change, c diff.Class, alon
 		}
 		blocks = append(blocks, b)
 	}
+	blocks = append(blocks, uncompared(s.Charts))
 	if alone {
 		blocks = append(blocks, offline(c))
 	}

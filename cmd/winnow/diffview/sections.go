@@ -22,6 +22,9 @@ func decided(s *diff.Selection) []block {
 		}
 		blocks = append(blocks, b)
 	}
+	if b := risks(s.Charts); len(b.list) > 0 {
+		blocks = append(blocks, b)
+	}
 	if t := s.Transient; t != nil {
 		blocks = append(blocks, block{
 			title:  bold("TRANSIENT: the new spec over the old catalogs loses more than the end state"),

@@ -112,6 +112,7 @@ func classBlocks(c diff.Class, s *diff.Selection, stat, alone bool, d detail) []
 		blocks = append(blocks, b)
 	}
 	blocks = append(blocks, changeBlocks(instanceChanges(s), stat)...)
+	blocks = append(blocks, changeBlocks(chartChanges(s), stat)...)
 	if alone {
 		blocks = append(blocks, offline(c))
 	}

@@ -18,8 +18,10 @@ type FailOn struct {
 	allowed []string
 }
 
-// Add adds the flag, which takes names of diff.Conditions.
-func (c *FailOn) Add(cmd *cobra.Command) { c.AddNames(cmd, conditionNames()) }
+// Add adds the flag, which takes the names of diff.Conditions but those that the verb does not look at.
+func (c *FailOn) Add(cmd *cobra.Command, without ...string) {
+	c.AddNames(cmd, slices.DeleteFunc(conditionNames(), func(name string) bool { return slices.Contains(without, name) }))
+}
 
 // AddNames adds the flag, which takes the names.
 func (c *FailOn) AddNames(cmd *cobra.Command, allowed []string) {

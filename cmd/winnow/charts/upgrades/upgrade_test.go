@@ -151,7 +151,7 @@ func TestRisks(t *testing.T) {
 				t.Errorf("Risks() =\n%s%q\nwant\n%s", got, problems, test.want)
 			}
 			for _, r := range risks {
-				if !strings.HasSuffix(r.Text, ".") {
+				if !strings.HasSuffix(r.Text, ".") || len(r.Text) > 300 {
 					t.Errorf("the text of %s is %q", r.Rule, r.Text)
 				}
 			}

@@ -56,7 +56,7 @@ func (w *work) side(ctx context.Context, cs *v1alpha1.CatalogSelection, referenc
 	if err != nil {
 		return nil, err
 	}
-	key := inputs.Digest(append(over, string(whole))...)
+	key := inputs.Digest(append(over, string(whole), cs.Annotations[v1alpha1.IgnoreRisksAnnotation])...)
 	found, known := w.sides[key]
 	if !known {
 		found.side, found.err = w.renderOnce(ctx, cs, over, sources)

@@ -22,6 +22,9 @@ import (
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
+// chartAdder adds the upgrades of charts between two states to their comparison.
+type chartAdder = func(ctx context.Context, from, to *comparing.Side, out *diff.Selection) error
+
 // catalogOptions are the flags of a comparison of catalogs by selections in files.
 type catalogOptions struct {
 	file, fromFile, name string
@@ -29,6 +32,8 @@ type catalogOptions struct {
 	live                 bool
 	access               flags.Access
 
+	// addCharts adds the upgrades of charts to a comparison.
+	addCharts chartAdder
 	// unapplied are sentences on what changes the selections and was not applied.
 	unapplied []string
 }
@@ -81,7 +86,7 @@ func (o *catalogOptions) compare(ctx context.Context, stdin io.Reader, open func
 		return nil, err
 	}
 	if o.file == "" {
-		return compareEverything(ctx, o.from[0], o.to[0], &o.access)
+		return o.compareEverything(ctx)
 	}
 	placed, files, err := input.PlaceSelection(ctx, o.file, o.name, stdin)
 	if err != nil {
@@ -113,6 +118,9 @@ func (o *catalogOptions) compare(ctx context.Context, stdin io.Reader, open func
 		return nil, err
 	}
 	if err := addTransient(ctx, from, to, compared); err != nil {
+		return nil, err
+	}
+	if err := o.addCharts(ctx, from, to, compared); err != nil {
 		return nil, err
 	}
 	if assumed {

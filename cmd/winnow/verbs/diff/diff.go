@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/charts/comparison"
 	"github.com/winnow-dev/winnow/cmd/winnow/diffview"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
@@ -17,12 +19,14 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/comparing"
 )
 
 // diffOptions are the flags of winnow diff.
 type diffOptions struct {
 	catalogs catalogOptions
 	commits  input.Commits
+	charts   flags.Charts
 
 	kubeconfig, kubeContext string
 
@@ -74,6 +78,10 @@ func New() *cobra.Command {
 			"files are read unchanged. Nothing else is fetched. A GitRepository is this\n" +
 			"repository if a remote has its URL; --repository names others. Where the digest\n" +
 			"in an OCIRepository changes, the rendered artifacts of both are compared.\n\n" +
+			"--charts renders the charts of upgraded instances and versions before and after,\n" +
+			"each in a process with limits, and shows what the upgrade may break. They are\n" +
+			"pulled from their addresses behind the mirrors, with --charts=from from those\n" +
+			"before, or taken out of --charts=DIR. A cluster is not looked at.\n\n" +
 			"--fail-on takes\n\n" + flags.Conditions() + "\n" +
 			"--live reads the definitions of a cluster, as kubectl would, and adds their\n" +
 			"losses when the selection begins to hold them. Without --from and\n" +
@@ -93,6 +101,7 @@ func New() *cobra.Command {
 	}
 	o.catalogs.addFlags(cmd)
 	o.commits.AddFlags(cmd)
+	o.charts.AddFlags(cmd)
 	for _, flag := range []string{"file", "from-selection", "name", "from", "to"} {
 		cmd.MarkFlagsMutuallyExclusive("git", flag)
 	}
@@ -119,17 +128,39 @@ func (o *diffOptions) run(ctx context.Context, paths []string, stdin io.Reader, 
 }
 
 func (o *diffOptions) compare(ctx context.Context, paths []string, stdin io.Reader) (*diff.Report, error) {
+	addCharts, err := o.addCharts(ctx)
 	switch {
+	case err != nil:
+		return nil, err
 	case o.commits.Git != "":
 		cluster, err := o.cluster()
 		if err != nil {
 			return nil, err
 		}
-		return o.commits.Compare(ctx, paths, &o.catalogs.access, cluster.Compare)
+		return o.commits.Compare(ctx, paths, &o.catalogs.access, func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error) {
+			compared, err := cluster.Compare(ctx, from, to)
+			if err != nil {
+				return nil, err
+			}
+			return compared, addCharts(ctx, from, to, compared)
+		})
 	case len(o.commits.Repositories) > 0:
 		return nil, errors.New("--repository is for --git")
 	}
+	o.catalogs.addCharts = addCharts
 	return o.catalogs.compare(ctx, stdin, o.cluster)
+}
+
+// addCharts returns what adds the upgrades of charts to a comparison: nothing without --charts.
+func (o *diffOptions) addCharts(ctx context.Context) (chartAdder, error) {
+	if !o.charts.IsSet() {
+		if slices.Contains(o.failOn.Names, diff.RiskCondition) {
+			return nil, errors.New("--fail-on risk is for --charts: pass both")
+		}
+		return func(context.Context, *comparing.Side, *comparing.Side, *diff.Selection) error { return nil }, nil
+	}
+	renderer, err := o.charts.Renderer(ctx, &o.catalogs.access)
+	return comparison.New(renderer).Add, err
 }
 
 // cluster opens the cluster of --live. It returns nil without the flag.

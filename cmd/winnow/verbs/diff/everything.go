@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
@@ -20,7 +19,8 @@ const everythingName = "catalog"
 
 // compareEverything compares two catalogs by a selection of all their applications. It selects by name, as KKP's
 // system applications require, and omits no field.
-func compareEverything(ctx context.Context, fromCatalog, toCatalog string, access *flags.Access) (*diff.Report, error) {
+func (o *catalogOptions) compareEverything(ctx context.Context) (*diff.Report, error) {
+	fromCatalog, toCatalog, access := o.from[0], o.to[0], &o.access
 	ref := v1alpha1.SourceReference{Name: everythingName}
 	older, err := input.OpenSource(ctx, fromCatalog, ref, access)
 	if err != nil {
@@ -41,6 +41,9 @@ func compareEverything(ctx context.Context, fromCatalog, toCatalog string, acces
 	}
 	compared, err := comparing.Compare(ctx, from, to, nil)
 	if err != nil {
+		return nil, err
+	}
+	if err := o.addCharts(ctx, from, to, compared); err != nil {
 		return nil, err
 	}
 	compared.ClearSelectionFields()

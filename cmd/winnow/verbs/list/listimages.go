@@ -61,7 +61,9 @@ func (o *listOptions) addCharts(ctx context.Context, in charts.Input, list *imag
 	if err != nil {
 		return nil, err
 	}
-	renderer.KubeVersion = o.kubeVersion()
+	if o.Selection != nil {
+		renderer.KubeVersion = charts.KubeVersion(o.Selection.CatalogSelection)
+	}
 	rendered, err := renderer.Render(ctx, found)
 	if err != nil {
 		return nil, err
@@ -80,9 +82,7 @@ func (o *listOptions) unmirror(in *charts.Input) error {
 	if o.Selection == nil {
 		return nil
 	}
-	without := o.Selection.DeepCopy()
-	without.Spec.Mirrors, without.Spec.RequireMirrors = nil, false
-	options, err := render.FromSpec(without)
+	options, err := charts.Unmirrored(o.Selection.CatalogSelection)
 	if err != nil {
 		return o.placed(err)
 	}
@@ -96,14 +96,6 @@ func (o *listOptions) placed(err error) error {
 		return err
 	}
 	return o.Placed(err)
-}
-
-// kubeVersion returns the first version of Kubernetes that the selection names; empty without one.
-func (o *listOptions) kubeVersion() string {
-	if o.Selection == nil || o.Selection.Spec.Platform == nil || len(o.Selection.Spec.Platform.Kubernetes) == 0 {
-		return ""
-	}
-	return o.Selection.Spec.Platform.Kubernetes[0]
 }
 
 // addValues adds the images in the default values of applications whose charts do not tell all of them.

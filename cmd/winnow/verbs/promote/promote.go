@@ -83,7 +83,7 @@ func New() *cobra.Command {
 	flags.CompleteNothing(cmd, "repository", "name", "min-age")
 	o.output = flags.AddFormats(cmd, output.FormatTable, output.FormatJSON, output.FormatYAML, output.FormatMarkdown)
 	o.output.Alias = output.FormatText
-	o.failOn.Add(cmd)
+	o.failOn.Add(cmd, diff.RiskCondition)
 	return cmd
 }
 

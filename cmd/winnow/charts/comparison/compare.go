@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package comparison
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/charts"
+	"github.com/winnow-dev/winnow/cmd/winnow/charts/rendering"
+	unreadvalues "github.com/winnow-dev/winnow/cmd/winnow/charts/unread"
+	"github.com/winnow-dev/winnow/cmd/winnow/charts/upgrades"
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/comparing"
+	"github.com/winnow-dev/winnow/render/guard"
+)
+
+// Comparer compares the charts of selections.
+type Comparer struct {
+	renderer charts.Renderer
+	// known are the upgrades that were looked at: clusters share them.
+	known map[string]diff.Chart
+}
+
+// New returns a comparer with charts from the renderer.
+func New(renderer charts.Renderer) *Comparer {
+	return &Comparer{renderer: renderer, known: map[string]diff.Chart{}}
+}
+
+const (
+	// batch is the number of upgrades that are rendered at once: what they render to is in memory.
+	batch = 4
+	// maxDiffs bounds the diffs of a selection, in bytes.
+	maxDiffs = 1 << 20
+)
+
+// Add adds the upgrades of charts from one state to another one. Without one of them, nothing is upgraded.
+func (c *Comparer) Add(ctx context.Context, from, to *comparing.Side, out *diff.Selection) error {
+	if from == nil || to == nil {
+		return nil
+	}
+	ignored, err := readIgnored(to.Selection)
+	if err != nil {
+		return err
+	}
+	older, _, err := find(ctx, from)
+	if err != nil {
+		return fmt.Errorf("finding the charts before: %w", err)
+	}
+	newer, options, err := find(ctx, to)
+	if err != nil {
+		return fmt.Errorf("finding the charts after: %w", err)
+	}
+	s := state{kubeVersion: charts.KubeVersion(to.Selection), ignored: ignored}
+	if len(to.Selection.Spec.Mirrors) > 0 {
+		s.mirrorOf, s.mirrors = options.Transform.MirrorOfImage, fmt.Sprintf("%+v", to.Selection.Spec.Mirrors)
+	}
+	all := pairsOf(older, newer)
+	for start := 0; start < len(all); start += batch {
+		compared, err := c.compare(ctx, s, all[start:min(start+batch, len(all))])
+		if err != nil {
+			return err
+		}
+		out.Charts = append(out.Charts, compared...)
+	}
+	room := maxDiffs
+	for i := range out.Charts {
+		if v := out.Charts[i].Diff; v != nil {
+			shown := *v
+			shown.Cut(room)
+			out.Charts[i].Diff, room = &shown, room-len(shown.Diff)
+		}
+	}
+	return nil
+}
+
+// find returns the charts of a state.
+func find(ctx context.Context, side *comparing.Side) (all []charts.Chart, options render.Options, err error) {
+	if options, err = render.FromSpec(side.Selection); err != nil {
+		return nil, options, err
+	}
+	options.RequireMirrors = false
+	unmirrored, err := charts.Unmirrored(side.Selection)
+	if err != nil {
+		return nil, options, err
+	}
+	all, err = charts.Find(ctx, charts.Input{
+		Sources: guard.Selections(side.Sources), Selected: side.Result.Selection.Applications(), Options: options, Unmirrored: unmirrored,
+	})
+	return all, options, err
+}
+
+// state is what all upgrades of a selection have in common.
+type state struct {
+	kubeVersion string
+	mirrors     string
+	mirrorOf    func(string) string
+	ignored     ignored
+}
+
+// key identifies what an upgrade depends on.
+func (s state) key(p pair) string {
+	text := fmt.Sprintf("%q %q %+v %+v", s.kubeVersion, s.mirrors, with(p.from, p.fromUse), with(p.to, p.toUse))
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
+}
+
+// compare compares some pairs, in their order.
+func (c *Comparer) compare(ctx context.Context, s state, pairs []pair) ([]diff.Chart, error) {
+	var wanted []charts.Chart
+	for _, p := range pairs {
+		if _, known := c.known[s.key(p)]; !known && p.problem() == "" {
+			wanted = append(wanted, with(p.from, p.fromUse), with(p.to, p.toUse))
+		}
+	}
+	renderer := c.renderer
+	renderer.KubeVersion, renderer.FindUnread = s.kubeVersion, true
+	rendered, err := renderer.Render(ctx, wanted)
+	if err != nil {
+		return nil, err
+	}
+	var all []diff.Chart
+	for _, p := range pairs {
+		key := s.key(p)
+		compared, known := c.known[key]
+		switch {
+		case known:
+		case p.problem() != "":
+			compared = diff.Chart{Problem: p.problem()}
+		default:
+			compared = s.look(p, rendered[0], rendered[1])
+			rendered = rendered[2:]
+		}
+		c.known[key] = compared
+		compared.Application, compared.Instance, compared.From, compared.To = p.to.Application, p.toUse.Instance, p.from.Version, p.to.Version
+		all = append(all, s.ignored.mark(compared))
+	}
+	return all, nil
+}
+
+// with returns a chart with one set of values, those behind the mirrors.
+func with(c charts.Chart, use charts.Use) charts.Chart {
+	use.From = use.To
+	c.Uses = []charts.Use{use}
+	return c
+}
+
+// problem returns why a pair is not rendered, empty where it is.
+func (p pair) problem() string {
+	switch {
+	case p.to.Missing != "":
+		return p.to.Missing
+	case p.from.Missing != "":
+		return "before: " + p.from.Missing
+	case !p.isSameRelease():
+		return "it is another release: what runs is uninstalled, and installed anew"
+	}
+	return ""
+}
+
+// look compares what a pair renders to.
+func (s state) look(p pair, from, to charts.Rendered) diff.Chart {
+	switch problem := unrendered(to); {
+	case problem != "":
+		return diff.Chart{Problem: problem, IsFinding: to.Failure != nil || p.toUse.Instance != ""}
+	case unrendered(from) != "":
+		return diff.Chart{Problem: "nothing to compare with: before, " + unrendered(from), IsFinding: from.Failure != nil}
+	}
+	was, is := from.Rendered[0].To, to.Rendered[0].To
+	risks, changes, problems := upgrades.Upgrade{
+		From: was.Manifests, To: is.Manifests, Namespace: p.toUse.Namespace, Unread: unread(was, is), MirrorOf: s.mirrorOf,
+	}.Compare()
+	c := diff.Chart{Risks: risks, Added: changes.Added, Removed: changes.Removed, Changed: changes.Changed, Diff: changes.Diff}
+	c.Notes = append(append(problems, is.Notes...), openNote(p)...)
+	return c
+}
+
+// openNote states that values are not known.
+func openNote(p pair) []string {
+	if !p.toUse.IsOpen {
+		return nil
+	}
+	return []string{"values that only the cluster has are not read"}
+}
+
+// unrendered returns why a chart has no render, empty where it has one.
+func unrendered(r charts.Rendered) string {
+	if r.Failure != nil {
+		return output.WithoutUsers(r.Failure.Error())
+	}
+	if refused := r.Rendered[0].To.Refused; refused != "" {
+		return "it does not render: " + refused
+	}
+	return ""
+}
+
+// mark returns a chart with the reasons for which risks are ignored.
+func (all ignored) mark(c diff.Chart) diff.Chart {
+	var risks []diff.Risk
+	for _, r := range c.Risks {
+		r.Ignored = all[[2]string{c.Application, r.Rule}]
+		risks = append(risks, r)
+	}
+	c.Risks = risks
+	return c
+}
+
+// unread returns the values that only the newer chart does not read: what was not read before is nothing that an upgrade breaks.
+func unread(from, to rendering.Render) (all []upgrades.Unread) {
+	for _, key := range to.Unread {
+		if !slices.ContainsFunc(from.Unread, func(old unreadvalues.Key) bool { return old.Name == key.Name }) {
+			all = append(all, upgrades.Unread{Key: key.Name, Suggestion: key.Nearest})
+		}
+	}
+	return all
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package comparison
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/charts/upgrades"
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
+
+// ignored maps an application and a rule to the reason for which the rule is ignored.
+type ignored map[[2]string]string
+
+// maxReason bounds a reason, in bytes.
+const maxReason = 500
+
+// readIgnored reads the annotation of a selection: a line for each rule of an application. All problems are in the error.
+func readIgnored(cs *v1alpha1.CatalogSelection) (ignored, error) {
+	all := ignored{}
+	var problems []error
+	for line := range strings.Lines(cs.Annotations[v1alpha1.IgnoreRisksAnnotation]) {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		names, reason, _ := strings.Cut(line, ":")
+		fields := strings.Fields(names)
+		reason = strings.TrimSpace(reason)
+		switch {
+		case len(fields) != 2:
+			problems = append(problems, fmt.Errorf("%s: want APPLICATION RULE: REASON", excerpt.Quoted(strings.TrimSpace(line))))
+		case !isRule(fields[1]):
+			problems = append(problems, fmt.Errorf("%s is no rule: want one of %s", excerpt.Quoted(fields[1]), excerpt.List(upgrades.Rules(), 10, ruleID)))
+		case reason == "":
+			problems = append(problems, fmt.Errorf("%s ignores %s without a reason: write it behind a colon", excerpt.Quoted(fields[0]), fields[1]))
+		default:
+			all[[2]string{fields[0], fields[1]}] = excerpt.To(reason, maxReason)
+		}
+	}
+	if len(problems) > 0 {
+		return nil, fmt.Errorf("annotation %s of %s: %w", v1alpha1.IgnoreRisksAnnotation, cs.Name, errors.Join(problems...))
+	}
+	return all, nil
+}
+
+func ruleID(r upgrades.Rule) string { return r.ID }
+
+func isRule(id string) bool {
+	return slices.ContainsFunc(upgrades.Rules(), func(r upgrades.Rule) bool { return r.ID == id })
+}

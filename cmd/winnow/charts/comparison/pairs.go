@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package comparison
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/charts"
+	"github.com/winnow-dev/winnow/render/selection/numbered"
+)
+
+// pair is a chart with one set of values, before and after.
+type pair struct {
+	from, to       charts.Chart
+	fromUse, toUse charts.Use
+}
+
+// pairsOf returns what is upgraded: the instances, and with the default values the versions that no instance has. A version that
+// is new is compared with the one below it. What stays as it is has no pair.
+func pairsOf(from, to []charts.Chart) (all []pair) {
+	for _, newer := range to {
+		for _, use := range newer.Uses {
+			if use.Instance == "" {
+				continue
+			}
+			if p, ok := ofInstance(from, newer, use); ok {
+				all = append(all, p)
+			}
+		}
+		if len(newer.Uses) > 0 && newer.Uses[0].Instance != "" {
+			continue
+		}
+		if older, ok := below(from, newer); ok {
+			all = append(all, pair{older, newer, older.Defaults, newer.Defaults})
+		}
+	}
+	all = slices.DeleteFunc(all, pair.isSame)
+	slices.SortStableFunc(all, func(a, b pair) int {
+		return cmp.Or(cmp.Compare(a.to.Application, b.to.Application), cmp.Compare(a.toUse.Instance, b.toUse.Instance))
+	})
+	return all
+}
+
+// ofInstance finds the chart that an instance had.
+func ofInstance(from []charts.Chart, newer charts.Chart, use charts.Use) (pair, bool) {
+	for _, older := range from {
+		for _, was := range older.Uses {
+			if was.Instance == use.Instance && older.Application == newer.Application {
+				return pair{older, newer, was, use}, true
+			}
+		}
+	}
+	return pair{}, false
+}
+
+// below returns the chart of the same version, or that of the highest version below it.
+func below(from []charts.Chart, newer charts.Chart) (found charts.Chart, ok bool) {
+	for _, older := range from {
+		switch {
+		case older.Application != newer.Application:
+		case older.Version == newer.Version:
+			return older, true
+		case isHigher(newer.Version, older.Version) && (!ok || isHigher(older.Version, found.Version)):
+			found, ok = older, true
+		}
+	}
+	return found, ok
+}
+
+// isHigher reports whether a version has a higher number than another one; both have one.
+func isHigher(version, other string) bool {
+	parsed := numbered.Of([]string{version, other})
+	return parsed[0].Parsed != nil && parsed[1].Parsed != nil && numbered.Descending(parsed[0], parsed[1]) < 0
+}
+
+// isSame reports whether nothing of a pair changes.
+func (p pair) isSame() bool {
+	return p.from.To == p.to.To && p.from.Missing == p.to.Missing && bytes.Equal(p.fromUse.To, p.toUse.To) && p.isSameRelease()
+}
+
+func (p pair) isSameRelease() bool {
+	return p.fromUse.ReleaseName == p.toUse.ReleaseName && p.fromUse.Namespace == p.toUse.Namespace
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package diffview
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/diff"
+)
+
+// chartCounts counts the charts with risks, and those that were not compared.
+func chartCounts(all []diff.Chart) []string {
+	risky, lost := 0, 0
+	for _, c := range all {
+		risky += min(len(c.Open()), 1)
+		if c.Problem != "" {
+			lost++
+		}
+	}
+	return counts([]counted{{risky, "with risks"}, {lost, "not compared"}, {len(all) - risky - lost, "upgraded"}}, "chart")
+}
+
+// risks returns the charts with risks that are not ignored, and those that could not be looked at: their names alone, because the
+// details are below.
+func risks(all []diff.Chart) block {
+	b := block{title: bold("RISKS: upgrades of charts may break something"), indent: "  "}
+	for _, c := range all {
+		open := c.Open()
+		switch {
+		case c.IsFinding:
+			b.list = append(b.list, entry{text: chartTitle(c) + ": " + c.Problem})
+		case len(open) > 0:
+			b.list = append(b.list, entry{text: chartTitle(c) + ": " + rulesOf(open)})
+		}
+	}
+	return b
+}
+
+// uncompared returns the charts that a comment names nowhere else: without risks, objects and details.
+func uncompared(all []diff.Chart) block {
+	b := block{title: wording{comment: "Charts without differences, or not compared:"}}
+	for _, c := range all {
+		if !c.IsFinding && len(c.Risks)+len(c.Notes) == 0 && c.Diff == nil {
+			b.list = append(b.list, entry{text: chartTitle(c) + ": " + chartHeadline(c)})
+		}
+	}
+	if len(b.list) == 0 {
+		return block{}
+	}
+	return b
+}
+
+// rulesOf returns the rules of risks, with their numbers, in the order of the risks.
+func rulesOf(all []diff.Risk) string {
+	var parts []string
+	for _, group := range groupBy(all, func(r diff.Risk) string { return r.Rule }) {
+		text := group[0].Rule
+		if len(group) > 1 {
+			text += fmt.Sprintf(" (%d)", len(group))
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// chartTitle names the upgrade of a chart.
+func chartTitle(c diff.Chart) string {
+	title := c.Application
+	if c.Instance != "" {
+		title += ", instance " + c.Instance
+	}
+	if c.From == c.To {
+		return title + " " + c.To
+	}
+	return title + " " + c.From + " -> " + c.To
+}
+
+// chartChanges returns the upgrades of charts: the risks first, then what is ignored and was not looked at, and the objects.
+func chartChanges(s *diff.Selection) []change {
+	var all []change
+	for _, c := range s.Charts {
+		details := block{indent: "    ", whole: true, values: c.Diff}
+		for _, r := range c.Risks {
+			label := wording{"RISK ", "**risk** "}
+			if r.Ignored != "" {
+				label = wording{"ignored: ", "ignored: "}
+			}
+			details.list = append(details.list, entry{label: label, text: riskLine(r), below: entriesOf(sentences(r))})
+		}
+		for _, note := range c.Notes {
+			details.list = append(details.list, entry{text: note})
+		}
+		public := details
+		public.list = firstEntries(details.list, " risks and notes")
+		all = append(all, change{name: chartTitle(c), noun: "chart", sign: "~", headline: chartHeadline(c), details: details, public: public})
+	}
+	return all
+}
+
+// chartHeadline counts risks and objects, or says why there are none.
+func chartHeadline(c diff.Chart) string {
+	if c.Problem != "" {
+		return "not compared: " + c.Problem
+	}
+	parts := counts([]counted{{c.Removed, "removed"}, {c.Changed, "changed"}, {c.Added, "added"}}, "object")
+	if len(parts) == 0 {
+		parts = []string{"renders to the same objects"}
+	}
+	if ignored := len(c.Risks) - len(c.Open()); ignored > 0 {
+		parts = append([]string{plaintext.Count(ignored, "ignored risk")}, parts...)
+	}
+	if n := len(c.Open()); n > 0 {
+		parts = append([]string{plaintext.Count(n, "risk")}, parts...)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// riskLine returns what a risk is about.
+func riskLine(r diff.Risk) string {
+	line := strings.Join(strings.Fields(r.Rule+" "+r.Object+" "+r.Field), " ")
+	if r.From != "" || r.To != "" {
+		line += " " + fromTo(diff.Field{From: r.From, To: r.To})
+	}
+	return line
+}
+
+// sentences returns what happens, and the reason for which it is ignored.
+func sentences(r diff.Risk) []string {
+	if r.Ignored == "" {
+		return []string{r.Text}
+	}
+	return []string{r.Text, "reason: " + r.Ignored}
+}

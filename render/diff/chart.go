@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package diff
+
+import "fmt"
+
+// Chart is the upgrade of a chart, rendered with the values of an instance, or with default values.
+type Chart struct {
+	Application string `json:"application"`
+	// Instance whose values are used; empty for the default values of the application.
+	Instance string `json:"instance,omitempty"`
+	// From and To are the versions of the application.
+	From string `json:"from"`
+	To   string `json:"to"`
+	// Risks are what the upgrade may break.
+	Risks []Risk `json:"risks,omitempty"`
+	// Added, Removed and Changed are numbers of objects.
+	Added   int `json:"added,omitempty"`
+	Removed int `json:"removed,omitempty"`
+	Changed int `json:"changed,omitempty"`
+	// Diff has the objects that differ; nil where none does.
+	Diff *Values `json:"diff,omitempty"`
+	// Problem is the reason why the upgrade could not be looked at; then there is nothing else.
+	Problem string `json:"problem,omitempty"`
+	// IsFinding reports whether the problem is one of the newer version, and not of default values alone.
+	IsFinding bool `json:"isFinding,omitempty"`
+	// Notes are what could not be looked at.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Name returns the name of the release: that of the instance, or of the application.
+func (c Chart) Name() string {
+	if c.Instance != "" {
+		return "instance " + c.Instance
+	}
+	return c.Application
+}
+
+// Open returns the risks that the selection does not ignore.
+func (c Chart) Open() (open []Risk) {
+	for _, r := range c.Risks {
+		if r.Ignored == "" {
+			open = append(open, r)
+		}
+	}
+	return open
+}
+
+// RiskCondition is the condition on charts, which holds only where they were rendered.
+const RiskCondition = "risk"
+
+// riskyUpgrades returns the charts with open risks, and those that could not be looked at.
+func riskyUpgrades(s *Selection) (found []string) {
+	for _, c := range s.Charts {
+		if c.IsFinding {
+			found = append(found, c.Name()+" (not looked at)")
+		}
+		rules := map[string]bool{}
+		for _, r := range c.Open() {
+			if !rules[r.Rule] {
+				rules[r.Rule] = true
+				found = append(found, fmt.Sprintf("%s (%s)", c.Name(), r.Rule))
+			}
+		}
+	}
+	return found
+}
