@@ -265,6 +265,10 @@ chaos: ## Inject faults for ten minutes, and verify what is published.
 	@$(SERVERS)
 	WINNOW_CHAOS_SECONDS=$(CHAOS_SECONDS) $(GO_TEST_RACE) -tags e2e,$(NO_PLUGINS) -count=1 -run '^TestChaos$$' -timeout 60m -v ./test/e2e
 
+.PHONY: bench-charts
+bench-charts: ## Time winnow diff --charts on 100 upgrades of real charts.
+	WINNOW_BENCH_CHARTS=1 $(GO) test -count=1 -run '^TestTimeOfDiffCharts' -timeout 60m -v ./test/compat
+
 .PHONY: sweep
 sweep: ## Compare with opm, and charts with Helm (ten minutes).
 	@$(GO) run ./test/stack/cmd/stack -opm -helm-cli

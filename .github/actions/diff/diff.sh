@@ -47,6 +47,7 @@ compare() {
   shift 2
   arguments=(diff --git "$range" --output "$format" "$@")
   [[ $INPUT_PLAIN_HTTP == false ]] || arguments+=(--plain-http)
+  [[ -z $INPUT_CHARTS ]] || arguments+=("--charts=$INPUT_CHARTS")
   lines "$INPUT_REPOSITORY"
   for named in ${lines[@]+"${lines[@]}"}; do arguments+=("--repository=$named"); done
   arguments+=(--)
@@ -69,6 +70,7 @@ write_outputs() {
   output loosened "$(number '[.selections[] | select((.loosened // [] | length) > 0)] | length')"
   output base-approvals "$(number '[.selections[] | select((.held.baseApprovals // [] | length) > 0)] | length')"
   output transient "$(number '[.selections[] | select(.transient != null)] | length')"
+  output risks "$(number '[.selections[].charts // [] | .[] | select(.isFinding or any(.risks[]?; .ignored == null))] | length')"
   output moves "$(number '[.selections[].moves[] | select(.unprotected)] | length')"
   output removed "$(number '[.selections[].counts.removed] | add // 0')"
   output deleted "$(number '[.selections[].counts.deleted] | add // 0')"

@@ -18,8 +18,12 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// maxValues bounds the values of the manifests of a side that are read, in number.
-const maxValues = 4_000_000
+const (
+	// maxValues bounds the values of a manifest that is read, and maxKept those of all objects of a side, without the schemas of
+	// definitions, in number.
+	maxValues = 2_000_000
+	maxKept   = 1_000_000
+)
 
 // identity is what Helm and the API server know an object by. The version of its API is no part of it.
 type identity struct{ group, kind, namespace, name string }
@@ -84,36 +88,49 @@ func (all objects) sorted() []identity {
 
 // read returns the objects of the manifests, but those of texts that are left out. A problem is a manifest that cannot be read.
 func read(manifests []rendering.Manifest, namespace string, skip map[string]bool) (all objects, problems []string) {
-	all = objects{}
-	values := 0
+	r := reader{all: objects{}, namespace: namespace}
 	for i := range manifests {
 		m := &manifests[i]
 		if skip[m.Text] {
 			continue
 		}
-		if values += yamlnode.MostValues([]byte(m.Text)); values > maxValues {
-			return all, append(problems, fmt.Sprintf("what it renders to may have more than %d values", maxValues))
-		}
-		if err := all.add(m, namespace); err != nil {
+		if err := r.add(m); err != nil {
 			problems = append(problems, fmt.Sprintf("%s cannot be read: %s", excerpt.To(m.Path, 200), excerpt.Of(err.Error())))
 		}
+		if r.kept > maxKept {
+			return r.all, append(problems, fmt.Sprintf("what it renders to has more than %d values", maxKept))
+		}
 	}
-	return all, problems
+	return r.all, problems
+}
+
+// reader reads the objects of a side.
+type reader struct {
+	all       objects
+	namespace string
+	// kept is the number of values of the objects.
+	kept int
 }
 
 // add adds the objects of a manifest.
-func (all objects) add(m *rendering.Manifest, namespace string) error {
+func (r *reader) add(m *rendering.Manifest) error {
+	if yamlnode.MostValues([]byte(m.Text)) > maxValues {
+		return fmt.Errorf("it may have more than %d values", maxValues)
+	}
 	var problems []error
 	for document, err := range yamlnode.Documents([]byte(m.Text)) {
 		if err != nil {
 			return errors.Join(append(problems, err)...)
 		}
-		content, err := contentOf(document.Content[0])
+		content, size, err := contentOf(document.Content[0])
 		if err != nil {
 			problems = append(problems, err)
 			continue
 		}
-		all.put(object{content: content, manifest: m}, namespace)
+		if r.kept += size; r.kept > maxKept {
+			break
+		}
+		r.all.put(object{content: content, manifest: m}, r.namespace)
 	}
 	return errors.Join(problems...)
 }
@@ -144,25 +161,26 @@ func (all objects) put(o object, namespace string) {
 	all[o.identity] = o
 }
 
-// contentOf returns the content of a document. The schemas of a CustomResourceDefinition, which may be larger than all else, are
+// contentOf returns the content of a document, and the number of its values. The schemas of a CustomResourceDefinition, which may be larger than all else, are
 // left out.
-func contentOf(node *yaml.Node) (map[string]any, error) {
+func contentOf(node *yaml.Node) (content map[string]any, values int, err error) {
 	node = yamlnode.Resolve(node)
 	if isDefinition(node) {
 		dropSchemas(node)
 	}
 	if err := yamlnode.Validate(node); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	content, err := yamlnode.Plain(node)
+	size, _ := yamlnode.Check(node, yamlnode.MaxAliased, func(int, string, ...any) {})
+	plain, err := yamlnode.Plain(node)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	mapping, ok := content.(map[string]any)
+	content, ok := plain.(map[string]any)
 	if !ok {
-		return nil, yamlnode.ErrNoMapping
+		return nil, 0, yamlnode.ErrNoMapping
 	}
-	return mapping, nil
+	return content, size.Nodes, nil
 }
 
 func isDefinition(node *yaml.Node) bool {

@@ -301,7 +301,8 @@ func TestHostileManifests(t *testing.T) {
 		{"a definition that is a list", "kind: CustomResourceDefinition\nspec: [versions, {}]", ""},
 		{"versions that are none", "kind: CustomResourceDefinition\napiVersion: apiextensions.k8s.io/v1\nspec: {versions: [a, {schema: a}, [b]]}", ""},
 		{"fields of other types", "{apiVersion: apps/v1, kind: StatefulSet, metadata: [a], spec: {selector: 1, volumeClaimTemplates: [1, {spec: 2}]}}", ""},
-		{"values", strings.Repeat("-\n", 4_000_001), "what it renders to may have more than 4000000 values"},
+		{"values", strings.Repeat("-\n", 2_000_001), "it may have more than 2000000 values"},
+		{"values of all objects", strings.Repeat("a: ["+strings.Repeat("0,", 150_000)+"]\n---\n", 7), "what it renders to has more than 1000000 values"},
 		{"many risks", many, "101 further risks are left out"},
 		{"a long name", "{apiVersion: v1, kind: Secret, metadata: {name: " + strings.Repeat("a", 100_000) + "}}", ""},
 	} {
