@@ -85,9 +85,9 @@ func TestTimeOfDiffCharts(t *testing.T) {
 			t.Fatalf("%v: %.2000s", err, failed.Stderr)
 		}
 		usage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-		t.Logf("%s: %d upgrades of %d charts in %s, with %s of CPU time; %d not compared, %d MiB of memory in the largest process", state, timedUpgrades, len(entries),
+		t.Logf("%s: %d upgrades of %d charts in %s, with %s of CPU time; %d not compared, of which %d are findings; %d MiB of memory in the largest process", state, timedUpgrades, len(entries),
 			time.Since(began).Round(time.Second/10), (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Round(time.Second/10),
-			strings.Count(string(out), `"problem":`), usage.Maxrss>>10)
+			strings.Count(string(out), `"problem":`), strings.Count(string(out), `"isFinding":`), usage.Maxrss>>10)
 	}
 }
 

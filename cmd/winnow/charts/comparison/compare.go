@@ -10,7 +10,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/charts"
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/rendering"
-	unreadvalues "github.com/winnow-dev/winnow/cmd/winnow/charts/unread"
+	"github.com/winnow-dev/winnow/cmd/winnow/charts/unread"
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/upgrades"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/render"
@@ -171,7 +171,7 @@ func (s state) look(p pair, from, to charts.Rendered) diff.Chart {
 	}
 	was, is := from.Rendered[0].To, to.Rendered[0].To
 	risks, changes, problems := upgrades.Upgrade{
-		From: was.Manifests, To: is.Manifests, Namespace: p.toUse.Namespace, Unread: unread(was, is), MirrorOf: s.mirrorOf,
+		From: was.Manifests, To: is.Manifests, Namespace: p.toUse.Namespace, Unread: newlyUnread(was, is), MirrorOf: s.mirrorOf,
 	}.Compare()
 	c := diff.Chart{Risks: risks, Added: changes.Added, Removed: changes.Removed, Changed: changes.Changed, Diff: changes.Diff}
 	c.Notes = append(append(problems, is.Notes...), openNote(p)...)
@@ -208,12 +208,10 @@ func (all ignored) mark(c diff.Chart) diff.Chart {
 	return c
 }
 
-// unread returns the values that only the newer chart does not read: what was not read before is nothing that an upgrade breaks.
-func unread(from, to rendering.Render) (all []upgrades.Unread) {
-	for _, key := range to.Unread {
-		if !slices.ContainsFunc(from.Unread, func(old unreadvalues.Key) bool { return old.Name == key.Name }) {
-			all = append(all, upgrades.Unread{Key: key.Name, Suggestion: key.Nearest})
-		}
-	}
-	return all
+// newlyUnread returns the values that only the newer chart does not read: what was not read before is nothing that an upgrade
+// breaks.
+func newlyUnread(from, to rendering.Render) []unread.Key {
+	return slices.DeleteFunc(slices.Clone(to.Unread), func(key unread.Key) bool {
+		return slices.ContainsFunc(from.Unread, func(old unread.Key) bool { return old.Name == key.Name })
+	})
 }

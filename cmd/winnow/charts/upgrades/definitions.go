@@ -5,13 +5,8 @@ package upgrades
 import (
 	"slices"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/winnow-dev/winnow/render/diff"
 )
-
-// definitionKind is the kind of the definitions of custom resources.
-var definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 
 func isDefinitionObject(o object) bool { return isKind(o, definitionKind.Group, definitionKind.Kind) }
 

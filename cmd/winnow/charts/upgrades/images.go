@@ -14,10 +14,10 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// images returns the risks of images of repositories that were not there before.
-func (u Upgrade) images() (risks []diff.Risk, problems []string) {
-	before, problems := find(u.From)
-	after, more := find(u.To)
+// newImages returns the risks of images of repositories that were not there before.
+func newImages(from, to []rendering.Manifest, mirrorOf func(string) string) (risks []diff.Risk, problems []string) {
+	before, problems := find(from)
+	after, more := find(to)
 	repositories, registries := map[string]bool{}, map[string]bool{}
 	for _, image := range before {
 		repositories[images.Repository(image.Address)] = true
@@ -28,7 +28,7 @@ func (u Upgrade) images() (risks []diff.Risk, problems []string) {
 			continue
 		}
 		repositories[images.Repository(image.Address)] = true
-		if sentence := u.imageText(image, registries); sentence != "" {
+		if sentence := imageText(image, registries, mirrorOf); sentence != "" {
 			risks = append(risks, diff.Risk{
 				Rule: Image, Object: excerpt.To(image.Object, 400), Field: excerpt.To(strings.TrimPrefix(image.Path, "."), 200), To: diff.JSON(image.Address), Text: sentence,
 			})
@@ -38,15 +38,15 @@ func (u Upgrade) images() (risks []diff.Risk, problems []string) {
 }
 
 // imageText returns what is wrong with a new image, empty for nothing.
-func (u Upgrade) imageText(image images.Image, known map[string]bool) string {
+func imageText(image images.Image, known map[string]bool, mirrorOf func(string) string) string {
 	host := registry(image)
-	if u.MirrorOf == nil {
+	if mirrorOf == nil {
 		if known[host] {
 			return ""
 		}
 		return fmt.Sprintf("No image was of %s before: each node must reach it, and be allowed to pull from it.", excerpt.Quoted(host))
 	}
-	switch at := u.MirrorOf(image.Address); at {
+	switch at := mirrorOf(image.Address); at {
 	case image.Address:
 		return ""
 	case "":

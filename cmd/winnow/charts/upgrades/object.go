@@ -183,6 +183,9 @@ func contentOf(node *yaml.Node) (content map[string]any, values int, err error) 
 	return content, size.Nodes, nil
 }
 
+// definitionKind is the kind of the definitions of custom resources.
+var definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+
 func isDefinition(node *yaml.Node) bool {
 	kind, _ := yamlnode.Text(yamlnode.Written(node, "kind"))
 	return kind == definitionKind.Kind

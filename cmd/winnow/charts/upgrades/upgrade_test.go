@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/rendering"
+	"github.com/winnow-dev/winnow/cmd/winnow/charts/unread"
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/upgrades"
 	"github.com/winnow-dev/winnow/render/diff"
 )
@@ -214,7 +215,7 @@ l[3].image: No mirror covers it: where nodes do not reach "ghcr.io", its pods do
 }
 
 func TestValuesThatAreNotRead(t *testing.T) {
-	u := upgrades.Upgrade{Unread: []upgrades.Unread{{Key: "replica", Suggestion: "replicas"}, {Key: "old"}}}
+	u := upgrades.Upgrade{Unread: []unread.Key{{Name: "replica", Nearest: "replicas"}, {Name: "old"}}}
 	risks, _ := u.Risks()
 	const want = `[{charts/value  old   The newer chart does not read it: it has no effect. Look for its new name in the values of the chart, or remove it. } ` +
 		`{charts/value  replica   The newer chart does not read it: it has no effect. Is "replicas" meant? }]`
