@@ -22,7 +22,8 @@ type Chart struct {
 	Diff *Values `json:"diff,omitempty"`
 	// Problem is the reason why the upgrade could not be looked at; then there is nothing else.
 	Problem string `json:"problem,omitempty"`
-	// IsFinding reports whether the problem is one of the newer version, and not of default values alone.
+	// IsFinding reports whether risks may be missing: the problem is not one of default values alone, or notes say what could not
+	// be looked at.
 	IsFinding bool `json:"isFinding,omitempty"`
 	// Notes are what could not be looked at.
 	Notes []string `json:"notes,omitempty"`
@@ -53,7 +54,7 @@ const RiskCondition = "risk"
 func riskyUpgrades(s *Selection) (found []string) {
 	for _, c := range s.Charts {
 		if c.IsFinding {
-			found = append(found, c.Name()+" (not looked at)")
+			found = append(found, c.Name()+" (risks may be missing)")
 		}
 		rules := map[string]bool{}
 		for _, r := range c.Open() {

@@ -14,9 +14,11 @@ import (
 func chartCounts(all []diff.Chart) []string {
 	risky, lost := 0, 0
 	for _, c := range all {
-		risky += min(len(c.Open()), 1)
-		if c.Problem != "" {
+		switch {
+		case c.Problem != "":
 			lost++
+		case len(c.Open()) > 0 || c.IsFinding:
+			risky++
 		}
 	}
 	return counts([]counted{{risky, "with risks"}, {lost, "not compared"}, {len(all) - risky - lost, "upgraded"}}, "chart")
@@ -29,8 +31,10 @@ func risks(all []diff.Chart) block {
 	for _, c := range all {
 		open := c.Open()
 		switch {
-		case c.IsFinding:
+		case c.Problem != "" && c.IsFinding:
 			b.list = append(b.list, entry{text: chartTitle(c) + ": " + c.Problem})
+		case c.IsFinding:
+			b.list = append(b.list, entry{text: strings.TrimSuffix(chartTitle(c)+": not all of it could be looked at; "+rulesOf(open), "; ")})
 		case len(open) > 0:
 			b.list = append(b.list, entry{text: chartTitle(c) + ": " + rulesOf(open)})
 		}
@@ -105,7 +109,10 @@ func chartHeadline(c diff.Chart) string {
 		return "not compared: " + c.Problem
 	}
 	parts := counts([]counted{{c.Removed, "removed"}, {c.Changed, "changed"}, {c.Added, "added"}}, "object")
-	if len(parts) == 0 {
+	switch {
+	case c.IsFinding:
+		parts = append(parts, "not all of it could be looked at")
+	case len(parts) == 0:
 		parts = []string{"renders to the same objects"}
 	}
 	if ignored := len(c.Risks) - len(c.Open()); ignored > 0 {

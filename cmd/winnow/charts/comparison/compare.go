@@ -173,7 +173,7 @@ func (s state) look(p pair, from, to charts.Rendered) diff.Chart {
 	risks, changes, problems := upgrades.Upgrade{
 		From: was.Manifests, To: is.Manifests, Namespace: p.toUse.Namespace, Unread: newlyUnread(was, is), MirrorOf: s.mirrorOf,
 	}.Compare()
-	c := diff.Chart{Risks: risks, Added: changes.Added, Removed: changes.Removed, Changed: changes.Changed, Diff: changes.Diff}
+	c := diff.Chart{IsFinding: len(problems) > 0, Risks: risks, Added: changes.Added, Removed: changes.Removed, Changed: changes.Changed, Diff: changes.Diff}
 	c.Notes = append(append(problems, is.Notes...), openNote(p)...)
 	return c
 }

@@ -29,6 +29,9 @@ func (s sides) changes() (c Changes) {
 	for _, key := range both.sorted() {
 		older, was := s.from[key]
 		newer, is := s.to[key]
+		if was != is && (older.hasGeneratedName() || newer.hasGeneratedName()) {
+			continue // another one in each render
+		}
 		before, after := masked(older, nil), masked(newer, older.content)
 		switch {
 		case !was:

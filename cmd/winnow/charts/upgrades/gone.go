@@ -8,7 +8,7 @@ import "github.com/winnow-dev/winnow/render/diff"
 func gone(o object) []diff.Risk {
 	r := diff.Risk{Object: o.String()}
 	switch {
-	case o.isGenerated(".metadata.name"):
+	case o.hasGeneratedName():
 		return nil // another one in each render
 	case isClaim(o):
 		r.Rule, r.Text = VolumeClaim, goneClaim(o)

@@ -64,6 +64,9 @@ func (o object) inCRDs() bool {
 // isGenerated reports whether two renders differ in a field.
 func (o object) isGenerated(path string) bool { return o.manifest.IsGenerated(o.prefix + path) }
 
+// hasGeneratedName reports whether two renders have another object each.
+func (o object) hasGeneratedName() bool { return o.manifest != nil && o.isGenerated(".metadata.name") }
+
 // isKept reports whether Helm leaves the object in the cluster when it is no longer rendered.
 func (o object) isKept() bool { return o.annotation("helm.sh/resource-policy") == "keep" }
 

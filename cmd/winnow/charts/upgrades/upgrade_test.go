@@ -249,6 +249,9 @@ func TestCompare(t *testing.T) {
 ---
 {apiVersion: v1, kind: ConfigMap, metadata: {name: same}}
 ---
+# generated: .metadata.name
+{apiVersion: v1, kind: ConfigMap, metadata: {name: random}}
+---
 {apiVersion: v1, kind: Secret, metadata: {name: odd}, data: hidden-text}`
 	risks, changes, problems := upgrades.Upgrade{From: manifests(before), To: manifests(after), Namespace: "apps"}.Compare()
 	const want = `@@ -1,6 +1,6 @@ ConfigMap apps/a
