@@ -246,10 +246,10 @@ func (s scope) literals(operands []operand) {
 func (s scope) given(function string, args []operand) {
 	builds := function == "dict" || function == "set"
 	writes := strings.HasPrefix(function, "to") || strings.HasPrefix(function, "mustTo")
-	named := false
+	named := false // by the argument before
 	for _, o := range args {
 		text, _ := o.literal()
-		s.entirely(o.is == whole && !(builds && named) || o.is == top && writes || text == values && !builds)
-		named = text == values
+		s.entirely(o.is == whole && !named || o.is == top && writes || text == values && !builds)
+		named = builds && text == values
 	}
 }
