@@ -92,7 +92,7 @@ func named(text string, line int, report reportLine) []string {
 // refuses the catalog whatever lint says.
 func Ignorable(name string) error {
 	var known []string
-	for _, rule := range slices.Concat(Rules(), SelectionRules()) {
+	for _, rule := range slices.Concat(Rules(), SelectionRules(), ChartRules()) {
 		known = append(known, rule.ID)
 	}
 	switch {

@@ -41,6 +41,8 @@ type Options struct {
 	Strict bool
 	// Schemas, if set, take the place of what is known of KKP and Cozystack.
 	Schemas schema.Schemas
+	// Further, if set, looks at what the catalog refers to.
+	Further Further
 }
 
 // Count returns the number of findings with the severity.
@@ -77,6 +79,13 @@ func Run(ctx context.Context, fsys fs.FS, options Options) (Result, error) {
 	commented, err := commentedFiles(fsys, found)
 	if err != nil {
 		return Result{}, fmt.Errorf("reading catalog: %w", err)
+	}
+	if options.Further != nil && invalid == nil {
+		more, err := options.Further.Find(ctx, loaded, c.Definitions)
+		if err != nil {
+			return Result{}, err
+		}
+		found = append(found, more...)
 	}
 	found = append(found, violations(invalid, c)...)
 	for _, d := range c.Definitions {

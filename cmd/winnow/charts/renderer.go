@@ -5,6 +5,7 @@ package charts
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"runtime"
@@ -14,7 +15,6 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/fetching"
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/rendering"
-	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // Source has charts: a *fetching.Fetcher, or a *fetching.Directory.
@@ -36,6 +36,8 @@ type Renderer struct {
 	FromOriginals bool
 	// KubeVersion of the cluster; empty is Helm's default.
 	KubeVersion string
+	// OnlyServed leaves out the APIs that Kubernetes has removed in this version.
+	OnlyServed bool
 	// FindUnread finds the keys of values that a chart does not read.
 	FindUnread bool
 }
@@ -44,8 +46,11 @@ type Renderer struct {
 type Rendered struct {
 	Chart
 
-	// Failure is the reason why it could not be fetched, or is no chart; nil otherwise. A missing chart has none.
+	// Failure is the reason why it could not be fetched or read; nil otherwise. A missing chart has none. Errors of the archive are
+	// ErrNoChart, ErrOtherChart and those of the sandbox, and a *FetchError is of the source.
 	Failure error
+	// OtherVersion is the version in the Chart.yaml of its archive, if it is another one.
+	OtherVersion string
 	// Rendered are the renders of each use.
 	Rendered []Pair
 }
@@ -86,14 +91,14 @@ func (r Renderer) one(ctx context.Context, out *Rendered, processes chan struct{
 	}
 	packed, err := r.Source.Fetch(ctx, reference)
 	if err != nil {
-		return err
+		return &FetchError{err}
 	}
 	processes <- struct{}{}
 	defer func() { <-processes }()
 	for _, use := range out.Uses {
 		request := rendering.Request{
-			Chart: packed, ReleaseName: use.ReleaseName, Namespace: use.Namespace, KubeVersion: r.KubeVersion, FindUnread: r.FindUnread,
-			Values: [][]byte{use.To},
+			Chart: packed, ReleaseName: use.ReleaseName, Namespace: use.Namespace, Values: [][]byte{use.To},
+			KubeVersion: r.KubeVersion, OnlyServed: r.OnlyServed, FindUnread: r.FindUnread,
 		}
 		if !bytes.Equal(use.From, use.To) {
 			request.Values = append(request.Values, use.From)
@@ -107,20 +112,35 @@ func (r Renderer) one(ctx context.Context, out *Rendered, processes chan struct{
 		}
 		last := len(answer.Renders) - 1
 		if has := answer.Version; strings.TrimPrefix(has, "v") != strings.TrimPrefix(reference.Version, "v") {
-			answer.Renders[0].Notes = append(answer.Renders[0].Notes, fmt.Sprintf("its archive has the version %s of the chart", excerpt.Quoted(has)))
+			out.OtherVersion = has
 		}
 		out.Rendered = append(out.Rendered, Pair{To: answer.Renders[0], From: answer.Renders[last]})
 	}
 	return nil
 }
 
+// FetchError is the error of a source that does not return a chart.
+type FetchError struct{ Err error }
+
+// Error returns that error.
+func (e *FetchError) Error() string { return e.Err.Error() }
+
+// Unwrap returns it.
+func (e *FetchError) Unwrap() error { return e.Err }
+
+// Errors of an archive that is not the chart that was asked for.
+var (
+	ErrNoChart    = errors.New("its archive is no chart that Helm can read")
+	ErrOtherChart = errors.New("its archive has the chart")
+)
+
 // check refuses an archive of another chart than the one that was asked for.
 func check(want fetching.Reference, got rendering.Answer) error {
 	if got.Refused != "" {
-		return fmt.Errorf("its archive is no chart that Helm can read: %s", got.Refused)
+		return fmt.Errorf("%w: %s", ErrNoChart, got.Refused)
 	}
 	if name := path.Base(want.Name); got.Name != name {
-		return fmt.Errorf("its archive has the chart %q", got.Name)
+		return fmt.Errorf("%w %q", ErrOtherChart, got.Name)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func (o *Rules) AddFlags(cmd *cobra.Command) {
 	f.StringSliceVar(&o.Ignore, "ignore", nil, "`RULE` to leave out, several with commas")
 	f.StringArrayVar(&o.Definitions, "crds", nil, "check with CRDs in `PLACE`: DIR, FILE, "+oci.Scheme)
 	var names []string
-	for _, rule := range slices.Concat(lint.Rules(), lint.SelectionRules()) {
+	for _, rule := range slices.Concat(lint.Rules(), lint.ChartRules(), lint.SelectionRules()) {
 		if lint.Ignorable(rule.ID) == nil {
 			names = append(names, rule.ID)
 		}

@@ -19,7 +19,9 @@ import (
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 	"helm.sh/helm/v4/pkg/engine"
 	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
+	"k8s.io/apimachinery/pkg/util/version"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/charts/removedapis"
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/unread"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
@@ -50,6 +52,9 @@ func Do(ctx context.Context, r Request) (Answer, error) {
 		}
 		if err != nil {
 			one = Render{Refused: brief(err)}
+			if refused := (*refusal)(nil); errors.As(err, &refused) {
+				one.By = refused.by
+			}
 		}
 		if r.FindUnread {
 			one.Unread = unreadKeys(loaded, values)
@@ -66,6 +71,12 @@ func unreadKeys(c *chart.Chart, values []byte) []unread.Key {
 		return nil
 	}
 	return unread.Keys(c, given)
+}
+
+// refusal is an error of what refuses to render.
+type refusal struct {
+	by Refusal
+	error
 }
 
 // maxReason bounds the reason of a refusal, in bytes.
@@ -87,12 +98,25 @@ func capabilities(r Request) (*common.Capabilities, error) {
 	if r.KubeVersion == "" {
 		return caps, nil
 	}
-	version, err := common.ParseKubeVersion(r.KubeVersion)
+	kubernetes, err := common.ParseKubeVersion(r.KubeVersion)
 	if err != nil {
 		return nil, fmt.Errorf("the version of Kubernetes: %w", err)
 	}
-	caps.KubeVersion = *version
+	caps.KubeVersion = *kubernetes
+	if r.OnlyServed {
+		return caps, leaveOutRemoved(caps)
+	}
 	return caps, nil
+}
+
+// leaveOutRemoved leaves out the APIs that Kubernetes has removed.
+func leaveOutRemoved(caps *common.Capabilities) error {
+	kubernetes, err := version.ParseGeneric(caps.KubeVersion.Version)
+	if err != nil {
+		return fmt.Errorf("the version of Kubernetes: %w", err)
+	}
+	caps.APIVersions = slices.DeleteFunc(slices.Clone(caps.APIVersions), func(api string) bool { return !removedapis.Serves(api, kubernetes) })
+	return nil
 }
 
 // renderTwice renders a chart and marks the fields that another render has otherwise.
@@ -158,7 +182,7 @@ func load(files []*archive.BufferedFile) (*chart.Chart, error) {
 // checkInstallable refuses what helm install refuses before it renders.
 func checkInstallable(c *chart.Chart, caps *common.Capabilities) error {
 	if kind := c.Metadata.Type; kind != "" && kind != "application" {
-		return fmt.Errorf("it is a chart of the type %s, which cannot be installed", kind)
+		return &refusal{ByChart, fmt.Errorf("it is a chart of the type %s, which cannot be installed", kind)}
 	}
 	var missing []string
 	for _, wanted := range c.Metadata.Dependencies {
@@ -167,10 +191,10 @@ func checkInstallable(c *chart.Chart, caps *common.Capabilities) error {
 		}
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("its directory charts lacks %s: build its dependencies before it is packed", strings.Join(missing, ", "))
+		return &refusal{ByChart, fmt.Errorf("its directory charts lacks %s: build its dependencies before it is packed", strings.Join(missing, ", "))}
 	}
 	if wanted := c.Metadata.KubeVersion; wanted != "" && !chartutil.IsCompatibleRange(wanted, caps.KubeVersion.String()) {
-		return fmt.Errorf("it requires Kubernetes %s, and not %s", wanted, caps.KubeVersion.Version)
+		return &refusal{ByKubernetes, fmt.Errorf("it requires Kubernetes %s, and not %s", wanted, caps.KubeVersion.Version)}
 	}
 	return nil
 }

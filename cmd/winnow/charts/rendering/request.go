@@ -20,6 +20,8 @@ type Request struct {
 	Namespace   string `json:"namespace"`
 	// KubeVersion of the cluster; empty is Helm's default. The cluster serves the APIs that Helm knows.
 	KubeVersion string `json:"kubeVersion,omitempty"`
+	// OnlyServed leaves out the APIs that Kubernetes has removed in this version.
+	OnlyServed bool `json:"onlyServed,omitempty"`
 	// FindUnread asks for the keys of the values that the chart does not read.
 	FindUnread bool `json:"findUnread,omitempty"`
 }
@@ -41,11 +43,27 @@ type Render struct {
 	Manifests []Manifest `json:"manifests,omitempty"`
 	// Refused is the reason why the chart does not render; then there are no manifests.
 	Refused string `json:"refused,omitempty"`
+	// By is what refuses it; ByTemplates if it is not one of the others.
+	By Refusal `json:"by,omitempty"`
 	// Notes are what was not checked.
 	Notes []string `json:"notes,omitempty"`
 	// Unread are the keys of the values that the chart does not read, whether it renders or not, if the request asks for them.
 	Unread []unread.Key `json:"unread,omitempty"`
 }
+
+// Refusal is what refuses to render.
+type Refusal string
+
+const (
+	// ByTemplates: the values may not be sufficient, or invalid, or the templates are.
+	ByTemplates Refusal = ""
+	// BySchema: a values.schema.json refuses the values.
+	BySchema Refusal = "schema"
+	// ByChart: the chart cannot be installed, whatever the values.
+	ByChart Refusal = "chart"
+	// ByKubernetes: the chart is for other versions of Kubernetes.
+	ByKubernetes Refusal = "kubernetes"
+)
 
 // Manifest is a document of YAML, or a file of crds, which may have several.
 type Manifest struct {

@@ -22,7 +22,10 @@ func checkSchemas(c *chart.Chart, values map[string]any) (notes []string, err er
 	s := schemas{}
 	s.chart(c, values)
 	slices.Sort(s.notes)
-	return slices.Compact(s.notes), errors.Join(s.failures...)
+	if err := errors.Join(s.failures...); err != nil {
+		return nil, &refusal{BySchema, err}
+	}
+	return slices.Compact(s.notes), nil
 }
 
 type schemas struct {

@@ -28,6 +28,7 @@ type lintOptions struct {
 	crdcheck.Rules
 	flags.CatalogFiles
 	input.Options
+	charts         flags.Charts
 	output, failOn *flags.Choice
 	strict         bool
 }
@@ -57,6 +58,13 @@ func New() *cobra.Command {
 			"or one that renames objects. With a CATALOG, that of its only source, or with\n" +
 			"--source, it renders the selection, and finds names and tiers that match\n" +
 			"nothing, and packages of operators that others require and it leaves out.\n\n" +
+			"--charts renders the chart of each version with the default values, and with -f\n" +
+			"those of the selected versions with the values of instances, for the Kubernetes\n" +
+			"versions of spec.platform. It finds charts that are missing, values that a chart\n" +
+			"does not read or its schema refuses, and APIs that Kubernetes has removed. It\n" +
+			"fetches charts from behind the mirrors, with --charts=from from before them,\n" +
+			"with --charts=DIR from NAME-VERSION.tgz files and directories in DIR. Each is\n" +
+			"rendered in a process of its own, with limits and without network and cluster.\n\n" +
 			"Exit codes: 0 nothing as bad as --fail-on, 1 something is, 2 usage or I/O.",
 		Example: "  winnow lint ./catalog\n\n" +
 			"  # as strict as the API server\n" +
@@ -66,7 +74,9 @@ func New() *cobra.Command {
 			"  # a selection with instances, and what stands beside it\n" +
 			"  winnow lint -f clusters/production\n\n" +
 			"  # and whether its names and tiers are in the catalog\n" +
-			"  winnow lint ./catalog -f clusters/production",
+			"  winnow lint ./catalog -f clusters/production\n\n" +
+			"  # and whether charts read its values\n" +
+			"  winnow lint ./catalog -f clusters/production --charts",
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case o.File != "":
@@ -84,6 +94,7 @@ func New() *cobra.Command {
 	o.failOn = flags.AddChoice(cmd, "fail-on", "", "least `SEVERITY` that fails", string(rules.Error), string(rules.Warning))
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "mentions of nothing, lacking facts: errors")
 	o.Rules.AddFlags(cmd)
+	o.charts.AddFlags(cmd)
 	o.CatalogFiles.AddFlags(cmd)
 	o.Options.AddFlags(cmd)
 	return cmd
@@ -96,18 +107,22 @@ func (o *lintOptions) run(ctx context.Context, catalogs []string, stdin io.Reade
 	if o.Name != "" && o.File == "" {
 		return errors.New("--name picks a selection: pass -f FILE as well")
 	}
+	looker, err := o.openCharts(ctx)
+	if err != nil {
+		return err
+	}
 	report := report.NewLint()
 	report.Least, report.Wrapped = rules.Info, output.IsTerminal(out.Stdout)
 	if out.Quiet() {
 		report.Least = rules.Severity(o.failOn.Value)
 	}
 	if o.File != "" {
-		selection := selectionLinter{&o.Options, o.Ignore, o.strict, report}
+		selection := selectionLinter{&o.Options, o.Ignore, o.strict, looker, report}
 		if err := selection.lint(ctx, catalogs, stdin, out.Notes); err != nil {
 			return err
 		}
 	}
-	failures := o.lint(ctx, catalogs, report)
+	failures := o.lint(ctx, catalogs, looker, report)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -125,14 +140,29 @@ func (o *lintOptions) run(ctx context.Context, catalogs []string, stdin io.Reade
 	return nil
 }
 
+// openCharts returns what looks into charts; nil without --charts.
+func (o *lintOptions) openCharts(ctx context.Context) (*chartLinter, error) {
+	if !o.charts.IsSet() {
+		return nil, nil
+	}
+	renderer, err := o.charts.Renderer(ctx, &o.Access)
+	if err != nil {
+		return nil, err
+	}
+	return &chartLinter{Renderer: renderer}, nil
+}
+
 // lint adds the findings of the catalogs to the report. It returns the errors of those that could not be read.
-func (o *lintOptions) lint(ctx context.Context, catalogs []string, report *report.Lint) (failures []error) {
+func (o *lintOptions) lint(ctx context.Context, catalogs []string, looker *chartLinter, report *report.Lint) (failures []error) {
 	options, err := o.Rules.Open(ctx, &o.Access)
 	if err != nil {
 		report.Unreadable("", err)
 		return []error{err}
 	}
 	options.Strict = o.strict
+	if looker != nil && o.File == "" { // otherwise the selection has looked into the charts, with its mirrors and values
+		options.Further = looker
+	}
 	for _, where := range catalogs {
 		opened, result, err := o.lintCatalog(ctx, where, options)
 		if err != nil {

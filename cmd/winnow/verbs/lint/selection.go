@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
@@ -17,6 +18,7 @@ import (
 	"github.com/winnow-dev/winnow/render/lint"
 	"github.com/winnow-dev/winnow/render/lint/rules"
 	"github.com/winnow-dev/winnow/render/mention"
+	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // selectionLinter lints the selection of -f, over the catalogs of --source.
@@ -24,6 +26,8 @@ type selectionLinter struct {
 	*input.Options
 	ignore []string
 	strict bool
+	// charts looks into charts; nil if it is not asked for.
+	charts *chartLinter
 	report *report.Lint
 }
 
@@ -37,6 +41,9 @@ func (l *selectionLinter) lint(ctx context.Context, catalogs []string, stdin io.
 	l.Selection = cs
 	if len(l.Sources) == 0 && len(catalogs) == 1 && len(cs.Spec.Sources) == 1 {
 		l.Sources = catalogs
+	}
+	if l.charts != nil && len(l.Sources) == 0 {
+		return fmt.Errorf("--charts: which catalog? pass %s CATALOG", flags.SourceFlag)
 	}
 	rendered, err := l.render(ctx, notes)
 	if err != nil {
@@ -62,7 +69,7 @@ func (l *selectionLinter) lint(ctx context.Context, catalogs []string, stdin io.
 		}
 		l.add(severity, selections.Warning{Rule: lint.UnmatchedRule, Field: field, Message: sentence})
 	}
-	return nil
+	return l.lintCharts(ctx, rendered)
 }
 
 // add adds findings about the selection, but for those of --ignore.
@@ -74,7 +81,7 @@ func (l *selectionLinter) add(severity rules.Severity, all ...selections.Warning
 			continue
 		case severity == rules.Error:
 			l.report.Errors++
-		default:
+		case severity == rules.Warning:
 			l.report.Warnings++
 		}
 		l.report.Findings = append(l.report.Findings, rules.Finding{
@@ -85,6 +92,9 @@ func (l *selectionLinter) add(severity rules.Severity, all ...selections.Warning
 
 // renderedSelection is the render of the selection, nil without catalogs, and the names that match nothing in them.
 type renderedSelection struct {
+	selection *v1alpha1.CatalogSelection
+	sources   []selection.Source
+	options   render.Options
 	result    *render.Result
 	unmatched []mention.Unmatched
 }
@@ -113,5 +123,5 @@ func (l *selectionLinter) render(ctx context.Context, notes io.Writer) (rendered
 	if err != nil {
 		return renderedSelection{}, l.Placed(err)
 	}
-	return renderedSelection{result, mention.UnmatchedOf(sources, options.Mentions)}, nil
+	return renderedSelection{cs, sources, options, result, mention.UnmatchedOf(sources, options.Mentions)}, nil
 }

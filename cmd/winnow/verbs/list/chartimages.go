@@ -9,6 +9,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/images"
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/rendering"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/transform"
 )
 
@@ -32,6 +33,9 @@ func (l *imageList) addChart(r charts.Rendered, pipeline *transform.Pipeline) (c
 		c := about
 		c.Instance = use.Instance
 		l.addRender(&c, r.Rendered[i], pipeline)
+		if r.OtherVersion != "" {
+			c.Notes = append(c.Notes, fmt.Sprintf("its archive has the version %s of the chart", excerpt.Quoted(r.OtherVersion)))
+		}
 		if use.IsOpen {
 			c.Notes = append(c.Notes, "values that only the cluster has are not read")
 		}

@@ -50,8 +50,10 @@ func (o *listOptions) addCharts(ctx context.Context, in charts.Input, list *imag
 	if !o.charts.IsSet() {
 		return incomplete, nil
 	}
-	if err := o.unmirror(&in); err != nil {
-		return nil, err
+	if o.Selection != nil {
+		if in.Unmirrored, err = charts.Unmirrored(o.Selection.CatalogSelection); err != nil {
+			return nil, o.placed(err)
+		}
 	}
 	found, err := charts.Find(ctx, in)
 	if err != nil {
@@ -75,19 +77,6 @@ func (o *listOptions) addCharts(ctx context.Context, in charts.Input, list *imag
 		incomplete[r.Application] = failed[r.Application]
 	}
 	return incomplete, nil
-}
-
-// unmirror sets the options without the mirrors of the selection.
-func (o *listOptions) unmirror(in *charts.Input) error {
-	if o.Selection == nil {
-		return nil
-	}
-	options, err := charts.Unmirrored(o.Selection.CatalogSelection)
-	if err != nil {
-		return o.placed(err)
-	}
-	in.Unmirrored = options
-	return nil
 }
 
 // placed is Placed, for a list without a selection as well.

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lint
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/charts"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/lint/chartrules"
+	"github.com/winnow-dev/winnow/render"
+)
+
+// lintCharts adds what is wrong with the charts of the selected versions, with the values of the instances.
+func (l *selectionLinter) lintCharts(ctx context.Context, rendered renderedSelection) error {
+	if l.charts == nil {
+		return nil
+	}
+	without, err := charts.Unmirrored(rendered.selection)
+	if err != nil {
+		return l.Placed(err)
+	}
+	decided, err := render.Decide(ctx, rendered.sources, rendered.options)
+	if err != nil {
+		return l.Placed(err)
+	}
+	looker, spec := *l.charts, rendered.selection.Spec
+	looker.setBy, looker.onlyInstalled = keysOf(spec.Instances), spec.Definitions == v1alpha1.DefinitionsOmit
+	if spec.Platform != nil {
+		looker.platform = spec.Platform.Kubernetes
+	}
+	in := charts.Input{Sources: rendered.sources, Selected: decided.Applications(), Options: rendered.options, Unmirrored: without}
+	in.Options.RequireMirrors = false
+	problems, err := looker.look(ctx, in)
+	if err != nil {
+		return l.Placed(err)
+	}
+	for _, p := range problems {
+		l.add(p.Severity, selections.Warning{Rule: p.Rule, Field: fieldOf(p), Message: subject(p) + ": " + p.Message})
+	}
+	return nil
+}
+
+// keysOf returns the top-level keys of the values that each instance sets.
+func keysOf(instances map[string]v1alpha1.Instance) map[string]map[string]bool {
+	all := map[string]map[string]bool{}
+	for name, instance := range instances {
+		var values map[string]any
+		if instance.Values == nil || json.Unmarshal(instance.Values.Raw, &values) != nil {
+			continue
+		}
+		all[name] = map[string]bool{}
+		for key := range values {
+			all[name][key] = true
+		}
+	}
+	return all
+}
+
+// fieldOf returns the field of a selection that a problem is about.
+func fieldOf(p chartrules.Problem) string {
+	switch {
+	case p.Instance == "":
+		return ""
+	case p.Key == "":
+		return fmt.Sprintf("spec.instances[%s]", p.Instance)
+	}
+	return fmt.Sprintf("spec.instances[%s].values[%s]", p.Instance, p.Key)
+}
+
+// subject names what a problem is about.
+func subject(p chartrules.Problem) string {
+	text := p.Application
+	if p.Version != "" {
+		text += " " + p.Version
+	}
+	if p.Instance != "" {
+		text += ", instance " + p.Instance
+	}
+	return text
+}
