@@ -161,11 +161,20 @@ func renderOnce(r Request, files []*archive.BufferedFile, caps *common.Capabilit
 		return out, err
 	}
 	texts, err := engine.Render(c, top) // without a client there is no lookup, and without EnableDNS no look-up of names
+	if err != nil && callsLookup(c) {
+		err = &refusal{ByCluster, err}
+	}
 	if err != nil {
 		return out, err
 	}
 	out.Manifests, err = manifests(c, texts)
 	return out, err
+}
+
+// callsLookup reports whether a template of a chart, or of one in it, may look into a cluster.
+func callsLookup(c *chart.Chart) bool {
+	return slices.ContainsFunc(c.Templates, func(f *common.File) bool { return bytes.Contains(f.Data, []byte("lookup ")) }) ||
+		slices.ContainsFunc(c.Dependencies(), callsLookup)
 }
 
 func load(files []*archive.BufferedFile) (*chart.Chart, error) {
@@ -191,7 +200,7 @@ func checkInstallable(c *chart.Chart, caps *common.Capabilities) error {
 		}
 	}
 	if len(missing) > 0 {
-		return &refusal{ByChart, fmt.Errorf("its directory charts lacks %s: build its dependencies before it is packed", strings.Join(missing, ", "))}
+		return &refusal{ByDependencies, fmt.Errorf("its directory charts lacks %s: build its dependencies before it is packed", strings.Join(missing, ", "))}
 	}
 	if wanted := c.Metadata.KubeVersion; wanted != "" && !chartutil.IsCompatibleRange(wanted, caps.KubeVersion.String()) {
 		return &refusal{ByKubernetes, fmt.Errorf("it requires Kubernetes %s, and not %s", wanted, caps.KubeVersion.Version)}

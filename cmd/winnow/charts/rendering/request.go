@@ -55,13 +55,17 @@ type Render struct {
 type Refusal string
 
 const (
-	// ByTemplates: the values may not be sufficient, or invalid, or the templates are.
+	// ByTemplates is for values that may not be sufficient, or not valid, and for templates that are not.
 	ByTemplates Refusal = ""
-	// BySchema: a values.schema.json refuses the values.
+	// BySchema is for values that a values.schema.json refuses.
 	BySchema Refusal = "schema"
-	// ByChart: the chart cannot be installed, whatever the values.
+	// ByChart is for a chart that cannot be installed, whatever the values.
 	ByChart Refusal = "chart"
-	// ByKubernetes: the chart is for other versions of Kubernetes.
+	// ByDependencies is for a chart that lacks one in it. Helm refuses that, and Flux installs it without.
+	ByDependencies Refusal = "dependencies"
+	// ByCluster is ByTemplates if a template calls lookup, which finds nothing here.
+	ByCluster Refusal = "cluster"
+	// ByKubernetes is for a chart of other versions of Kubernetes.
 	ByKubernetes Refusal = "kubernetes"
 )
 

@@ -52,7 +52,7 @@ func (l chartLinter) look(ctx context.Context, in charts.Input) ([]chartrules.Pr
 		var some []charts.Chart
 		var at []int
 		for i := range found {
-			if slices.Contains(wanted[i], l.KubeVersion) {
+			if slices.Contains(wanted[i], l.KubeVersion) && !hasFailed(renders[i]) {
 				some, at = append(some, found[i]), append(at, i)
 			}
 		}
@@ -65,6 +65,11 @@ func (l chartLinter) look(ctx context.Context, in charts.Input) ([]chartrules.Pr
 		}
 	}
 	return chartrules.Check(chartrules.Input{Renders: slices.Concat(renders...), SetBy: l.setBy, HasPlatform: len(l.platform) > 0}), nil
+}
+
+// hasFailed reports whether a chart cannot be looked into: rendering it again may take as long again.
+func hasFailed(renders []chartrules.Render) bool {
+	return len(renders) > 0 && renders[len(renders)-1].Chart.Failure != nil
 }
 
 // kubernetes returns the versions of Kubernetes for which a chart is rendered.

@@ -92,6 +92,11 @@ func TestCheck(t *testing.T) {
 			"info charts/unchecked 1.0.0 a values that only the cluster has are not read", "info charts/schema 1.0.0 a it lacks a value"}},
 		{"a schema", []chartrules.Render{use("a", rendering.Render{Refused: refused, By: rendering.BySchema})}, nil, false, []string{"error charts/schema 1.0.0 a it lacks a value"}},
 		{"a chart that is never installed", []chartrules.Render{use("", rendering.Render{Refused: "a library", By: rendering.ByChart})}, nil, false, []string{"error charts/render 1.0.0 it does not render: a library"}},
+		{"a chart without one in it, which Flux installs", []chartrules.Render{use("", rendering.Render{Refused: "it lacks db", By: rendering.ByDependencies})}, nil, false, []string{
+			"warning charts/render 1.0.0 it does not render: it lacks db"}},
+		{"values of an instance, of a chart that looks into a cluster", []chartrules.Render{use("a", rendering.Render{Refused: refused, By: rendering.ByCluster})}, nil, false, []string{"warning charts/render 1.0.0 a it does not render: it lacks a value"}},
+		{"default values, of a chart that looks into a cluster", []chartrules.Render{use("", rendering.Render{Refused: refused, By: rendering.ByCluster})}, nil, false, []string{
+			"info charts/render 1.0.0 it does not render: it lacks a value"}},
 		{"another Kubernetes", []chartrules.Render{use("a", rendering.Render{Refused: "too new", By: rendering.ByKubernetes})}, nil, false, []string{"info charts/render 1.0.0 a it does not render: too new"}},
 		{"another Kubernetes than that of the platform", []chartrules.Render{use("", rendering.Render{Refused: "too new", By: rendering.ByKubernetes})}, nil, true, []string{"error charts/render 1.0.0 it does not render: too new"}},
 		{"a note", []chartrules.Render{use("", rendering.Render{Notes: []string{"a schema"}})}, nil, false, []string{"info charts/unchecked 1.0.0 a schema"}},

@@ -65,17 +65,17 @@ func (c *checker) rendered(about Problem, use int) {
 
 // severity returns that of a chart that does not render. A value that it needs may be set by an instance, or by the cluster.
 func (c *checker) severity(use charts.Use, by rendering.Refusal) rules.Severity {
-	isError := use.Instance != "" && !use.IsOpen
-	switch by {
-	case rendering.ByChart:
-		isError = true
-	case rendering.ByKubernetes:
-		isError = c.hasPlatform
-	}
-	if isError {
+	switch {
+	case by == rendering.ByChart, by == rendering.ByKubernetes && c.hasPlatform:
 		return rules.Error
+	case by == rendering.ByDependencies:
+		return rules.Warning
+	case by == rendering.ByKubernetes, use.Instance == "", use.IsOpen:
+		return rules.Info
+	case by == rendering.ByCluster:
+		return rules.Warning
 	}
-	return rules.Info
+	return rules.Error
 }
 
 // removed adds the objects that a version of Kubernetes does not serve. Clusters may have an older one, unless it is theirs.
