@@ -93,7 +93,10 @@ func (l chartLinter) Find(ctx context.Context, valid *catalog.Catalog, definitio
 		byName[d.Name] = d
 	}
 	for _, p := range problems {
-		d := byName[p.Application]
+		d, ok := byName[p.Application]
+		if !ok {
+			d = &corpus.Definition{Name: p.Application}
+		}
 		message := p.Message
 		if p.Version != "" {
 			message = fmt.Sprintf("version %s: %s", p.Version, p.Message)
