@@ -4,6 +4,7 @@ package upgrades
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -62,7 +63,7 @@ func masked(o object, older map[string]any) string {
 		return ""
 	}
 	content, _ := withoutGenerated(o, "", o.content).(map[string]any)
-	if o.kind == "Secret" {
+	if o.kind == secretKind {
 		for _, field := range []string{"data", "stringData"} {
 			hide(content, older, field)
 		}
@@ -106,7 +107,7 @@ func hide(content, older map[string]any, field string) {
 			old, was := before[name]
 			switch {
 			case data[name] == generated:
-			case was && len(differences("", old, data[name])) > 0:
+			case was && !reflect.DeepEqual(old, data[name]):
 				data[name] = hiddenChanged
 			default:
 				data[name] = hidden

@@ -71,20 +71,20 @@ type difference struct {
 	from, to any
 }
 
-// differences returns the values that differ. An empty mapping or list is none at all, as for the API server.
-func differences(path string, from, to any) (found []difference) {
-	if isEmpty(from) && isEmpty(to) {
+// differences returns the values that differ, but those that may. An empty mapping or list is none at all, as for the API server.
+func differences(path string, from, to any, may func(path string) bool) (found []difference) {
+	if isEmpty(from) && isEmpty(to) || may(path) {
 		return nil
 	}
 	switch a := from.(type) {
 	case map[string]any:
 		if b, ok := to.(map[string]any); ok {
-			return mappingDifferences(path, a, b)
+			return mappingDifferences(path, a, b, may)
 		}
 	case []any:
 		if b, ok := to.([]any); ok && len(a) == len(b) {
 			for i := range a {
-				found = append(found, differences(path+"["+strconv.Itoa(i)+"]", a[i], b[i])...)
+				found = append(found, differences(path+"["+strconv.Itoa(i)+"]", a[i], b[i], may)...)
 			}
 			return found
 		}
@@ -95,7 +95,7 @@ func differences(path string, from, to any) (found []difference) {
 	return []difference{{path, from, to}}
 }
 
-func mappingDifferences(path string, from, to map[string]any) (found []difference) {
+func mappingDifferences(path string, from, to map[string]any, may func(string) bool) (found []difference) {
 	names := slices.Collect(maps.Keys(from))
 	for name := range to {
 		if _, both := from[name]; !both {
@@ -104,7 +104,7 @@ func mappingDifferences(path string, from, to map[string]any) (found []differenc
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		found = append(found, differences(path+"."+name, from[name], to[name])...)
+		found = append(found, differences(path+"."+name, from[name], to[name], may)...)
 	}
 	return found
 }

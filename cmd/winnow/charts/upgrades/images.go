@@ -15,9 +15,9 @@ import (
 )
 
 // newImages returns the risks of images of repositories that were not there before.
-func newImages(from, to []rendering.Manifest, mirrorOf func(string) string) (risks []diff.Risk, problems []string) {
-	before, problems := find(from)
-	after, more := find(to)
+func newImages(s sides, mirrorOf func(string) string) (risks []diff.Risk, problems []string) {
+	before, problems := find(s.before)
+	after, more := find(s.after)
 	repositories, registries := map[string]bool{}, map[string]bool{}
 	for _, image := range before {
 		repositories[images.Repository(image.Address)] = true
@@ -69,14 +69,8 @@ func find(manifests []rendering.Manifest) (all []images.Image, problems []string
 		if err != nil {
 			problems = append(problems, fmt.Sprintf("%s cannot be searched for images: %s", excerpt.To(m.Path, 200), excerpt.Of(err.Error())))
 		}
-		all = append(all, slices.DeleteFunc(found, func(i images.Image) bool { return isHidden(i) || m.IsGenerated(i.Path) })...)
+		all = append(all, slices.DeleteFunc(found, func(i images.Image) bool { return m.IsGenerated(i.Path) })...)
 	}
 	slices.SortStableFunc(all, func(a, b images.Image) int { return cmp.Compare(a.Address, b.Address) })
 	return all, problems
-}
-
-// isHidden reports whether a Secret may have an image: nothing of its data is shown.
-func isHidden(image images.Image) bool {
-	kind, _, _ := strings.Cut(image.Object, " ")
-	return kind == "Secret" || strings.HasSuffix(kind, "List") && image.InText
 }

@@ -92,8 +92,11 @@ func recreate(o object) string {
 // change returns how a field differs: at the one value below it that does, or else as a whole.
 func change(o, newer object, f field, from, to map[string]any) (d difference, changed bool) {
 	whole := difference{f.path, initially(value(from, splitPath(f.path)...), f.initial), initially(value(to, splitPath(f.path)...), f.initial)}
-	all := slices.DeleteFunc(differences(whole.path, whole.from, whole.to), func(d difference) bool {
-		return o.isGenerated(d.path) || newer.isGenerated(d.path) || f.may != nil && f.may(d.path)
+	if o.isBelowGenerated(f.path) || newer.isBelowGenerated(f.path) {
+		return whole, false
+	}
+	all := differences(whole.path, whole.from, whole.to, func(path string) bool {
+		return o.isGenerated(path) || newer.isGenerated(path) || f.may != nil && f.may(path)
 	})
 	if len(all) == 1 {
 		return all[0], true
@@ -190,8 +193,13 @@ func serviceFields(from, to map[string]any) (all []field) {
 			all = append(all, field{path: ".spec.ipFamilies"})
 		}
 	}
-	if before == "LoadBalancer" && after == before {
-		all = append(all, field{path: ".spec.loadBalancerClass"})
+	if before != "LoadBalancer" || after != before {
+		return all
+	}
+	all = append(all, field{path: ".spec.loadBalancerClass"})
+	local := func(content map[string]any) bool { return text(content, "spec", "externalTrafficPolicy") == "Local" }
+	if local(from) && local(to) && value(to, "spec", "healthCheckNodePort") != nil {
+		all = append(all, field{path: ".spec.healthCheckNodePort"})
 	}
 	return all
 }

@@ -54,7 +54,7 @@ func (u Upgrade) risks(s sides, problems []string) ([]diff.Risk, []string) {
 	for _, v := range u.Unread {
 		risks = append(risks, unreadRisk(v))
 	}
-	found, more := newImages(u.From, u.To, u.MirrorOf)
+	found, more := newImages(s, u.MirrorOf)
 	risks, problems = append(risks, found...), append(problems, more...)
 	order := ranks()
 	slices.SortStableFunc(risks, func(a, b diff.Risk) int {

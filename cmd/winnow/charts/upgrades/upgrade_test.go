@@ -75,6 +75,10 @@ func TestRisks(t *testing.T) {
 		{"a template of claims has another label", f(set, "volumeClaimTemplates: [{metadata: {name: data, labels: {chart: db-1}}, spec: {}}]"),
 			f(set, "volumeClaimTemplates: [{metadata: {name: data, labels: {chart: db-2}}, spec: {}}]"),
 			"charts/volume-claim StatefulSet apps/db spec.volumeClaimTemplates[0].metadata.labels.chart \"db-1\" -> \"db-2\"\n"},
+		{"a template of claims is as large, otherwise written", f(set, "volumeClaimTemplates: [{metadata: {name: data}, spec: {resources: {requests: {storage: 1Gi}}}}]"),
+			f(set, "volumeClaimTemplates: [{metadata: {name: data}, spec: {resources: {requests: {storage: 1024Mi}}}}]"), ""},
+		{"a claim that Helm does not keep, because keep is written otherwise", f(claim, ", annotations: {helm.sh/resource-policy: Keep}", ""), "",
+			"charts/volume-claim PersistentVolumeClaim apps/data   -> \n"},
 		{"a template of claims is gone", f(set, "volumeClaimTemplates: [{metadata: {name: data}, spec: {}}]"), f(set, ""),
 			"charts/volume-claim StatefulSet apps/db spec.volumeClaimTemplates [{\"metadata\":{\"name\":\"data\"},\"spec\":{\"resources\":{},\"volumeMode\":\"Filesystem\"}}] -> \n"},
 		{"a template of claims is new", f(set, "replicas: 1"), f(set, "volumeClaimTemplates: [{metadata: {name: data}, spec: {}}]"),
@@ -137,6 +141,14 @@ func TestRisks(t *testing.T) {
 		{"a Secret, a ServiceAccount and a Namespace are gone", f(secret, "type: Opaque") + "\n---\n{apiVersion: v1, kind: ServiceAccount, metadata: {name: a, namespace: other}}\n---\n{apiVersion: v1, kind: Namespace, metadata: {name: a}}", "",
 			"charts/gone Namespace a   -> \ncharts/gone Secret apps/key   -> \ncharts/gone ServiceAccount other/a   -> \n"},
 		{"they are in a list", "{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: ServiceAccount, metadata: {name: a}}]}", "", "charts/gone ServiceAccount apps/a   -> \n"},
+		{"it is in a list in a list of any kind, and looks like a hook there", "{apiVersion: v1, kind: All, items: [{kind: List, items: [{apiVersion: v1, kind: Secret, metadata: {name: a, annotations: {helm.sh/hook: x}}}]}]}", "",
+			"charts/gone Secret apps/a   -> \n"},
+		{"a list that is a hook", "{apiVersion: v1, kind: List, metadata: {annotations: {helm.sh/hook: x}}, items: [{apiVersion: v1, kind: Secret, metadata: {name: a}}]}", "", ""},
+		{"an immutable value with a key that begins as a generated one", "# generated: .data.ca\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, immutable: true, data: {ca: x, ca.crt: a}}",
+			"# generated: .data.ca\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, immutable: true, data: {ca: y, ca.crt: b}}",
+			"charts/immutable ConfigMap apps/a data.ca.crt \"a\" -> \"b\"\n"},
+		{"a port for the health of nodes", f(service, "type: LoadBalancer, externalTrafficPolicy: Local, healthCheckNodePort: 30000"),
+			f(service, "type: LoadBalancer, externalTrafficPolicy: Local, healthCheckNodePort: 30001"), "charts/immutable Service apps/web spec.healthCheckNodePort 30000 -> 30001\n"},
 		{"a Secret with a generated name", "# generated: .metadata.name\n" + f(secret, ""), "", ""},
 		{"a Secret that is kept", "{apiVersion: v1, kind: Secret, metadata: {name: a" + keep + "}}", "", ""},
 		{"a ConfigMap is gone", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", "", ""},
@@ -234,6 +246,25 @@ func TestNothingOfASecretIsShown(t *testing.T) {
 	}
 }
 
+// Wherever a Secret hides, what is in it is no image, and no part of an error.
+func TestSecretsAreHiddenEverywhere(t *testing.T) {
+	for name, text := range map[string]string{
+		"in a list":            "{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: Secret, metadata: {name: a}, stringData: {image: hidden}}]}",
+		"by a merge key":       "{x: &x {kind: Secret}, <<: *x, apiVersion: v1, metadata: {name: a}, stringData: {image: hidden, arg: 'q.io/hidden:hidden'}}",
+		"with two kinds":       "{apiVersion: v1, kind: ConfigMap, kind: Secret, metadata: {name: a}, stringData: {image: hidden}}",
+		"with a number":        "{apiVersion: v1, kind: Secret, metadata: {name: a}, stringData: {p: !!int hidden}}",
+		"that is no YAML":      "{apiVersion: v1, kind: Secret, metadata: {name: a}, stringData: {p: *hidden}}",
+		"twice, with a number": "{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: Secret, metadata: {name: a}}, {apiVersion: v1, kind: Secret, metadata: {name: a}, data: {p: hidden}}]}",
+	} {
+		for _, u := range []upgrades.Upgrade{{To: manifests(text)}, {From: manifests(text)}} {
+			risks, changes, problems := u.Compare()
+			if all := fmt.Sprintf("%+v %+v %q", risks, changes.Diff, problems); strings.Contains(strings.ReplaceAll(all, "(hidden)", ""), "hidden") {
+				t.Errorf("%s: %s", name, all)
+			}
+		}
+	}
+}
+
 func TestCompare(t *testing.T) {
 	const before, after = `# generated: .data.made
 {apiVersion: v1, kind: Secret, metadata: {name: key}, data: {same: c2FtZQ==, other: b2xk, gone: Z29uZQ==, made: bWFkZQ==}}
@@ -293,7 +324,7 @@ func TestCompare(t *testing.T) {
 }
 
 func TestHostileManifests(t *testing.T) {
-	many := strings.Repeat("{kind: Secret, apiVersion: v1, metadata: {name: a}}\n---\n", 3)
+	many := ""
 	for i := range 600 {
 		many += fmt.Sprintf("{kind: Secret, apiVersion: v1, metadata: {name: a%d}}\n---\n", i)
 	}
@@ -307,7 +338,10 @@ func TestHostileManifests(t *testing.T) {
 		{"fields of other types", "{apiVersion: apps/v1, kind: StatefulSet, metadata: [a], spec: {selector: 1, volumeClaimTemplates: [1, {spec: 2}]}}", ""},
 		{"values", strings.Repeat("-\n", 2_000_001), "it may have more than 2000000 values"},
 		{"values of all objects", strings.Repeat("a: ["+strings.Repeat("0,", 150_000)+"]\n---\n", 7), "what it renders to has more than 1000000 values"},
-		{"many risks", many, "101 further risks are left out"},
+		{"a manifest that is another one in each render", "# generated: \n" + fmt.Sprintf(secret, ""), "web/templates/a.yaml cannot be compared: it is another one in each render"},
+		{"a definition of crds and of templates", "# crds\n" + fmt.Sprintf(definition, "", "Cluster", v1) + "\n---\n" + fmt.Sprintf(definition, "", "Cluster", v1), "CustomResourceDefinition a.example.com is there twice"},
+		{"an object twice", fmt.Sprintf(secret, "type: a") + "\n---\n" + fmt.Sprintf(secret, "type: b"), "Secret key is there twice"},
+		{"many risks", many, "100 further risks are left out"},
 		{"a long name", "{apiVersion: v1, kind: Secret, metadata: {name: " + strings.Repeat("a", 100_000) + "}}", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package upgrades
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	yamlv3 "go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/charts/rendering"
+	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/yamlnode"
+)
+
+const (
+	// maxValues bounds the values of a manifest that is read, and maxKept those of all objects of a side, without the schemas of
+	// definitions, in number.
+	maxValues = 2_000_000
+	maxKept   = 1_000_000
+)
+
+// sides are the objects before and after.
+type sides struct {
+	from, to objects
+	// before and after are what is searched for images.
+	before, after []rendering.Manifest
+}
+
+// readSides returns the objects of both sides. The problems are what cannot be read.
+func readSides(before, after []rendering.Manifest, namespace string) (s sides, problems []string) {
+	from, problems := read(before, namespace)
+	to, more := read(after, namespace)
+	return sides{from.all, to.all, from.searched, to.searched}, append(problems, more...)
+}
+
+// read returns the objects of the manifests. A problem is a manifest that cannot be read or compared, or an object that is there
+// twice.
+func read(manifests []rendering.Manifest, namespace string) (r *reader, problems []string) {
+	r = &reader{all: objects{}, namespace: namespace}
+	for i := range manifests {
+		m := &manifests[i]
+		path := excerpt.To(m.Path, 200)
+		if err := r.add(m); err != nil {
+			problems = append(problems, path+" cannot be read: "+reason(m, err))
+		}
+		if slices.Contains(m.Generated, "") {
+			problems = append(problems, path+" cannot be compared: it is another one in each render")
+		}
+		if r.kept > maxKept {
+			return r, append(problems, fmt.Sprintf("what it renders to has more than %d values", maxKept))
+		}
+	}
+	return r, append(problems, r.twice...)
+}
+
+// reason returns why a manifest cannot be read. The reader quotes values: those of a Secret are not shown.
+func reason(m *rendering.Manifest, err error) string {
+	if strings.Contains(m.Text, secretKind) {
+		return "what is wrong is not shown, because it may be in a Secret"
+	}
+	return excerpt.Of(err.Error())
+}
+
+// reader reads the objects of a side.
+type reader struct {
+	all       objects
+	namespace string
+	// kept is the number of values of the objects.
+	kept int
+	// twice are the objects that are there twice: of two, either may break something.
+	twice []string
+	// searched are the manifests that are searched for images: those of Secrets are not.
+	searched []rendering.Manifest
+}
+
+// add adds the objects of a manifest.
+func (r *reader) add(m *rendering.Manifest) error {
+	if yamlnode.MostValues([]byte(m.Text)) > maxValues {
+		return fmt.Errorf("it may have more than %d values", maxValues)
+	}
+	var problems []error
+	var documents []map[string]any
+	for document, err := range yamlnode.Documents([]byte(m.Text)) {
+		if err != nil {
+			problems = append(problems, err)
+			break
+		}
+		content, size, err := contentOf(document.Content[0])
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		if r.kept += size; r.kept > maxKept {
+			break
+		}
+		documents = append(documents, content)
+	}
+	for _, content := range documents {
+		isHook := object{content: content}.annotation("helm.sh/hook") != ""
+		r.put(object{content: content, manifest: m}, isHook, len(documents) == 1 && len(problems) == 0)
+	}
+	return errors.Join(problems...)
+}
+
+// put adds an object, or the objects of a list, which Helm takes out of it, whatever its kind is. Only a document is a hook. One
+// without a name gets one of the API server, and is another one each time. alone reports that the manifest has nothing else.
+func (r *reader) put(o object, isHook, alone bool) {
+	if items, isList := o.content["items"].([]any); isList {
+		for i, item := range items {
+			if content, ok := item.(map[string]any); ok {
+				r.put(object{content: content, manifest: o.manifest, prefix: fmt.Sprintf("%s.items[%d]", o.prefix, i)}, isHook, false)
+			}
+		}
+		return
+	}
+	o.identity = identityOf(o.content, r.namespace)
+	if o.kind != secretKind && o.kind != definitionKind.Kind {
+		r.searched = append(r.searched, o.searchable(alone))
+	}
+	if o.kind == "" || o.name == "" || isHook {
+		return
+	}
+	if _, twice := r.all[o.identity]; twice {
+		r.twice = append(r.twice, o.String()+" is there twice: one of both is not compared")
+	}
+	r.all[o.identity] = o
+}
+
+// searchable returns an object as a manifest; its own if there is nothing else in it.
+func (o object) searchable(alone bool) rendering.Manifest {
+	if alone {
+		return *o.manifest
+	}
+	text, _ := yaml.Marshal(o.content) // what cannot be written has no images
+	m := rendering.Manifest{Path: o.manifest.Path, Text: string(text)}
+	for _, path := range o.manifest.Generated {
+		if rest, ok := strings.CutPrefix(path, o.prefix); ok {
+			m.Generated = append(m.Generated, rest)
+		}
+	}
+	return m
+}
+
+// identityOf returns the identity of an object in a release in a namespace.
+func identityOf(content map[string]any, namespace string) identity {
+	kind, _ := content["kind"].(string)
+	version, _ := content["apiVersion"].(string)
+	parsed, _ := schema.ParseGroupVersion(version)
+	i := identity{group: parsed.Group, kind: kind}
+	i.name, _, _ = unstructured.NestedString(content, "metadata", "name")
+	if !isClusterScoped(i.group, kind) {
+		i.namespace, _, _ = unstructured.NestedString(content, "metadata", "namespace")
+		i.namespace = cmp.Or(i.namespace, namespace)
+	}
+	return i
+}
+
+// contentOf returns the content of a document, and the number of its values. The schemas of a CustomResourceDefinition, which may be larger than all else, are
+// left out.
+func contentOf(node *yamlv3.Node) (content map[string]any, values int, err error) {
+	node = yamlnode.Resolve(node)
+	if isDefinition(node) {
+		dropSchemas(node)
+	}
+	if err := yamlnode.Validate(node); err != nil {
+		return nil, 0, err
+	}
+	size, _ := yamlnode.Check(node, yamlnode.MaxAliased, func(int, string, ...any) {})
+	plain, err := yamlnode.Plain(node)
+	if err != nil {
+		return nil, 0, err
+	}
+	content, ok := plain.(map[string]any)
+	if !ok {
+		return nil, 0, yamlnode.ErrNoMapping
+	}
+	return content, size.Nodes, nil
+}
+
+// definitionKind is the kind of the definitions of custom resources.
+var definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+
+func isDefinition(node *yamlv3.Node) bool {
+	kind, _ := yamlnode.Text(yamlnode.Written(node, "kind"))
+	return kind == definitionKind.Kind
+}
+
+// dropSchemas removes the schemas of a definition.
+func dropSchemas(node *yamlv3.Node) {
+	spec := yamlnode.Written(node, "spec")
+	drop(spec, "validation")
+	if versions := yamlnode.Written(spec, "versions"); versions != nil {
+		for _, version := range versions.Content {
+			drop(yamlnode.Resolve(version), "schema")
+		}
+	}
+}
+
+// drop removes a key of a mapping.
+func drop(mapping *yamlv3.Node, key string) {
+	if mapping == nil || mapping.Kind != yamlv3.MappingNode {
+		return
+	}
+	for i := len(mapping.Content) - 2; i >= 0; i -= 2 {
+		if mapping.Content[i].Value == key {
+			mapping.Content = slices.Delete(mapping.Content, i, i+2)
+		}
+	}
+}
