@@ -47,6 +47,7 @@ func (c *Comparer) Add(ctx context.Context, from, to *comparing.Side, out *diff.
 	if err != nil {
 		return err
 	}
+	out.Loosened = append(out.Loosened, newlyIgnored(from.Selection, ignored)...)
 	older, _, err := find(ctx, from)
 	if err != nil {
 		return fmt.Errorf("finding the charts before: %w", err)
@@ -129,7 +130,7 @@ func (c *Comparer) compare(ctx context.Context, s state, pairs []pair) ([]diff.C
 		switch {
 		case known:
 		case p.problem() != "":
-			compared = diff.Chart{Problem: p.problem()}
+			compared = diff.Chart{Problem: p.problem(), IsFinding: p.from.Missing == "" && p.to.Missing != ""}
 		default:
 			compared = s.look(p, rendered[0], rendered[1])
 			rendered = rendered[2:]

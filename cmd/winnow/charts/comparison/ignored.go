@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/upgrades"
+	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -45,6 +46,21 @@ func readIgnored(cs *v1alpha1.CatalogSelection) (ignored, error) {
 		return nil, fmt.Errorf("annotation %s of %s: %w", v1alpha1.IgnoreRisksAnnotation, cs.Name, errors.Join(problems...))
 	}
 	return all, nil
+}
+
+// newlyIgnored returns what the change itself begins to ignore: it must not silence a check unseen.
+func newlyIgnored(from *v1alpha1.CatalogSelection, all ignored) (loosened []diff.Loosened) {
+	before, _ := readIgnored(from) // an invalid one ignores nothing
+	for key, reason := range all {
+		if _, known := before[key]; !known {
+			loosened = append(loosened, diff.Loosened{
+				Field: v1alpha1.IgnoreRisksAnnotation, From: diff.JSON(nil), To: diff.JSON(strings.Join(key[:], " ") + ": " + reason),
+				Effect: "--fail-on risk passes over what the rule finds in the application",
+			})
+		}
+	}
+	slices.SortFunc(loosened, func(a, b diff.Loosened) int { return strings.Compare(a.To, b.To) })
+	return loosened
 }
 
 func ruleID(r upgrades.Rule) string { return r.ID }

@@ -32,7 +32,7 @@ func pairsOf(from, to []charts.Chart) (all []pair) {
 		if len(newer.Uses) > 0 && newer.Uses[0].Instance != "" {
 			continue
 		}
-		if older, ok := below(from, newer); ok {
+		if older, ok := below(from, to, newer); ok {
 			all = append(all, pair{older, newer, older.Defaults, newer.Defaults})
 		}
 	}
@@ -55,18 +55,32 @@ func ofInstance(from []charts.Chart, newer charts.Chart, use charts.Use) (pair, 
 	return pair{}, false
 }
 
-// below returns the chart of the same version, or that of the highest version below it.
-func below(from []charts.Chart, newer charts.Chart) (found charts.Chart, ok bool) {
-	for _, older := range from {
+// below returns the chart of the same version, or that of the highest version below it; or else that of the highest version that
+// is gone, which may have to go down.
+func below(from, to []charts.Chart, newer charts.Chart) (found charts.Chart, ok bool) {
+	var gone *charts.Chart
+	for i, older := range from {
 		switch {
 		case older.Application != newer.Application:
 		case older.Version == newer.Version:
 			return older, true
-		case isHigher(newer.Version, older.Version) && (!ok || isHigher(older.Version, found.Version)):
-			found, ok = older, true
+		case isHigher(newer.Version, older.Version):
+			if !ok || isHigher(older.Version, found.Version) {
+				found, ok = older, true
+			}
+		case !has(to, older) && (gone == nil || isHigher(older.Version, gone.Version)):
+			gone = &from[i]
 		}
 	}
+	if !ok && gone != nil {
+		return *gone, true
+	}
 	return found, ok
+}
+
+// has reports whether there is a version of an application.
+func has(all []charts.Chart, version charts.Chart) bool {
+	return slices.ContainsFunc(all, func(c charts.Chart) bool { return c.Application == version.Application && c.Version == version.Version })
 }
 
 // isHigher reports whether a version has a higher number than another one; both have one.

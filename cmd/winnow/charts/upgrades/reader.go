@@ -115,6 +115,7 @@ func (r *reader) put(o object, isHook, alone bool) {
 	if items, isList := o.content["items"].([]any); isList {
 		for i, item := range items {
 			if content, ok := item.(map[string]any); ok {
+				completeItem(content, o.content)
 				r.put(object{content: content, manifest: o.manifest, prefix: fmt.Sprintf("%s.items[%d]", o.prefix, i)}, isHook, false)
 			}
 		}
@@ -131,6 +132,14 @@ func (r *reader) put(o object, isHook, alone bool) {
 		r.twice = append(r.twice, o.String()+" is there twice: one of both is not compared")
 	}
 	r.all[o.identity] = o
+}
+
+// completeItem sets the kind of an item of a typed list, such as a SecretList, whose items need none.
+func completeItem(item, list map[string]any) {
+	kind, _ := list["kind"].(string)
+	if kind = strings.TrimSuffix(kind, "List"); item["kind"] == nil && kind != "" {
+		item["kind"], item["apiVersion"] = kind, list["apiVersion"]
+	}
 }
 
 // searchable returns an object as a manifest; its own if there is nothing else in it.

@@ -250,6 +250,7 @@ func TestNothingOfASecretIsShown(t *testing.T) {
 func TestSecretsAreHiddenEverywhere(t *testing.T) {
 	for name, text := range map[string]string{
 		"in a list":            "{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: Secret, metadata: {name: a}, stringData: {image: hidden}}]}",
+		"in a typed list":      "{apiVersion: v1, kind: SecretList, items: [{metadata: {name: a}, stringData: {image: hidden}}]}",
 		"by a merge key":       "{x: &x {kind: Secret}, <<: *x, apiVersion: v1, metadata: {name: a}, stringData: {image: hidden, arg: 'q.io/hidden:hidden'}}",
 		"with two kinds":       "{apiVersion: v1, kind: ConfigMap, kind: Secret, metadata: {name: a}, stringData: {image: hidden}}",
 		"with a number":        "{apiVersion: v1, kind: Secret, metadata: {name: a}, stringData: {p: !!int hidden}}",
