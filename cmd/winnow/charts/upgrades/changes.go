@@ -3,6 +3,7 @@
 package upgrades
 
 import (
+	"encoding/json"
 	"maps"
 	"reflect"
 	"slices"
@@ -69,8 +70,8 @@ func masked(o object, older map[string]any) string {
 		}
 	}
 	text, err := yaml.Marshal(content)
-	if err != nil {
-		return "(it has a value that cannot be written)\n"
+	if err != nil { // of a long key
+		text, _ = json.Marshal(content)
 	}
 	return string(text)
 }
@@ -84,13 +85,13 @@ func withoutGenerated(o object, path string, v any) any {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, one := range v {
-			out[name] = withoutGenerated(o, path+"."+name, one)
+			out[name] = withoutGenerated(o, below(path, "."+name), one)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, one := range v {
-			out[i] = withoutGenerated(o, path+"["+strconv.Itoa(i)+"]", one)
+			out[i] = withoutGenerated(o, below(path, "["+strconv.Itoa(i)+"]"), one)
 		}
 		return out
 	}

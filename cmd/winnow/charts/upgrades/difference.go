@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // normalized returns the content of an object as the API server reads it: without zero values, with quantities in one form, and
@@ -84,7 +86,7 @@ func differences(path string, from, to any, may func(path string) bool) (found [
 	case []any:
 		if b, ok := to.([]any); ok && len(a) == len(b) {
 			for i := range a {
-				found = append(found, differences(path+"["+strconv.Itoa(i)+"]", a[i], b[i], may)...)
+				found = append(found, differences(below(path, "["+strconv.Itoa(i)+"]"), a[i], b[i], may)...)
 			}
 			return found
 		}
@@ -104,9 +106,20 @@ func mappingDifferences(path string, from, to map[string]any, may func(string) b
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		found = append(found, differences(path+"."+name, from[name], to[name], may)...)
+		found = append(found, differences(below(path, "."+name), from[name], to[name], may)...)
 	}
 	return found
+}
+
+// maxPath bounds a path, and a key in it, in bytes: keys may be long, and a path is written for each value.
+const maxPath = 1000
+
+// below returns the path of a key or an index in a value; that of the value itself where it is too long.
+func below(path, mark string) string {
+	if len(path) > maxPath {
+		return path
+	}
+	return path + excerpt.To(mark, maxPath)
 }
 
 func isEmpty(v any) bool {

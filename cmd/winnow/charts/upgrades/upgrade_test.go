@@ -361,6 +361,15 @@ func TestHostileManifests(t *testing.T) {
 	}
 }
 
+// The path of a value is not written out for each: with a long key, that took hours.
+func TestALongKeyIsNoWork(t *testing.T) {
+	text := "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, immutable: true, data: {? " + strings.Repeat("a", 600_000) + " : [" + strings.Repeat("0,", 150_000) + "]}}"
+	u := upgrades.Upgrade{From: manifests(text), To: manifests(strings.ReplaceAll(text, "0,", "1,"))}
+	if risks, changes, problems := u.Compare(); len(risks) != 1 || changes.Changed != 1 || len(problems) > 0 {
+		t.Errorf("Compare() = %d risks, %d changed, %q", len(risks), changes.Changed, problems)
+	}
+}
+
 // Whatever charts render to, looking at it ends, and nothing is a risk of an upgrade to the same.
 func FuzzRisks(f *testing.F) {
 	for _, text := range []string{
