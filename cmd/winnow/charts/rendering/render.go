@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -217,6 +218,9 @@ func sortDependencies(c *chart.Chart) {
 	}
 }
 
+// quotedValue finds a value in an error of the parser.
+var quotedValue = regexp.MustCompile("`[^`]*`")
+
 // notesFile is the text for people, which is no manifest.
 const notesFile = "NOTES.txt"
 
@@ -229,7 +233,8 @@ func manifests(c *chart.Chart, files map[string]string) (all []Manifest, err err
 	}
 	hooks, objects, err := releaseutil.SortManifests(files, nil, releaseutil.InstallOrder)
 	if err != nil {
-		return nil, errors.New(strings.TrimPrefix(err.Error(), "YAML parse error on "))
+		text := strings.TrimPrefix(err.Error(), "YAML parse error on ")
+		return nil, errors.New(quotedValue.ReplaceAllLiteralString(text, "`...`")) // it may be one of a Secret
 	}
 	for _, crd := range c.CRDObjects() {
 		all = append(all, Manifest{Path: crd.Filename, Text: string(crd.File.Data)})

@@ -74,6 +74,7 @@ func TestCostOfHostileCharts(t *testing.T) {
 		{"deep parentheses", limits(), template(t, "{{ "+strings.Repeat("(", 1_000_000)+".Values.x"+strings.Repeat(")", 1_000_000)+" }}"), "", "max expression depth exceeded"},
 		{"a chain of templates", limits(), template(t, chain(500)), "", ""},
 		{"a schema in itself", limits(), chart(t, map[string]string{"values.schema.json": `{"allOf": [{"$ref": "#"}, {"$ref": "#"}]}`}), "", "reference cycle"},
+		{"a Secret that is no YAML, whose value is not quoted", limits(), template(t, "kind: Secret\nmetadata: {name: a}\nstringData: {p: !!int hidden}"), "", "cannot decode !!str `...` as a !!int"},
 		{"a list as Chart.yaml", limits(), chart(t, map[string]string{"Chart.yaml": "[]"}), "", "cannot load Chart.yaml"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
