@@ -17,6 +17,9 @@ import (
 // ignored maps an application and a rule to the reason for which the rule is ignored.
 type ignored map[[2]string]string
 
+// ErrAnnotation is the error of an annotation of the newer selection that is no list of ignored rules.
+var ErrAnnotation = errors.New("annotation " + v1alpha1.IgnoreRisksAnnotation)
+
 // maxReason bounds a reason, in bytes.
 const maxReason = 500
 
@@ -43,7 +46,7 @@ func readIgnored(cs *v1alpha1.CatalogSelection) (ignored, error) {
 		}
 	}
 	if len(problems) > 0 {
-		return nil, fmt.Errorf("annotation %s of %s: %w", v1alpha1.IgnoreRisksAnnotation, cs.Name, errors.Join(problems...))
+		return nil, fmt.Errorf("%w of %s: %w", ErrAnnotation, cs.Name, errors.Join(problems...))
 	}
 	return all, nil
 }

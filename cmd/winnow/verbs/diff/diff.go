@@ -142,7 +142,12 @@ func (o *diffOptions) compare(ctx context.Context, paths []string, stdin io.Read
 			if err != nil {
 				return nil, err
 			}
-			return compared, addCharts(ctx, from, to, compared)
+			err = addCharts(ctx, from, to, compared)
+			if errors.Is(err, comparison.ErrAnnotation) { // other selections have a report
+				compared.Error = selections.AfterPrefix + err.Error()
+				err = nil
+			}
+			return compared, err
 		})
 	case len(o.commits.Repositories) > 0:
 		return nil, errors.New("--repository is for --git")
