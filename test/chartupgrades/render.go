@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package chartupgrades
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+)
+
+// Release is the name of the release, and Namespace that in the records: the recorder uses another one for each upgrade.
+const (
+	Release   = "web"
+	Namespace = "apps"
+)
+
+// Helm renders charts by the program of Helm.
+type Helm struct {
+	// Program is the path of Helm, Home a directory for its files.
+	Program, Home string
+	KubeVersion   string
+}
+
+// template returns the manifests of a chart, for an installation or an upgrade. A refusal is a refusedError.
+func (h Helm) template(ctx context.Context, archive, namespace string, values []byte, isUpgrade bool) ([]manifest, error) {
+	args := []string{"template", Release, archive, "--namespace", namespace, "--include-crds", "--kube-version", h.KubeVersion, "--values", "-"}
+	if isUpgrade {
+		args = append(args, "--is-upgrade")
+	}
+	cmd := exec.CommandContext(ctx, h.Program, args...) //nolint:gosec // the program is that of the tests
+	cmd.Env = []string{"HOME=" + h.Home, "HELM_CACHE_HOME=" + h.Home, "HELM_CONFIG_HOME=" + h.Home, "HELM_DATA_HOME=" + h.Home}
+	cmd.Stdin = bytes.NewReader(values)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		return nil, refusedError(strings.TrimSpace(stderr.String()))
+	case err != nil:
+		return nil, fmt.Errorf("rendering %s: %w", archive, err)
+	}
+	return split(string(out)), nil
+}
+
+// refusedError is the reason why Helm does not render a chart.
+type refusedError string
+
+func (e refusedError) Error() string { return string(e) }
+
+// split returns the manifests in the output of helm template, which begin with a comment with their path.
+func split(out string) (all []manifest) {
+	const separator = "---\n# Source: "
+	text, isFirst := strings.CutPrefix(out, separator)
+	if !isFirst {
+		return nil
+	}
+	for one := range strings.SplitSeq(text, "\n"+separator) {
+		path, text, _ := strings.Cut(one, "\n")
+		all = append(all, manifest{path, text})
+	}
+	return all
+}
+
+// enable returns the values that enable what can be enabled in both versions, and the keys of values.yaml that they are below.
+func (h Helm) enable(ctx context.Context, p Pair) (values []byte, keys []string, err error) {
+	for _, key := range p.Old.Enablable() {
+		more := append(slices.Clone(keys), key)
+		if len(strings.Join(more, ",")) > maxField {
+			break
+		}
+		given, err := p.Old.Values(more)
+		if err != nil {
+			return nil, nil, err
+		}
+		_, oldErr := h.template(ctx, p.Old.Archive, Namespace, given, false)
+		_, newErr := h.template(ctx, p.New.Archive, Namespace, given, true)
+		if oldErr == nil && newErr == nil {
+			values, keys = given, more
+		}
+	}
+	return values, keys, nil
+}
