@@ -274,6 +274,11 @@ sweep: ## Compare with opm, and charts with Helm (ten minutes).
 	@$(GO) run ./test/stack/cmd/stack -opm -helm-cli
 	WINNOW_SWEEP=all $(GO) test -count=1 -run '^Test(Opm|Charts)' -timeout 60m -v ./test/compat
 
+.PHONY: chart-upgrades
+chart-upgrades: ## Measure diff --charts by upgrades of real charts.
+	@$(SERVERS) -control-plane && $(GO) run ./test/stack/cmd/stack -helm-cli
+	WINNOW_SWEEP=all $(GO) test -count=1 -run '^TestChart(Upgrades|Risks)' -timeout 3h -v ./test/compat
+
 # With opm, with which test/bench compares: `make bench BENCH=Opm` runs nothing else.
 .PHONY: bench
 bench: ## Run the benchmarks that match BENCH.
