@@ -169,10 +169,13 @@ func rank(o *unstructured.Unstructured) int {
 
 // remove deletes an object without waiting for what its finalizers are for.
 func (c *cluster) remove(ctx context.Context, o *unstructured.Unstructured) error {
-	if err := c.Delete(ctx, o, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
+	err := c.Delete(ctx, o, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	switch {
+	case o.GetKind() == "Namespace" && apierrors.IsForbidden(err):
+		return nil // such as kube-system
+	case err != nil:
 		return ignoreMissing(err)
-	}
-	if o.GetKind() == "Namespace" {
+	case o.GetKind() == "Namespace":
 		return c.finalize(ctx, o.GetName())
 	}
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))

@@ -70,7 +70,7 @@ func Write(w io.Writer, all []Line) error {
 // Bounds of a line, in bytes.
 const (
 	maxObject = 160
-	maxField  = 200
+	maxField  = 600
 	maxReason = 160
 )
 

@@ -12,10 +12,10 @@ import (
 const (
 	// Next are the upgrades of charts to their next versions, with their default values.
 	Next = "next"
-	// Skip are those that skip versions.
+	// Skip are those that skip versions, to the last one.
 	Skip = "skip"
-	// Enabled are those to next versions, and from the first to the last one, with what values.yaml of the old version has as
-	// "enabled: false" or "create: false" enabled, as far as both versions render then.
+	// Enabled are those from the first to the last version, with what values.yaml of the old version has as "enabled: false" or
+	// "create: false" enabled, as far as both versions render then.
 	Enabled = "enabled"
 	// Back are those that take the upgrades of Next back.
 	Back = "back"
@@ -40,14 +40,14 @@ func Pairs(chart string, versions []Version) (all []Pair) {
 	var next, skip, enabled, back []Pair
 	for i, old := range versions {
 		for j, later := range versions[i+1:] {
-			isWhole := i == 0 && i+j+2 == len(versions)
+			isLast := i+j+2 == len(versions)
 			if j == 0 {
 				next = append(next, Pair{chart, Next, old, later})
 				back = append(back, Pair{chart, Back, later, old})
-			} else {
+			} else if isLast {
 				skip = append(skip, Pair{chart, Skip, old, later})
 			}
-			if j == 0 || isWhole {
+			if i == 0 && isLast {
 				enabled = append(enabled, Pair{chart, Enabled, old, later})
 			}
 		}

@@ -31,7 +31,7 @@ func (h Helm) template(ctx context.Context, archive, namespace string, values []
 	if isUpgrade {
 		args = append(args, "--is-upgrade")
 	}
-	cmd := exec.CommandContext(ctx, h.Program, args...) //nolint:gosec // the program is that of the tests
+	cmd := exec.CommandContext(ctx, h.Program, args...)
 	cmd.Env = []string{"HOME=" + h.Home, "HELM_CACHE_HOME=" + h.Home, "HELM_CONFIG_HOME=" + h.Home, "HELM_DATA_HOME=" + h.Home}
 	cmd.Stdin = bytes.NewReader(values)
 	var stderr bytes.Buffer
@@ -68,20 +68,34 @@ func split(out string) (all []manifest) {
 
 // enable returns the values that enable what can be enabled in both versions, and the keys of values.yaml that they are below.
 func (h Helm) enable(ctx context.Context, p Pair) (values []byte, keys []string, err error) {
-	for _, key := range p.Old.Enablable() {
-		more := append(slices.Clone(keys), key)
-		if len(strings.Join(more, ",")) > maxField {
-			break
+	keys, err = h.enableMore(ctx, p, nil, p.Old.Enablable())
+	if err == nil {
+		values, err = p.Old.Values(keys)
+	}
+	return values, keys, err
+}
+
+// enableMore returns keys with those of more that both versions render with. It tries many at once.
+func (h Helm) enableMore(ctx context.Context, p Pair, keys, more []string) ([]string, error) {
+	all := slices.Concat(keys, more)
+	values, err := p.Old.Values(all)
+	if err != nil || len(more) == 0 {
+		return keys, err
+	}
+	if len(strings.Join(all, ",")) <= maxField {
+		_, refused := h.template(ctx, p.Old.Archive, Namespace, values, false)
+		if refused == nil {
+			_, refused = h.template(ctx, p.New.Archive, Namespace, values, true)
 		}
-		given, err := p.Old.Values(more)
-		if err != nil {
-			return nil, nil, err
-		}
-		_, oldErr := h.template(ctx, p.Old.Archive, Namespace, given, false)
-		_, newErr := h.template(ctx, p.New.Archive, Namespace, given, true)
-		if oldErr == nil && newErr == nil {
-			values, keys = given, more
+		if refused == nil {
+			return all, nil
 		}
 	}
-	return values, keys, nil
+	if len(more) == 1 {
+		return keys, nil
+	}
+	if keys, err = h.enableMore(ctx, p, keys, more[:len(more)/2]); err != nil {
+		return nil, err
+	}
+	return h.enableMore(ctx, p, keys, more[len(more)/2:])
 }

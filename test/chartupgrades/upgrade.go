@@ -257,15 +257,21 @@ func (u *upgrade) sendOne(ctx context.Context, o object, what string) error {
 	return nil
 }
 
-// unknown adds a line for an object whose kind is not served. Helm refuses kinds of this chart, which it has not installed, and
-// versions that Kubernetes has no more. Others are those of another chart.
+// unknown adds a line for an object whose kind is not served. Helm refuses versions that Kubernetes has no more, in each case, and
+// kinds of this chart that it has not installed. Others are those of another chart.
 func (u *upgrade) unknown(o object, what string) {
-	if !u.kinds[kindOf(o)] && !isBuiltIn(o.GroupVersionKind().Group) {
+	isOfOld := what == Uninstalled
+	switch {
+	case isBuiltIn(o.GroupVersionKind().Group):
+		what = RefusedAlone
+	case u.kinds[kindOf(o)]:
+		what = RefusedByHelm
+	default:
 		u.notMeasured(o, "its kind is defined by another chart")
 		return
 	}
-	if what != Uninstalled {
-		what = RefusedByHelm
+	if isOfOld {
+		what = Uninstalled
 	}
 	u.addOf(what, o, "apiVersion", "the API server does not serve "+o.GetAPIVersion())
 }
