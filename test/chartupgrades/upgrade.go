@@ -205,7 +205,7 @@ func (u *upgrade) upgrade(ctx context.Context, old, objects []object) error {
 
 // isOfOthers reports whether an object that is new in the release exists without the metadata of the release.
 func (u *upgrade) isOfOthers(ctx context.Context, o object, had map[string]bool) (bool, error) {
-	if u.place(o) != nil || had[o.GetAPIVersion()+identity(o.Unstructured)] {
+	if o.GetName() == "" || u.place(o) != nil || had[o.GetAPIVersion()+identity(o.Unstructured)] {
 		return false, nil
 	}
 	live := o.DeepCopy()
@@ -230,6 +230,10 @@ func (u *upgrade) sendOne(ctx context.Context, o object, what string) error {
 	kind := o.GetKind()
 	if kind == "ValidatingWebhookConfiguration" || kind == "MutatingWebhookConfiguration" {
 		u.notMeasured(o, "webhooks are not installed")
+		return nil
+	}
+	if o.GetName() == "" {
+		u.notMeasured(o, "it has no name")
 		return nil
 	}
 	apply := u.apply

@@ -109,12 +109,12 @@ func recordsPlanted(t *testing.T, recorder *chartupgrades.Recorder) {
 		{"deleted", "ServiceAccount apps/gone"},
 		{"helm", "ConfigMap apps/hook", "", "it exists, and is no object of the release"},
 		{"not-measured", "ServiceMonitor.monitoring.coreos.com web", "", "its kind is defined by another chart"},
+		{"refused-alone", "PodDisruptionBudget.policy web", "apiVersion", "the API server does not serve policy/v1beta1"},
 		{"refused", "CustomResourceDefinition.apiextensions.k8s.io things.example.com", "status.storedVersions[0]",
 			"Invalid value: missing from spec.versions; v1alpha1 was previously a storage version, and must remain in spec.versions until a storage migration ensures no data..."},
 		{"refused", "Deployment.apps apps/web", "spec.selector", "Invalid value: field is immutable"},
 		{"refused", "PersistentVolumeClaim apps/data", "spec",
 			"Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"},
-		{"refused-alone", "PodDisruptionBudget.policy web", "apiVersion", "the API server does not serve policy/v1beta1"},
 		{"refused-alone", "Service apps/wrong", "spec.ports[0].port", "Invalid value: must be between 1 and 65535, inclusive"},
 		{"refused-alone", "Service apps/wrong", "spec.ports[0].targetPort", "Invalid value: must be between 1 and 65535, inclusive"},
 	} {
