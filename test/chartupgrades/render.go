@@ -52,16 +52,18 @@ type refusedError string
 
 func (e refusedError) Error() string { return string(e) }
 
-// split returns the manifests in the output of helm template, which begin with a comment with their path.
+// split returns the manifests in the output of helm template, which begin with a comment with their path, in the directory of the
+// chart. A file of crds may have such comments of another chart.
 func split(out string) (all []manifest) {
 	const separator = "---\n# Source: "
 	text, isFirst := strings.CutPrefix(out, separator)
-	if !isFirst {
+	chart, _, isPath := strings.Cut(text, "/")
+	if !isFirst || !isPath {
 		return nil
 	}
-	for one := range strings.SplitSeq(text, "\n"+separator) {
+	for one := range strings.SplitSeq(text, "\n"+separator+chart+"/") {
 		path, text, _ := strings.Cut(one, "\n")
-		all = append(all, manifest{path, text})
+		all = append(all, manifest{chart + "/" + strings.TrimPrefix(path, chart+"/"), text})
 	}
 	return all
 }

@@ -55,6 +55,9 @@ func recordsAsBefore(t *testing.T, recorder *chartupgrades.Recorder) {
 			writeRecord(t, got)
 		}
 	}
+	if *update {
+		writeRecord(t, got)
+	}
 	compareRecords(t, got, ofPairs(readRecord(t), pairs))
 }
 
