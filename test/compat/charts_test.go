@@ -23,6 +23,12 @@ const kubeVersion = "v1.36.0"
 // maxCharts bounds the charts of a directory that make test renders.
 const maxCharts = 10
 
+// used is a chart at a place with the file of its values, empty for none.
+type used struct {
+	place, values string
+	isUpgrade     bool
+}
+
 // A chart renders to the bytes that helm template prints, but for what is generated, and fails where that fails.
 func TestChartsRenderAsHelmDoes(t *testing.T) {
 	helm, err := stack.BuiltHelm(t.Context())
@@ -36,8 +42,7 @@ func TestChartsRenderAsHelmDoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	type used struct{ place, values string }
-	uses := []used{{"testdata/chart", ""}, {"testdata/chart", "testdata/values.yaml"}}
+	uses := []used{{place: "testdata/chart"}, {place: "testdata/chart", values: "testdata/values.yaml"}, {place: "testdata/chart", isUpgrade: true}}
 	for _, pattern := range []string{filepath.Join(root, "examples/plain-flux/charts/*/*"), filepath.Join(realData(root), "charts/*/*.tgz")} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
@@ -50,13 +55,16 @@ func TestChartsRenderAsHelmDoes(t *testing.T) {
 		}
 		for _, place := range found {
 			uses = append(uses, used{place: place})
+			if strings.HasPrefix(place, filepath.Join(root, "examples")) {
+				uses = append(uses, used{place: place, isUpgrade: true})
+			}
 		}
 	}
 	same, refused, generated := 0, 0, 0
 	for _, use := range uses {
 		t.Run(filepath.Base(filepath.Dir(use.place))+"/"+filepath.Base(use.place), func(t *testing.T) {
-			want, problem := helmTemplate(t, helm, use.place, use.values)
-			got := renderChart(t, use.place, use.values)
+			want, problem := helmTemplate(t, helm, use)
+			got := renderChart(t, use)
 			switch {
 			case problem != nil && got.Refused != "" && !strings.HasPrefix(use.place, "testdata/"):
 				refused++
@@ -91,11 +99,14 @@ func realData(root string) string {
 }
 
 // helmTemplate returns the manifests that helm template prints for a chart, each behind its path.
-func helmTemplate(t *testing.T, helm, place, values string) ([]string, error) {
+func helmTemplate(t *testing.T, helm string, use used) ([]string, error) {
 	t.Helper()
-	args := []string{"template", "web", place, "--namespace", "apps", "--include-crds", "--kube-version", kubeVersion}
-	if values != "" {
-		args = append(args, "--values", values)
+	args := []string{"template", "web", use.place, "--namespace", "apps", "--include-crds", "--kube-version", kubeVersion}
+	if use.values != "" {
+		args = append(args, "--values", use.values)
+	}
+	if use.isUpgrade {
+		args = append(args, "--is-upgrade")
 	}
 	cmd := exec.CommandContext(t.Context(), helm, args...)
 	home := t.TempDir()
@@ -115,24 +126,24 @@ func helmTemplate(t *testing.T, helm, place, values string) ([]string, error) {
 }
 
 // renderChart renders a chart, which is an archive or a directory.
-func renderChart(t *testing.T, place, values string) rendering.Render {
+func renderChart(t *testing.T, use used) rendering.Render {
 	t.Helper()
-	packed, err := os.ReadFile(place)
-	if info, statErr := os.Stat(place); statErr == nil && info.IsDir() {
-		packed, err = fetching.Pack(t.Context(), "chart", os.DirFS(place))
+	packed, err := os.ReadFile(use.place)
+	if info, statErr := os.Stat(use.place); statErr == nil && info.IsDir() {
+		packed, err = fetching.Pack(t.Context(), "chart", os.DirFS(use.place))
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	var given []byte
-	if values != "" {
-		given, err = os.ReadFile(values)
+	if use.values != "" {
+		given, err = os.ReadFile(use.values)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	answer, err := rendering.Do(t.Context(), rendering.Request{
-		Chart: packed, ReleaseName: "web", Namespace: "apps", KubeVersion: kubeVersion, Values: [][]byte{given},
+		Chart: packed, ReleaseName: "web", Namespace: "apps", KubeVersion: kubeVersion, Values: [][]byte{given}, IsUpgrade: use.isUpgrade,
 	})
 	if err != nil {
 		t.Fatal(err)

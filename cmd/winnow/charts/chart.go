@@ -36,6 +36,8 @@ type Use struct {
 	From, To []byte
 	// IsOpen reports whether the cluster has further values.
 	IsOpen bool
+	// IsUpgrade reports whether the release is rendered as an upgrade; otherwise as an installation.
+	IsUpgrade bool
 }
 
 // Input is what the charts of a selection are found in.

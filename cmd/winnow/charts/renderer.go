@@ -98,7 +98,7 @@ func (r Renderer) one(ctx context.Context, out *Rendered, processes chan struct{
 	for _, use := range out.Uses {
 		request := rendering.Request{
 			Chart: packed, ReleaseName: use.ReleaseName, Namespace: use.Namespace, Values: [][]byte{use.To},
-			KubeVersion: r.KubeVersion, OnlyServed: r.OnlyServed, FindUnread: r.FindUnread,
+			IsUpgrade: use.IsUpgrade, KubeVersion: r.KubeVersion, OnlyServed: r.OnlyServed, FindUnread: r.FindUnread,
 		}
 		if !bytes.Equal(use.From, use.To) {
 			request.Values = append(request.Values, use.From)

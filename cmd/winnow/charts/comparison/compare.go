@@ -114,7 +114,9 @@ func (c *Comparer) compare(ctx context.Context, s state, pairs []pair) ([]diff.C
 	var wanted []charts.Chart
 	for _, p := range pairs {
 		if _, known := c.known[s.key(p)]; !known && p.problem() == "" {
-			wanted = append(wanted, with(p.from, p.fromUse), with(p.to, p.toUse))
+			upgraded := p.toUse
+			upgraded.IsUpgrade = true
+			wanted = append(wanted, with(p.from, p.fromUse), with(p.to, upgraded))
 		}
 	}
 	renderer := c.renderer

@@ -41,6 +41,9 @@ type process struct{ renders *atomic.Int32 }
 func (p process) Render(_ context.Context, r rendering.Request) (rendering.Answer, error) {
 	p.renders.Add(1)
 	version := string(r.Chart)
+	if version == "1.0.0" && r.IsUpgrade || version != "1.0.0" && version != "4.0.0" && !r.IsUpgrade {
+		return rendering.Answer{}, fmt.Errorf("version %s is rendered with IsUpgrade %t", version, r.IsUpgrade)
+	}
 	one := rendering.Render{Manifests: []rendering.Manifest{{
 		Path: "web/templates/a.yaml", Text: "{apiVersion: v1, kind: Secret, metadata: {name: key-" + version + "}}",
 	}, {Path: "web/templates/b.yaml", Text: "{kind: A, image: 'quay.io/org/web" + version[:1] + ":1'}"}}}

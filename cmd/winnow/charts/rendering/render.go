@@ -47,7 +47,7 @@ func Do(ctx context.Context, r Request) (Answer, error) {
 	}
 	answer := Answer{Name: loaded.Name(), Version: loaded.Metadata.Version}
 	for _, values := range r.Values {
-		one, err := renderTwice(r, files, caps, values)
+		one, err := renderUse(r, files, caps, values)
 		if ctx.Err() != nil {
 			return Answer{}, ctx.Err()
 		}
@@ -120,6 +120,23 @@ func leaveOutRemoved(caps *common.Capabilities) error {
 	return nil
 }
 
+// renderUse renders a chart with one set of values. Charts that read their passwords out of the cluster may refuse to be upgraded
+// without it: they are rendered as an installation.
+func renderUse(r Request, files []*archive.BufferedFile, caps *common.Capabilities, values []byte) (Render, error) {
+	out, err := renderTwice(r, files, caps, values)
+	if refused := (*refusal)(nil); !r.IsUpgrade || !errors.As(err, &refused) || refused.by != ByCluster {
+		return out, err
+	}
+	r.IsUpgrade = false
+	installed, otherErr := renderTwice(r, files, caps, values)
+	if otherErr != nil {
+		return out, err
+	}
+	installed.Notes = append(installed.Notes,
+		"it does not render as an upgrade without the objects of a cluster, and was rendered as an installation: "+brief(err))
+	return installed, nil
+}
+
 // renderTwice renders a chart and marks the fields that another render has otherwise.
 func renderTwice(r Request, files []*archive.BufferedFile, caps *common.Capabilities, values []byte) (Render, error) {
 	first, err := renderOnce(r, files, caps, values)
@@ -151,7 +168,10 @@ func renderOnce(r Request, files []*archive.BufferedFile, caps *common.Capabilit
 		return out, fmt.Errorf("reading the charts in it: %w", err)
 	}
 	sortDependencies(c)
-	release := common.ReleaseOptions{Name: r.ReleaseName, Namespace: r.Namespace, Revision: 1, IsInstall: true}
+	release := common.ReleaseOptions{Name: r.ReleaseName, Namespace: r.Namespace, Revision: 1, IsInstall: !r.IsUpgrade, IsUpgrade: r.IsUpgrade}
+	if r.IsUpgrade {
+		release.Revision = 2
+	}
 	// Helm's own check of the schema would read files and fetch URLs.
 	top, err := util.ToRenderValuesWithSchemaValidation(c, values, release, caps, true)
 	if err != nil {

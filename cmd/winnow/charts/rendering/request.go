@@ -18,6 +18,8 @@ type Request struct {
 	// ReleaseName and Namespace of the release.
 	ReleaseName string `json:"releaseName"`
 	Namespace   string `json:"namespace"`
+	// IsUpgrade asks for the manifests of an upgrade of the release; otherwise they are those of an installation.
+	IsUpgrade bool `json:"isUpgrade,omitempty"`
 	// KubeVersion of the cluster; empty is Helm's default. The cluster serves the APIs that Helm knows.
 	KubeVersion string `json:"kubeVersion,omitempty"`
 	// OnlyServed leaves out the APIs that Kubernetes has removed in this version.
