@@ -3,14 +3,18 @@
 package fetching
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/opencontainers/go-digest"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
+	"github.com/winnow-dev/winnow/render/archive"
 )
 
 // Fetcher fetches charts from registries and repositories. It is safe for concurrent use.
@@ -49,10 +53,27 @@ func (f *Fetcher) Fetch(ctx context.Context, r Reference) (content []byte, err e
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r, err)
 	}
-	if !isKept {
+	if !isKept && isChart(ctx, content) {
 		_ = f.cache.put(content) // what cannot be kept is fetched again
 	}
 	return content, nil
+}
+
+// Bounds of an archive that is kept, unpacked: those of one that is rendered.
+const (
+	maxUnpacked = 100 << 20
+	maxElements = 48
+)
+
+// isChart reports whether content is the archive of a chart. Any server may have answered: what else it has is not kept.
+func isChart(ctx context.Context, content []byte) bool {
+	nothing := func(string, int64) bool { return true }
+	limits := archive.Limits{Compressed: MaxArchive, Total: maxUnpacked, Depth: maxElements}
+	found, err := archive.ReadSome(ctx, bytes.NewReader(content), limits, nothing, nil)
+	return err == nil && slices.ContainsFunc(found.Paths(), func(name string) bool {
+		above, below, _ := strings.Cut(name, "/")
+		return above != "" && below == chartFile
+	})
 }
 
 // lookup returns the archive with a digest; nil for none.

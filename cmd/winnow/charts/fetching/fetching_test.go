@@ -4,7 +4,10 @@ package fetching_test
 
 import (
 	"bytes"
+	"compress/gzip"
+	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -15,6 +18,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-containerregistry/pkg/registry"
 	"github.com/opencontainers/go-digest"
@@ -28,8 +32,17 @@ import (
 	"github.com/winnow-dev/winnow/render/contract"
 )
 
-// archive stands for that of a chart: nothing here unpacks one.
-var archive = []byte("archive of the chart")
+// archive is that of a chart.
+var archive = pack("web")
+
+// pack returns the archive of a chart with a name.
+func pack(name string) []byte {
+	packed, err := fetching.Pack(context.Background(), name, fstest.MapFS{"Chart.yaml": {Data: []byte("name: " + name)}})
+	if err != nil {
+		panic(err)
+	}
+	return packed
+}
 
 // login stores credentials for a host as docker login does.
 func login(t *testing.T, host string) {
@@ -177,7 +190,7 @@ func TestTheCacheServesWhatHasTheDigest(t *testing.T) {
 }
 
 func TestTheCacheIsBounded(t *testing.T) {
-	cache := fetching.Cache{Directory: t.TempDir(), Most: 50}
+	cache := fetching.Cache{Directory: t.TempDir(), Most: int64(len(pack("0")) * 5 / 2)}
 	index := "entries:\n"
 	for i := range 5 {
 		index += fmt.Sprintf("  web%d: [{version: 1.0.0, urls: [charts/%d]}]\n", i, i)
@@ -187,7 +200,7 @@ func TestTheCacheIsBounded(t *testing.T) {
 			_, _ = io.WriteString(w, index)
 			return
 		}
-		_, _ = io.WriteString(w, strings.Repeat(r.URL.Path[len(r.URL.Path)-1:], 20))
+		_, _ = w.Write(pack(r.URL.Path[len(r.URL.Path)-1:]))
 	}))
 	defer server.Close()
 	other := filepath.Join(cache.Directory, "other")
@@ -206,6 +219,49 @@ func TestTheCacheIsBounded(t *testing.T) {
 	}
 	if _, err := os.Stat(other); err != nil {
 		t.Errorf("a file that is no archive: %v", err)
+	}
+}
+
+// What a server of a network answers to a request that a catalog made is not kept.
+func TestTheCacheKeepsOnlyCharts(t *testing.T) {
+	var compressed bytes.Buffer
+	w := gzip.NewWriter(&compressed)
+	_, err := io.WriteString(w, "hidden")
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	other, err := fetching.Pack(t.Context(), "web/below", fstest.MapFS{"Chart.yaml": {Data: []byte("hidden")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name    string
+		content []byte
+		want    int
+	}{
+		{"a chart", archive, 1}, {"a text", []byte("hidden"), 0}, {"a text in gzip", compressed.Bytes(), 0},
+		{"a part of a chart", archive[:len(archive)-1], 0}, {"a chart with more behind it", append(bytes.Clone(archive), "hidden"...), 0},
+		{"an archive without a Chart.yaml where Helm reads it", other, 0}, {"an empty one", nil, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if strings.HasSuffix(r.URL.Path, "index.yaml") {
+					_, _ = io.WriteString(w, entryOf("1.0.0", "x", ""))
+					return
+				}
+				_, _ = w.Write(test.content)
+			}))
+			defer server.Close()
+			cache := fetching.Cache{Directory: filepath.Join(t.TempDir(), "charts")}
+			got, err := fetcher(t, false, cache).Fetch(t.Context(), fetching.Reference{URL: server.URL, Name: "web", Version: "1.0.0"})
+			if err != nil || !bytes.Equal(got, test.content) {
+				t.Errorf("Fetch() = %q, %v", got, err)
+			}
+			kept, err := filepath.Glob(filepath.Join(cache.Directory, "*"))
+			if err != nil || len(kept) != test.want {
+				t.Errorf("kept are %q, %v, want %d", kept, err, test.want)
+			}
+		})
 	}
 }
 
