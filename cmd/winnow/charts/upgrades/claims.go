@@ -3,9 +3,11 @@
 package upgrades
 
 import (
+	"reflect"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/winnow-dev/winnow/render/diff"
 )
@@ -31,8 +33,12 @@ func goneClaim(o object) string {
 	return "Helm deletes it. The claims of its volumeClaimTemplates stay, but a StatefulSet of another name starts with new volumes." + data
 }
 
+// goneGeneratedClaim is the text for an object with volumes that each upgrade gives another name.
+const goneGeneratedClaim = "Its name is another one in each render: each upgrade replaces it, and what it has is deleted, or no longer mounted. " +
+	"Give it a name that stays, and copy its data."
+
 // changedClaim returns the risks of an object with volumes that stays.
-func changedClaim(o, newer object) []diff.Risk {
+func changedClaim(o, newer object) (risks []diff.Risk) {
 	f, remedy := field{path: ".spec", may: claimMay}, "Keep the spec, or copy the data to a claim of another name."
 	from, to := normalized(o), normalized(newer)
 	if o.kind == "StatefulSet" {
@@ -42,11 +48,29 @@ func changedClaim(o, newer object) []diff.Risk {
 	for _, content := range []map[string]any{from, to} {
 		completeClaims(o, content)
 	}
-	d, changed := change(o, newer, f, from, to)
-	if changed && !grows(d) {
-		return []diff.Risk{changedRisk(VolumeClaim, o, d, refused(o)+remedy)}
+	if d, changed := changedClass(o, newer, from, to); changed {
+		risks = append(risks, changedRisk(VolumeClaim, o, d, refused(o)+remedy))
 	}
-	return nil
+	if d, changed := change(o, newer, f, from, to); changed && !grows(d) {
+		risks = append(risks, changedRisk(VolumeClaim, o, d, refused(o)+remedy))
+	}
+	return risks
+}
+
+// changedClass returns how the annotation with the class of the storage of a claim differs. It may become the field, with the
+// same class: then the field is set in what was before.
+func changedClass(o, newer object, from, to map[string]any) (d difference, changed bool) {
+	const name = "volume.beta.kubernetes.io/storage-class"
+	if o.kind == "StatefulSet" {
+		return d, false
+	}
+	d = difference{".metadata.annotations." + name, value(from, "metadata", "annotations", name), value(to, "metadata", "annotations", name)}
+	field, stays := []string{"spec", "storageClassName"}, reflect.DeepEqual(d.from, d.to)
+	if d.from != nil && value(from, field...) == nil && reflect.DeepEqual(value(to, field...), d.from) && (d.to == nil || stays) {
+		_ = unstructured.SetNestedField(from, d.from, field...)
+		return d, false
+	}
+	return d, !stays && !o.isGenerated(d.path) && !newer.isGenerated(d.path)
 }
 
 // claimMay reports whether a field of the spec of a claim may change. Its size may grow, where the class of its storage allows it.

@@ -8,6 +8,9 @@ import "github.com/winnow-dev/winnow/render/diff"
 func gone(o object) []diff.Risk {
 	r := diff.Risk{Object: o.String()}
 	switch {
+	case isClaim(o) && o.hasGeneratedName() && !o.isGenerated(""):
+		o.name = generated
+		r.Object, r.Rule, r.Text = o.String(), VolumeClaim, goneGeneratedClaim
 	case o.hasGeneratedName():
 		return nil // another one in each render
 	case isClaim(o):

@@ -46,6 +46,7 @@ const (
 	secret      = "{apiVersion: v1, kind: Secret, metadata: {name: key}, %s}"
 	definition  = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a.example.com%s}\nspec: {scope: %s, names: {kind: A}, versions: [%s]}"
 	keep        = ", annotations: {helm.sh/resource-policy: keep}"
+	class       = ", annotations: {volume.beta.kubernetes.io/storage-class:"
 	hook        = ", annotations: {helm.sh/hook: pre-upgrade}"
 	v1, v2      = "{name: v1, served: true, storage: true, schema: {a: b}}", "{name: v2, served: true, storage: false}"
 	older       = "{name: v1, served: false, storage: false}"
@@ -62,6 +63,21 @@ func TestRisks(t *testing.T) {
 		{"a claim with another name", f(claim, "", "accessModes: [ReadWriteOnce]"), f(claim, "-0", "accessModes: [ReadWriteOnce]"),
 			"charts/volume-claim PersistentVolumeClaim apps/data   -> \n"},
 		{"a claim that is kept, and no longer used", f(claim, keep, ""), "", "charts/volume-claim PersistentVolumeClaim apps/data   -> \n"},
+		{"a claim with a generated name", "# generated: .metadata.name\n" + f(claim, "-x", ""), "# generated: .metadata.name\n" + f(claim, "-y", ""),
+			"charts/volume-claim PersistentVolumeClaim apps/(generated)   -> \n"},
+		{"a StatefulSet with a generated name and volumes", "# generated: .metadata.name\n" + f(set, "volumeClaimTemplates: [{metadata: {name: data}}]"), "",
+			"charts/volume-claim StatefulSet apps/(generated)   -> \n"},
+		{"another object with a generated name", "# generated: .metadata.name\n" + f(secret, "type: a"), "", ""},
+		{"a claim of another class, by its annotation", f(claim, class+" fast}", ""), f(claim, class+" slow}", ""),
+			"charts/volume-claim PersistentVolumeClaim apps/data metadata.annotations.volume.beta.kubernetes.io/storage-class \"fast\" -> \"slow\"\n"},
+		{"the annotation is gone", f(claim, class+" fast}", ""), f(claim, "", ""),
+			"charts/volume-claim PersistentVolumeClaim apps/data metadata.annotations.volume.beta.kubernetes.io/storage-class \"fast\" -> \n"},
+		{"the annotation becomes the field", f(claim, class+" fast}", ""), f(claim, "", "storageClassName: fast"), ""},
+		{"it stays beside the field", f(claim, class+" fast}", ""), f(claim, class+" fast}", "storageClassName: fast"), ""},
+		{"the field becomes the annotation", f(claim, "", "storageClassName: fast"), f(claim, class+" fast}", ""),
+			"charts/volume-claim PersistentVolumeClaim apps/data metadata.annotations.volume.beta.kubernetes.io/storage-class  -> \"fast\"\n" +
+				"charts/volume-claim PersistentVolumeClaim apps/data spec.storageClassName \"fast\" -> \n"},
+		{"a generated annotation", "# generated: .metadata.annotations.volume.beta.kubernetes.io/storage-class\n" + f(claim, class+" fast}", ""), f(claim, class+" slow}", ""), ""},
 		{"a claim of a hook is no object of the release", f(claim, hook, ""), "", ""},
 		{"a claim that becomes a hook", f(claim, "", ""), f(claim, hook, ""), "charts/volume-claim PersistentVolumeClaim apps/data   -> \n"},
 		{"a claim of another class", f(claim, "", "storageClassName: fast"), f(claim, "", "storageClassName: slow"),
@@ -177,6 +193,7 @@ func TestWhatHappensIsTrue(t *testing.T) {
 	for _, test := range []struct{ name, from, to, want string }{
 		{"a claim", fmt.Sprintf(claim, "", ""), "", "Helm deletes it, and with it the volume and its data where the reclaim policy is Delete."},
 		{"a claim that is kept", fmt.Sprintf(claim, keep, ""), "", "Helm keeps it, as its annotation"},
+		{"a claim with a generated name", "# generated: .metadata.name\n" + fmt.Sprintf(claim, "", ""), "", "Its name is another one in each render: each upgrade replaces it"},
 		{"a StatefulSet", fmt.Sprintf(set, "volumeClaimTemplates: [{}]"), "", "Helm deletes it. The claims of its volumeClaimTemplates stay"},
 		{"a StatefulSet that is kept", strings.Replace(fmt.Sprintf(set, "volumeClaimTemplates: [{}]"), "name: db", "name: db"+keep, 1), "", "Helm keeps it, as its annotation"},
 		{"a StatefulSet that deletes its claims", fmt.Sprintf(set, "persistentVolumeClaimRetentionPolicy: {whenDeleted: Delete}, volumeClaimTemplates: [{}]"), "",
@@ -337,6 +354,7 @@ func TestHostileManifests(t *testing.T) {
 		{"a definition that is a list", "kind: CustomResourceDefinition\nspec: [versions, {}]", ""},
 		{"versions that are none", "kind: CustomResourceDefinition\napiVersion: apiextensions.k8s.io/v1\nspec: {versions: [a, {schema: a}, [b]]}", ""},
 		{"fields of other types", "{apiVersion: apps/v1, kind: StatefulSet, metadata: [a], spec: {selector: 1, volumeClaimTemplates: [1, {spec: 2}]}}", ""},
+		{"a class of storage of another type", "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a, annotations: {volume.beta.kubernetes.io/storage-class: [a]}}, spec: []}", ""},
 		{"values", strings.Repeat("-\n", 2_000_001), "it may have more than 2000000 values"},
 		{"values of all objects", strings.Repeat("a: ["+strings.Repeat("0,", 150_000)+"]\n---\n", 7), "what it renders to has more than 1000000 values"},
 		{"a manifest that is another one in each render", "# generated: \n" + fmt.Sprintf(secret, ""), "web/templates/a.yaml cannot be compared: it is another one in each render"},
