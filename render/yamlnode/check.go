@@ -55,12 +55,23 @@ func Check(content *yaml.Node, aliased int, report Report) (Extent, bool) {
 // Validate returns the first problem that Check reports of a document, with at most MaxAliased nodes, or an
 // error if the document has more than MaxNodes.
 func Validate(content *yaml.Node) error {
+	return validate(&check{maxAliased: MaxAliased}, content)
+}
+
+// ValidateLastWins is Validate for what is read as Helm does: of a key that is there twice, the last one counts, as for Plain.
+func ValidateLastWins(content *yaml.Node) error {
+	return validate(&check{maxAliased: MaxAliased, lastWins: true}, content)
+}
+
+func validate(c *check, content *yaml.Node) error {
 	var problem error
-	size, _ := Check(content, MaxAliased, func(line int, format string, args ...any) {
+	c.anchored = map[*yaml.Node]Extent{}
+	c.report = func(line int, format string, args ...any) {
 		if problem == nil {
 			problem = fmt.Errorf("line %d: it %s", line, fmt.Sprintf(format, args...))
 		}
-	})
+	}
+	size := c.visit(content, 1)
 	if problem == nil && size.Nodes > MaxNodes {
 		problem = fmt.Errorf("it has more than %d nodes", MaxNodes)
 	}
@@ -73,6 +84,8 @@ type Report func(line int, format string, args ...any)
 type check struct {
 	report     Report
 	maxAliased int
+	// lastWins accepts keys that are there twice.
+	lastWins bool
 	// anchored has the extents of the anchored nodes that are complete. An alias to another
 	// node is inside of what it refers to. Nothing is ever expanded, and no node visited twice.
 	anchored map[*yaml.Node]Extent
@@ -106,6 +119,9 @@ func (c *check) children(node *yaml.Node, size Extent, depth int) Extent {
 			return size
 		case size.Aliased > c.maxAliased:
 			c.refuse(child, "has aliases that expand to more than %d nodes", c.maxAliased)
+			return size
+		case size.Bytes > MaxBytes && size.Aliased == 0:
+			c.refuse(child, "has more than %d bytes of keys and values", MaxBytes)
 			return size
 		case size.Bytes > MaxBytes:
 			c.refuse(child, "has aliases that expand to more than %d bytes", MaxBytes)
@@ -146,7 +162,7 @@ func (c *check) keys(mapping *yaml.Node) {
 			c.report(key.Line, "has a key that is not a string")
 			continue
 		}
-		if first, twice := lines[name]; twice {
+		if first, twice := lines[name]; twice && !c.lastWins {
 			c.report(key.Line, "has the key %s twice, first in line %d", quote(name), first)
 			continue
 		}

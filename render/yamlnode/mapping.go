@@ -96,12 +96,13 @@ func Lookup(node *yaml.Node, name string) *yaml.Node {
 }
 
 // Written returns the value of a key as it is written in a mapping, without those of merge keys: a document may merge itself,
-// and is safe to be read by Lookup only after Check. It returns nil without the key, or when node is no mapping.
+// and is safe to be read by Lookup only after Check. Of a key that is there twice, it is the last one. It returns nil without the
+// key, or when node is no mapping.
 func Written(node *yaml.Node, name string) *yaml.Node {
 	if node == nil || node.Kind != yaml.MappingNode {
 		return nil
 	}
-	for i := 0; i+1 < len(node.Content); i += 2 {
+	for i := len(node.Content) - 2; i >= 0; i -= 2 {
 		if node.Content[i].Value == name {
 			return Resolve(node.Content[i+1])
 		}

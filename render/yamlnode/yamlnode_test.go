@@ -88,6 +88,7 @@ func TestCheck(t *testing.T) {
 		{"a billion laughs", laughs(9, "[%s]"), []string{"6: " + bomb}, false},
 		{"a billion laughs by merges", laughs(9, "{<<: [%s]}"), []string{"6: " + bomb}, false},
 		{"long texts", "a: &a " + strings.Repeat("x", 1<<19) + "\nb: [*a, *a]\n", []string{"2: has aliases that expand to more than 1048576 bytes"}, false},
+		{"a long text without an alias", "a: b\nc: " + strings.Repeat("x", 1<<20) + "\n", []string{"2: has more than 1048576 bytes of keys and values"}, false},
 		{"an alias to what holds it", "a: &a [*a]\n", []string{`1: has an alias that refers to itself: "*a"`}, false},
 		{"a merge of what holds it", "a: &a\n  b: {<<: *a}\n", []string{`2: has an alias that refers to itself: "*a"`}, false},
 		{"a key that holds itself", "a: &a\n  *a : b\n", []string{`2: has an alias that refers to itself: "*a"`}, false},
@@ -123,6 +124,16 @@ func TestValidateReturnsTheFirstProblem(t *testing.T) {
 	} {
 		if err := yamlnode.Validate(content(t, text)); fmt.Sprint(err) != want {
 			t.Errorf("Validate() of %.80q = %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestValidateLastWins(t *testing.T) {
+	for text, want := range map[string]string{
+		"a: 1\na: 2\n": "<nil>", "a: 1\na: {b: &b [*b]}\n": `line 2: it has an alias that refers to itself: "*b"`, "a: 1\na: 2\n~: 3\n": "line 3: it has a key that is not a string",
+	} {
+		if err := yamlnode.ValidateLastWins(content(t, text)); fmt.Sprint(err) != want {
+			t.Errorf("ValidateLastWins() of %q = %v, want %s", text, err, want)
 		}
 	}
 }

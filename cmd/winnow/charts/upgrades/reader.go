@@ -48,7 +48,7 @@ func read(manifests []rendering.Manifest, namespace string) (r *reader, problems
 		m := &manifests[i]
 		path := excerpt.To(m.Path, 200)
 		if err := r.add(m); err != nil {
-			problems = append(problems, path+" cannot be read: "+reason(m, err))
+			problems = append(problems, path+" cannot be read: "+excerpt.Of(err.Error()))
 		}
 		if slices.Contains(m.Generated, "") {
 			problems = append(problems, path+" cannot be compared: it is another one in each render")
@@ -60,12 +60,12 @@ func read(manifests []rendering.Manifest, namespace string) (r *reader, problems
 	return r, append(problems, r.twice...)
 }
 
-// reason returns why a manifest cannot be read. The reader quotes values: those of a Secret are not shown.
-func reason(m *rendering.Manifest, err error) string {
+// unquoted returns an error of the reader of YAML, which quotes values: those of a Secret are not shown.
+func unquoted(m *rendering.Manifest, err error) error {
 	if strings.Contains(m.Text, secretKind) {
-		return "what is wrong is not shown, because it may be in a Secret"
+		return errors.New("what is wrong is not shown, because it may be in a Secret")
 	}
-	return excerpt.Of(err.Error())
+	return err
 }
 
 // reader reads the objects of a side.
@@ -89,10 +89,10 @@ func (r *reader) add(m *rendering.Manifest) error {
 	var documents []map[string]any
 	for document, err := range yamlnode.Documents([]byte(m.Text)) {
 		if err != nil {
-			problems = append(problems, err)
+			problems = append(problems, unquoted(m, err))
 			break
 		}
-		content, size, err := contentOf(document.Content[0])
+		content, size, err := contentOf(m, document.Content[0])
 		if err != nil {
 			problems = append(problems, err)
 			continue
@@ -171,20 +171,20 @@ func identityOf(content map[string]any, namespace string) identity {
 	return i
 }
 
-// contentOf returns the content of a document, and the number of its values. The schemas of a CustomResourceDefinition, which may be larger than all else, are
-// left out.
-func contentOf(node *yamlv3.Node) (content map[string]any, values int, err error) {
+// contentOf returns the content of a document of a manifest, and the number of its values. The schemas of a
+// CustomResourceDefinition, which may be larger than all else, are left out.
+func contentOf(m *rendering.Manifest, node *yamlv3.Node) (content map[string]any, values int, err error) {
 	node = yamlnode.Resolve(node)
 	if isDefinition(node) {
 		dropSchemas(node)
 	}
-	if err := yamlnode.Validate(node); err != nil {
+	if err := yamlnode.ValidateLastWins(node); err != nil {
 		return nil, 0, err
 	}
 	size, _ := yamlnode.Check(node, yamlnode.MaxAliased, func(int, string, ...any) {})
 	plain, err := yamlnode.Plain(node)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, unquoted(m, err)
 	}
 	content, ok := plain.(map[string]any)
 	if !ok {
