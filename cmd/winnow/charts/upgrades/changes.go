@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"maps"
 	"reflect"
-	"slices"
 	"strconv"
 
 	"sigs.k8s.io/yaml"
@@ -104,11 +103,11 @@ func hide(content, older map[string]any, field string) {
 	case nil:
 	case map[string]any:
 		before, _ := older[field].(map[string]any)
-		for _, name := range slices.Collect(maps.Keys(data)) {
+		for name, one := range data {
 			old, was := before[name]
 			switch {
-			case data[name] == generated:
-			case was && !reflect.DeepEqual(old, data[name]):
+			case one == generated:
+			case was && !reflect.DeepEqual(old, one):
 				data[name] = hiddenChanged
 			default:
 				data[name] = hidden

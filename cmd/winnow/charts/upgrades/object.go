@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/rendering"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
@@ -78,9 +76,7 @@ func (o object) hasGeneratedName() bool {
 func (o object) isKept() bool { return o.annotation("helm.sh/resource-policy") == "keep" }
 
 func (o object) annotation(name string) string {
-	value, _, _ := unstructured.NestedFieldNoCopy(o.content, "metadata", "annotations", name)
-	text, _ := value.(string)
-	return text
+	return text(o.content, "metadata", "annotations", name)
 }
 
 // objects are the objects of a release by identity. Those of hooks are no part of one: Helm deletes and creates them anew.
