@@ -69,7 +69,8 @@ func (c *Claims) rivalElsewhere(ctx context.Context, other *v1alpha1.CatalogSele
 	}
 	known := theirs.ActHere()
 	actsHere := known || slices.ContainsFunc(other.Status.Consumers, func(item v1alpha1.ConsumerStatus) bool { return !item.Remote })
-	if published, _ := c.Published(other); actsHere && other.Status.Withheld == "" {
+	if actsHere && other.Status.Withheld == "" { // only then: of thousands of selections, unpacking the records takes most of the time
+		published, _ := c.Published(other)
 		maps.Copy(r.Keys, theirs.LiveKeys(published))
 		maps.DeleteFunc(r.Keys, func(key safeguard.Key, _ bool) bool { return !entering[key] })
 	}
