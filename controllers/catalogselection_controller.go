@@ -103,7 +103,12 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, e
 	}
 	served := cs.Status.Artifact != nil && cs.Status.Withheld == "" && !a.isOld() && (err == nil || r.artifacts.Intact(cs))
 	o := decide(err, cs, served)
-	o.silent = o.waiting && r.waitsBriefly(a) && isReady(cs)
+	if isWaiting(err) {
+		o.after = waitRetry(a)
+		if left := r.silence(a); left > 0 && isReady(cs) {
+			o.silent, o.after = true, left
+		}
+	}
 	o.names, o.applied, o.kept, o.pushed, o.sources = a.names, applied, kept, r.pushed(a), r.sources.Readiness(ctx, cs)
 	o.requeueWithin(again)
 	if a.waitsSince.IsZero() {

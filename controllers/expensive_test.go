@@ -121,11 +121,17 @@ func TestASelectionThatWaitsForASlot(t *testing.T) {
 	if err := e.reconciler.slots.take(e.key("other")); err != nil {
 		t.Fatal(err)
 	}
-	e.equal("the selection", e.reconcile("kkp"), before) // the download has ended
-	e.passed += loadPatience
-	e.equal("the selection after a short wait", e.reconcile("kkp"), before)
-	e.passed += slotPatience
-	cs := e.reconcile("kkp")
+	waits := func(passes, next time.Duration) *v1alpha1.CatalogSelection {
+		e.passed += passes
+		result, err := e.tryReconcile("kkp")
+		if err != nil || result.RequeueAfter != next {
+			t.Errorf("after %s, the next attempt is in %s, want %s, %v", passes, result.RequeueAfter, next, err)
+		}
+		return e.get("kkp")
+	}
+	e.equal("the selection", waits(0, slotPatience), before) // the download has ended
+	e.equal("the selection after a while", waits(time.Minute, slotPatience-time.Minute), before)
+	cs := waits(slotPatience-time.Minute, slotPatience)
 	e.equal("conditions", conditionsOf(cs), []string{"Ready=True Succeeded", "Reconciling=True Progressing"})
 	e.equal("the message", conditions.GetMessage(cs, meta.ReconcilingCondition), "waits for one of 1 renders at a time in namespace "+e.namespace)
 	e.equal("enqueued", e.enqueued(), []string(nil))

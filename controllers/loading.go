@@ -46,10 +46,11 @@ func waitsSince(err error) time.Time {
 	return time.Time{}
 }
 
-// patience returns how long an attempt may still wait before a condition reports the wait; zero if it does not wait.
-// Most downloads and renders end earlier.
+// patience returns how long an attempt may still wait before a condition reports the wait, and before it does anything else;
+// zero if it does not wait. Most downloads and renders end earlier. One that waits for a slot and is Ready has none: it does
+// all else at once, and is enqueued with its slot.
 func (r *CatalogSelectionReconciler) patience(a *attempt) time.Duration {
-	if a.waitsSince.IsZero() {
+	if a.waitsSince.IsZero() || a.lacksSlot && isReady(a.selection) {
 		return 0
 	}
 	return max(0, loadPatience-r.now().Sub(a.waitsSince))
@@ -59,13 +60,18 @@ func (r *CatalogSelectionReconciler) patience(a *attempt) time.Duration {
 // selections that get a new revision, most wait for minutes, and a report is a write more.
 const slotPatience = 5 * time.Minute
 
-// waitsBriefly reports whether an attempt waits, and not long enough to be reported of a selection that is Ready.
-func (r *CatalogSelectionReconciler) waitsBriefly(a *attempt) bool {
-	limit := loadRetry
+// silence returns how long an attempt of a selection that is Ready may still wait before a condition reports the wait.
+func (r *CatalogSelectionReconciler) silence(a *attempt) time.Duration {
+	return max(0, waitRetry(a)-r.now().Sub(a.waitsSince))
+}
+
+// waitRetry is the delay before an attempt that waits is repeated, unless what it waits for comes, which enqueues it. Thousands
+// may wait for slots for minutes, and would take the time of those that have one.
+func waitRetry(a *attempt) time.Duration {
 	if a.lacksSlot {
-		limit = slotPatience
+		return slotPatience
 	}
-	return !a.waitsSince.IsZero() && r.now().Sub(a.waitsSince) < limit
+	return loadRetry
 }
 
 // loadLimiter keeps the backoff of a selection that waits for its sources or for a slot, because a wait is no success.

@@ -95,7 +95,7 @@ func decide(err error, cs *v1alpha1.CatalogSelection, served bool) outcome {
 	case v1alpha1.SourcesUnsettledReason, v1alpha1.HandoverReason:
 		o.waiting, o.quiet, o.retry, o.after = true, true, atInterval, settleRetry
 	case v1alpha1.ProgressingReason:
-		o.waiting, o.quiet, o.retry, o.after = true, true, atInterval, loadRetry
+		o.waiting, o.quiet, o.retry = true, true, atInterval
 		o.keepsReady = served || isCurrent(conditions.Get(cs, meta.ReadyCondition), cs)
 	case v1alpha1.ConflictReason, v1alpha1.SourceLoopReason:
 		o.stalled, o.retry, o.after = true, atInterval, conflictRetry
