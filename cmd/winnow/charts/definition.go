@@ -67,8 +67,7 @@ func parse(document []byte) (p parsed, ok bool) {
 	}
 	spec, _ := content["spec"].(map[string]any)
 	values, err := kkp.DefaultValues(spec)
-	var problem *backend.Error
-	if errors.As(err, &problem) {
+	if problem, ok := errors.AsType[*backend.Error](err); ok {
 		err = fmt.Errorf("its default values cannot be read: %s: %s", problem.Path, problem.Message)
 	}
 	if err != nil {

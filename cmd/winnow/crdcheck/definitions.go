@@ -72,8 +72,7 @@ func loadDefinitions(ctx context.Context, set *crds.Set, where string, access *f
 
 // pulledDefinitionsError removes the context "not a catalog" from err: definitions need not be a catalog.
 func pulledDefinitionsError(where string, err error) error {
-	var refused *render.Error
-	if errors.As(err, &refused) && errors.Unwrap(refused.Err) != nil {
+	if refused, ok := errors.AsType[*render.Error](err); ok && errors.Unwrap(refused.Err) != nil {
 		err = errors.Unwrap(refused.Err)
 	}
 	return fmt.Errorf("%s: %w", where, err)

@@ -103,7 +103,7 @@ func (c *Connection) Each(names []string, f func(types.NamespacedName) error) er
 			continue
 		}
 		failed = append(failed, err)
-		if !isAboutOne(err) {
+		if !c.isAboutOne(err) {
 			break
 		}
 	}
@@ -111,12 +111,9 @@ func (c *Connection) Each(names []string, f func(types.NamespacedName) error) er
 }
 
 // isAboutOne reports whether an error is about one object, so that a verb goes on with the others.
-func isAboutOne(err error) bool {
-	var missing *live.NotFoundError
-	var suspended *live.SuspendedError
-	var pending *live.PendingError
-	var found *output.FindingError
-	return errors.As(err, &missing) || errors.As(err, &suspended) || errors.As(err, &pending) || errors.As(err, &found)
+func (c *Connection) isAboutOne(err error) bool {
+	_, found := errors.AsType[*output.FindingError](c.Explain(err))
+	return found
 }
 
 // CompleteLive completes names with the selections in the cluster, up to most of them.

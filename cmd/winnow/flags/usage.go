@@ -41,8 +41,7 @@ func FlagError(cmd *cobra.Command, err error) error {
 		return UnknownVerb(cmd, args[0])
 	}
 	meant := ";"
-	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
 		if advice := catalogAdvice(cmd.Name()); "--"+unknown.GetSpecifiedName() == SourceFlag && advice != "" {
 			return fmt.Errorf("%w: %s", err, advice)
 		}

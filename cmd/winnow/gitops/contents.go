@@ -42,8 +42,7 @@ func (w *walk) locate(n *node) (*repository.Tree, string, error) {
 		return t, dir, nil
 	}
 	n.reads = slices.DeleteFunc(n.reads, func(dir string) bool { return !w.trees[""].IsDir(dir) })
-	var other *elsewhere
-	if errors.As(err, &other) && other.ask && len(n.reads) > 0 {
+	if other, ok := errors.AsType[*elsewhere](err); ok && other.ask && len(n.reads) > 0 {
 		err = fmt.Errorf("%w; pass --repository %s=. if it is this repository", err, manifest.NameOf(n.Source()))
 	}
 	return nil, "", err
@@ -87,11 +86,10 @@ func (w *walk) takes(m manifest.Ref, dir string, seen map[taken]bool) []string {
 		return w.copies(made, m.Name.Name, seen)
 	}
 	_, root, err := w.resolve(m)
-	var other *elsewhere
-	switch {
+	switch other, ok := errors.AsType[*elsewhere](err); {
 	case err == nil:
 		return []string{path.Join(root, dir)}
-	case !errors.As(err, &other) || !other.here, other.ask && dir == "." && (w.recognizes() || w.isArtifact(m)):
+	case !ok || !other.here, other.ask && dir == "." && (w.recognizes() || w.isArtifact(m)):
 		return nil
 	}
 	return []string{dir}

@@ -88,8 +88,7 @@ func kindsIn(inputs []files.Input) (kinds []string) {
 // kustomizeHint returns what an error begins with: before, and a hint if files for kustomize were read as they are, and what is
 // missing may be in others.
 func kustomizeHint(err error, inputs []files.Input, before string) string {
-	var invalid *selectionfile.InvalidError
-	if errors.As(err, &invalid) && !strings.Contains(err.Error(), "Required value") {
+	if _, invalid := errors.AsType[*selectionfile.InvalidError](err); invalid && !strings.Contains(err.Error(), "Required value") {
 		return before
 	}
 	for _, m := range inputs {

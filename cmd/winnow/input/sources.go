@@ -61,8 +61,7 @@ func sourceAdvice(cs *selectionfile.Selection, i int, alone bool, err error) str
 		name = cs.Spec.Sources[i].Name + "="
 	}
 	advice := fmt.Sprintf("pass %s %sCATALOG", flags.SourceFlag, name)
-	var missing *selections.NoDocumentError
-	if alone && errors.As(err, &missing) {
+	if _, missing := errors.AsType[*selections.NoDocumentError](err); alone && missing {
 		advice += ", or the directory of both by -f"
 	}
 	return advice

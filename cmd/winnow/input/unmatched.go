@@ -34,8 +34,7 @@ func (o *Options) unmatchedLines(unmatched []mention.Unmatched) []string {
 
 // ExplainEmpty appends to the error of an empty result the unmatched names, one a line.
 func (o *Options) ExplainEmpty(err error, sources []selection.Source, options render.Options) error {
-	var refused *render.Error
-	if !errors.As(err, &refused) || refused.Reason() != v1alpha1.EmptyResultReason {
+	if refused, ok := errors.AsType[*render.Error](err); !ok || refused.Reason() != v1alpha1.EmptyResultReason {
 		return err
 	}
 	for _, line := range o.unmatchedLines(mention.UnmatchedOf(sources, options.Mentions)) {
@@ -46,8 +45,7 @@ func (o *Options) ExplainEmpty(err error, sources []selection.Source, options re
 
 // Placed prefixes the error of a field with the position of the field in the file.
 func (o *Options) Placed(err error) error {
-	var refused *render.Error
-	if errors.As(err, &refused) && refused.Field != "" {
+	if refused, ok := errors.AsType[*render.Error](err); ok && refused.Field != "" {
 		return fmt.Errorf("%s: %w", o.Selection.Place(fieldOf(refused)), err)
 	}
 	return err
@@ -55,9 +53,9 @@ func (o *Options) Placed(err error) error {
 
 // fieldOf returns the field of an error: of errors of instances, that of the first instance.
 func fieldOf(refused *render.Error) string {
-	var of *backend.Error
+	of, ok := errors.AsType[*backend.Error](refused)
 	switch {
-	case !errors.As(refused, &of):
+	case !ok:
 		return refused.Field
 	case of.Application != "" || of.Path == "":
 		return fmt.Sprintf("%s[%s]", refused.Field, of.Instance)

@@ -28,8 +28,7 @@ func (r *Repository) PullChart(ctx context.Context, limit int64, kept func(diges
 		return content, nil
 	}
 	content, err := registry.FetchLayer(ctx, r.remote, layer, limit)
-	var large *registry.TooLargeError
-	if errors.As(err, &large) {
+	if _, large := errors.AsType[*registry.TooLargeError](err); large {
 		return nil, err
 	}
 	if err != nil {

@@ -44,13 +44,12 @@ func Unusable(err error) error {
 // IsFinding reports whether err is the result of a verb: its input is invalid, or has what the verb looks for. The help
 // of each verb has a line about it.
 func IsFinding(err error) bool {
-	var refused *render.Error
-	var found *FindingError
-	var other *unusableError
-	if errors.As(err, &other) {
+	if _, unusable := errors.AsType[*unusableError](err); unusable {
 		return false
 	}
-	return errors.As(err, &refused) || errors.As(err, &found)
+	_, refused := errors.AsType[*render.Error](err)
+	_, found := errors.AsType[*FindingError](err)
+	return refused || found
 }
 
 // maxViolations bounds the violations of a selection that are printed: its lists may have thousands.
@@ -85,15 +84,13 @@ func writeError(w io.Writer, err error) {
 // violationsOf returns the violations of an error in err's chain, the number of further violations
 // without a text, and that error, which is nil if the chain has no violations.
 func violationsOf(err error) (violations []string, omitted int, cause error) {
-	var invalid *violation.InvalidError
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*violation.InvalidError](err); ok {
 		for _, v := range invalid.Violations {
 			violations = append(violations, v.String())
 		}
 		return violations, invalid.Omitted, invalid
 	}
-	var refused *selectionfile.InvalidError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*selectionfile.InvalidError](err); ok {
 		all := refused.Lines()
 		for _, line := range all[:min(len(all), maxViolations)] {
 			violations = append(violations, plaintext.Line(line))

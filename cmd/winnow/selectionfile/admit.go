@@ -179,8 +179,7 @@ func refusedByController(cs *v1alpha1.CatalogSelection, already []Violation) []V
 	var violations []Violation
 	for _, one := range several.Errors() {
 		v := Violation{Message: one.Error()}
-		var of *field.Error
-		if errors.As(one, &of) {
+		if of, ok := errors.AsType[*field.Error](one); ok {
 			v = Violation{Field: of.Field, Message: of.ErrorBody()}
 		}
 		if !slices.ContainsFunc(already, func(a Violation) bool { return a.encloses(v) || v.encloses(a) }) {

@@ -53,7 +53,7 @@ func Do(ctx context.Context, r Request) (Answer, error) {
 		}
 		if err != nil {
 			one = Render{Refused: brief(err)}
-			if refused := (*refusal)(nil); errors.As(err, &refused) {
+			if refused, ok := errors.AsType[*refusal](err); ok {
 				one.By = refused.by
 			}
 		}
@@ -124,7 +124,7 @@ func leaveOutRemoved(caps *common.Capabilities) error {
 // without it: they are rendered as an installation.
 func renderUse(r Request, files []*archive.BufferedFile, caps *common.Capabilities, values []byte) (Render, error) {
 	out, err := renderTwice(r, files, caps, values)
-	if refused := (*refusal)(nil); !r.IsUpgrade || !errors.As(err, &refused) || refused.by != ByCluster {
+	if refused, ok := errors.AsType[*refusal](err); !r.IsUpgrade || !ok || refused.by != ByCluster {
 		return out, err
 	}
 	r.IsUpgrade = false

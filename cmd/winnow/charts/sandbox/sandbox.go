@@ -74,9 +74,8 @@ func (s *Sandbox) run(ctx context.Context, input []byte) ([]byte, error) {
 	}
 	go watchMemory(bounded, cmd.Process.Pid, s.limits.Memory, func() { end(&LimitError{"memory", s.limits}) })
 	err := cmd.Wait()
-	var exceeded *LimitError
-	switch {
-	case errors.As(context.Cause(bounded), &exceeded):
+	switch exceeded, ok := errors.AsType[*LimitError](context.Cause(bounded)); {
+	case ok:
 		return nil, exceeded
 	case ctx.Err() != nil:
 		return nil, ctx.Err()

@@ -65,9 +65,8 @@ func open(f *workspace.Files, dir string) (*Layer, error) {
 			return nil, fmt.Errorf("has two kustomizations, %s and %s", path.Base(l.File), name)
 		}
 		root, err := Parse(content)
-		var broken *lineError
-		switch {
-		case errors.As(err, &broken):
+		switch broken, ok := errors.AsType[*lineError](err); {
+		case ok:
 			return nil, &unreadableError{finding.Finding{Path: file, Line: broken.line, Message: broken.message}}
 		case err != nil:
 			return nil, fmt.Errorf("has a %s that is not readable: %w", name, err)

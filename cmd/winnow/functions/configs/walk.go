@@ -86,8 +86,7 @@ func (w *Walk) Enter(ctx context.Context, dir string, user *Layer, at string, li
 	}
 	w.done[key] = true
 	l, err := w.layer(dir)
-	var unreadable *unreadableError
-	if errors.As(err, &unreadable) {
+	if unreadable, ok := errors.AsType[*unreadableError](err); ok {
 		w.Add(w.Show(unreadable.problem.Path), unreadable.problem.Line, "%s", unreadable.problem.Message)
 		return nil
 	}
@@ -228,9 +227,8 @@ func (w *Walk) documents(at configLocation, text []byte, line int, user *Layer) 
 			return
 		}
 		c, err := readConfig(piece.Data)
-		var broken *lineError
-		switch {
-		case errors.As(err, &broken):
+		switch broken, ok := errors.AsType[*lineError](err); {
+		case ok:
 			w.Add(w.Show(at.File), line+piece.Above+broken.line-1, "the config of a function is not readable: %s", broken.message)
 			continue
 		case err != nil:

@@ -59,8 +59,7 @@ func ParseRepositories(args []string, inside func(dir string) (string, error)) (
 // Remotes maps the addresses of the remotes to their names.
 func (g Git) Remotes(ctx context.Context) (map[string]string, error) {
 	out, err := g.run(ctx, "config", "-z", "--get-regexp", `^remote\..*\.url$`)
-	var none *exec.ExitError
-	if errors.As(err, &none) && none.ExitCode() == 1 {
+	if none, ok := errors.AsType[*exec.ExitError](err); ok && none.ExitCode() == 1 {
 		return nil, nil
 	}
 	if err != nil {

@@ -190,11 +190,10 @@ func (c *comparison) noteEmpty(p pair, from, to *comparing.Side) {
 
 // addError adds the error of an input that is invalid or cannot be pulled, and reports whether there is one.
 func addError(out *diff.Selection, when string, err error) bool {
-	var invalid *render.Error
-	switch {
+	switch _, invalid := errors.AsType[*render.Error](err); {
 	case err == nil:
 		return false
-	case errors.As(err, &invalid):
+	case invalid:
 		out.Error = when + err.Error()
 	default:
 		out.Unknown = append(out.Unknown, when+err.Error())

@@ -37,8 +37,7 @@ func (c *comparison) addTransient(ctx context.Context, p pair, s sides, before, 
 // then publishes nothing.
 func (c *comparison) intermediate(ctx context.Context, cs *revision.Selection, references []revision.Reference) (*comparing.Side, error) {
 	side, err := c.side(ctx, cs, references)
-	var invalid *render.Error
-	if errors.As(err, &invalid) {
+	if _, invalid := errors.AsType[*render.Error](err); invalid {
 		return nil, nil
 	}
 	return side, err

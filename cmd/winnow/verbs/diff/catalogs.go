@@ -212,8 +212,7 @@ func intermediate(ctx context.Context, cs *v1alpha1.CatalogSelection, other, own
 		}
 	}
 	side, err := comparing.Render(ctx, cs, sources)
-	var invalid *render.Error
-	if errors.As(err, &invalid) {
+	if _, invalid := errors.AsType[*render.Error](err); invalid {
 		return nil, nil
 	}
 	return side, err

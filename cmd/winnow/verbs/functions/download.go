@@ -69,7 +69,7 @@ func download(ctx context.Context, address, digest string, access *flags.Access)
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		if cause := (*url.Error)(nil); errors.As(err, &cause) { // its text repeats the address
+		if cause, ok := errors.AsType[*url.Error](err); ok { // its text repeats the address
 			err = cause.Err
 		}
 		return nil, err

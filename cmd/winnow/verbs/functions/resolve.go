@@ -115,9 +115,8 @@ func (o *resolveOptions) run(ctx context.Context, dir string, out output.Streams
 		return err
 	}
 	result, err := functions.Resolve(ctx, options)
-	var invalid *configs.InvalidError
-	switch {
-	case errors.As(err, &invalid):
+	switch _, invalid := errors.AsType[*configs.InvalidError](err); {
+	case invalid:
 		return output.Finding(fmt.Errorf("resolving %s: %w", dir, err))
 	case err != nil:
 		return err

@@ -145,9 +145,8 @@ func (o *bundles) readBundles(ctx context.Context, args []string, out output.Str
 			return nil, ctx.Err()
 		}
 		one, err := o.readBundle(ctx, arg, out)
-		var invalid *violation.InvalidError
-		switch {
-		case errors.As(err, &invalid):
+		switch invalid, ok := errors.AsType[*violation.InvalidError](err); {
+		case ok:
 			wrong.Omitted += invalid.Omitted
 			for _, found := range invalid.Violations {
 				found.Path = strings.TrimSuffix(filepath.ToSlash(arg), "/") + "/" + found.Path
@@ -239,8 +238,7 @@ func (o *bundles) pullBundle(ctx context.Context, arg string, out output.Streams
 
 // asFinding returns the error of an artifact with invalid content as a finding.
 func asFinding(err error) error {
-	var refused *render.Error
-	if errors.As(err, &refused) {
+	if _, refused := errors.AsType[*render.Error](err); refused {
 		return output.Finding(err)
 	}
 	return err

@@ -73,9 +73,8 @@ func (i *Importer) take(ctx context.Context, at position, definition, metadata [
 		return err
 	}
 	loaded, err := catalog.Load(ctx, files.FS())
-	var invalid *violation.InvalidError
-	switch {
-	case errors.As(err, &invalid):
+	switch invalid, ok := errors.AsType[*violation.InvalidError](err); {
+	case ok:
 		i.skip(Skipped{Place: at.String(), Name: name, Reason: violations(invalid, at)})
 		return nil
 	case err != nil:

@@ -65,8 +65,7 @@ func read(object map[string]any) (c configuration, notes []string, err error) {
 		return c, nil, err
 	}
 	if err := json.Unmarshal(encoded, &c); err != nil {
-		var wrong *json.UnmarshalTypeError
-		if errors.As(err, &wrong) {
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 			return c, nil, fmt.Errorf("%s: want %s, not a %s", wrong.Field, wrong.Type.Kind(), wrong.Value)
 		}
 		return c, nil, err

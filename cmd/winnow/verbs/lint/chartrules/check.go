@@ -63,9 +63,8 @@ func (c *checker) check(setBy map[string]map[string]bool) {
 // failure adds the reason why a chart cannot be looked into.
 func (c *checker) failure(about Problem, failure error) {
 	rule := lint.ChartRenderRule
-	var fetched *charts.FetchError
-	switch {
-	case errors.As(failure, &fetched):
+	switch _, unfetched := errors.AsType[*charts.FetchError](failure); {
+	case unfetched:
 		rule = lint.ChartNotFoundRule
 	case errors.Is(failure, charts.ErrNoChart):
 		rule = lint.ChartFormatRule
