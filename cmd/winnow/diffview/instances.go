@@ -3,6 +3,7 @@
 package diffview
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -33,8 +34,9 @@ func instanceHeadline(in diff.Instance) string {
 		return fmt.Sprintf("added, %s by %s", strings.TrimSpace(in.Application+" "+in.Version), in.Backend)
 	}
 	var parts []string
+	const none = "no version"
 	if u := in.Upgrade; u != nil {
-		parts = append(parts, fmt.Sprintf("%s -> %s, %s", orNone(u.From), orNone(u.To), u.Kind))
+		parts = append(parts, fmt.Sprintf("%s -> %s, %s", cmp.Or(u.From, none), cmp.Or(u.To, none), u.Kind))
 	} else if in.Version != "" {
 		parts = append(parts, in.Version)
 	}
@@ -73,13 +75,6 @@ func removedInstance(by string, deleted bool) string {
 		return "Flux deletes its object, which uninstalls it"
 	}
 	return "Flux keeps its object: it runs on, and is updated no more"
-}
-
-func orNone(version string) string {
-	if version == "" {
-		return "no version"
-	}
-	return version
 }
 
 // instanceSign returns the mark of a change for the start of a line.

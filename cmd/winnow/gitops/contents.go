@@ -3,6 +3,7 @@
 package gitops
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -126,11 +127,8 @@ func generatedFrom(made *manifest.Object) iter.Seq2[string, manifest.Ref] {
 	return func(yield func(string, manifest.Ref) bool) {
 		for _, source := range manifest.MapsAt(made.Unstructured, "spec", "sources") {
 			text := func(key string) string { value, _ := source[key].(string); return value }
-			ref := manifest.Ref{Cluster: made.Cluster, Group: manifest.SourceGroup, Kind: text("kind"), Name: types.NamespacedName{Namespace: text("namespace"), Name: text("name")}}
-			if ref.Name.Namespace == "" {
-				ref.Name.Namespace = made.GetNamespace()
-			}
-			if !yield(text("alias"), ref) {
+			name := types.NamespacedName{Namespace: cmp.Or(text("namespace"), made.GetNamespace()), Name: text("name")}
+			if !yield(text("alias"), manifest.Ref{Cluster: made.Cluster, Group: manifest.SourceGroup, Kind: text("kind"), Name: name}) {
 				return
 			}
 		}

@@ -3,6 +3,7 @@
 package gitops
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -42,14 +43,8 @@ func (r reporter) list(what string, names []string) {
 
 // listed returns the name of a node in lists, empty for a directory that no Kustomization applies.
 func listed(before, after *node) string {
-	n := after
-	if n == nil {
-		n = before
-	}
-	if n.name == "" {
-		return strings.Trim(n.Object.GetNamespace()+"/"+n.Object.GetName(), "/")
-	}
-	return n.name
+	n := cmp.Or(after, before)
+	return cmp.Or(n.name, strings.Trim(n.Object.GetNamespace()+"/"+n.Object.GetName(), "/"))
 }
 
 // equal reports whether a node has the same state in both commits. Its outcomes may differ: a node may be

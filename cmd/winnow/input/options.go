@@ -3,6 +3,7 @@
 package input
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,8 +85,6 @@ func (o *Options) Decide(ctx context.Context, stdin io.Reader, notes io.Writer) 
 	if err != nil {
 		return nil, render.Options{}, err
 	}
-	if cs.Namespace == "" {
-		cs.Namespace = "default"
-	}
+	cs.Namespace = cmp.Or(cs.Namespace, "default")
 	return o.Open(ctx, cs, notes)
 }

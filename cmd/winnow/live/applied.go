@@ -3,6 +3,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -77,10 +78,7 @@ func decode[T any](object *unstructured.Unstructured) (*T, error) {
 }
 
 func appliedBy(k *kustomizev1.Kustomization) receipt.Kustomization {
-	namespace := k.Spec.SourceRef.Namespace
-	if namespace == "" {
-		namespace = k.Namespace
-	}
+	namespace := cmp.Or(k.Spec.SourceRef.Namespace, k.Namespace)
 	applied := receipt.Kustomization{
 		Namespace: k.Namespace, Name: k.Name, Source: namespace + "/" + k.Spec.SourceRef.Name,
 		Origin: k.Status.LastAppliedOriginRevision, Ready: metav1.ConditionUnknown,

@@ -3,6 +3,7 @@
 package oci
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -54,9 +55,7 @@ func (a Access) Transport() *http.Transport {
 // tag and digest has the tag latest. observe, which may be nil, wraps the transport below the retries: above, bodies that
 // it wraps could not be sent again. Connect sends no request yet.
 func Connect(reference ociregistry.Reference, access Access, observe func(http.RoundTripper) http.RoundTripper) (*Repository, error) {
-	if reference.Reference == "" {
-		reference.Reference = Latest
-	}
+	reference.Reference = cmp.Or(reference.Reference, Latest)
 	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("reading Docker's configuration: %w", err)

@@ -3,6 +3,7 @@
 package report
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
@@ -88,9 +89,7 @@ func LabelsOf(versions []string, facts []VersionFacts) []string {
 	}
 	shown := make([]string, len(versions))
 	for i, version := range versions {
-		if shown[i] = version; labels[version] != "" {
-			shown[i] = labels[version]
-		}
+		shown[i] = cmp.Or(labels[version], version)
 	}
 	return shown
 }

@@ -165,9 +165,7 @@ func decodeTyped(object *unstructured.Unstructured) (*v1alpha1.CatalogSelection,
 // refusedByController returns the violations of the controller's rules, without those of fields in already.
 func refusedByController(cs *v1alpha1.CatalogSelection, already []Violation) []Violation {
 	placed := cs.DeepCopy()
-	if placed.Namespace == "" {
-		placed.Namespace = someNamespace
-	}
+	placed.Namespace = cmp.Or(placed.Namespace, someNamespace)
 	_, err := render.FromSpec(placed)
 	var several interface{ Errors() []error }
 	switch {

@@ -4,6 +4,7 @@ package fetching
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,7 +59,7 @@ func OpenDirectory(ctx context.Context, name string) (*Directory, error) {
 		case seen > maxEntries:
 			return fmt.Errorf("it has more than %d files", maxEntries)
 		case entry.Type().IsRegular() && strings.HasSuffix(at, suffix):
-			d.archives[entry.Name()] = first(d.archives[entry.Name()], at)
+			d.archives[entry.Name()] = cmp.Or(d.archives[entry.Name()], at)
 		case entry.Type().IsRegular() && entry.Name() == chartFile:
 			return d.chart(root.FS(), path.Dir(at))
 		}
@@ -83,16 +84,9 @@ func (d *Directory) chart(fsys fs.FS, at string) error {
 		chartName, _ := yamlnode.Text(yamlnode.Lookup(about, "name"))
 		version, _ := yamlnode.Text(yamlnode.Lookup(about, "version"))
 		key := Reference{Name: chartName, Version: version}
-		d.charts[key] = first(d.charts[key], at)
+		d.charts[key] = cmp.Or(d.charts[key], at)
 	}
 	return nil
-}
-
-func first(known, found string) string {
-	if known != "" {
-		return known
-	}
-	return found
 }
 
 // Fetch returns the archive of a chart, which is packed as helm package does if it is a directory.

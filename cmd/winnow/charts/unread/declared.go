@@ -3,6 +3,7 @@
 package unread
 
 import (
+	"cmp"
 	"strings"
 
 	chart "helm.sh/helm/v4/pkg/chart/v2"
@@ -23,11 +24,7 @@ func (r *reads) declared(c *chart.Chart) {
 		}
 	}
 	for _, d := range c.Metadata.Dependencies {
-		name := d.Name
-		if d.Alias != "" {
-			name = d.Alias
-		}
-		r.keys[name] = true
+		r.keys[cmp.Or(d.Alias, d.Name)] = true
 		for path := range strings.SplitSeq(d.Condition, ",") {
 			r.path(path)
 		}

@@ -4,6 +4,7 @@ package upgrades
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -83,11 +84,4 @@ func (o object) annotation(name string) string {
 type objects map[identity]object
 
 // sorted returns the identities in their order.
-func (all objects) sorted() []identity {
-	keys := make([]identity, 0, len(all))
-	for key := range all {
-		keys = append(keys, key)
-	}
-	slices.SortFunc(keys, compare)
-	return keys
-}
+func (all objects) sorted() []identity { return slices.SortedFunc(maps.Keys(all), compare) }

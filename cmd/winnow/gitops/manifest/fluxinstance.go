@@ -3,6 +3,7 @@
 package manifest
 
 import (
+	"cmp"
 	"strings"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
@@ -22,10 +23,6 @@ func SyncOf(o *unstructured.Unstructured) *unstructured.Unstructured {
 	if !found {
 		return nil
 	}
-	name := sync["name"]
-	if name == "" {
-		name = o.GetNamespace()
-	}
 	ref := map[string]any{}
 	if branch, found := strings.CutPrefix(sync["ref"], "refs/heads/"); found {
 		ref["branch"] = branch
@@ -38,7 +35,7 @@ func SyncOf(o *unstructured.Unstructured) *unstructured.Unstructured {
 	made.SetAPIVersion(sourcev1.GroupVersion.String())
 	made.SetKind(sync["kind"])
 	made.SetNamespace(o.GetNamespace())
-	made.SetName(name)
+	made.SetName(cmp.Or(sync["name"], o.GetNamespace()))
 	return made
 }
 

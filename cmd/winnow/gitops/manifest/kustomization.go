@@ -3,6 +3,7 @@
 package manifest
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 
@@ -58,10 +59,7 @@ func (k *Kustomization) Path() string {
 // Source returns the name of the source, in the namespace of the Kustomization if the reference has none.
 func (k *Kustomization) Source() types.NamespacedName {
 	ref := k.Spec.SourceRef
-	if ref.Namespace == "" {
-		ref.Namespace = k.Object.GetNamespace()
-	}
-	return types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
+	return types.NamespacedName{Namespace: cmp.Or(ref.Namespace, k.Object.GetNamespace()), Name: ref.Name}
 }
 
 // timingFields are fields of a Kustomization that do not change the objects that it applies.

@@ -5,6 +5,7 @@ package repository
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,9 +46,7 @@ func (g Git) Commits(ctx context.Context, revisions string) (base, head string, 
 			return "", "", fmt.Errorf("--git %s: want BASE..HEAD or BASE...HEAD", plaintext.Line(revisions))
 		}
 	}
-	if right == "" {
-		right = "HEAD"
-	}
+	right = cmp.Or(right, "HEAD")
 	if base, err = g.commit(ctx, left); err != nil {
 		return "", "", err
 	}
@@ -115,10 +114,7 @@ func (g Git) Root(ctx context.Context, dir string) (string, error) {
 	if path.IsAbs(dir) || full != "" && !fs.ValidPath(full) {
 		return "", fmt.Errorf("%s is not a path inside of the repository", dir)
 	}
-	if full == "" {
-		full = "."
-	}
-	return full, nil
+	return cmp.Or(full, "."), nil
 }
 
 // WorkingFile converts a path relative to the root of the repository to one relative to the working directory. It refuses

@@ -3,6 +3,7 @@
 package selections
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -68,9 +69,7 @@ func (c *comparison) side(ctx context.Context, cs *revision.Selection, reference
 		return nil, cs.Reason()
 	}
 	placed := cs.DeepCopy()
-	if placed.Namespace == "" {
-		placed.Namespace = "default"
-	}
+	placed.Namespace = cmp.Or(placed.Namespace, "default")
 	sources := make([]guard.Source, len(references))
 	for i, r := range references {
 		ref := placed.Spec.Sources[i]

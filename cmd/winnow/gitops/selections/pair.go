@@ -139,12 +139,7 @@ func mostSimilar(to revision.Selection, all []revision.Selection, passes func(re
 	return found
 }
 
-func (p pair) any() *revision.Selection {
-	if p.to != nil {
-		return p.to
-	}
-	return p.from
-}
+func (p pair) any() *revision.Selection { return cmp.Or(p.to, p.from) }
 
 // isSame reports whether both commits have the selection with the same spec.
 func (p pair) isSame() bool {

@@ -3,6 +3,7 @@
 package selections
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -131,10 +132,7 @@ func floating(cs *v1alpha1.CatalogSelection, result *render.Result) []string {
 		if isNamed || in.Backend == backend.CozystackApplication || in.Backend == backend.Terraform {
 			continue
 		}
-		if in.Version == "" {
-			in.Version = "the default version"
-		}
-		all = append(all, name+": "+excerpt.Of(in.Version))
+		all = append(all, name+": "+excerpt.Of(cmp.Or(in.Version, "the default version")))
 	}
 	return all
 }

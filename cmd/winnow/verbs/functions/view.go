@@ -3,6 +3,7 @@
 package functions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -164,7 +165,7 @@ func (l *functionList) Table(w io.Writer) {
 			var runtimes []string
 			pinned := "yes"
 			for _, one := range v.Runtimes {
-				runtimes = append(runtimes, one.Type+" "+runtimeName(one))
+				runtimes = append(runtimes, one.Type+" "+cmp.Or(one.Platform, one.Address))
 				if one.SHA256 == "" {
 					pinned = "no"
 				}
@@ -174,14 +175,6 @@ func (l *functionList) Table(w io.Writer) {
 		}
 	}
 	g.Print(w)
-}
-
-// runtimeName returns an image, or the platform of a program.
-func runtimeName(one functions.RuntimeDescription) string {
-	if one.Platform != "" {
-		return one.Platform
-	}
-	return one.Address
 }
 
 func printFunction(w io.Writer, f functions.Description) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
 )
 
 // severity is the rank of a selection in a list: problems come first.
@@ -60,7 +61,7 @@ func conditionCell(cs *v1alpha1.CatalogSelection, kind string) string {
 	case kind == meta.ReadyCondition && isStale(cs, c):
 		return string(metav1.ConditionUnknown)
 	}
-	return cellOf(string(c.Status))
+	return output.OrDash(string(c.Status))
 }
 
 // isStale reports whether a condition is about an older spec. That of a suspended selection stays as it was.
@@ -131,12 +132,4 @@ func worstFirst(all []*live.Selection) []*live.Selection {
 	sorted := slices.Clone(all)
 	slices.SortStableFunc(sorted, func(a, b *live.Selection) int { return int(rank(a) - rank(b)) })
 	return sorted
-}
-
-// cellOf returns the text of a cell, or a dash without one.
-func cellOf(text string) string {
-	if strings.TrimSpace(text) == "" {
-		return "-"
-	}
-	return text
 }

@@ -151,7 +151,7 @@ func columnsOf(found []*live.Selection, l layout) []column {
 	if l.wide || slices.ContainsFunc(found, isSuspended) {
 		columns = append(columns, column{header: "SUSPENDED", condition: true, cell: func(s *live.Selection) string { return title(s.Spec.Suspend) }})
 	}
-	columns = append(columns, column{header: "CATALOG", spare: true, cell: func(s *live.Selection) string { return cellOf(s.Status.SourceRevision) }})
+	columns = append(columns, column{header: "CATALOG", spare: true, cell: func(s *live.Selection) string { return output.OrDash(s.Status.SourceRevision) }})
 	if l.wide {
 		columns = append(columns, column{header: "SELECTED", cell: selectedOf})
 		if slices.ContainsFunc(found, installs) {
@@ -200,7 +200,7 @@ func revisionOf(s *live.Selection) string {
 	if s.Status.Artifact == nil {
 		return "-"
 	}
-	return cellOf(s.Status.Artifact.Revision)
+	return output.OrDash(s.Status.Artifact.Revision)
 }
 
 // title returns a boolean as conditions are written.

@@ -3,6 +3,7 @@
 package lint
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -111,9 +112,7 @@ func (l *selectionLinter) render(ctx context.Context, notes io.Writer) (rendered
 		return renderedSelection{}, nil
 	}
 	cs := l.Selection.DeepCopy()
-	if cs.Namespace == "" {
-		cs.Namespace = "default"
-	}
+	cs.Namespace = cmp.Or(cs.Namespace, "default")
 	sources, options, err := l.Open(ctx, cs, notes)
 	if err != nil {
 		return renderedSelection{}, err

@@ -5,6 +5,7 @@ package revision
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -153,9 +154,7 @@ func (r *Revision) consumer(where Origin, document []byte) error {
 		return err
 	}
 	ref := k.Spec.SourceRef
-	if ref.Namespace == "" {
-		ref.Namespace = k.Namespace
-	}
+	ref.Namespace = cmp.Or(ref.Namespace, k.Namespace)
 	var raw struct {
 		Spec map[string]any `json:"spec"`
 	}

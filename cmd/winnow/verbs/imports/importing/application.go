@@ -3,6 +3,7 @@
 package importing
 
 import (
+	"cmp"
 	"net/url"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
@@ -53,12 +54,9 @@ type helmTemplate struct {
 func (c *chart) application(versions []chartVersion) application {
 	latest := versions[len(versions)-1].node
 	spec := helmSpec{
-		Description:      plaintext.Line(scalar(latest, "description")),
+		Description:      cmp.Or(plaintext.Line(scalar(latest, "description")), "Helm chart "+c.name), // KKP requires one
 		DocumentationURL: webURL(scalar(latest, "home")),
 		Method:           "helm",
-	}
-	if spec.Description == "" { // KKP requires one
-		spec.Description = "Helm chart " + c.name
 	}
 	if sources := written(latest, "sources"); sources != nil && len(sources.Content) > 0 {
 		first, _ := yamlnode.Text(sources.Content[0])

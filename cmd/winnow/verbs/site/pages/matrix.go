@@ -3,6 +3,7 @@
 package pages
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"strings"
@@ -96,10 +97,7 @@ func showCell(c *model.Cell) cell {
 	const mostOfHint = 300
 	switch c.State {
 	case model.StateIn:
-		shown := cell{Class: "in", Text: c.Latest, Hint: plaintext.Brief(strings.Join(c.Versions, ", "), mostOfHint)}
-		if shown.Text == "" {
-			shown.Text = "in"
-		}
+		shown := cell{Class: "in", Text: cmp.Or(c.Latest, "in"), Hint: plaintext.Brief(strings.Join(c.Versions, ", "), mostOfHint)}
 		if n := len(c.Versions); n > 1 {
 			shown.Small = fmt.Sprintf("+%d", n-1)
 		}

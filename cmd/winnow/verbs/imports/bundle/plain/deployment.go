@@ -31,10 +31,8 @@ func deployments(b *bundle.Bundle, o Options) (objects []map[string]any, err err
 		if err != nil {
 			return nil, fmt.Errorf("the deployment %s: %w", one.Name, err)
 		}
-		all := maps.Clone(b.CSV.Metadata.Annotations)
-		if all == nil {
-			all = map[string]string{}
-		}
+		all := map[string]string{}
+		maps.Copy(all, b.CSV.Metadata.Annotations)
 		maps.Copy(all, own)
 		maps.Copy(all, annotations)
 		if err := unstructured.SetNestedStringMap(spec, all, "template", "metadata", "annotations"); err != nil {

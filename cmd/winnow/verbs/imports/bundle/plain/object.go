@@ -4,6 +4,7 @@ package plain
 
 import (
 	"encoding/json"
+	"maps"
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
@@ -15,9 +16,7 @@ func object(apiVersion, kind, namespace, name string, fields map[string]any) map
 		metadata["namespace"] = namespace
 	}
 	made := map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": metadata}
-	for field, value := range fields {
-		made[field] = value
-	}
+	maps.Copy(made, fields)
 	return made
 }
 
