@@ -3,13 +3,9 @@
 package crds
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -18,9 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
 
@@ -56,15 +52,12 @@ type Result struct {
 // Check checks the objects of a YAML stream. It returns an error if the stream cannot be parsed.
 func (s *Set) Check(ctx context.Context, stream []byte) (Result, error) {
 	result := Result{Unchecked: map[string][]string{}}
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(stream)))
-	for i := 1; ; i++ {
-		if err := ctx.Err(); err != nil {
-			return Result{}, err
-		}
-		document, err := documents.Read()
-		if errors.Is(err, io.EOF) {
+	i := 0
+	for document, err := range lists.Documents(stream) {
+		if ctx.Err() != nil {
 			break
 		}
+		i++
 		var object *unstructured.Unstructured
 		if err == nil {
 			object, err = decode(document)
@@ -75,6 +68,9 @@ func (s *Set) Check(ctx context.Context, stream []byte) (Result, error) {
 		if object != nil {
 			s.checkObject(ctx, object, &result)
 		}
+	}
+	if err := ctx.Err(); err != nil {
+		return Result{}, err
 	}
 	slices.SortFunc(result.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Object, b.Object), cmp.Compare(a.Field, b.Field), cmp.Compare(a.Message, b.Message))

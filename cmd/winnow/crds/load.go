@@ -3,12 +3,9 @@
 package crds
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"strings"
@@ -16,9 +13,9 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/render/bounded"
 )
 
@@ -88,12 +85,9 @@ func (s *Set) read(fsys fs.FS, name string) ([]byte, error) {
 
 // add adds the definitions among the documents of a file.
 func (s *Set) add(file string, content []byte) error {
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
-	for i := 1; ; i++ {
-		document, err := documents.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	i := 0
+	for document, err := range lists.Documents(content) {
+		i++
 		if err == nil {
 			err = s.addDocument(file, document)
 		}
@@ -101,6 +95,7 @@ func (s *Set) add(file string, content []byte) error {
 			return fmt.Errorf("document %d: %w", i, err)
 		}
 	}
+	return nil
 }
 
 // addDocument adds a definition, or those of a list, as kubectl get prints it.

@@ -1,10 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lists extracts objects from lists, as kubectl get prints them: kubectl and kustomize apply the
-// items of a list as separate objects.
+// Package lists extracts documents from YAML streams, and objects from lists, as kubectl get prints them: kubectl and
+// kustomize apply the items of a list as separate objects.
 package lists
 
-import "strings"
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"iter"
+	"strings"
+
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+)
+
+// Documents returns the documents of a YAML stream, or the errors of those that cannot be read: the ones after them follow.
+func Documents(stream []byte) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(stream)))
+		for {
+			document, err := documents.Read()
+			if errors.Is(err, io.EOF) || !yield(document, err) {
+				return
+			}
+		}
+	}
+}
 
 // Objects returns the object itself, or the objects of a list and of lists in it.
 func Objects(object map[string]any) (all []map[string]any) {

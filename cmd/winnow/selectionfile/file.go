@@ -3,14 +3,11 @@
 package selectionfile
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
 	"context"
-	"errors"
-	"io"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -100,13 +97,9 @@ func Names(ctx context.Context, content []byte) []string {
 
 // eachDocument calls f for each document, with the number of lines before it in the file.
 func eachDocument(ctx context.Context, content []byte, f func(document []byte, before int)) error {
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
-	for before := 0; ctx.Err() == nil; {
-		document, err := documents.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
+	before := 0
+	for document, err := range lists.Documents(content) {
+		if err = cmp.Or(ctx.Err(), err); err != nil {
 			return err
 		}
 		f(document, before)

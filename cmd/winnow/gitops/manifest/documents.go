@@ -3,13 +3,10 @@
 package manifest
 
 import (
-	"bufio"
-	"bytes"
 	"regexp"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
@@ -22,9 +19,7 @@ func Documents(content []byte) []*unstructured.Unstructured {
 		return nil
 	}
 	var all []*unstructured.Unstructured
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
-	for {
-		document, err := documents.Read()
+	for document, err := range lists.Documents(content) {
 		if err != nil {
 			return all
 		}
@@ -36,6 +31,7 @@ func Documents(content []byte) []*unstructured.Unstructured {
 			all = append(all, &unstructured.Unstructured{Object: one})
 		}
 	}
+	return all
 }
 
 // selectionPattern matches content that may lead to a CatalogSelection, directly or by another Kustomization:

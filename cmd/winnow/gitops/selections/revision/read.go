@@ -3,20 +3,17 @@
 package revision
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -59,12 +56,9 @@ func (r *Revision) Read(ctx context.Context, file gitops.File) {
 		r.files = map[string][]byte{}
 	}
 	r.files[file.Path] = file.Content
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(file.Content)))
-	for i := 1; ; i++ {
-		document, err := documents.Read()
-		if errors.Is(err, io.EOF) {
-			return
-		}
+	i := 0
+	for document, err := range lists.Documents(file.Content) {
+		i++
 		if err == nil && MayBeRelevant(document) {
 			err = r.document(ctx, Origin{File: file.Path, Unapplied: file.Unapplied, Hidden: file.Hidden}, document)
 		}
