@@ -71,6 +71,15 @@ func Text(node *yaml.Node) (value string, ok bool) {
 	return node.Value, true
 }
 
+// TextAt returns the string at a path of keys, as Lookup finds them; empty without one.
+func TextAt(node *yaml.Node, path ...string) string {
+	for _, name := range path {
+		node = Lookup(node, name)
+	}
+	text, _ := Text(node)
+	return text
+}
+
 // IsRounded reports whether a value in the types of Plain may be another number than the one that was written: readers of
 // YAML and JSON round integers that no int64 holds to a float64, or to the least int64.
 func IsRounded(value any) bool {

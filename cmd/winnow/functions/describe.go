@@ -123,8 +123,7 @@ func addFields(fields *[]FieldDescription, schema *yaml.Node, path string) {
 			return
 		}
 		at := strings.TrimPrefix(path+"."+property.Name, ".")
-		kind, _ := yamlnode.Text(yamlnode.Lookup(property.Value, "type"))
-		text, _ := yamlnode.Text(yamlnode.Lookup(property.Value, "description"))
+		kind, text := yamlnode.TextAt(property.Value, "type"), yamlnode.TextAt(property.Value, "description")
 		*fields = append(*fields, FieldDescription{at, kind, slices.Contains(required, property.Name), text})
 		addFields(fields, property.Value, at)
 	}

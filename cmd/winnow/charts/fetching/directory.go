@@ -81,9 +81,7 @@ func (d *Directory) chart(fsys fs.FS, at string) error {
 		return err
 	}
 	if about, err := yamlnode.First(content); err == nil {
-		chartName, _ := yamlnode.Text(yamlnode.Lookup(about, "name"))
-		version, _ := yamlnode.Text(yamlnode.Lookup(about, "version"))
-		key := Reference{Name: chartName, Version: version}
+		key := Reference{Name: yamlnode.TextAt(about, "name"), Version: yamlnode.TextAt(about, "version")}
 		d.charts[key] = cmp.Or(d.charts[key], at)
 	}
 	return nil

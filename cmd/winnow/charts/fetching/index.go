@@ -57,7 +57,7 @@ func (x index) find(name, version string) (entry, error) {
 	var same *yaml.Node
 	for _, node := range list.Content {
 		node = yamlnode.Resolve(node)
-		has, _ := yamlnode.Text(yamlnode.Lookup(node, "version"))
+		has := yamlnode.TextAt(node, "version")
 		if has == version {
 			return x.entry(node)
 		}
@@ -91,7 +91,7 @@ func (x index) entry(node *yaml.Node) (entry, error) {
 		return entry{}, fmt.Errorf("its index.yaml has a URL of the archive that is none")
 	}
 	e := entry{url: x.base.ResolveReference(reference).String()}
-	if sum, _ := yamlnode.Text(yamlnode.Lookup(node, "digest")); sum != "" {
+	if sum := yamlnode.TextAt(node, "digest"); sum != "" {
 		e.digest = digest.Digest("sha256:" + strings.TrimPrefix(sum, "sha256:"))
 		if err := e.digest.Validate(); err != nil {
 			return entry{}, fmt.Errorf("its index.yaml has a digest of the archive that is none")

@@ -59,21 +59,12 @@ func Find(manifest string) (found []Image, err error) {
 			problems = append(problems, errors.New("it is nested too deep, too large, or its aliases are"))
 			continue
 		}
-		metadata := yamlnode.Lookup(content, "metadata")
-		s := search{object: strings.TrimSpace(kind + " " + strings.Trim(text(metadata, "namespace")+"/"+text(metadata, "name"), "/"))}
+		name := strings.Trim(yamlnode.TextAt(content, "metadata", "namespace")+"/"+yamlnode.TextAt(content, "metadata", "name"), "/")
+		s := search{object: strings.TrimSpace(kind + " " + name)}
 		s.node(yamlnode.Resolve(content), "")
 		found = append(found, s.found...)
 	}
 	return found, errors.Join(problems...)
-}
-
-// text returns the string at a key; empty without one.
-func text(node *yaml.Node, key string) string {
-	if node == nil {
-		return ""
-	}
-	value, _ := yamlnode.Text(yamlnode.Lookup(node, key))
-	return value
 }
 
 // search looks for images in one object.
@@ -129,20 +120,20 @@ const imageKey = "image"
 
 // parts looks for an image in a mapping: that of a volume, or one of a custom resource, in parts.
 func (s *search) parts(mapping *yaml.Node) bool {
-	if reference := text(mapping, "reference"); reference != "" {
+	if reference := yamlnode.TextAt(mapping, "reference"); reference != "" {
 		return s.add(reference, ".reference", true)
 	}
-	repository := text(mapping, "repository")
+	repository := yamlnode.TextAt(mapping, "repository")
 	if repository == "" {
 		return false
 	}
-	if registry := text(mapping, "registry"); registry != "" {
+	if registry := yamlnode.TextAt(mapping, "registry"); registry != "" {
 		repository = strings.TrimSuffix(registry, "/") + "/" + repository
 	}
-	if tag := text(mapping, "tag"); tag != "" {
+	if tag := yamlnode.TextAt(mapping, "tag"); tag != "" {
 		repository += ":" + tag
 	}
-	if digest := text(mapping, "digest"); digest != "" {
+	if digest := yamlnode.TextAt(mapping, "digest"); digest != "" {
 		repository += "@" + digest
 	}
 	return s.add(repository, "", true)

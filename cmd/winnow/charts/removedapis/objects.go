@@ -45,20 +45,12 @@ func Objects(manifest, kubernetes string) (all []Object, err error) {
 			objects = append(objects, items.Content...)
 		}
 		for _, o := range objects {
-			apiVersion, kind := text(o, "apiVersion"), text(o, "kind")
+			o = yamlnode.Resolve(o)
+			apiVersion, kind := yamlnode.TextAt(o, "apiVersion"), yamlnode.TextAt(o, "kind")
 			if api := find(apiVersion, kind, parsed); api != nil {
-				all = append(all, Object{*api, kind, text(yamlnode.Lookup(yamlnode.Resolve(o), "metadata"), "name")})
+				all = append(all, Object{*api, kind, yamlnode.TextAt(o, "metadata", "name")})
 			}
 		}
 	}
 	return all, nil
-}
-
-// text returns the string at a key; empty without one.
-func text(node *yaml.Node, key string) string {
-	if node == nil {
-		return ""
-	}
-	value, _ := yamlnode.Text(yamlnode.Lookup(yamlnode.Resolve(node), key))
-	return value
 }

@@ -56,12 +56,8 @@ func readConfig(document []byte) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("is not readable: %w", err)
 	}
-	text := func(name string) string {
-		value, _ := yamlnode.Text(yamlnode.Lookup(root, name))
-		return value
-	}
-	c := &Config{Line: root.Line, Root: root, Kind: text("kind")}
-	apiVersion := text("apiVersion")
+	c := &Config{Line: root.Line, Root: root, Kind: yamlnode.TextAt(root, "kind")}
+	apiVersion := yamlnode.TextAt(root, "apiVersion")
 	switch {
 	case apiVersion == "builtin":
 		return nil, nil
@@ -109,7 +105,7 @@ func runtimeOf(metadata *yaml.Node) (*runtimeutil.FunctionSpec, error) {
 		}
 		return readRuntime("metadata.configFn", text)
 	}
-	if image, _ := yamlnode.Text(yamlnode.Lookup(annotations, "config.kubernetes.io/container")); image != "" {
+	if image := yamlnode.TextAt(annotations, "config.kubernetes.io/container"); image != "" {
 		return &runtimeutil.FunctionSpec{Container: runtimeutil.ContainerSpec{Image: image}}, nil
 	}
 	return nil, nil

@@ -72,14 +72,7 @@ func stagesIn(s Stage) (all []Stage) {
 }
 
 // text returns a text of the object, empty if there is none.
-func (s Stage) text(path ...string) string {
-	node := s.node
-	for _, field := range path {
-		node = yamlnode.Lookup(node, field)
-	}
-	text, _ := yamlnode.Text(node)
-	return text
-}
+func (s Stage) text(path ...string) string { return yamlnode.TextAt(s.node, path...) }
 
 // FullName is <namespace>/<name>, or the name alone.
 func (s Stage) FullName() string { return strings.TrimPrefix(s.Namespace+"/"+s.Name, "/") }

@@ -66,7 +66,7 @@ func Find(content []byte, key types.NamespacedName) (*File, error) {
 
 // selectionsIn returns the CatalogSelections in an object: the object itself, or items of a list.
 func selectionsIn(p selectionNode) (all []selectionNode) {
-	kind, _ := yamlnode.Text(yamlnode.Lookup(p.node, "kind"))
+	kind := yamlnode.TextAt(p.node, "kind")
 	items := yamlnode.Lookup(p.node, "items")
 	if items != nil && items.Kind == yaml.SequenceNode && strings.HasSuffix(kind, "List") {
 		for i, item := range items.Content {
@@ -74,18 +74,15 @@ func selectionsIn(p selectionNode) (all []selectionNode) {
 		}
 		return all
 	}
-	version, _ := yamlnode.Text(yamlnode.Lookup(p.node, "apiVersion"))
-	if group, _, _ := strings.Cut(version, "/"); group == v1alpha1.GroupVersion.Group && kind == v1alpha1.CatalogSelectionKind {
+	group, _, _ := strings.Cut(yamlnode.TextAt(p.node, "apiVersion"), "/")
+	if group == v1alpha1.GroupVersion.Group && kind == v1alpha1.CatalogSelectionKind {
 		return []selectionNode{p}
 	}
 	return nil
 }
 
 // text returns a field of the metadata.
-func (p selectionNode) text(field string) string {
-	text, _ := yamlnode.Text(yamlnode.Lookup(yamlnode.Lookup(p.node, "metadata"), field))
-	return text
-}
+func (p selectionNode) text(field string) string { return yamlnode.TextAt(p.node, "metadata", field) }
 
 func missing(key types.NamespacedName, all []selectionNode) error {
 	if len(all) == 0 {
