@@ -22,7 +22,8 @@ import (
 )
 
 // WriteDirectory writes the files of the tree to dir. It replaces an earlier output and returns an
-// error if dir contains other files. The earlier output stays until the new files are complete.
+// error if dir contains other files. The earlier output stays until the new files are complete,
+// and is put back if they cannot be moved to their place.
 // It does not replace the directory itself, which may be a mount, a link or the working directory of
 // a shell.
 func WriteDirectory(dir string, files *tree.Tree) error {
@@ -30,15 +31,7 @@ func WriteDirectory(dir string, files *tree.Tree) error {
 		return err
 	}
 	return Stage(dir, files.FS(), func(fresh, old string) error {
-		if err := os.Mkdir(old, 0o755); err != nil {
-			return err
-		}
-		for _, entry := range render.Entries() {
-			if err := replace(filepath.Join(dir, entry), filepath.Join(fresh, entry), filepath.Join(old, entry)); err != nil {
-				return err
-			}
-		}
-		return nil
+		return exchange(dir, fresh, old, render.Entries())
 	})
 }
 
@@ -104,13 +97,27 @@ func Stage(dir string, files fs.FS, move func(fresh, old string) error) (err err
 	return move(fresh, old)
 }
 
-// replace moves path to old, and fresh to path, as far as they exist.
-func replace(path, fresh, old string) error {
-	if err := os.Rename(path, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+// exchange moves the entries of dir to old, a directory that it makes, and those of fresh to dir, as far as they exist. On
+// failure it moves them back.
+func exchange(dir, fresh, old string, names []string) (err error) {
+	if err := os.Mkdir(old, 0o755); err != nil {
 		return err
 	}
-	if err := os.Rename(fresh, path); !errors.Is(err, fs.ErrNotExist) {
-		return err
+	var done [][2]string
+	defer func() {
+		for i := len(done) - 1; err != nil && i >= 0; i-- {
+			err = errors.Join(err, os.Rename(done[i][1], done[i][0]))
+		}
+	}()
+	for _, name := range names {
+		for _, move := range [][2]string{{filepath.Join(dir, name), filepath.Join(old, name)}, {filepath.Join(fresh, name), filepath.Join(dir, name)}} {
+			switch failure := os.Rename(move[0], move[1]); {
+			case failure == nil:
+				done = append(done, move)
+			case !errors.Is(failure, fs.ErrNotExist):
+				return failure
+			}
+		}
 	}
 	return nil
 }

@@ -39,35 +39,11 @@ func WriteListed(dir, list string, files *tree.Tree) error {
 		if err := writeList(dir, list, either); err != nil {
 			return err
 		}
-		if err := os.Mkdir(old, 0o755); err != nil {
-			return err
-		}
 		if err := exchange(dir, fresh, old, topsOf(either)); err != nil {
 			return err
 		}
 		return writeList(dir, list, files.Paths())
 	})
-}
-
-// exchange moves the entries of dir to old, and those of fresh to dir, as far as they exist. On failure it moves them back.
-func exchange(dir, fresh, old string, names []string) (err error) {
-	var done [][2]string
-	defer func() {
-		for i := len(done) - 1; err != nil && i >= 0; i-- {
-			err = errors.Join(err, os.Rename(done[i][1], done[i][0]))
-		}
-	}()
-	for _, name := range names {
-		for _, move := range [][2]string{{filepath.Join(dir, name), filepath.Join(old, name)}, {filepath.Join(fresh, name), filepath.Join(dir, name)}} {
-			switch failure := os.Rename(move[0], move[1]); {
-			case failure == nil:
-				done = append(done, move)
-			case !errors.Is(failure, fs.ErrNotExist):
-				return failure
-			}
-		}
-	}
-	return nil
 }
 
 // topsOf returns the first names of paths, each once.
