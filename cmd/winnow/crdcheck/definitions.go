@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/crds"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
@@ -92,8 +94,12 @@ func CheckObjects(ctx context.Context, set *crds.Set, stream []byte, stderr io.W
 	for _, kind := range kinds {
 		warnUnchecked(stderr, kind, result.Unchecked[kind])
 	}
-	if len(result.Findings) > 0 {
-		return output.Finding(fmt.Errorf("checking against --crds: %w", findingsError(result.Findings)))
+	var findings []error // which output.PrintError prints one a line
+	for _, finding := range result.Findings {
+		findings = append(findings, errors.New(plaintext.Line(finding.String())))
+	}
+	if len(findings) > 0 {
+		return output.Finding(fmt.Errorf("checking against --crds: %w", utilerrors.NewAggregate(findings)))
 	}
 	return nil
 }
@@ -104,24 +110,4 @@ const maxUnchecked = 20
 func warnUnchecked(stderr io.Writer, kind string, names []string) {
 	fmt.Fprintf(stderr, "warning: --crds has no definition of %s, not checked: %s\n", plaintext.Line(kind),
 		plaintext.Line(excerpt.Names(names, maxUnchecked)))
-}
-
-// findingsError is a list of findings, which output.PrintError prints one a line.
-type findingsError []crds.Finding
-
-func (e findingsError) Error() string {
-	lines := make([]string, len(e))
-	for i, one := range e.Errors() {
-		lines[i] = one.Error()
-	}
-	return strings.Join(lines, "; ")
-}
-
-// Errors returns the findings one by one.
-func (e findingsError) Errors() []error {
-	errs := make([]error, len(e))
-	for i, finding := range e {
-		errs[i] = errors.New(plaintext.Line(finding.String()))
-	}
-	return errs
 }
