@@ -85,15 +85,7 @@ func (i *Importer) addApplicationCatalog(ctx context.Context, at position, root 
 			i.skip(Skipped{Place: at.String(), Name: name, Reason: badName})
 			continue
 		}
-		definition, err := yamlnode.Encode(chart.application(name, c.Spec.Helm.Repository))
-		if err != nil {
-			return err
-		}
-		metadata, err := yamlnode.Encode(metadataFields{})
-		if err != nil {
-			return err
-		}
-		if err := i.take(ctx, at, definition, metadata, name); err != nil {
+		if err := i.takeApplication(ctx, at, chart.application(name, c.Spec.Helm.Repository), name); err != nil {
 			return err
 		}
 	}

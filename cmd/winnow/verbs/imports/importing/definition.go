@@ -51,11 +51,7 @@ func (i *Importer) addDefinition(ctx context.Context, at position, text []byte) 
 		return nil
 	}
 	at.exact = at.exact && bytes.Equal(definition, text)
-	encoded, err := yamlnode.Encode(metadata)
-	if err != nil {
-		return err
-	}
-	return i.take(ctx, at, definition, encoded, name)
+	return i.take(ctx, at, definition, metadata, name)
 }
 
 // unbounded returns the first reason why a document must not be read further, or cannot be edited; empty without one.

@@ -81,13 +81,5 @@ func (i *Importer) addChart(ctx context.Context, at position, entry yamlnode.Ent
 		}
 		return nil
 	}
-	definition, err := yamlnode.Encode(c.application(versions))
-	if err != nil {
-		return err
-	}
-	metadata, err := yamlnode.Encode(metadataFields{})
-	if err != nil {
-		return err
-	}
-	return i.take(ctx, at, definition, metadata, entry.Name)
+	return i.takeApplication(ctx, at, c.application(versions), entry.Name)
 }

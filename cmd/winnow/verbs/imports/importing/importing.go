@@ -66,10 +66,23 @@ func (i *Importer) skip(s Skipped) {
 	i.Skipped = append(i.Skipped, s)
 }
 
-// take adds an application, if it makes a valid catalog by itself.
-func (i *Importer) take(ctx context.Context, at position, definition, metadata []byte, name string) error {
-	files, err := candidate(definition, metadata)
+// takeApplication adds an application, without a tier, if it makes a valid catalog by itself.
+func (i *Importer) takeApplication(ctx context.Context, at position, definition application, name string) error {
+	text, err := yamlnode.Encode(definition)
 	if err != nil {
+		return err
+	}
+	return i.take(ctx, at, text, metadataFields{}, name)
+}
+
+// take adds a definition, if it makes a valid catalog by itself.
+func (i *Importer) take(ctx context.Context, at position, definition []byte, fields metadataFields, name string) error {
+	metadata, err := yamlnode.Encode(fields)
+	if err != nil {
+		return err
+	}
+	files := tree.New()
+	if err := add(files, "app", definition, metadata); err != nil { // its name is not known yet
 		return err
 	}
 	loaded, err := catalog.Load(ctx, files.FS())
@@ -90,15 +103,13 @@ func (i *Importer) take(ctx context.Context, at position, definition, metadata [
 	}
 	i.taken[name] = at.String()
 	i.count++
-	directory := path.Join(catalog.ApplicationsDirectory, name)
-	return errors.Join(i.files.Add(path.Join(directory, catalog.ApplicationFile), definition), i.files.Add(path.Join(directory, catalog.MetadataFile), metadata))
+	return add(i.files, name, definition, metadata)
 }
 
-// candidate returns a catalog with one application, whose name is not known yet.
-func candidate(definition, metadata []byte) (*tree.Tree, error) {
-	files := tree.New()
-	directory := path.Join(catalog.ApplicationsDirectory, "app")
-	return files, errors.Join(files.Add(path.Join(directory, catalog.ApplicationFile), definition), files.Add(path.Join(directory, catalog.MetadataFile), metadata))
+// add adds the files of an application, in a directory of a name.
+func add(files *tree.Tree, name string, definition, metadata []byte) error {
+	directory := path.Join(catalog.ApplicationsDirectory, name)
+	return errors.Join(files.Add(path.Join(directory, catalog.ApplicationFile), definition), files.Add(path.Join(directory, catalog.MetadataFile), metadata))
 }
 
 // violations returns the first violation of an application, and the number of the others. Lines are those of the input,
