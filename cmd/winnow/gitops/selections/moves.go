@@ -91,25 +91,16 @@ func findMoves(placements []placement) {
 // nearestTo returns the placements in the cluster of the giver, or of plain files those that have most directories in
 // common with that of the giver.
 func nearestTo(giver placement, all []*placement) []*placement {
-	var found []*placement
-	most := -1
-	for _, p := range all {
+	return revision.Best(all, func(p *placement) int {
 		sameName := p.out.Namespace == giver.out.Namespace && p.out.Name == giver.out.Name
-		if p.cluster != giver.cluster || sameName { // no cluster has two of a name
-			continue
+		switch {
+		case p.cluster != giver.cluster || sameName: // no cluster has two of a name
+			return -1
+		case giver.cluster != "":
+			return 0
 		}
-		common := 0
-		if giver.cluster == "" {
-			common = revision.CommonDirectories(giver.file, p.file)
-		}
-		if common > most {
-			most, found = common, nil
-		}
-		if common == most {
-			found = append(found, p)
-		}
-	}
-	return found
+		return revision.CommonDirectories(giver.file, p.file)
+	})
 }
 
 // holdAdopted holds what definitions lose by the selections that they enter.

@@ -117,11 +117,9 @@ func mostSimilar(to revision.Selection, all []revision.Selection, passes func(re
 	words := func(s revision.Selection) []string {
 		return strings.FieldsFunc(s.Cluster+"/"+s.File, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
 	}
-	var found []revision.Selection
-	most := -1
-	for _, s := range all {
+	return revision.Best(all, func(s revision.Selection) int {
 		if !passes(s) {
-			continue
+			return -1
 		}
 		common := 0
 		for _, word := range words(s) {
@@ -129,14 +127,8 @@ func mostSimilar(to revision.Selection, all []revision.Selection, passes func(re
 				common++
 			}
 		}
-		if common > most {
-			most, found = common, nil
-		}
-		if common == most {
-			found = append(found, s)
-		}
-	}
-	return found
+		return common
+	})
 }
 
 func (p pair) any() *revision.Selection { return cmp.Or(p.to, p.from) }

@@ -95,25 +95,32 @@ func SameDocument(sources []Source) error {
 // Nearest returns the sources of the cluster, or without a cluster those in the nearest directory, which may be one that
 // is built alone.
 func (r *Revision) Nearest(where Origin, kind string, key types.NamespacedName) []Source {
-	var nearest []Source
-	for _, s := range r.Sources {
+	return Best(r.Sources, func(s Source) int {
 		// kustomize may set a namespace that is missing in the file.
 		anywhere := key.Namespace == "" || s.Namespace == "" || s.Namespace == key.Namespace
-		if s.Cluster != where.Cluster && (where.Cluster != "" || !s.alone) || s.Kind != kind || s.Name != key.Name || !anywhere {
-			continue
+		switch {
+		case s.Cluster != where.Cluster && (where.Cluster != "" || !s.alone) || s.Kind != kind || s.Name != key.Name || !anywhere:
+			return -1
+		case where.Cluster != "":
+			return 0
 		}
-		if len(nearest) > 0 && where.Cluster == "" {
-			near, other := CommonDirectories(where.File, s.Place()), CommonDirectories(where.File, nearest[0].Place())
-			if near < other {
-				continue
-			}
-			if near > other {
-				nearest = nil
-			}
+		return CommonDirectories(where.File, s.Place())
+	})
+}
+
+// Best returns the values with the highest score, in their order, without those whose score is negative.
+func Best[T any](all []T, score func(T) int) (best []T) {
+	most := 0
+	for _, one := range all {
+		reached := score(one)
+		if reached > most {
+			most, best = reached, nil
 		}
-		nearest = append(nearest, s)
+		if reached == most {
+			best = append(best, one)
+		}
 	}
-	return nearest
+	return best
 }
 
 // ResolveOr resolves the sources of a selection in this commit. It returns the reference of the other commit for
