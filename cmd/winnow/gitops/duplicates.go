@@ -3,7 +3,6 @@
 package gitops
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -25,9 +24,7 @@ type duplicate struct {
 // of them wins is known in the cluster only.
 func (r reporter) duplicates() {
 	older, newer := duplicatesOf(r.base), duplicatesOf(r.head)
-	names := maps.Clone(older)
-	maps.Copy(names, newer)
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	for _, name := range namesIn(older, newer) {
 		before, after := older[name], newer[name]
 		untouched := func(t duplicate) bool { return t.untouched }
 		if slices.ContainsFunc(before, untouched) && len(after) > 0 && !slices.ContainsFunc(after, untouched) {

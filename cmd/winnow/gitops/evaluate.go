@@ -144,15 +144,8 @@ func (r reporter) report() {
 			r.out.Notes = append(r.out.Notes, note)
 		}
 	}
-	names := map[string]bool{}
-	for name := range r.base.nodes {
-		names[name] = true
-	}
-	for name := range r.head.nodes {
-		names[name] = true
-	}
 	var same, different []string
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	for _, name := range namesIn(r.base.nodes, r.head.nodes) {
 		before, after := r.base.nodes[name], r.head.nodes[name]
 		r.node(before, after)
 		r.remotes(before, after)

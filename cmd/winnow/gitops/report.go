@@ -41,6 +41,13 @@ func (r reporter) list(what string, names []string) {
 	r.note("%s: %s", what, excerpt.Names(names, maxListed))
 }
 
+// namesIn returns the names that either commit has, sorted.
+func namesIn[T any](base, head map[string]T) []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(base)), maps.Keys(head))
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // listed returns the name of a node in lists, empty for a directory that no Kustomization applies.
 func listed(before, after *node) string {
 	n := cmp.Or(after, before)
@@ -112,9 +119,7 @@ func (r reporter) differing(before, after *node) string {
 	}
 	for _, dir := range dirs {
 		files := []map[string]string{r.base.filesAt(dir), r.head.filesAt(dir)}
-		names := maps.Clone(files[0])
-		maps.Copy(names, files[1])
-		for _, name := range slices.Sorted(maps.Keys(names)) {
+		for _, name := range namesIn(files[0], files[1]) {
 			if files[0][name] != files[1][name] && !r.base.isBuilt(name) && !r.head.isBuilt(name) {
 				return name
 			}
@@ -197,15 +202,13 @@ func (n *node) remote() remote {
 // resourceSets reports ResourceSets, from which flux-operator creates objects in the cluster.
 func (r reporter) resourceSets() {
 	older, newer := resourceSetsOf(r.base), resourceSetsOf(r.head)
-	names := map[string]bool{}
 	leading := false
 	for _, sets := range []map[string]manifest.Object{older, newer} {
-		for name, o := range sets {
-			names[name] = true
+		for _, o := range sets {
 			leading = leading || o.MayLeadToSelection()
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	for _, name := range namesIn(older, newer) {
 		before, after := older[name], newer[name]
 		switch {
 		case !leading:

@@ -53,14 +53,9 @@ func differences(found []string, path string, a, b any) []string {
 		if !isMapping {
 			return append(found, path)
 		}
-		names := slices.Collect(maps.Keys(a))
-		for name := range other {
-			if _, both := a[name]; !both {
-				names = append(names, name)
-			}
-		}
+		names := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(other))
 		slices.Sort(names)
-		for _, name := range names {
+		for _, name := range slices.Compact(names) {
 			found = differences(found, path+"."+name, a[name], other[name])
 		}
 		return found

@@ -98,14 +98,9 @@ func differences(path string, from, to any, may func(path string) bool) (found [
 }
 
 func mappingDifferences(path string, from, to map[string]any, may func(string) bool) (found []difference) {
-	names := slices.Collect(maps.Keys(from))
-	for name := range to {
-		if _, both := from[name]; !both {
-			names = append(names, name)
-		}
-	}
+	names := slices.AppendSeq(slices.Collect(maps.Keys(from)), maps.Keys(to))
 	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Compact(names) {
 		found = append(found, differences(below(path, "."+name), from[name], to[name], may)...)
 	}
 	return found
