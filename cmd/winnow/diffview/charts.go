@@ -93,9 +93,7 @@ func chartChanges(s *diff.Selection) []change {
 			}
 			details.list = append(details.list, entry{label: label, text: riskLine(r), below: entriesOf(sentences(r))})
 		}
-		for _, note := range c.Notes {
-			details.list = append(details.list, entry{text: note})
-		}
+		details.list = append(details.list, entriesOf(c.Notes)...)
 		public := details
 		public.list = firstEntries(details.list, " risks and notes")
 		all = append(all, change{name: chartTitle(c), noun: "chart", sign: "~", headline: chartHeadline(c), details: details, public: public})

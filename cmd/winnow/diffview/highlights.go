@@ -15,32 +15,26 @@ func highlights(s *diff.Selection) []string {
 		label string
 		of    func(diff.Application) []string
 	}{
-		{"removed", func(a diff.Application) []string {
-			return textIf(a.Change == diff.Removed && a.Deleted == nil, shortCode(a.Name))
-		}},
+		{"removed", that(func(a diff.Application) bool { return a.Change == diff.Removed && a.Deleted == nil })},
 		{"removed, and deleted by Flux", removed(true)},
 		{"removed, and kept by Flux", removed(false)},
-		{"other live releases are meant", func(a diff.Application) []string { return textIf(len(a.Identity) > 0, shortCode(a.Name)) }},
+		{"other live releases are meant", that(func(a diff.Application) bool { return len(a.Identity) > 0 })},
 		{"no upgrade any more", strandedIn},
 		{"APIs removed", goneAPIs},
 		{"versions removed", versionsOf(diff.Removed)},
 		{"same version, another source", sourceChanges},
-		{"default namespace changed", func(a diff.Application) []string {
-			return textIf(a.DefaultNamespace != nil, shortCode(a.Name))
-		}},
+		{"default namespace changed", that(func(a diff.Application) bool { return a.DefaultNamespace != nil })},
 		{"major", stepsOf(diff.StepMajor)},
 		{"minor", stepsOf(diff.StepMinor)},
 		{"patch", stepsOf(diff.StepPatch)},
 		{"lower", stepsOf(diff.StepLower)},
 		{"heads of channels", headSteps},
-		{"facts changed", func(a diff.Application) []string { return textIf(len(a.Facts) > 0, shortCode(a.Name)) }},
-		{"deprecated", func(a diff.Application) []string { return textIf(a.Deprecated != "", shortCode(a.Name)) }},
+		{"facts changed", that(func(a diff.Application) bool { return len(a.Facts) > 0 })},
+		{"deprecated", that(func(a diff.Application) bool { return a.Deprecated != "" })},
 		{"channels deprecated", deprecatedChannels},
-		{"versions deprecated", func(a diff.Application) []string { return textIf(len(a.DeprecatedVersions) > 0, shortCode(a.Name)) }},
-		{"no mirror", func(a diff.Application) []string {
-			return textIf(len(a.Unmirrored) > 0 || a.Unsearched != "", shortCode(a.Name))
-		}},
-		{"added", withChange(diff.Added)},
+		{"versions deprecated", that(func(a diff.Application) bool { return len(a.DeprecatedVersions) > 0 })},
+		{"no mirror", that(func(a diff.Application) bool { return len(a.Unmirrored) > 0 || a.Unsearched != "" })},
+		{"added", that(func(a diff.Application) bool { return a.Change == diff.Added })},
 	}
 	var lines []string
 	for _, kind := range kinds {
@@ -63,14 +57,13 @@ func textIf(holds bool, text string) []string {
 	return []string{text}
 }
 
-func withChange(change diff.Change) func(diff.Application) []string {
-	return func(a diff.Application) []string { return textIf(a.Change == change, shortCode(a.Name)) }
+// that names an application for which something holds.
+func that(holds func(diff.Application) bool) func(diff.Application) []string {
+	return func(a diff.Application) []string { return textIf(holds(a), shortCode(a.Name)) }
 }
 
 func removed(deleted bool) func(diff.Application) []string {
-	return func(a diff.Application) []string {
-		return textIf(a.Deleted != nil && *a.Deleted == deleted, shortCode(a.Name))
-	}
+	return that(func(a diff.Application) bool { return a.Deleted != nil && *a.Deleted == deleted })
 }
 
 func versionsOf(change diff.Change) func(diff.Application) []string {

@@ -61,12 +61,7 @@ func classParts(c diff.Class, stat, alone bool, d detail) []part {
 	for _, group := range applications {
 		parts = append(parts, partOf(rankFold, groupFold(group)))
 	}
-	for _, group := range instances {
-		if len(group[0].public.list) > 0 || group[0].public.values != nil {
-			parts = append(parts, partOf(rankFold, groupFold(group)))
-		}
-	}
-	for _, group := range grouped(chartChanges(s)) {
+	for _, group := range slices.Concat(instances, grouped(chartChanges(s))) {
 		if len(group[0].public.list) > 0 || group[0].public.values != nil {
 			parts = append(parts, partOf(rankFold, groupFold(group)))
 		}

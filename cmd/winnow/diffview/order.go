@@ -3,6 +3,7 @@
 package diffview
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/diff"
@@ -30,28 +31,22 @@ func lossLine(l diff.Loss) string {
 
 // moves returns a line for each selection that receives applications. shown quotes names.
 func moves(s *diff.Selection, shown func(string) string) []string {
-	type group struct {
-		to          string
-		unprotected bool
-	}
-	var order []group
-	names := map[group][]string{}
-	for _, m := range s.Moves {
-		g := group{m.To, m.Unprotected}
-		if m.ToFile != "" {
-			g.to += " (" + m.ToFile + ")"
+	to := func(m diff.Move) string {
+		if m.ToFile == "" {
+			return m.To
 		}
-		if len(names[g]) == 0 {
-			order = append(order, g)
-		}
-		names[g] = append(names[g], shown(m.Application))
+		return m.To + " (" + m.ToFile + ")"
 	}
 	var lines []string
-	for _, g := range order {
-		list := excerpt.Names(names[g], maxNames)
-		route := "moves from " + shown(s.Namespace+"/"+s.Name) + " to " + shown(g.to)
+	for _, group := range groupBy(s.Moves, func(m diff.Move) string { return fmt.Sprint(to(m), m.Unprotected) }) {
+		var names []string
+		for _, m := range group {
+			names = append(names, shown(m.Application))
+		}
+		list := excerpt.Names(names, maxNames)
+		route := "moves from " + shown(s.Namespace+"/"+s.Name) + " to " + shown(to(group[0]))
 		switch {
-		case g.unprotected:
+		case group[0].Unprotected:
 			lines = append(lines, "MOVE: "+route+", and one of both has spec.push: where Flux pulls what is pushed, Winnow cannot keep it "+
 				"alive, so that it is deleted and installed again: "+list)
 		case s.Change == diff.Removed:

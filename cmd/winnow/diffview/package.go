@@ -70,26 +70,21 @@ func moreOf(n int, thing string) string {
 // channelText describes the change of a channel.
 func channelText(c diff.Channel) string {
 	text := sign(c.Change) + " channel " + excerpt.Of(c.Name)
-	var parts []string
-	add := func(holds bool, format string, args ...any) {
-		if holds {
-			parts = append(parts, fmt.Sprintf(format, args...))
-		}
-	}
+	var parts phrases
 	if h := c.Head; h != nil {
 		switch {
 		case h.From == nil:
-			add(true, "at %s", bundleText(h.To))
+			parts.add(true, "at %s", bundleText(h.To))
 		case h.To == nil:
-			add(true, "was at %s", bundleText(h.From))
+			parts.add(true, "was at %s", bundleText(h.From))
 		default:
-			add(true, "%s -> %s (%s)", bundleText(h.From), bundleText(h.To), h.Kind)
+			parts.add(true, "%s -> %s (%s)", bundleText(h.From), bundleText(h.To), h.Kind)
 		}
 	}
-	add(c.Added > 0, "%s added", plaintext.Count(c.Added, "version"))
-	add(c.Removed > 0, "%s removed", plaintext.Count(c.Removed, "version"))
-	add(len(c.Fields)+c.FieldsOmitted > 0, "its document changed")
-	add(c.Deprecated != "", "deprecated: %s", c.Deprecated)
+	parts.add(c.Added > 0, "%s added", plaintext.Count(c.Added, "version"))
+	parts.add(c.Removed > 0, "%s removed", plaintext.Count(c.Removed, "version"))
+	parts.add(len(c.Fields)+c.FieldsOmitted > 0, "its document changed")
+	parts.add(c.Deprecated != "", "deprecated: %s", c.Deprecated)
 	if len(parts) == 0 {
 		return text
 	}
@@ -181,17 +176,12 @@ func packageStat(a diff.Application) []string {
 	for _, api := range a.Package.Provides {
 		apis[api.Change]++
 	}
-	var parts []string
-	add := func(n int, text string) {
-		if n > 0 {
-			parts = append(parts, text)
-		}
-	}
-	add(stranded, fmt.Sprintf("STRANDED %d", stranded))
-	add(heads, fmt.Sprintf("heads %d", heads))
-	add(apis[diff.Removed], fmt.Sprintf("APIs -%d", apis[diff.Removed]))
-	add(apis[diff.Added], fmt.Sprintf("APIs +%d", apis[diff.Added]))
-	add(len(a.Package.Requires), fmt.Sprintf("requires %d", len(a.Package.Requires)))
+	var parts phrases
+	parts.add(stranded > 0, "STRANDED %d", stranded)
+	parts.add(heads > 0, "heads %d", heads)
+	parts.add(apis[diff.Removed] > 0, "APIs -%d", apis[diff.Removed])
+	parts.add(apis[diff.Added] > 0, "APIs +%d", apis[diff.Added])
+	parts.add(len(a.Package.Requires) > 0, "requires %d", len(a.Package.Requires))
 	return parts
 }
 

@@ -13,30 +13,25 @@ import (
 
 // statOf summarizes the changes of an application in a few words.
 func statOf(a diff.Application) string {
-	var parts []string
-	add := func(holds bool, format string, args ...any) {
-		if holds {
-			parts = append(parts, fmt.Sprintf(format, args...))
-		}
-	}
-	add(a.Change == diff.Removed, "removed %s", byCause(a.Cause))
+	var parts phrases
+	parts.add(a.Change == diff.Removed, "removed %s", byCause(a.Cause))
 	if a.Deleted != nil {
 		parts = append(parts, map[bool]string{true: "Flux deletes it", false: "Flux keeps it"}[*a.Deleted])
 	}
-	add(a.Change == diff.Added, "added")
-	add(a.Adopted, "adopted")
-	add(a.Untouched, "Flux leaves it alone")
-	add(a.Change == diff.Unchanged && !a.Untouched, "as it is")
+	parts.add(a.Change == diff.Added, "added")
+	parts.add(a.Adopted, "adopted")
+	parts.add(a.Untouched, "Flux leaves it alone")
+	parts.add(a.Change == diff.Unchanged && !a.Untouched, "as it is")
 	if h := a.Highest; h != nil {
-		add(true, "%s -> %s %s", h.From, h.To, h.Kind)
+		parts.add(true, "%s -> %s %s", h.From, h.To, h.Kind)
 	}
-	add(len(a.Identity) > 0, "IDENTITY")
-	add(a.SourceChanged, "another chart")
+	parts.add(len(a.Identity) > 0, "IDENTITY")
+	parts.add(a.SourceChanged, "another chart")
 	parts = append(parts, packageStat(a)...)
 	parts = append(parts, versionStat(a)...)
-	add(a.DefaultNamespace != nil, "DEFAULT NAMESPACE")
+	parts.add(a.DefaultNamespace != nil, "DEFAULT NAMESPACE")
 	if v := a.Values; v != nil {
-		add(true, "values +%d -%d", v.Added, v.Removed)
+		parts.add(true, "values +%d -%d", v.Added, v.Removed)
 	}
 	logos := 0
 	for _, f := range a.Fields {
@@ -45,16 +40,26 @@ func statOf(a diff.Application) string {
 		}
 	}
 	fields := len(a.Fields) + a.FieldsOmitted - logos
-	add(logos > 0, "logo")
-	add(fields > 0, "%s", plaintext.Count(fields, "field"))
-	add(len(a.Facts) > 0, "%s", plaintext.Count(len(a.Facts), "fact"))
-	add(a.Deprecated != "", "deprecated")
-	add(len(a.DeprecatedVersions) > 0, "%s deprecated", plaintext.Count(len(a.DeprecatedVersions), "version"))
-	add(len(a.Unmirrored) > 0 || a.Unsearched != "", "no mirror")
+	parts.add(logos > 0, "logo")
+	parts.add(fields > 0, "%s", plaintext.Count(fields, "field"))
+	parts.add(len(a.Facts) > 0, "%s", plaintext.Count(len(a.Facts), "fact"))
+	parts.add(a.Deprecated != "", "deprecated")
+	parts.add(len(a.DeprecatedVersions) > 0, "%s deprecated", plaintext.Count(len(a.DeprecatedVersions), "version"))
+	parts.add(len(a.Unmirrored) > 0 || a.Unsearched != "", "no mirror")
 	if len(parts) == 0 {
 		return "updated"
 	}
 	return strings.Join(parts, ", ")
+}
+
+// phrases are the parts of a text.
+type phrases []string
+
+// add adds a phrase if it holds.
+func (p *phrases) add(holds bool, format string, args ...any) {
+	if holds {
+		*p = append(*p, fmt.Sprintf(format, args...))
+	}
 }
 
 // versionStat counts the changed versions of an application.
