@@ -39,6 +39,11 @@ func ReadInputs(ctx context.Context, place string, stdin io.Reader) ([]Input, er
 	return []Input{{Label(place), content}}, err
 }
 
+// ReadFile reads a file that must not have more bytes than the limit. It returns once the context is done, as Read does.
+func ReadFile(ctx context.Context, name string, limit int64) ([]byte, error) {
+	return Read(ctx, name, nil, func(in io.Reader) ([]byte, error) { return ReadBounded(name, in, limit) })
+}
+
 // Read reads a file or, for "-", standard input. It returns once the context is done, though neither the open of a
 // named pipe nor the read from a pipe or a terminal ends with it.
 func Read[T any](ctx context.Context, place string, stdin io.Reader, read func(io.Reader) (T, error)) (T, error) {

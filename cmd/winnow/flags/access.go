@@ -8,7 +8,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -101,7 +100,7 @@ func (o *Access) addAuthorities(ctx context.Context, config *tls.Config) error {
 	if o.caFile == "" {
 		return nil
 	}
-	content, err := readCertificates(ctx, o.caFile)
+	content, err := files.ReadFile(ctx, o.caFile, maxCertificates)
 	if err != nil {
 		return err
 	}
@@ -118,23 +117,17 @@ func (o *Access) addCertificate(ctx context.Context, config *tls.Config) error {
 	if o.certFile == "" {
 		return nil
 	}
-	certificate, err := readCertificates(ctx, o.certFile)
+	certificate, err := files.ReadFile(ctx, o.certFile, maxCertificates)
 	if err != nil {
 		return err
 	}
-	key, err := readCertificates(ctx, o.keyFile)
+	key, err := files.ReadFile(ctx, o.keyFile, maxCertificates)
 	if err != nil {
 		return err
 	}
 	pair, err := tls.X509KeyPair(certificate, key)
 	config.Certificates = []tls.Certificate{pair}
 	return err
-}
-
-func readCertificates(ctx context.Context, file string) ([]byte, error) {
-	return files.Read(ctx, file, nil, func(in io.Reader) ([]byte, error) {
-		return files.ReadBounded(file, in, maxCertificates)
-	})
 }
 
 // Allowing returns the options with a further host without TLS.

@@ -32,7 +32,7 @@ func defaultFunctionCatalogs(ctx context.Context, notes io.Writer) ([]string, er
 		return nil, nil // a user without a home has no configuration
 	}
 	file := filepath.Join(dir, "winnow", "functions.yaml")
-	content, err := files.Read(ctx, file, nil, func(in io.Reader) ([]byte, error) { return files.ReadBounded(file, in, maxDefaults) })
+	content, err := files.ReadFile(ctx, file, maxDefaults)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -110,9 +109,7 @@ func readKey(ctx context.Context, file string) (*receipt.PrivateKey, error) {
 	if file == "" {
 		return nil, errors.New("--sign-key is missing: winnow fleet reads only what a key of the cluster has signed")
 	}
-	content, err := files.Read(ctx, file, nil, func(in io.Reader) ([]byte, error) {
-		return files.ReadBounded(file, in, receipt.MaxKey)
-	})
+	content, err := files.ReadFile(ctx, file, receipt.MaxKey)
 	if err != nil {
 		return nil, fmt.Errorf("--sign-key: %w", err)
 	}
