@@ -82,6 +82,16 @@ func Write(w io.Writer, format string, v View) error {
 	return err
 }
 
+// WriteRedacted prints a view as Write does, and changes the text by redact, such as WithoutUsers.
+func WriteRedacted(w io.Writer, format string, v View, redact func(string) string) error {
+	var text strings.Builder
+	if err := Write(&text, format, v); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, redact(text.String()))
+	return err
+}
+
 // Encode writes a value as JSON or YAML.
 func Encode(w io.Writer, format string, value any) error {
 	if format == FormatJSON {

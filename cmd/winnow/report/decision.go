@@ -88,7 +88,11 @@ func NamesOf(result selection.Result) []string {
 
 // UnknownApplication is the error for an application that no source has, with those that resemble it.
 func UnknownApplication(name string, known []string) error {
-	err := fmt.Errorf("no source has %q", name)
+	return UnknownName(fmt.Errorf("no source has %q", name), name, known)
+}
+
+// UnknownName returns an error about an unknown name as a finding, with the known names that resemble it.
+func UnknownName(err error, name string, known []string) error {
 	if near := spelling.Nearest(name, known); len(near) > 0 {
 		err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))
 	}

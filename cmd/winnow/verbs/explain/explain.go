@@ -22,7 +22,6 @@ import (
 	"github.com/winnow-dev/winnow/render/explained"
 	"github.com/winnow-dev/winnow/render/mention"
 	"github.com/winnow-dev/winnow/render/selection"
-	"github.com/winnow-dev/winnow/render/spelling"
 )
 
 // explainOptions are the flags of winnow explain.
@@ -206,23 +205,14 @@ func (o *explainOptions) runInstance(ctx context.Context, stdin io.Reader, stdou
 	cs := o.Selection.CatalogSelection
 	in, err := explained.Explain(ctx, sources, cs, o.instance)
 	if errors.Is(err, explained.ErrNoInstance) {
-		err = fmt.Errorf("%w: %q", err, o.instance)
-		if near := spelling.Nearest(o.instance, slices.Collect(maps.Keys(cs.Spec.Instances))); len(near) > 0 {
-			err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))
-		}
-		return output.Finding(err)
+		return report.UnknownName(fmt.Errorf("%w: %q", err, o.instance), o.instance, slices.Collect(maps.Keys(cs.Spec.Instances)))
 	}
 	if err != nil {
 		return output.Unusable(o.Placed(err))
 	}
 	o.WarnUnmatched(notes, mention.UnmatchedOf(sources, options.Mentions))
 	out := newInstanceExplanation(in, unresolvedOf(in, o))
-	var text strings.Builder
-	if err := output.Write(&text, o.output.Value, out); err != nil {
-		return err
-	}
-	_, err = io.WriteString(stdout, output.WithoutPasswords(text.String()))
-	return err
+	return output.WriteRedacted(stdout, o.output.Value, out, output.WithoutPasswords)
 }
 
 // unresolvedOf returns the summary of an instance that may not be installed.

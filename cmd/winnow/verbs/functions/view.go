@@ -103,11 +103,8 @@ func (o *viewOptions) run(ctx context.Context, where string, name []string, stdo
 	}
 	list.add(source, chosen)
 	list.warn(notes, source.Warnings.Omitted)
-	var text strings.Builder
-	if err := output.Write(&text, o.output.Value, list); err != nil {
-		return err
-	}
-	if _, err := io.WriteString(stdout, output.WithoutUsers(text.String())); err != nil { // a catalog may have some in its addresses
+	// A catalog may have users in its addresses.
+	if err := output.WriteRedacted(stdout, o.output.Value, list, output.WithoutUsers); err != nil {
 		return err
 	}
 	return invalid

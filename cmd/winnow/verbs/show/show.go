@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -82,12 +81,7 @@ func (o *showOptions) run(ctx context.Context, stdout io.Writer, name string) er
 		return output.Unusable(err)
 	}
 	shown.Catalog, shown.Digest, shown.Lists = o.catalogs[0], source.Digest, report.ListsByMember(source.Catalog)[name]
-	var text strings.Builder
-	if err := output.Write(&text, o.output.Value, shown); err != nil {
-		return err
-	}
-	_, err = io.WriteString(stdout, output.WithoutPasswords(text.String()))
-	return err
+	return output.WriteRedacted(stdout, o.output.Value, shown, output.WithoutPasswords)
 }
 
 func namesOf(applications []*catalog.Application) []string {
