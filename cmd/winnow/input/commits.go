@@ -96,11 +96,7 @@ func OpenRendered(access *flags.Access) promotions.Open {
 
 // PullRendered pulls a rendered artifact.
 func PullRendered(ctx context.Context, address string, access *flags.Access) (oci.Rendered, error) {
-	reference, err := oci.ParseReference(address)
-	if err != nil {
-		return oci.Rendered{}, fmt.Errorf("%s: %w", address, err)
-	}
-	repository, err := access.Connect(ctx, reference, nil)
+	repository, err := artifact{where: address, access: access}.connect(ctx)
 	if err != nil {
 		return oci.Rendered{}, fmt.Errorf("%s: %w", address, err)
 	}

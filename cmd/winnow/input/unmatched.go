@@ -43,9 +43,9 @@ func (o *Options) ExplainEmpty(err error, sources []selection.Source, options re
 	return err
 }
 
-// Placed prefixes the error of a field with the position of the field in the file.
+// Placed prefixes the error of a field with the position of the field in the file, if there is one.
 func (o *Options) Placed(err error) error {
-	if refused, ok := errors.AsType[*render.Error](err); ok && refused.Field != "" {
+	if refused, ok := errors.AsType[*render.Error](err); ok && refused.Field != "" && o.Selection != nil {
 		return fmt.Errorf("%s: %w", o.Selection.Place(fieldOf(refused)), err)
 	}
 	return err

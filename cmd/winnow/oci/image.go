@@ -4,13 +4,9 @@ package oci
 
 import (
 	"context"
-	"errors"
 	"strings"
 
-	"oras.land/oras-go/v2/errdef"
 	ociregistry "oras.land/oras-go/v2/registry"
-
-	"github.com/winnow-dev/winnow/registry"
 )
 
 // ParseImage parses the name of an image as Docker does: without a host it is one of Docker Hub. Its errors do not name the
@@ -30,9 +26,6 @@ func ParseImage(image string) (ociregistry.Reference, error) {
 
 // Digest returns the digest of the manifest, or of the index, that the reference names. The registry's content has it.
 func (r *Repository) Digest(ctx context.Context) (string, error) {
-	manifest, _, err := registry.FetchManifest(ctx, r.remote, r.remote.Reference.Reference)
-	if errors.Is(err, errdef.ErrNotFound) {
-		return "", r.notFound(err)
-	}
-	return manifest.Digest.String(), r.advise(err)
+	manifest, _, err := r.fetchManifest(ctx)
+	return manifest.Digest.String(), err
 }

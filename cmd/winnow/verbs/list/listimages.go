@@ -52,12 +52,12 @@ func (o *listOptions) addCharts(ctx context.Context, in charts.Input, list *imag
 	}
 	if o.Selection != nil {
 		if in.Unmirrored, err = charts.Unmirrored(o.Selection.CatalogSelection); err != nil {
-			return nil, o.placed(err)
+			return nil, o.Placed(err)
 		}
 	}
 	found, err := charts.Find(ctx, in)
 	if err != nil {
-		return nil, o.placed(err)
+		return nil, o.Placed(err)
 	}
 	renderer, err := o.charts.Renderer(ctx, &o.Access)
 	if err != nil {
@@ -77,14 +77,6 @@ func (o *listOptions) addCharts(ctx context.Context, in charts.Input, list *imag
 		incomplete[r.Application] = failed[r.Application]
 	}
 	return incomplete, nil
-}
-
-// placed is Placed, for a list without a selection as well.
-func (o *listOptions) placed(err error) error {
-	if o.Selection == nil {
-		return err
-	}
-	return o.Placed(err)
 }
 
 // addValues adds the images in the default values of applications whose charts do not tell all of them.
