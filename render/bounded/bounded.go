@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bounded reads files of catalogs, which are untrusted, within bounds. It must not know what is in them.
+// Package bounded reads files of catalogs, which are untrusted, and what programs print, within bounds. It must not know what
+// is in them.
 package bounded
 
 import (
@@ -56,4 +57,22 @@ func content(opened fs.File, size int64, limit int) ([]byte, error) {
 	buffer := bytes.NewBuffer(make([]byte, 0, min(max(size, 0), int64(limit))+bytes.MinRead))
 	_, err := buffer.ReadFrom(io.LimitReader(opened, int64(limit)+1))
 	return buffer.Bytes(), err
+}
+
+// Buffer keeps what is written up to a limit, and drops the rest.
+type Buffer struct {
+	Kept []byte
+	Most int64
+	// Exceed is called when the limit is exceeded; may be nil.
+	Exceed func()
+}
+
+// Write is part of io.Writer. It never fails: Exceed may stop the writer.
+func (b *Buffer) Write(p []byte) (int, error) {
+	room := b.Most - int64(len(b.Kept))
+	if int64(len(p)) > room && b.Exceed != nil {
+		b.Exceed()
+	}
+	b.Kept = append(b.Kept, p[:min(int64(len(p)), room)]...)
+	return len(p), nil
 }

@@ -4,9 +4,11 @@ package bounded_test
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/fstest"
@@ -58,5 +60,27 @@ func TestContentInMemoryIsNotCopied(t *testing.T) {
 	got, err := bounded.ReadFile(held.FS(), "a", 100)
 	if err != nil || &got[0] != &content[0] {
 		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestBufferKeepsTheBeginning(t *testing.T) {
+	for text, exceeds := range map[string]int{"": 0, "1234": 0, "12345": 0, "123456": 1} {
+		exceeded := 0
+		kept := &bounded.Buffer{Most: 5, Exceed: func() { exceeded++ }}
+		if n, err := io.Copy(kept, strings.NewReader(text)); n != int64(len(text)) || err != nil {
+			t.Errorf("%q: %d bytes, %v", text, n, err)
+		}
+		if string(kept.Kept) != text[:min(len(text), 5)] || exceeded != exceeds {
+			t.Errorf("%q: kept %q, and the limit was exceeded %d times", text, kept.Kept, exceeded)
+		}
+	}
+	several := &bounded.Buffer{Most: 5}
+	for _, text := range []string{"123", "456", "789"} {
+		if _, err := several.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if string(several.Kept) != "12345" {
+		t.Errorf("kept %q of several texts", several.Kept)
 	}
 }

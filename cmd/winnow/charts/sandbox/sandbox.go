@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/rendering"
+	"github.com/winnow-dev/winnow/render/bounded"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -56,14 +57,14 @@ func (s *Sandbox) Render(ctx context.Context, request rendering.Request) (answer
 
 // run runs the process and returns its output.
 func (s *Sandbox) run(ctx context.Context, input []byte) ([]byte, error) {
-	bounded, end := context.WithCancelCause(ctx)
+	limited, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	timer := time.AfterFunc(s.limits.Time, func() { end(&LimitError{"time", s.limits}) })
 	defer timer.Stop()
-	output := &limitedBuffer{most: s.limits.Output, exceed: func() { end(&LimitError{"output", s.limits}) }}
-	messages := &limitedBuffer{most: maxMessages}
+	output := &bounded.Buffer{Most: s.limits.Output, Exceed: func() { end(&LimitError{"output", s.limits}) }}
+	messages := &bounded.Buffer{Most: maxMessages}
 
-	cmd := exec.CommandContext(bounded, program) // which kills it at the end of the context
+	cmd := exec.CommandContext(limited, program) // which kills it at the end of the context
 	cmd.Path, cmd.Err = s.executable, nil        // this program, whatever its name is and where it lies
 	cmd.Args = []string{program, Verb}
 	cmd.Env = []string{"GOMAXPROCS=2", "GOTRACEBACK=none"}
@@ -72,17 +73,17 @@ func (s *Sandbox) run(ctx context.Context, input []byte) ([]byte, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting the process that renders charts: %w", err)
 	}
-	go watchMemory(bounded, cmd.Process.Pid, s.limits.Memory, func() { end(&LimitError{"memory", s.limits}) })
+	go watchMemory(limited, cmd.Process.Pid, s.limits.Memory, func() { end(&LimitError{"memory", s.limits}) })
 	err := cmd.Wait()
-	switch exceeded, ok := errors.AsType[*LimitError](context.Cause(bounded)); {
+	switch exceeded, ok := errors.AsType[*LimitError](context.Cause(limited)); {
 	case ok:
 		return nil, exceeded
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		return nil, s.failure(cmd.ProcessState.ExitCode(), string(messages.kept), err)
+		return nil, s.failure(cmd.ProcessState.ExitCode(), string(messages.Kept), err)
 	}
-	return output.kept, nil
+	return output.Kept, nil
 }
 
 // failure returns the error for a process that has failed.
@@ -99,21 +100,3 @@ func (s *Sandbox) failure(code int, messages string, err error) error {
 
 // maxMessages bounds what is kept of the standard error of a process, in bytes.
 const maxMessages = 4 << 10
-
-// limitedBuffer keeps what is written up to a limit, and drops the rest.
-type limitedBuffer struct {
-	kept []byte
-	most int64
-	// exceed is called when the limit is exceeded; may be nil.
-	exceed func()
-}
-
-// Write is part of io.Writer. It never fails, because the process is killed instead.
-func (b *limitedBuffer) Write(p []byte) (int, error) {
-	room := b.most - int64(len(b.kept))
-	if int64(len(p)) > room && b.exceed != nil {
-		b.exceed()
-	}
-	b.kept = append(b.kept, p[:min(int64(len(p)), room)]...)
-	return len(p), nil
-}

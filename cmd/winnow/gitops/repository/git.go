@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/bounded"
 )
 
 // Bounds of the output of git.
@@ -188,7 +189,7 @@ func (g Git) stream(ctx context.Context, stdin io.Reader, read func(*bufio.Reade
 	defer cancel()
 	cmd := g.command(ctx, args...)
 	cmd.Stdin = stdin
-	message := &firstBytes{limit: maxGitMessage}
+	message := &bounded.Buffer{Most: maxGitMessage}
 	cmd.Stderr = message
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -206,19 +207,7 @@ func (g Git) stream(ctx context.Context, stdin io.Reader, read func(*bufio.Reade
 	case failure != nil && !errors.Is(failure, io.EOF) && !errors.Is(failure, io.ErrUnexpectedEOF):
 		return failure
 	case err != nil:
-		return fmt.Errorf("git %s: %w: %s", args[0], err, plaintext.Line(message.String()))
+		return fmt.Errorf("git %s: %w: %s", args[0], err, plaintext.Line(string(message.Kept)))
 	}
 	return failure
-}
-
-// firstBytes is a buffer that keeps the first bytes and discards the rest.
-type firstBytes struct {
-	bytes.Buffer
-	limit int
-}
-
-// Write never fails.
-func (h *firstBytes) Write(p []byte) (int, error) {
-	h.Buffer.Write(p[:min(len(p), max(0, h.limit-h.Len()))])
-	return len(p), nil
 }

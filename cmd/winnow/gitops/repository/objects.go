@@ -11,6 +11,7 @@ import (
 	"os/exec"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/bounded"
 )
 
 // Blob is a file of Git.
@@ -25,7 +26,7 @@ type Objects struct {
 	cmd      *exec.Cmd
 	in       io.WriteCloser
 	out      *bufio.Reader
-	stderr   *firstBytes
+	stderr   *bounded.Buffer
 	contents map[string][]byte
 	bytes    int64
 }
@@ -42,7 +43,7 @@ var ErrTooLarge = errors.New("too large")
 // Open starts git cat-file, which reads the blobs. The caller closes the objects.
 func (g Git) Open(ctx context.Context) (*Objects, error) {
 	cmd := g.command(ctx, "cat-file", "--batch")
-	o := &Objects{cmd: cmd, stderr: &firstBytes{limit: maxGitMessage}, contents: map[string][]byte{}}
+	o := &Objects{cmd: cmd, stderr: &bounded.Buffer{Most: maxGitMessage}, contents: map[string][]byte{}}
 	cmd.Stderr = o.stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -88,7 +89,7 @@ func (o *Objects) read(file Blob) ([]byte, error) {
 }
 
 func (o *Objects) failed(err error) error {
-	return fmt.Errorf("reading files of Git: %w: %s", err, plaintext.Line(o.stderr.String()))
+	return fmt.Errorf("reading files of Git: %w: %s", err, plaintext.Line(string(o.stderr.Kept)))
 }
 
 // readBlob reads a blob in the format of cat-file: a header, the content and a line break.
