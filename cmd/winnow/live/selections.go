@@ -9,7 +9,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
@@ -72,11 +71,11 @@ func (c *Cluster) Selection(ctx context.Context, key types.NamespacedName) (*Sel
 
 func selectionOf(object *unstructured.Unstructured) (*Selection, error) {
 	object.SetManagedFields(nil)
-	s := &Selection{CatalogSelection: &v1alpha1.CatalogSelection{}, Object: object}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, s.CatalogSelection); err != nil {
-		return nil, fmt.Errorf("decoding the CatalogSelection %s/%s: %w", object.GetNamespace(), object.GetName(), err)
+	cs, err := decode[v1alpha1.CatalogSelection](object)
+	if err != nil {
+		return nil, err
 	}
-	return s, nil
+	return &Selection{CatalogSelection: cs, Object: object}, nil
 }
 
 // get reads an object of a kind that Flux or Winnow reconciles.

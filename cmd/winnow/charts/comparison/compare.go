@@ -177,16 +177,11 @@ func (s state) look(p pair, from, to charts.Rendered) diff.Chart {
 		From: was.Manifests, To: is.Manifests, Namespace: p.toUse.Namespace, Unread: newlyUnread(was, is), MirrorOf: s.mirrorOf,
 	}.Compare()
 	c := diff.Chart{IsFinding: len(problems) > 0, Risks: risks, Added: changes.Added, Removed: changes.Removed, Changed: changes.Changed, Diff: changes.Diff}
-	c.Notes = append(append(problems, is.Notes...), openNote(p)...)
-	return c
-}
-
-// openNote states that values are not known.
-func openNote(p pair) []string {
-	if !p.toUse.IsOpen {
-		return nil
+	c.Notes = append(problems, is.Notes...)
+	if p.toUse.IsOpen {
+		c.Notes = append(c.Notes, "values that only the cluster has are not read")
 	}
-	return []string{"values that only the cluster has are not read"}
+	return c
 }
 
 // unrendered returns why a chart has no render, empty where it has one.

@@ -71,18 +71,16 @@ func timingFields() []string {
 }
 
 // Content returns as YAML the fields that determine the objects that the Kustomization applies.
-func (k *Kustomization) Content() string {
-	spec, _, _ := unstructured.NestedMap(k.Object.Object, "spec")
-	for _, field := range timingFields() {
-		delete(spec, field)
-	}
-	return YAMLOf(spec)
-}
+func (k *Kustomization) Content() string { return k.specWithout(timingFields()...) }
 
 // Transforms returns as YAML the fields that change the objects in the directory of the Kustomization.
 func (k *Kustomization) Transforms() string {
+	return k.specWithout(append(timingFields(), "path", "sourceRef")...)
+}
+
+func (k *Kustomization) specWithout(fields ...string) string {
 	spec, _, _ := unstructured.NestedMap(k.Object.Object, "spec")
-	for _, field := range append(timingFields(), "path", "sourceRef") {
+	for _, field := range fields {
 		delete(spec, field)
 	}
 	return YAMLOf(spec)

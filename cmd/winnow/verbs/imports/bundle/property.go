@@ -63,10 +63,7 @@ func checkDependency(one Property) string {
 		return checkAPI(one.Value)
 	case TypePackage:
 		var value struct{ PackageName, Version string }
-		if err := json.Unmarshal(one.Value, &value); err != nil {
-			return wants("packageName", "version")
-		}
-		if value.PackageName == "" || value.Version == "" {
+		if json.Unmarshal(one.Value, &value) != nil || value.PackageName == "" || value.Version == "" {
 			return wants("packageName", "version")
 		}
 		if _, err := semver.ParseRange(value.Version); err != nil {
