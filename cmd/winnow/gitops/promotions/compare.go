@@ -165,14 +165,6 @@ func (s stage) hold(base, head *revision.Revision, held *diff.Held) {
 	held.Approve = []string{diff.DigestApproval(s.after.Digest, s.former)}
 }
 
-// files returns the files that the OCIRepository is built of.
-func (s stage) files() []string {
-	if slices.Contains(s.to.Inputs, s.to.File) {
-		return s.to.Inputs
-	}
-	return append([]string{s.to.File}, s.to.Inputs...)
-}
-
 // annotation matches what is before the value of the annotation, in an object or in a patch.
 var annotation = regexp.MustCompile(`catalog\.winnow\.dev(?:/|~1)approve["']?(?:[\s,]+["']?value["']?)?\s*:\s*["']?`)
 
@@ -180,7 +172,7 @@ var annotation = regexp.MustCompile(`catalog\.winnow\.dev(?:/|~1)approve["']?(?:
 // because a reviewer does not see what it has.
 func (s stage) written(r *revision.Revision, value string) (count int) {
 	contents := slices.Clone(r.Removed)
-	for _, file := range s.files() {
+	for _, file := range s.to.Files() {
 		contents = append(contents, r.Content(file))
 	}
 	for _, content := range contents {
@@ -218,7 +210,7 @@ func (s stage) place(head *revision.Revision, paths []string, compared *diff.Sel
 		return
 	}
 	var having []string
-	for _, file := range s.files() {
+	for _, file := range s.to.Files() {
 		if content := head.Inputs[file]; s.to.Cluster == "" || hasStage(content, s.to.Name, s.after.Digest) {
 			having = append(having, file)
 		}

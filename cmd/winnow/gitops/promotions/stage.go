@@ -113,7 +113,7 @@ func newStage(base *revision.Revision, s *stage) *stage {
 	for _, same := range base.Nearest(s.to.Origin, s.to.Kind, types.NamespacedName{Namespace: s.to.Namespace, Name: s.to.Name}) {
 		s.former = append(s.former, same.Annotations[v1alpha1.ApproveAnnotation])
 	}
-	for _, file := range s.files() {
+	for _, file := range s.to.Files() {
 		found, _ := stagefile.Find(base.Inputs[file]) // a file that is no YAML has none: former has what takes effect
 		for _, in := range found {
 			if in.Name == s.to.Name {

@@ -54,7 +54,7 @@ func placeApprovals(head *revision.Revision, paths []string, all []compares) {
 		return
 	}
 	for _, s := range head.Selections {
-		for _, file := range filesOf(s) {
+		for _, file := range s.Files() {
 			a.users[file] = append(a.users[file], s)
 		}
 	}
@@ -71,14 +71,6 @@ func isHeld(s *diff.Selection) bool {
 
 func keyOf(s revision.Selection) string {
 	return strings.Join([]string{s.Cluster, s.Kustomization, s.File, s.Namespace, s.Name}, "\x00")
-}
-
-// filesOf returns the files that a selection is built of.
-func filesOf(s revision.Selection) []string {
-	if slices.Contains(s.Inputs, s.File) {
-		return s.Inputs
-	}
-	return append(slices.Clone(s.Inputs), s.File)
 }
 
 // place sets the file that takes the approval of a selection: the one with its list; or, without a list, the one of which
@@ -179,7 +171,7 @@ func byPatch(s revision.Selection) string {
 // built.
 func (a *approvals) candidates(s revision.Selection) []string {
 	var found []string
-	for _, file := range filesOf(s) {
+	for _, file := range s.Files() {
 		if a.mention(file, s).name != "" {
 			found = append(found, file)
 		}

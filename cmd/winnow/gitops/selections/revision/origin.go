@@ -51,6 +51,14 @@ func (o Origin) Place() string {
 	return o.File
 }
 
+// Files returns the files that the object is built of, with its own.
+func (o Origin) Files() []string {
+	if slices.Contains(o.Inputs, o.File) {
+		return o.Inputs
+	}
+	return append(slices.Clone(o.Inputs), o.File)
+}
+
 // In returns what has the object: the directory of its cluster, or without a build its file.
 func (o Origin) In() string { return cmp.Or(o.Cluster, o.File) }
 
