@@ -93,7 +93,7 @@ func instanceChanges(before, now Definition) []Change {
 		return changes
 	}
 	change := before.change(v1alpha1.InstanceUpgradeReason)
-	if isLower(from, to) {
+	if IsLower(from, to) {
 		change.Reason, change.Versions = v1alpha1.VersionRemovalReason, before.Versions
 	}
 	change.From, change.To = from, to

@@ -26,8 +26,8 @@ func majorRise(older, newer []string) (from, to string, rises bool) {
 	return before.Original(), now.Original(), now.Major() > before.Major()
 }
 
-// isLower reports whether the second of two semantic versions is lower.
-func isLower(from, to string) bool {
+// IsLower reports whether the second of two semantic versions is lower.
+func IsLower(from, to string) bool {
 	before, err := semver.NewVersion(from)
 	if err != nil {
 		return false

@@ -4,6 +4,7 @@ package unread
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	chart "helm.sh/helm/v4/pkg/chart/v2"
@@ -36,12 +37,9 @@ func (r *reads) declared(c *chart.Chart) {
 
 // declares reports whether Chart.yaml lists a chart in a chart, whose key is then its name there, or its alias.
 func declares(c, sub *chart.Chart) bool {
-	for _, d := range c.Metadata.Dependencies {
-		if d.Name == sub.Name() && chartutil.IsCompatibleRange(d.Version, sub.Metadata.Version) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Metadata.Dependencies, func(d *chart.Dependency) bool {
+		return d.Name == sub.Name() && chartutil.IsCompatibleRange(d.Version, sub.Metadata.Version)
+	})
 }
 
 // path adds the key that a dotted path begins with.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
+	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -38,7 +39,7 @@ func outdated(published []selections.Published) []Instance {
 			}
 			facts := d.Application.Metadata.Versions.Of(in.Version)
 			latest, number := latestOf(d.Application, d.Versions)
-			if isLower(facts.Numbered(), number) {
+			if safeguard.IsLower(number, facts.Numbered()) {
 				k := key{in.Name, in.Application, cmp.Or(facts.Label, in.Version), latest}
 				clusters[k] = append(clusters[k], p.In())
 			}

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/Masterminds/semver/v3"
-
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection/numbered"
 )
 
@@ -112,7 +111,7 @@ func deprecated(columns []*Column, rows []*Row) (all []Deprecated) {
 // available returns the upgrades in the order of the rows.
 func available(columns []*Column, rows []*Row) (all []Available) {
 	lower := func(cell *Cell, of *Application) []string {
-		if of == nil || cell.State == StateOut || !isLower(cell.Number, of.LatestNumber) {
+		if of == nil || cell.State == StateOut || !safeguard.IsLower(of.LatestNumber, cell.Number) {
 			return nil
 		}
 		return []string{cell.Latest}
@@ -127,15 +126,6 @@ func available(columns []*Column, rows []*Row) (all []Available) {
 		}
 	}
 	return all
-}
-
-func isLower(version, than string) bool {
-	a, err := semver.NewVersion(version)
-	if err != nil {
-		return false
-	}
-	b, err := semver.NewVersion(than)
-	return err == nil && a.LessThan(b)
 }
 
 // behind returns the clusters whose catalog, or artifact, is not the newest of its repository, by repository and revision, and
