@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
 )
@@ -174,7 +175,7 @@ func fieldEntries(label wording, fields []diff.Field, omitted int) []entry {
 // in their text.
 func statements[T any](all []T, name, text func(T) string) []entry {
 	var list []entry
-	for _, group := range groupBy(all, text) {
+	for _, group := range lists.GroupBy(all, text) {
 		e := entry{text: text(group[0])}
 		for _, one := range group {
 			e.names = append(e.names, name(one))
@@ -185,21 +186,4 @@ func statements[T any](all []T, name, text func(T) string) []entry {
 		list = append(list, e)
 	}
 	return list
-}
-
-// groupBy groups values by text, in the order of the first value of each group.
-func groupBy[T any](all []T, text func(T) string) [][]T {
-	var groups [][]T
-	indexes := map[string]int{}
-	for _, one := range all {
-		key := text(one)
-		i, known := indexes[key]
-		if !known {
-			i = len(groups)
-			indexes[key] = i
-			groups = append(groups, nil)
-		}
-		groups[i] = append(groups[i], one)
-	}
-	return groups
 }

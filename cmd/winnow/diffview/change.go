@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
 )
@@ -22,7 +23,7 @@ type change struct {
 
 // grouped groups the changes with the same content.
 func grouped(all []change) [][]change {
-	return groupBy(all, func(c change) string { return c.sign + c.headline + "\n" + c.details.terminal() })
+	return lists.GroupBy(all, func(c change) string { return c.sign + c.headline + "\n" + c.details.terminal() })
 }
 
 func namesOf(group []change) []string {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
@@ -75,7 +76,7 @@ func (d detail) cut(b block) block {
 func briefChanges(s *diff.Selection) block {
 	b := block{whole: true}
 	for _, all := range [][]change{applicationChanges(s, statOf), instanceChanges(s)} {
-		for _, group := range groupBy(all, func(c change) string { return c.sign + " " + c.headline }) {
+		for _, group := range lists.GroupBy(all, func(c change) string { return c.sign + " " + c.headline }) {
 			text := title(group)
 			if len(group) > maxInline {
 				text += ": " + strings.Join(namesOf(group)[:maxInline], ", ") + ", ..."

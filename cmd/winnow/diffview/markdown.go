@@ -117,7 +117,7 @@ func summaryMarkdown(s *diff.Selection, instances [][]change, c diff.Class, alon
 		}
 		blocks = append(blocks, b)
 	}
-	blocks = append(blocks, lists(s))
+	blocks = append(blocks, changedLists(s))
 	if len(s.Served) > 0 {
 		blocks = append(blocks, block{title: wording{comment: "Catalogs of OLM:"}, list: served(s.Served), whole: true})
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
@@ -38,7 +39,7 @@ func moves(s *diff.Selection, shown func(string) string) []string {
 		return m.To + " (" + m.ToFile + ")"
 	}
 	var lines []string
-	for _, group := range groupBy(s.Moves, func(m diff.Move) string { return fmt.Sprint(to(m), m.Unprotected) }) {
+	for _, group := range lists.GroupBy(s.Moves, func(m diff.Move) string { return fmt.Sprint(to(m), m.Unprotected) }) {
 		var names []string
 		for _, m := range group {
 			names = append(names, shown(m.Application))

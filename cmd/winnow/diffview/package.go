@@ -5,8 +5,10 @@ package diffview
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -99,32 +101,28 @@ func labelOf(v diff.Version) string { return cmp.Or(v.Number, v.Version) }
 // packageVersions returns a line for the versions that are removed by each cause, one for those that are added, and one
 // for each that has another document.
 func packageVersions(a diff.Application) []entry {
-	lists := map[string][]string{}
-	var order []string
-	var replaced []entry
+	label := func(v diff.Version) string {
+		switch {
+		case v.Change != diff.Removed:
+			return "+ versions"
+		case a.Change == diff.Removed:
+			return "- versions"
+		}
+		return "- versions, removed " + byCause(v.Cause)
+	}
+	var all, replaced []entry
 	for _, v := range a.Versions {
-		label := "+ versions"
-		switch v.Change {
-		case diff.Replaced:
+		if v.Change == diff.Replaced {
 			replaced = append(replaced, entry{
 				text:  sign(v.Change) + " " + excerpt.Of(labelOf(v)) + " changed:",
 				below: fieldEntries(wording{}, v.Fields, v.FieldsOmitted),
 			})
-			continue
-		case diff.Removed:
-			label = "- versions"
-			if a.Change != diff.Removed {
-				label += ", removed " + byCause(v.Cause)
-			}
 		}
-		if lists[label] == nil {
-			order = append(order, label)
-		}
-		lists[label] = append(lists[label], excerpt.Of(labelOf(v)))
 	}
-	var all []entry
-	for _, label := range order {
-		all = append(all, entry{text: label + ": " + excerpt.Names(lists[label], maxNames)})
+	others := slices.DeleteFunc(slices.Clone(a.Versions), func(v diff.Version) bool { return v.Change == diff.Replaced })
+	for _, group := range lists.GroupBy(others, label) {
+		named := excerpt.List(group, maxNames, func(v diff.Version) string { return excerpt.Of(labelOf(v)) })
+		all = append(all, entry{text: label(group[0]) + ": " + named})
 	}
 	return append(all, firstOf(replaced, "version")...)
 }

@@ -46,8 +46,8 @@ func decided(s *diff.Selection) []block {
 	return append(blocks, b)
 }
 
-// lists returns the lists of the catalog that change.
-func lists(s *diff.Selection) block {
+// changedLists returns the lists of the catalog that change.
+func changedLists(s *diff.Selection) block {
 	if len(s.Lists) == 0 {
 		return block{}
 	}

@@ -93,7 +93,7 @@ func classBlocks(c diff.Class, s *diff.Selection, stat, alone bool, d detail) []
 		}
 		blocks = append(blocks, b)
 	}
-	for _, b := range append(decided(s), lists(s)) {
+	for _, b := range append(decided(s), changedLists(s)) {
 		blocks = append(blocks, d.cut(b))
 	}
 	if d != full {

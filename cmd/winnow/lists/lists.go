@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package lists extracts documents from YAML streams, and objects from lists, as kubectl get prints them: kubectl and
-// kustomize apply the items of a list as separate objects.
+// kustomize apply the items of a list as separate objects. It groups values as well.
 package lists
 
 import (
@@ -47,4 +47,19 @@ func Items(object map[string]any) (items []any, ok bool) {
 	kind, _ := object["kind"].(string)
 	items, ok = object["items"].([]any)
 	return items, ok && strings.HasSuffix(kind, "List")
+}
+
+// GroupBy groups values by what key returns, in the order of the first value of each group.
+func GroupBy[T any, K comparable](all []T, key func(T) K) (groups [][]T) {
+	places := map[K]int{}
+	for _, one := range all {
+		of := key(one)
+		i, known := places[of]
+		if !known {
+			i, places[of] = len(groups), len(groups)
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], one)
+	}
+	return groups
 }

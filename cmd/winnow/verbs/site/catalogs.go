@@ -18,6 +18,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
+	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/site/model"
@@ -133,7 +134,8 @@ func (c *catalogs) show(ctx context.Context, ref v1alpha1.SourceReference, surve
 		}
 	}
 	shown := map[*catalog.Catalog]*model.Catalog{}
-	for _, group := range grouped(c.opened) {
+	place := func(o opened) [2]string { return [2]string{o.repository, o.key} }
+	for _, group := range lists.GroupBy(c.opened, place) {
 		newest := newestOf(group, survey)
 		address := newest.repository + newest.revision
 		made, err := model.NewCatalog(ctx, newest.name, address, newest.source.Digest, newest.source.Catalog)
@@ -152,21 +154,6 @@ func (c *catalogs) show(ctx context.Context, ref v1alpha1.SourceReference, surve
 		survey.Catalogs = shown
 	}
 	return nil
-}
-
-// grouped returns the catalogs of the same repository and place together, in the order of the first.
-func grouped(all []opened) (groups [][]opened) {
-	places := map[[2]string]int{}
-	for _, o := range all {
-		key := [2]string{o.repository, o.key}
-		i, known := places[key]
-		if !known {
-			i, places[key] = len(groups), len(groups)
-			groups = append(groups, nil)
-		}
-		groups[i] = append(groups[i], o)
-	}
-	return groups
 }
 
 // newestOf returns the newest catalog of a repository, or the one that was opened last where that is not known.
