@@ -23,8 +23,9 @@ import (
 type column struct {
 	header string
 	cell   func(*live.Selection) string
-	// condition reports that its cells may be problems, and spare that it is left out where lines have no room for it.
-	condition, spare bool
+	// condition reports that its cells may be problems, spare that it is left out where lines have no room for it, and hidden
+	// that it is left out anyway.
+	condition, spare, hidden bool
 }
 
 // layout is how winnow get prints selections.
@@ -134,32 +135,23 @@ func (t *selectionTable) painted(c column, cell string) string {
 
 // columnsOf returns the columns before MESSAGE.
 func columnsOf(found []*live.Selection, l layout) []column {
-	var columns []column
-	if l.namespaces {
-		columns = append(columns, column{header: "NAMESPACE", cell: func(s *live.Selection) string { return s.Namespace }})
-	}
-	columns = append(columns,
-		column{header: "NAME", cell: func(s *live.Selection) string { return s.Name }},
+	pushed := conditionColumn("PUSHED", v1alpha1.PushedCondition)
+	pushed.hidden = !l.wide && !slices.ContainsFunc(found, pushes)
+	columns := []column{
+		{header: "NAMESPACE", hidden: !l.namespaces, cell: func(s *live.Selection) string { return s.Namespace }},
+		{header: "NAME", cell: func(s *live.Selection) string { return s.Name }},
 		conditionColumn("READY", meta.ReadyCondition),
 		conditionColumn("SOURCES", v1alpha1.SourceReadyCondition),
 		conditionColumn("HELD", v1alpha1.HeldCondition),
 		conditionColumn("APPLIED", v1alpha1.AppliedCondition),
-	)
-	if l.wide || slices.ContainsFunc(found, pushes) {
-		columns = append(columns, conditionColumn("PUSHED", v1alpha1.PushedCondition))
+		pushed,
+		{header: "SUSPENDED", hidden: !l.wide && !slices.ContainsFunc(found, isSuspended), condition: true, cell: suspendedOf},
+		{header: "CATALOG", spare: true, cell: func(s *live.Selection) string { return output.OrDash(s.Status.SourceRevision) }},
+		{header: "SELECTED", hidden: !l.wide, cell: selectedOf},
+		{header: "INSTANCES", hidden: !l.wide || !slices.ContainsFunc(found, installs), cell: instancesOf},
+		{header: "REVISION", hidden: !l.wide, cell: revisionOf},
 	}
-	if l.wide || slices.ContainsFunc(found, isSuspended) {
-		columns = append(columns, column{header: "SUSPENDED", condition: true, cell: func(s *live.Selection) string { return title(s.Spec.Suspend) }})
-	}
-	columns = append(columns, column{header: "CATALOG", spare: true, cell: func(s *live.Selection) string { return output.OrDash(s.Status.SourceRevision) }})
-	if l.wide {
-		columns = append(columns, column{header: "SELECTED", cell: selectedOf})
-		if slices.ContainsFunc(found, installs) {
-			columns = append(columns, column{header: "INSTANCES", cell: instancesOf})
-		}
-		columns = append(columns, column{header: "REVISION", cell: revisionOf})
-	}
-	return columns
+	return slices.DeleteFunc(columns, func(c column) bool { return c.hidden })
 }
 
 func pushes(s *live.Selection) bool {
@@ -203,9 +195,9 @@ func revisionOf(s *live.Selection) string {
 	return output.OrDash(s.Status.Artifact.Revision)
 }
 
-// title returns a boolean as conditions are written.
-func title(value bool) string {
-	if value {
+// suspendedOf returns whether a selection is suspended, as conditions are written.
+func suspendedOf(s *live.Selection) string {
+	if s.Spec.Suspend {
 		return string(metav1.ConditionTrue)
 	}
 	return string(metav1.ConditionFalse)
