@@ -107,19 +107,15 @@ func chartHeadline(c diff.Chart) string {
 	if c.Problem != "" {
 		return "not compared: " + c.Problem
 	}
-	parts := counts([]counted{{c.Removed, "removed"}, {c.Changed, "changed"}, {c.Added, "added"}}, "object")
-	switch {
-	case c.IsFinding:
-		parts = append(parts, "not all of it could be looked at")
-	case len(parts) == 0:
-		parts = []string{"renders to the same objects"}
-	}
-	if ignored := len(c.Risks) - len(c.Open()); ignored > 0 {
-		parts = append([]string{plaintext.Count(ignored, "ignored risk")}, parts...)
-	}
-	if n := len(c.Open()); n > 0 {
-		parts = append([]string{plaintext.Count(n, "risk")}, parts...)
-	}
+	var parts phrases
+	open := len(c.Open())
+	parts.add(open > 0, "%s", plaintext.Count(open, "risk"))
+	ignored := len(c.Risks) - open
+	parts.add(ignored > 0, "%s", plaintext.Count(ignored, "ignored risk"))
+	objects := counts([]counted{{c.Removed, "removed"}, {c.Changed, "changed"}, {c.Added, "added"}}, "object")
+	parts = append(parts, objects...)
+	parts.add(c.IsFinding, "not all of it could be looked at")
+	parts.add(!c.IsFinding && len(objects) == 0, "renders to the same objects")
 	return strings.Join(parts, ", ")
 }
 

@@ -33,28 +33,23 @@ func instanceHeadline(in diff.Instance) string {
 	case diff.Added:
 		return fmt.Sprintf("added, %s by %s", strings.TrimSpace(in.Application+" "+in.Version), in.Backend)
 	}
-	var parts []string
+	var parts phrases
 	const none = "no version"
 	if u := in.Upgrade; u != nil {
 		parts = append(parts, fmt.Sprintf("%s -> %s, %s", cmp.Or(u.From, none), cmp.Or(u.To, none), u.Kind))
 	} else if in.Version != "" {
 		parts = append(parts, in.Version)
 	}
-	if len(in.Identity) > 0 {
-		parts = append(parts, "IDENTITY: "+identityChange(in.Backend))
-	}
-	if in.SourceChanged {
-		parts = append(parts, "another chart")
-	}
+	parts.add(len(in.Identity) > 0, "IDENTITY: %s", identityChange(in.Backend))
+	parts.add(in.SourceChanged, "another chart")
 	if in.Requested != nil {
 		parts = append(parts, "requested "+fromTo(*in.Requested))
 	}
 	if v := in.Values; v != nil {
 		parts = append(parts, "values: "+plaintext.Count(v.Added+v.Removed, "line"))
 	}
-	if n := len(in.Fields) + in.FieldsOmitted; n > 0 {
-		parts = append(parts, plaintext.Count(n, "field"))
-	}
+	fields := len(in.Fields) + in.FieldsOmitted
+	parts.add(fields > 0, "%s", plaintext.Count(fields, "field"))
 	return strings.Join(parts, "; ")
 }
 

@@ -80,13 +80,9 @@ func versionStat(a diff.Application) []string {
 			signs = append(signs, fmt.Sprintf("%s%d", sign(change), n))
 		}
 	}
-	var parts []string
-	if len(signs) > 0 {
-		parts = append(parts, "versions "+strings.Join(signs, " "))
-	}
-	if elsewhere > 0 {
-		parts = append(parts, plaintext.Count(elsewhere, "version")+" from another source")
-	}
+	var parts phrases
+	parts.add(len(signs) > 0, "versions %s", strings.Join(signs, " "))
+	parts.add(elsewhere > 0, "%s from another source", plaintext.Count(elsewhere, "version"))
 	return parts
 }
 
