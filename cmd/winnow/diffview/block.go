@@ -48,6 +48,14 @@ type block struct {
 	sentences []wording
 }
 
+// listing returns a block for its list, and an empty one if that has no entries.
+func listing(b block) block {
+	if len(b.list) == 0 {
+		return block{}
+	}
+	return b
+}
+
 // terminal returns the block for a terminal, empty without a content.
 func (b block) terminal() string {
 	var w strings.Builder

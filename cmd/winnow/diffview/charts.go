@@ -40,7 +40,7 @@ func risks(all []diff.Chart) block {
 			b.list = append(b.list, entry{text: chartTitle(c) + ": " + rulesOf(open)})
 		}
 	}
-	return b
+	return listing(b)
 }
 
 // uncompared returns the charts that a comment names nowhere else: without risks, objects and details.
@@ -51,10 +51,7 @@ func uncompared(all []diff.Chart) block {
 			b.list = append(b.list, entry{text: chartTitle(c) + ": " + chartHeadline(c)})
 		}
 	}
-	if len(b.list) == 0 {
-		return block{}
-	}
-	return b
+	return listing(b)
 }
 
 // rulesOf returns the rules of risks, with their numbers, in the order of the risks.

@@ -109,26 +109,17 @@ func summaryMarkdown(s *diff.Selection, instances [][]change, c diff.Class, alon
 	for _, sentence := range append(slices.Clone(s.Notes), s.Unknown...) {
 		b.sentences = append(b.sentences, wording{comment: code(sentence)})
 	}
+	changes := block{title: wording{comment: "What changes:"}, whole: true}
+	for _, line := range highlights(s) {
+		changes.list = append(changes.list, entry{text: line, bare: true})
+	}
+	catalogs := block{title: wording{comment: "Catalogs of OLM:"}, list: served(s.Served), whole: true}
+	installed := block{title: wording{comment: "Instances:"}}
+	for _, group := range instances {
+		installed.list = append(installed.list, entry{names: namesOf(group), text: group[0].sign + " " + group[0].headline})
+	}
 	blocks := append([]block{b}, decided(s)...)
-	if lines := highlights(s); len(lines) > 0 {
-		b := block{title: wording{comment: "What changes:"}, whole: true}
-		for _, line := range lines {
-			b.list = append(b.list, entry{text: line, bare: true})
-		}
-		blocks = append(blocks, b)
-	}
-	blocks = append(blocks, changedLists(s))
-	if len(s.Served) > 0 {
-		blocks = append(blocks, block{title: wording{comment: "Catalogs of OLM:"}, list: served(s.Served), whole: true})
-	}
-	if len(instances) > 0 {
-		b := block{title: wording{comment: "Instances:"}}
-		for _, group := range instances {
-			b.list = append(b.list, entry{names: namesOf(group), text: group[0].sign + " " + group[0].headline})
-		}
-		blocks = append(blocks, b)
-	}
-	blocks = append(blocks, uncompared(s.Charts))
+	blocks = append(blocks, listing(changes), changedLists(s), listing(catalogs), listing(installed), uncompared(s.Charts))
 	if alone {
 		blocks = append(blocks, offline(c))
 	}

@@ -14,17 +14,11 @@ import (
 
 // decided returns what a reviewer decides on: the edit, what would be lost for a while, what is held, and the moves.
 func decided(s *diff.Selection) []block {
-	var blocks []block
-	if len(s.Loosened) > 0 {
-		b := block{title: bold("LOOSENED: the edit of the selection protects less"), indent: "  ", whole: true}
-		for _, l := range s.Loosened {
-			b.list = append(b.list, entry{text: l.Field + " " + l.From + " -> " + l.To + ": " + l.Effect})
-		}
-		blocks = append(blocks, b)
+	loosened := block{title: bold("LOOSENED: the edit of the selection protects less"), indent: "  ", whole: true}
+	for _, l := range s.Loosened {
+		loosened.list = append(loosened.list, entry{text: l.Field + " " + l.From + " -> " + l.To + ": " + l.Effect})
 	}
-	if b := risks(s.Charts); len(b.list) > 0 {
-		blocks = append(blocks, b)
-	}
+	blocks := []block{listing(loosened), risks(s.Charts)}
 	if t := s.Transient; t != nil {
 		blocks = append(blocks, block{
 			title:  bold("TRANSIENT: the new spec over the old catalogs loses more than the end state"),
@@ -48,10 +42,7 @@ func decided(s *diff.Selection) []block {
 
 // changedLists returns the lists of the catalog that change.
 func changedLists(s *diff.Selection) block {
-	if len(s.Lists) == 0 {
-		return block{}
-	}
-	return block{title: wording{comment: "Lists that change:"}, list: fieldEntries(wording{terminal: "list "}, s.Lists, 0)}
+	return listing(block{title: wording{comment: "Lists that change:"}, list: fieldEntries(wording{terminal: "list "}, s.Lists, 0)})
 }
 
 // offline returns what is not known of classes without --live.
