@@ -104,15 +104,15 @@ func chartHeadline(c diff.Chart) string {
 	if c.Problem != "" {
 		return "not compared: " + c.Problem
 	}
-	var parts phrases
+	var parts plaintext.Texts
 	open := len(c.Open())
-	parts.add(open > 0, "%s", plaintext.Count(open, "risk"))
+	parts.Add(open > 0, "%s", plaintext.Count(open, "risk"))
 	ignored := len(c.Risks) - open
-	parts.add(ignored > 0, "%s", plaintext.Count(ignored, "ignored risk"))
+	parts.Add(ignored > 0, "%s", plaintext.Count(ignored, "ignored risk"))
 	objects := counts([]counted{{c.Removed, "removed"}, {c.Changed, "changed"}, {c.Added, "added"}}, "object")
 	parts = append(parts, objects...)
-	parts.add(c.IsFinding, "not all of it could be looked at")
-	parts.add(!c.IsFinding && len(objects) == 0, "renders to the same objects")
+	parts.Add(c.IsFinding, "not all of it could be looked at")
+	parts.Add(!c.IsFinding && len(objects) == 0, "renders to the same objects")
 	return strings.Join(parts, ", ")
 }
 

@@ -116,16 +116,11 @@ func shortest(parts []part, r rank, room int) func(part) string {
 
 // leftOut returns the number of parts of each kind that are left out, empty for none.
 func leftOut(left map[rank]int) string {
-	var missing []string
-	if n := left[rankFold]; n > 0 {
-		missing = append(missing, plaintext.Count(n, "fold")+" with details")
-	}
-	if n := left[rankList]; n > 0 {
-		missing = append(missing, plaintext.Count(n, "list")+" of applications")
-	}
-	if n := left[rankDecision] + left[rankSummary]; n > 0 {
-		missing = append(missing, plaintext.Count(n, "summary part"))
-	}
+	var missing plaintext.Texts
+	missing.Add(left[rankFold] > 0, "%s with details", plaintext.Count(left[rankFold], "fold"))
+	missing.Add(left[rankList] > 0, "%s of applications", plaintext.Count(left[rankList], "list"))
+	summaries := left[rankDecision] + left[rankSummary]
+	missing.Add(summaries > 0, "%s", plaintext.Count(summaries, "summary part"))
 	switch text := strings.Join(missing, ", "); {
 	case text == "":
 		return ""

@@ -20,8 +20,8 @@ func headline(s *diff.Selection) string {
 	case s.Change == diff.Removed:
 		return "the selection is removed"
 	}
-	var parts phrases
-	parts.add(s.Change == diff.Added, "a new selection")
+	var parts plaintext.Texts
+	parts.Add(s.Change == diff.Added, "a new selection")
 	for _, counted := range [][]string{applicationCounts(s), versionCounts(s.Counts), factCounts(s), servedCounts(s.Served), instanceCounts(s.Instances), chartCounts(s.Charts)} {
 		if len(counted) > 0 {
 			parts = append(parts, strings.Join(counted, ", "))

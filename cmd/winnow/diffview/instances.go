@@ -33,15 +33,15 @@ func instanceHeadline(in diff.Instance) string {
 	case diff.Added:
 		return fmt.Sprintf("added, %s by %s", strings.TrimSpace(in.Application+" "+in.Version), in.Backend)
 	}
-	var parts phrases
+	var parts plaintext.Texts
 	const none = "no version"
 	if u := in.Upgrade; u != nil {
 		parts = append(parts, fmt.Sprintf("%s -> %s, %s", cmp.Or(u.From, none), cmp.Or(u.To, none), u.Kind))
 	} else if in.Version != "" {
 		parts = append(parts, in.Version)
 	}
-	parts.add(len(in.Identity) > 0, "IDENTITY: %s", identityChange(in.Backend))
-	parts.add(in.SourceChanged, "another chart")
+	parts.Add(len(in.Identity) > 0, "IDENTITY: %s", identityChange(in.Backend))
+	parts.Add(in.SourceChanged, "another chart")
 	if in.Requested != nil {
 		parts = append(parts, "requested "+fromTo(*in.Requested))
 	}
@@ -49,7 +49,7 @@ func instanceHeadline(in diff.Instance) string {
 		parts = append(parts, "values: "+plaintext.Count(v.Added+v.Removed, "line"))
 	}
 	fields := len(in.Fields) + in.FieldsOmitted
-	parts.add(fields > 0, "%s", plaintext.Count(fields, "field"))
+	parts.Add(fields > 0, "%s", plaintext.Count(fields, "field"))
 	return strings.Join(parts, "; ")
 }
 

@@ -72,21 +72,21 @@ func moreOf(n int, thing string) string {
 // channelText describes the change of a channel.
 func channelText(c diff.Channel) string {
 	text := sign(c.Change) + " channel " + excerpt.Of(c.Name)
-	var parts phrases
+	var parts plaintext.Texts
 	if h := c.Head; h != nil {
 		switch {
 		case h.From == nil:
-			parts.add(true, "at %s", bundleText(h.To))
+			parts.Add(true, "at %s", bundleText(h.To))
 		case h.To == nil:
-			parts.add(true, "was at %s", bundleText(h.From))
+			parts.Add(true, "was at %s", bundleText(h.From))
 		default:
-			parts.add(true, "%s -> %s (%s)", bundleText(h.From), bundleText(h.To), h.Kind)
+			parts.Add(true, "%s -> %s (%s)", bundleText(h.From), bundleText(h.To), h.Kind)
 		}
 	}
-	parts.add(c.Added > 0, "%s added", plaintext.Count(c.Added, "version"))
-	parts.add(c.Removed > 0, "%s removed", plaintext.Count(c.Removed, "version"))
-	parts.add(len(c.Fields)+c.FieldsOmitted > 0, "its document changed")
-	parts.add(c.Deprecated != "", "deprecated: %s", c.Deprecated)
+	parts.Add(c.Added > 0, "%s added", plaintext.Count(c.Added, "version"))
+	parts.Add(c.Removed > 0, "%s removed", plaintext.Count(c.Removed, "version"))
+	parts.Add(len(c.Fields)+c.FieldsOmitted > 0, "its document changed")
+	parts.Add(c.Deprecated != "", "deprecated: %s", c.Deprecated)
 	if len(parts) == 0 {
 		return text
 	}
@@ -174,12 +174,12 @@ func packageStat(a diff.Application) []string {
 	for _, api := range a.Package.Provides {
 		apis[api.Change]++
 	}
-	var parts phrases
-	parts.add(stranded > 0, "STRANDED %d", stranded)
-	parts.add(heads > 0, "heads %d", heads)
-	parts.add(apis[diff.Removed] > 0, "APIs -%d", apis[diff.Removed])
-	parts.add(apis[diff.Added] > 0, "APIs +%d", apis[diff.Added])
-	parts.add(len(a.Package.Requires) > 0, "requires %d", len(a.Package.Requires))
+	var parts plaintext.Texts
+	parts.Add(stranded > 0, "STRANDED %d", stranded)
+	parts.Add(heads > 0, "heads %d", heads)
+	parts.Add(apis[diff.Removed] > 0, "APIs -%d", apis[diff.Removed])
+	parts.Add(apis[diff.Added] > 0, "APIs +%d", apis[diff.Added])
+	parts.Add(len(a.Package.Requires) > 0, "requires %d", len(a.Package.Requires))
 	return parts
 }
 

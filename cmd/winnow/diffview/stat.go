@@ -14,25 +14,25 @@ import (
 
 // statOf summarizes the changes of an application in a few words.
 func statOf(a diff.Application) string {
-	var parts phrases
-	parts.add(a.Change == diff.Removed, "removed %s", byCause(a.Cause))
+	var parts plaintext.Texts
+	parts.Add(a.Change == diff.Removed, "removed %s", byCause(a.Cause))
 	if a.Deleted != nil {
 		parts = append(parts, map[bool]string{true: "Flux deletes it", false: "Flux keeps it"}[*a.Deleted])
 	}
-	parts.add(a.Change == diff.Added, "added")
-	parts.add(a.Adopted, "adopted")
-	parts.add(a.Untouched, "Flux leaves it alone")
-	parts.add(a.Change == diff.Unchanged && !a.Untouched, "as it is")
+	parts.Add(a.Change == diff.Added, "added")
+	parts.Add(a.Adopted, "adopted")
+	parts.Add(a.Untouched, "Flux leaves it alone")
+	parts.Add(a.Change == diff.Unchanged && !a.Untouched, "as it is")
 	if h := a.Highest; h != nil {
-		parts.add(true, "%s -> %s %s", h.From, h.To, h.Kind)
+		parts.Add(true, "%s -> %s %s", h.From, h.To, h.Kind)
 	}
-	parts.add(len(a.Identity) > 0, "IDENTITY")
-	parts.add(a.SourceChanged, "another chart")
+	parts.Add(len(a.Identity) > 0, "IDENTITY")
+	parts.Add(a.SourceChanged, "another chart")
 	parts = append(parts, packageStat(a)...)
 	parts = append(parts, versionStat(a)...)
-	parts.add(a.DefaultNamespace != nil, "DEFAULT NAMESPACE")
+	parts.Add(a.DefaultNamespace != nil, "DEFAULT NAMESPACE")
 	if v := a.Values; v != nil {
-		parts.add(true, "values +%d -%d", v.Added, v.Removed)
+		parts.Add(true, "values +%d -%d", v.Added, v.Removed)
 	}
 	logos := 0
 	for _, f := range a.Fields {
@@ -41,26 +41,16 @@ func statOf(a diff.Application) string {
 		}
 	}
 	fields := len(a.Fields) + a.FieldsOmitted - logos
-	parts.add(logos > 0, "logo")
-	parts.add(fields > 0, "%s", plaintext.Count(fields, "field"))
-	parts.add(len(a.Facts) > 0, "%s", plaintext.Count(len(a.Facts), "fact"))
-	parts.add(a.Deprecated != "", "deprecated")
-	parts.add(len(a.DeprecatedVersions) > 0, "%s deprecated", plaintext.Count(len(a.DeprecatedVersions), "version"))
-	parts.add(len(a.Unmirrored) > 0 || a.Unsearched != "", "no mirror")
+	parts.Add(logos > 0, "logo")
+	parts.Add(fields > 0, "%s", plaintext.Count(fields, "field"))
+	parts.Add(len(a.Facts) > 0, "%s", plaintext.Count(len(a.Facts), "fact"))
+	parts.Add(a.Deprecated != "", "deprecated")
+	parts.Add(len(a.DeprecatedVersions) > 0, "%s deprecated", plaintext.Count(len(a.DeprecatedVersions), "version"))
+	parts.Add(len(a.Unmirrored) > 0 || a.Unsearched != "", "no mirror")
 	if len(parts) == 0 {
 		return "updated"
 	}
 	return strings.Join(parts, ", ")
-}
-
-// phrases are the parts of a text.
-type phrases []string
-
-// add adds a phrase if it holds.
-func (p *phrases) add(holds bool, format string, args ...any) {
-	if holds {
-		*p = append(*p, fmt.Sprintf(format, args...))
-	}
 }
 
 // versionStat counts the changed versions of an application.
@@ -80,9 +70,9 @@ func versionStat(a diff.Application) []string {
 			signs = append(signs, fmt.Sprintf("%s%d", sign(change), n))
 		}
 	}
-	var parts phrases
-	parts.add(len(signs) > 0, "versions %s", strings.Join(signs, " "))
-	parts.add(elsewhere > 0, "%s from another source", plaintext.Count(elsewhere, "version"))
+	var parts plaintext.Texts
+	parts.Add(len(signs) > 0, "versions %s", strings.Join(signs, " "))
+	parts.Add(elsewhere > 0, "%s from another source", plaintext.Count(elsewhere, "version"))
 	return parts
 }
 

@@ -64,13 +64,13 @@ func versionCounts(c diff.Counts) []string {
 
 // factCounts counts what two catalogs say, beside their definitions.
 func factCounts(s *diff.Selection) []string {
-	var parts phrases
+	var parts plaintext.Texts
 	facts := 0
 	for _, a := range s.Applications {
 		facts += min(len(a.Facts), 1)
 	}
-	parts.add(facts > 0, "facts on %s changed", plaintext.Count(facts, "application"))
-	parts.add(len(s.Lists) > 0, "%s changed", plaintext.Count(len(s.Lists), "list"))
+	parts.Add(facts > 0, "facts on %s changed", plaintext.Count(facts, "application"))
+	parts.Add(len(s.Lists) > 0, "%s changed", plaintext.Count(len(s.Lists), "list"))
 	return parts
 }
 
@@ -168,7 +168,7 @@ func fieldLine(f diff.Field) string { return f.Path + " " + fromTo(f) }
 
 // liveEffects returns the effects on installations other than a new version.
 func liveEffects(a diff.Application) []string {
-	var all phrases
+	var all plaintext.Texts
 	switch {
 	case a.Deleted == nil:
 	case *a.Deleted && a.OfKKP():
@@ -181,26 +181,26 @@ func liveEffects(a diff.Application) []string {
 	for _, f := range a.Identity {
 		all = append(all, "IDENTITY "+fieldLine(f)+": its releases are orphaned, and installed anew")
 	}
-	all.add(a.SourceChanged, "with another chart or module")
+	all.Add(a.SourceChanged, "with another chart or module")
 	return all
 }
 
 // facts returns facts on an application that are not fields of the object.
 func facts(a diff.Application) []string {
-	var all phrases
+	var all plaintext.Texts
 	for _, f := range a.Facts {
 		all = append(all, "fact "+fieldLine(f))
 	}
-	all.add(a.Deprecated != "", "deprecated: %s", a.Deprecated)
+	all.Add(a.Deprecated != "", "deprecated: %s", a.Deprecated)
 	for _, v := range a.DeprecatedVersions[:min(len(a.DeprecatedVersions), maxInline)] {
 		all = append(all, cmp.Or(v.Number, v.Version)+" is deprecated: "+v.Message)
 	}
 	more := len(a.DeprecatedVersions) - maxInline
-	all.add(more > 0, "%s more deprecated", plaintext.Count(more, "version"))
+	all.Add(more > 0, "%s more deprecated", plaintext.Count(more, "version"))
 	for _, host := range a.Unmirrored {
 		all = append(all, fmt.Sprintf("no mirror covers %s: %s at %s", host.Host, host.Kind, host.Path))
 	}
-	all.add(a.Unsearched != "", "default values cannot be searched for hosts: %s", a.Unsearched)
+	all.Add(a.Unsearched != "", "default values cannot be searched for hosts: %s", a.Unsearched)
 	return all
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 )
@@ -63,16 +64,11 @@ func (r *resolver) leave() {
 }
 
 // flags returns the flags of kustomize build.
-func (r *resolver) flags() (flags []string) {
-	if r.needs.function {
-		flags = append(flags, "--enable-alpha-plugins")
-	}
-	if r.needs.exec {
-		flags = append(flags, "--enable-exec")
-	}
-	if r.needs.network {
-		flags = append(flags, "--network")
-	}
+func (r *resolver) flags() []string {
+	var flags plaintext.Texts
+	flags.Add(r.needs.function, "--enable-alpha-plugins")
+	flags.Add(r.needs.exec, "--enable-exec")
+	flags.Add(r.needs.network, "--network")
 	if r.needs.storage {
 		for _, mount := range r.Mounts {
 			flags = append(flags, "--mount", mount)

@@ -14,6 +14,16 @@ import (
 // MaxLine is the number of characters in a line of a terminal.
 const MaxLine = 80
 
+// Texts are several texts, such as the parts of a line.
+type Texts []string
+
+// Add adds a text, as fmt.Sprintf makes it, if it holds.
+func (t *Texts) Add(holds bool, format string, args ...any) {
+	if holds {
+		*t = append(*t, fmt.Sprintf(format, args...))
+	}
+}
+
 // Line converts a text to one line: it replaces unprintable characters by spaces, and runs of spaces by one, so that
 // the text cannot move the cursor of a terminal.
 func Line(text string) string {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/catalog"
 )
 
@@ -46,13 +47,9 @@ func FactsOf(a *catalog.Application) []VersionFacts {
 
 // Words describes the facts. With brief, it leaves out the message of a deprecation.
 func (f VersionFacts) Words(brief bool) string {
-	var parts []string
-	if len(f.Channels) > 0 {
-		parts = append(parts, "channels "+strings.Join(f.Channels, ", "))
-	}
-	if len(f.requires) > 0 {
-		parts = append(parts, "requires "+strings.Join(f.requires, ", "))
-	}
+	var parts plaintext.Texts
+	parts.Add(len(f.Channels) > 0, "channels %s", strings.Join(f.Channels, ", "))
+	parts.Add(len(f.requires) > 0, "requires %s", strings.Join(f.requires, ", "))
 	switch {
 	case f.Deprecated == "":
 	case brief:

@@ -67,13 +67,9 @@ func (r *Lint) Unreadable(where string, err error) {
 
 // Summary counts the findings, in a line.
 func (r *Lint) Summary() string {
-	var in []string
-	if r.Selections > 0 {
-		in = append(in, plaintext.Count(r.Selections, "selection"))
-	}
-	if r.Applications > 0 || len(in) == 0 {
-		in = append(in, plaintext.Count(r.Applications, "application"))
-	}
+	var in plaintext.Texts
+	in.Add(r.Selections > 0, "%s", plaintext.Count(r.Selections, "selection"))
+	in.Add(r.Applications > 0 || len(in) == 0, "%s", plaintext.Count(r.Applications, "application"))
 	text := fmt.Sprintf("%s, %s in %s", plaintext.Count(r.Errors, "error"), plaintext.Count(r.Warnings, "warning"), strings.Join(in, " and "))
 	if r.Ignored > 0 {
 		text += fmt.Sprintf(", %d ignored", r.Ignored)

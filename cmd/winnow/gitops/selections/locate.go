@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
 )
@@ -88,21 +89,12 @@ func (l *Locator) Warnings(cs *v1alpha1.CatalogSelection, file string, result *r
 }
 
 // fieldNotes returns sentences on the fields that Flux evaluates and that are not evaluated here.
-func fieldNotes(r revision.Reference) (notes []string) {
-	if r.PlainHTTP {
-		notes = append(notes, "it is insecure: its registry is contacted without TLS")
-	}
-	if r.Suspended {
-		notes = append(notes, "it is suspended: Flux pulls nothing")
-	}
-	if r.Secrets {
-		notes = append(notes, "its Secrets are not read: the credentials are Docker's, and --ca-file, --cert-file and HTTPS_PROXY serve for the rest")
-	}
-	if r.Ignore {
-		notes = append(notes, "its spec.ignore is not evaluated here")
-	}
-	if r.Verified {
-		notes = append(notes, "its signature is not verified here")
-	}
+func fieldNotes(r revision.Reference) []string {
+	var notes plaintext.Texts
+	notes.Add(r.PlainHTTP, "it is insecure: its registry is contacted without TLS")
+	notes.Add(r.Suspended, "it is suspended: Flux pulls nothing")
+	notes.Add(r.Secrets, "its Secrets are not read: the credentials are Docker's, and --ca-file, --cert-file and HTTPS_PROXY serve for the rest")
+	notes.Add(r.Ignore, "its spec.ignore is not evaluated here")
+	notes.Add(r.Verified, "its signature is not verified here")
 	return notes
 }

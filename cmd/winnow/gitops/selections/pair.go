@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 )
 
 // pair is a selection in both commits. A side is nil if the commit does not contain the selection.
@@ -141,7 +142,7 @@ func (p pair) isSame() bool {
 
 // placeNotes returns sentences on a selection that was moved, or that no Kustomization applies.
 func (p pair) placeNotes() []string {
-	var notes []string
+	var notes plaintext.Texts
 	switch {
 	case p.from == nil || p.to == nil:
 	case p.from.Cluster != p.to.Cluster && p.from.Cluster != "":
@@ -155,8 +156,6 @@ func (p pair) placeNotes() []string {
 	if p.from != nil && p.to != nil && p.from.Kustomization != p.to.Kustomization {
 		notes = append(notes, "applied by the Kustomization "+p.to.Kustomization+", was "+p.from.Kustomization)
 	}
-	if p.any().Unapplied {
-		notes = append(notes, "no Kustomization that is built has its file, which is taken as it stands")
-	}
+	notes.Add(p.any().Unapplied, "no Kustomization that is built has its file, which is taken as it stands")
 	return notes
 }

@@ -148,30 +148,22 @@ func (e *explanation) headline() string {
 
 // facts returns the lines below the rules.
 func (e *explanation) facts() []string {
-	var all []string
+	var all plaintext.Texts
 	for _, one := range []struct {
 		label  string
 		values []string
 	}{{"versions kept", report.LabelsOf(e.Versions, e.Facts)}, {"versions dropped", report.LabelsOf(e.Dropped, e.Facts)}, {"shadowed in", e.Shadowed}, {"refused by the limit of", e.Limited}} {
-		if len(one.values) > 0 {
-			all = append(all, one.label+": "+strings.Join(one.values, ", "))
-		}
+		all.Add(len(one.values) > 0, "%s: %s", one.label, strings.Join(one.values, ", "))
 	}
-	if len(e.Merged) > 0 {
-		all = append(all, "versions merged: "+report.MergedColumn(e.Merged))
-	}
-	if e.Deprecated != "" {
-		all = append(all, "deprecated: "+e.Deprecated)
-	}
+	all.Add(len(e.Merged) > 0, "versions merged: %s", report.MergedColumn(e.Merged))
+	all.Add(e.Deprecated != "", "deprecated: %s", e.Deprecated)
 	all = append(all, e.Package.Lines()...)
 	for _, repair := range report.RepairLines(e.Repairs) {
 		all = append(all, "repair: "+repair)
 	}
 	for _, f := range e.Facts {
 		if e.Package != nil {
-			if f.Deprecated != "" {
-				all = append(all, f.Number+" is deprecated: "+f.Deprecated)
-			}
+			all.Add(f.Deprecated != "", "%s is deprecated: %s", f.Number, f.Deprecated)
 			continue
 		}
 		all = append(all, f.Version+": "+f.Words(false))

@@ -33,7 +33,7 @@ func (e *instanceExplanation) facts() []string {
 	if e.Selected {
 		in = "in"
 	}
-	all := []string{fmt.Sprintf("application: %s is %s: %s", e.Application, in, e.ApplicationReason)}
+	all := plaintext.Texts{fmt.Sprintf("application: %s is %s: %s", e.Application, in, e.ApplicationReason)}
 	if e.Choice != "" {
 		all = append(all, "version: "+e.versionReason())
 	}
@@ -54,9 +54,7 @@ func (e *instanceExplanation) facts() []string {
 	if e.Deploy != nil {
 		all = append(all, "deploy: "+describeDeploy(*e.Deploy))
 	}
-	if len(e.LockedValues) > 0 {
-		all = append(all, "locked values: "+excerpt.Names(e.LockedValues, maxCandidates))
-	}
+	all.Add(len(e.LockedValues) > 0, "locked values: %s", excerpt.Names(e.LockedValues, maxCandidates))
 	for _, n := range e.Notes {
 		all = append(all, fmt.Sprintf("note: %s %s", n.Field, n.Message))
 	}

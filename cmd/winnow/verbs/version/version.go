@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 )
 
 // Info describes a program.
@@ -44,13 +45,9 @@ func This() Info {
 
 // Line returns the version in a line.
 func (v Info) Line() string {
-	parts := []string{v.Go, v.Platform, v.API}
-	if v.Commit != "" {
-		parts = append(parts, "commit "+v.Commit)
-	}
-	if v.Date != "" {
-		parts = append(parts, v.Date)
-	}
+	parts := plaintext.Texts{v.Go, v.Platform, v.API}
+	parts.Add(v.Commit != "", "commit %s", v.Commit)
+	parts.Add(v.Date != "", "%s", v.Date)
 	return fmt.Sprintf("winnow %s (%s)\n", v.Version, strings.Join(parts, ", "))
 }
 

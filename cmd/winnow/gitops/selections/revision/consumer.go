@@ -9,6 +9,8 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 )
 
 // Consumer is a Kustomization, which applies the artifact of a selection if its source is an ExternalArtifact.
@@ -30,13 +32,9 @@ type Consumer struct {
 
 // renamesOf returns the fields of a Kustomization that change the names of objects.
 func renamesOf(k kustomizev1.Kustomization) []string {
-	var fields []string
-	if k.Spec.NamePrefix != "" {
-		fields = append(fields, "spec.namePrefix")
-	}
-	if k.Spec.NameSuffix != "" {
-		fields = append(fields, "spec.nameSuffix")
-	}
+	var fields plaintext.Texts
+	fields.Add(k.Spec.NamePrefix != "", "spec.namePrefix")
+	fields.Add(k.Spec.NameSuffix != "", "spec.nameSuffix")
 	return fields
 }
 

@@ -91,15 +91,9 @@ func bulgeOf(u model.Upgrade) int {
 }
 
 func noteOf(entry model.Entry) string {
-	var notes []string
-	if entry.Head {
-		notes = append(notes, "head")
-	}
-	if entry.Deprecated != "" {
-		notes = append(notes, "deprecated")
-	}
-	if entry.SkipRange != "" {
-		notes = append(notes, "upgrades from "+plaintext.Brief(entry.SkipRange, mostOfText))
-	}
+	var notes plaintext.Texts
+	notes.Add(entry.Head, "head")
+	notes.Add(entry.Deprecated != "", "deprecated")
+	notes.Add(entry.SkipRange != "", "upgrades from %s", plaintext.Brief(entry.SkipRange, mostOfText))
 	return strings.Join(notes, ", ")
 }
