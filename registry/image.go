@@ -3,6 +3,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -76,9 +77,7 @@ func (d document) isIndex() bool {
 // parse reads a document that a registry serves with the media type.
 func parse(mediaType string, raw []byte) (d document, err error) {
 	err = json.Unmarshal(raw, &d)
-	if d.MediaType == "" {
-		d.MediaType = mediaType
-	}
+	d.MediaType = cmp.Or(d.MediaType, mediaType)
 	return d, err
 }
 

@@ -3,6 +3,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -159,11 +160,7 @@ func (l *Loader) wait(ctx context.Context, selection types.NamespacedName, purpo
 		}
 		l.loads[selection][purpose] = load
 	}
-	message := load.transfer.Waits("downloads")
-	if message == "" {
-		message = load.doing
-	}
-	return &failure.WaitingError{Since: load.since, Message: message}
+	return &failure.WaitingError{Since: load.since, Message: cmp.Or(load.transfer.Waits("downloads"), load.doing)}
 }
 
 func (l *Loader) start(ctx context.Context, selection types.NamespacedName, observed []Observed) *pendingLoad {

@@ -3,6 +3,7 @@
 package contract
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -73,10 +74,7 @@ func kinds() []kind {
 // artifactType returns the artifactType of a manifest. Without one, it is the media type of the config,
 // by the distribution specification: artifacts in a registry without OCI 1.1 have only that.
 func artifactType(m v1.Manifest) string {
-	if m.ArtifactType != "" {
-		return m.ArtifactType
-	}
-	return m.Config.MediaType
+	return cmp.Or(m.ArtifactType, m.Config.MediaType)
 }
 
 // Read reads a manifest that a registry serves with the media type. An error names the violation of the
@@ -110,11 +108,7 @@ func parse(mediaType string, raw []byte) (v1.Manifest, error) {
 	if err := json.Unmarshal(raw, &m); err != nil {
 		return m.Manifest, fmt.Errorf("its manifest cannot be read: %w", jsonError(err))
 	}
-	own := m.MediaType
-	if own == "" {
-		own = mediaType
-	}
-	switch {
+	switch own := cmp.Or(m.MediaType, mediaType); {
 	case m.Manifests != nil:
 		return m.Manifest, errors.New("it is an index of several manifests: push a single manifest, as winnow push does")
 	case own != v1.MediaTypeImageManifest:

@@ -3,6 +3,7 @@
 package guard
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -80,15 +81,7 @@ func Checksum(revision string) string {
 
 // SourceKey returns the kind and the full name of a reference in cs, with the defaults filled in.
 func SourceKey(cs *v1alpha1.CatalogSelection, ref v1alpha1.SourceReference) (string, types.NamespacedName) {
-	kind := ref.Kind
-	if kind == "" {
-		kind = defaultKind
-	}
-	key := types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
-	if key.Namespace == "" {
-		key.Namespace = cs.Namespace
-	}
-	return kind, key
+	return cmp.Or(ref.Kind, defaultKind), types.NamespacedName{Namespace: cmp.Or(ref.Namespace, cs.Namespace), Name: ref.Name}
 }
 
 // Checksums returns the known checksums of the sources, sorted and each once.

@@ -5,6 +5,7 @@
 package loading
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -40,11 +41,7 @@ func LocationOf(ref v1alpha1.SourceReference) CatalogLocation {
 
 // Key identifies a location.
 func (p CatalogLocation) Key() string {
-	format := p.Format
-	if format == "" {
-		format = v1alpha1.FormatAuto
-	}
-	return fmt.Sprintf("%q %s %q", p.Path, format, p.Include)
+	return fmt.Sprintf("%q %s %q", p.Path, cmp.Or(p.Format, v1alpha1.FormatAuto), p.Include)
 }
 
 // Archive reads the catalog at a place of a tar.gz archive.

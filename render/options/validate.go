@@ -3,6 +3,7 @@
 package options
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -96,13 +97,8 @@ func validatePatches(spec v1alpha1.CatalogSelectionSpec, path *field.Path) field
 
 // sameSource reports whether both name the same files of the same source.
 func sameSource(a, b v1alpha1.SourceReference) bool {
-	a.Format, a.Limit, a.Merge = "", nil, ""
-	b.Format, b.Limit, b.Merge = "", nil, ""
-	if a.Kind == "" {
-		a.Kind = "OCIRepository"
-	}
-	if b.Kind == "" {
-		b.Kind = "OCIRepository"
+	for _, s := range []*v1alpha1.SourceReference{&a, &b} {
+		s.Kind, s.Format, s.Limit, s.Merge = cmp.Or(s.Kind, "OCIRepository"), "", nil, ""
 	}
 	return reflect.DeepEqual(a, b)
 }

@@ -3,6 +3,7 @@
 package transform
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -118,11 +119,7 @@ func (m mirror) address(a address, location string, kind Kind, source *yaml.Node
 	if kind != KindChart || m.scheme == "" && m.server == nil {
 		return result, nil
 	}
-	server := m.server
-	if server == nil {
-		server = source
-	}
-	return result, refused(scheme, server)
+	return result, refused(scheme, cmp.Or(m.server, source))
 }
 
 // moved returns the address with the scheme of the mirror. Errors do not quote the address, which may

@@ -3,6 +3,7 @@
 package access
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 
@@ -37,11 +38,8 @@ func NewAccounts(config *rest.Config, options client.Options, defaultServiceAcco
 
 // client returns a client that acts as the named account of the namespace.
 func (a *Accounts) client(namespace, name string) (client.Client, error) {
-	if name == "" {
-		name = a.defaultName
-	}
 	user := ""
-	if name != "" {
+	if name = cmp.Or(name, a.defaultName); name != "" {
 		user = fmt.Sprintf("system:serviceaccount:%s:%s", namespace, name)
 	}
 	a.mu.Lock()

@@ -3,6 +3,7 @@
 package consumers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,10 +65,7 @@ func ConsumedArtifact(o client.Object) []string {
 	if !ok || ks.Spec.SourceRef.Kind != sourcev1.ExternalArtifactKind {
 		return nil
 	}
-	key := types.NamespacedName{Namespace: ks.Spec.SourceRef.Namespace, Name: ks.Spec.SourceRef.Name}
-	if key.Namespace == "" {
-		key.Namespace = ks.Namespace
-	}
+	key := types.NamespacedName{Namespace: cmp.Or(ks.Spec.SourceRef.Namespace, ks.Namespace), Name: ks.Spec.SourceRef.Name}
 	return []string{key.String()}
 }
 

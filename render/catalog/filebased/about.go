@@ -3,6 +3,7 @@
 package filebased
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/winnow-dev/winnow/render/catalog/filebased/jsontext"
@@ -78,9 +79,7 @@ func (p *Package) Icon() (data []byte, mediaType string) {
 
 func (a *About) add(from csv) {
 	a.DisplayName, a.Provider, a.Keywords, a.Labels = from.DisplayName, from.Provider.Name, from.Keywords, from.Labels
-	if a.Description == "" {
-		a.Description = from.Description
-	}
+	a.Description = cmp.Or(a.Description, from.Description)
 	for _, one := range from.Icon {
 		a.Icon = a.Icon || len(one.Data) > 0
 	}

@@ -3,6 +3,7 @@
 package filebased
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -84,10 +85,7 @@ func readDependency(name string, value []byte) Dependency {
 }
 
 func (c constraint) fill(into *Dependency) {
-	into.Message = c.FailureMessage
-	if into.Message == "" {
-		into.Message = c.description()
-	}
+	into.Message = cmp.Or(c.FailureMessage, c.description())
 	if c.forms() != 1 {
 		return
 	}

@@ -27,10 +27,7 @@ import (
 // Compare returns the changes from from to to. Either may be nil, where the selection does not exist.
 // adopted are the losses of live definitions that from does not have.
 func Compare(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*diff.Selection, error) {
-	some := to
-	if some == nil {
-		some = from
-	}
+	some := cmp.Or(to, from)
 	out := diff.NewSelection(some.Selection)
 	out.From, out.To = from.state(), to.state()
 	out.NothingLives = from.hasNoObjects() && to.hasNoObjects()

@@ -3,6 +3,7 @@
 package comparing
 
 import (
+	"cmp"
 	"strings"
 
 	textdiff "github.com/rogpeppe/go-internal/diff"
@@ -20,10 +21,7 @@ func newValues(older, newer kustomized.Object) *diff.Values {
 	if was == is && before == after {
 		return nil
 	}
-	if is == "" {
-		is = was
-	}
-	return textValues(is, before, after)
+	return textValues(cmp.Or(is, was), before, after)
 }
 
 // Fields of a spec with default values.
