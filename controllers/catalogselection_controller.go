@@ -172,8 +172,7 @@ func (r *CatalogSelectionReconciler) reconcile(ctx context.Context, a *attempt) 
 	if r.patience(a) > 0 {
 		return err
 	}
-	var held *holds.Error
-	if errors.As(err, &held) {
+	if _, ok := errors.AsType[*holds.Error](err); ok {
 		leaving.Withdraw(a.selection)
 	}
 	if err != nil && !waits(err) && !isWaiting(err) {

@@ -60,9 +60,8 @@ func (a *attempt) hasPublished() bool {
 
 // stackOf returns the stack of a panic as a key and a value for the log: nothing else may have it.
 func stackOf(err error) []any {
-	var panicked *parallel.PanicError
-	if !errors.As(err, &panicked) {
-		return nil
+	if panicked, ok := errors.AsType[*parallel.PanicError](err); ok {
+		return []any{"stack", string(panicked.Stack)}
 	}
-	return []any{"stack", string(panicked.Stack)}
+	return nil
 }

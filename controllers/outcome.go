@@ -103,8 +103,7 @@ func decide(err error, cs *v1alpha1.CatalogSelection, served bool) outcome {
 		o.stalled = true
 	}
 	o.awaitTime()
-	var held *holds.Error
-	if errors.As(err, &held) {
+	if held, ok := errors.AsType[*holds.Error](err); ok {
 		o.held, o.ready, o.stalled, o.retry = held.Status(), served, !served, atInterval
 		if !served && !held.IsOutdated() && cs.Status.Artifact != nil && cs.Status.Withheld == "" {
 			o.message += "; the archive that was published last is lost, and cannot be rendered again"
@@ -115,12 +114,10 @@ func decide(err error, cs *v1alpha1.CatalogSelection, served bool) outcome {
 
 // awaitTime sets the next attempt to the time that the error names, if it does.
 func (o *outcome) awaitTime() {
-	var unsettled *unsettledError
-	if errors.As(o.err, &unsettled) {
+	if unsettled, ok := errors.AsType[*unsettledError](o.err); ok {
 		o.after = unsettled.after
 	}
-	var unanswered *transfers.UnansweredError
-	if errors.As(o.err, &unanswered) && o.retry == backoff {
+	if unanswered, ok := errors.AsType[*transfers.UnansweredError](o.err); ok && o.retry == backoff {
 		o.retry, o.after = atInterval, max(time.Second, unanswered.In)
 	}
 }

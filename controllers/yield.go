@@ -27,8 +27,7 @@ func (r *CatalogSelectionReconciler) yield(ctx context.Context, a *attempt, err 
 		return err
 	}
 	contested := r.cluster.Claims.Contested(ctx, a.selection, a.live)
-	var conflict *ledger.ConflictError
-	if errors.As(contested, &conflict) {
+	if _, ok := errors.AsType[*ledger.ConflictError](contested); ok {
 		if failed := r.withhold(ctx, a); failed != nil {
 			contested = failed
 		}

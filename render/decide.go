@@ -29,8 +29,7 @@ func Decide(ctx context.Context, sources []selection.Source, opts options.Option
 // placed adds the field of the spec to an error of selection.Select.
 func placed(err error) error {
 	at := "spec."
-	var source *selection.SourceError
-	if errors.As(err, &source) {
+	if source, ok := errors.AsType[*selection.SourceError](err); ok {
 		at = fmt.Sprintf("spec.sources[%d].", source.Index)
 	}
 	var unknown *selection.UnknownListError

@@ -59,8 +59,7 @@ func ReasonOf(err error) string {
 }
 
 func lookup(err error) (reason string, known bool) {
-	var reasoned reasoner
-	if errors.As(err, &reasoned) {
+	if reasoned, ok := errors.AsType[reasoner](err); ok {
 		return reasoned.Reason(), true
 	}
 	return "", false

@@ -54,8 +54,7 @@ func (c *Connection) Plain(err error) error {
 		return nil
 	}
 	text := err.Error()
-	var response *errcode.ErrorResponse
-	if errors.As(err, &response) {
+	if response, ok := errors.AsType[*errcode.ErrorResponse](err); ok {
 		text = strings.ReplaceAll(text, response.Error(), c.describe(response))
 	}
 	if errors.Is(err, auth.ErrBasicCredentialNotFound) {

@@ -113,8 +113,7 @@ func (f *Failures) note(connection string, err error, took time.Duration) {
 func unanswered(err error) bool {
 	var transport *url.Error
 	var network *net.OpError
-	var response *errcode.ErrorResponse
-	if errors.As(err, &response) {
+	if response, ok := errors.AsType[*errcode.ErrorResponse](err); ok {
 		switch response.StatusCode {
 		case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 			return true

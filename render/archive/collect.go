@@ -89,9 +89,8 @@ func (c *collector) addDir(name, path string) error {
 
 // pathError turns the tree's error into one that names the entry.
 func pathError(name string, err error) error {
-	var unsafe *tree.PathError
-	if !errors.As(err, &unsafe) {
-		return err
+	if unsafe, ok := errors.AsType[*tree.PathError](err); ok {
+		return &Error{Path: name, Reason: unsafe.Reason, Err: err}
 	}
-	return &Error{Path: name, Reason: unsafe.Reason, Err: err}
+	return err
 }

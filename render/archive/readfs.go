@@ -32,8 +32,7 @@ func ReadSomeFS(ctx context.Context, fsys fs.FS, limits Limits, skip Skip) (*tre
 		total:     endSize,
 	}
 	if err := fs.WalkDir(fsys, ".", w.visit); err != nil {
-		var own *Error
-		if errors.As(err, &own) {
+		if own, ok := errors.AsType[*Error](err); ok {
 			return nil, own
 		}
 		return nil, fmt.Errorf("reading directory: %w", err)

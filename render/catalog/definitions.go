@@ -64,8 +64,7 @@ func (f Definitions) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
 func (Definitions) loadCached(ctx context.Context, fsys fs.FS, cache *ParseCache) (*Catalog, error) {
 	d := &definitions{loader{fsys: fsys, cache: cache}}
 	loaded, err := d.finish(d.load(ctx))
-	var invalid *violation.InvalidError
-	if !errors.As(err, &invalid) {
+	if _, invalid := errors.AsType[*violation.InvalidError](err); !invalid {
 		return loaded, err
 	}
 	misplaced, failed := misplacedApplications(fsys)

@@ -119,8 +119,7 @@ func parse(mediaType string, raw []byte) (v1.Manifest, error) {
 
 // jsonError drops the offset and Go's types from an error of encoding/json.
 func jsonError(err error) error {
-	var mistyped *json.UnmarshalTypeError
-	if errors.As(err, &mistyped) {
+	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Errorf("%s is a %s", brief(strings.TrimPrefix(mistyped.Field, "Manifest.")), mistyped.Value)
 	}
 	return err

@@ -166,8 +166,7 @@ func transformErrors(err error) field.ErrorList {
 		}
 		return errs
 	}
-	var bad *transform.Error
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*transform.Error](err); ok {
 		return field.ErrorList{{Type: field.ErrorTypeInvalid, Field: bad.Field, BadValue: field.OmitValueType{}, Detail: bad.Err.Error()}}
 	}
 	return field.ErrorList{field.InternalError(field.NewPath("spec"), err)}

@@ -37,8 +37,7 @@ func Render(ctx context.Context, cs *v1alpha1.CatalogSelection, sources []guard.
 	}
 	side := &Side{Selection: cs, Sources: sources}
 	side.Result, err = render.Render(ctx, guard.Selections(sources), opts)
-	var refused *render.Error
-	if errors.As(err, &refused) && refused.Reason() == v1alpha1.EmptyResultReason {
+	if refused, ok := errors.AsType[*render.Error](err); ok && refused.Reason() == v1alpha1.EmptyResultReason {
 		side.Empty = err
 		opts.AllowEmpty = true
 		side.Result, err = render.Render(ctx, guard.Selections(sources), opts)

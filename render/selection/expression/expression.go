@@ -143,8 +143,7 @@ func (e *Expression) evaluationError(application *catalog.Application, err error
 		message = fmt.Sprintf("it is too expensive: the limit is %d steps", costLimit)
 	}
 	failed := &Error{Message: fmt.Sprintf("for application %s: %s", application.Name, message)}
-	var located *types.Err
-	if errors.As(err, &located) {
+	if located, ok := errors.AsType[*types.Err](err); ok {
 		failed.locate(e.ast.NativeRep().SourceInfo().GetStartLocation(located.NodeID()))
 	}
 	return failed

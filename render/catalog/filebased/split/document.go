@@ -123,8 +123,7 @@ func CheckJSON(data []byte) *shape.Problem {
 	var raw json.RawMessage
 	err := json.Unmarshal(data, &raw)
 	offset := 0
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		offset = min(int(syntax.Offset), len(data))
 	}
 	return &shape.Problem{Message: fmt.Sprintf("is not valid JSON: %v", err), Line: 1 + bytes.Count(data[:offset], []byte("\n"))}
