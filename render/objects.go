@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/kustomize/api/resource"
 
 	"github.com/winnow-dev/winnow/render/kustomized"
@@ -65,14 +66,11 @@ func (r *Result) buildFiles(ctx context.Context, files []string) ([]*resource.Re
 }
 
 func objectsOf(built []*resource.Resource, applications []string) (map[safeguard.Key]kustomized.Object, error) {
-	wanted := make(map[string]bool, len(applications))
-	for _, name := range applications {
-		wanted[name] = true
-	}
+	wanted := sets.New(applications...)
 	objects := make(map[safeguard.Key]kustomized.Object, len(applications))
 	for _, object := range built {
 		key := kustomized.KeyOf(object.CurId())
-		if !wanted[key.Name] || !key.IsDefinition() {
+		if !wanted.Has(key.Name) || !key.IsDefinition() {
 			continue
 		}
 		content, err := object.Map()

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/mention"
@@ -163,7 +165,7 @@ func without(sources []RecordedSource, drop func(*RecordedApplication) bool) (le
 // maxKnown bounds the tiers, the labels and the channels of a source that are recorded.
 const maxKnown = 200
 
-func first(set map[string]bool) []string {
+func first(set sets.Set[string]) []string {
 	all := slices.Sorted(maps.Keys(set))
 	return all[:min(len(all), maxKnown)]
 }

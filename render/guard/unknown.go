@@ -90,18 +90,12 @@ func knownBefore(last Published, next Next, m mention.Mention) mention.Known {
 	}
 	known := mention.KnownOf([]selection.Source{{Catalog: catalogOf(sources...)}})
 	for _, d := range definitions {
-		known.Names[cmp.Or(d.Application, d.Name)] = true
+		known.Names.Insert(cmp.Or(d.Application, d.Name))
 	}
 	for _, s := range sources {
-		for _, tier := range s.Tiers {
-			known.Tiers[tier] = true
-		}
-		for _, label := range s.Labels {
-			known.Labels[label] = true
-		}
-		for _, channel := range s.Channels {
-			known.Channels[channel] = true
-		}
+		known.Tiers.Insert(s.Tiers...)
+		known.Labels.Insert(s.Labels...)
+		known.Channels.Insert(s.Channels...)
 	}
 	return known
 }

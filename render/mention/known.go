@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/spelling"
@@ -15,16 +17,12 @@ import (
 // Known are the values in catalogs that a spec can select by. The zero value is empty.
 type Known struct {
 	// Names of applications, Tiers, Labels of the metadata.yaml as <key>=<value>, and Channels of versions.
-	Names, Tiers, Labels, Channels map[string]bool
-}
-
-func newKnown() Known {
-	return Known{Names: map[string]bool{}, Tiers: map[string]bool{}, Labels: map[string]bool{}, Channels: map[string]bool{}}
+	Names, Tiers, Labels, Channels sets.Set[string]
 }
 
 // KnownOf returns the values of all applications in the catalogs, shadowed ones included.
 func KnownOf(sources []selection.Source) Known {
-	k := newKnown()
+	k := Known{Names: sets.New[string](), Tiers: sets.New[string](), Labels: sets.New[string](), Channels: sets.New[string]()}
 	for _, source := range sources {
 		if source.Catalog == nil {
 			continue
@@ -37,32 +35,26 @@ func KnownOf(sources []selection.Source) Known {
 }
 
 func (k Known) add(a *catalog.Application) {
-	k.Names[a.Name] = true
+	k.Names.Insert(a.Name)
 	if a.Metadata.Tier != "" {
-		k.Tiers[a.Metadata.Tier] = true
+		k.Tiers.Insert(a.Metadata.Tier)
 	}
 	for key, value := range a.Metadata.Labels {
-		k.Labels[key+"="+value] = true
+		k.Labels.Insert(key + "=" + value)
 	}
-	for _, channel := range a.Channels() {
-		k.Channels[channel] = true
-	}
+	k.Channels.Insert(a.Channels()...)
 }
 
 // And returns the union of both.
 func (k Known) And(other Known) Known {
-	both := newKnown()
-	for _, one := range []Known{k, other} {
-		maps.Copy(both.Names, one.Names)
-		maps.Copy(both.Tiers, one.Tiers)
-		maps.Copy(both.Labels, one.Labels)
-		maps.Copy(both.Channels, one.Channels)
+	return Known{
+		Names: k.Names.Union(other.Names), Tiers: k.Tiers.Union(other.Tiers),
+		Labels: k.Labels.Union(other.Labels), Channels: k.Channels.Union(other.Channels),
 	}
-	return both
 }
 
 // of returns the values that a mention of this kind can name.
-func (k Known) of(m Mention) map[string]bool {
+func (k Known) of(m Mention) sets.Set[string] {
 	switch m.kind {
 	case mentionsTier:
 		return k.Tiers
@@ -71,10 +63,10 @@ func (k Known) of(m Mention) map[string]bool {
 	case mentionsChannel:
 		return k.Channels
 	case mentionsLabelKey:
-		keys := map[string]bool{}
+		keys := sets.New[string]()
 		for label := range k.Labels {
 			key, _, _ := strings.Cut(label, "=")
-			keys[key] = true
+			keys.Insert(key)
 		}
 		return keys
 	}
@@ -83,7 +75,7 @@ func (k Known) of(m Mention) map[string]bool {
 
 // Matches reports whether the catalogs have the value that a mention names. A field always matches: it is
 // compared with documents.
-func (k Known) Matches(m Mention) bool { return m.kind == mentionsField || k.of(m)[m.Value] }
+func (k Known) Matches(m Mention) bool { return m.kind == mentionsField || k.of(m).Has(m.Value) }
 
 // Knowledge has the Known of the sources that mentions can match.
 type Knowledge struct {
@@ -113,7 +105,7 @@ func (k Knowledge) forget(decisions []selection.Decision) {
 	for i, d := range decisions {
 		first := i == 0 || decisions[i-1].Application.Name != d.Application.Name
 		if first && d.Rule == selection.RuleSourceLimit {
-			delete(all.Names, d.Application.Name)
+			all.Names.Delete(d.Application.Name)
 		}
 	}
 }

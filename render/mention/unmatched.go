@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -81,7 +83,7 @@ func UnmatchedIn(sources []selection.Source, mentions []Mention, decisions []sel
 	for _, m := range mentions {
 		known := knowledge.For(m)
 		switch {
-		case m.kind == mentionsField && (len(documents) == 0 || fields.indexes[m.omitted]):
+		case m.kind == mentionsField && (len(documents) == 0 || fields.indexes.Has(m.omitted)):
 		case m.kind == mentionsField:
 			found = append(found, Unmatched{Mention: m, Nearest: fields.nearest(m.Value), Known: fields.known()})
 		case !known.Matches(m):
@@ -103,19 +105,15 @@ func UnmatchedIn(sources []selection.Source, mentions []Mention, decisions []sel
 // omitted has the indexes of the fields in spec.omitFields that documents had, and the names of all their
 // fields directly below spec.
 type omitted struct {
-	indexes map[int]bool
-	names   map[string]bool
+	indexes sets.Set[int]
+	names   sets.Set[string]
 }
 
 func omittedOf(documents []Document) omitted {
-	o := omitted{indexes: map[int]bool{}, names: map[string]bool{}}
+	o := omitted{indexes: sets.New[int](), names: sets.New[string]()}
 	for _, d := range documents {
-		for _, i := range d.Omitted {
-			o.indexes[i] = true
-		}
-		for _, name := range d.Fields {
-			o.names[name] = true
-		}
+		o.indexes.Insert(d.Omitted...)
+		o.names.Insert(d.Fields...)
 	}
 	return o
 }
@@ -123,7 +121,7 @@ func omittedOf(documents []Document) omitted {
 // nearest corrects the first name of a path: only fields directly below spec are known.
 func (o omitted) nearest(path string) string {
 	name, rest, nested := strings.Cut(path, ".")
-	if o.names[name] {
+	if o.names.Has(name) {
 		return ""
 	}
 	near := first(spelling.Nearest(name, slices.Concat(slices.Collect(maps.Keys(o.names)), adminFields())))

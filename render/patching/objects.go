@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/kustomize/kyaml/resid"
 
 	"github.com/winnow-dev/winnow/render/catalog"
@@ -53,10 +54,10 @@ func listsNothing(patched Objects) error {
 }
 
 // identities returns what Flux tracks the objects by.
-func identities(objects Objects) map[safeguard.Key]bool {
-	all := map[safeguard.Key]bool{}
+func identities(objects Objects) sets.Set[safeguard.Key] {
+	all := sets.New[safeguard.Key]()
 	for _, object := range objects.All() {
-		all[identityOf(object.CurId())] = true
+		all.Insert(identityOf(object.CurId()))
 	}
 	return all
 }
@@ -66,12 +67,10 @@ func identityOf(id resid.ResId) safeguard.Key {
 }
 
 // lacking returns the keys of a set that another one lacks, sorted.
-func lacking(set, other map[safeguard.Key]bool) []string {
+func lacking(set, other sets.Set[safeguard.Key]) []string {
 	var names []string
-	for key := range set {
-		if !other[key] {
-			names = append(names, key.String())
-		}
+	for key := range set.Difference(other) {
+		names = append(names, key.String())
 	}
 	slices.Sort(names)
 	return names

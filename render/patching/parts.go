@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/fluxcd/pkg/apis/kustomize"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/kyaml/resid"
 
@@ -148,11 +149,7 @@ func (s *Split) Build(ctx context.Context, k tree.Kustomization) (Objects, error
 
 // BuildSome builds only the parts that have one of the files.
 func (s *Split) BuildSome(ctx context.Context, k tree.Kustomization, paths []string) (Objects, error) {
-	wanted := map[string]bool{}
-	for _, path := range paths {
-		wanted[path] = true
-	}
-	return s.build(ctx, k, func(path string) bool { return wanted[path] })
+	return s.build(ctx, k, sets.New(paths...).Has)
 }
 
 func (s *Split) build(ctx context.Context, k tree.Kustomization, wanted func(string) bool) (Objects, error) {

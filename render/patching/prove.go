@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/kustomize/api/resource"
 
@@ -69,12 +70,9 @@ const maxReported = 1000
 
 // asSelected returns an error unless the objects are the selected ones.
 func asSelected(selected []safeguard.Key, built Objects) error {
-	want, got := map[safeguard.Key]bool{}, map[safeguard.Key]bool{}
-	for _, key := range selected {
-		want[key] = true
-	}
+	want, got := sets.New(selected...), sets.New[safeguard.Key]()
 	for _, object := range built.All() {
-		got[kustomized.KeyOf(object.CurId())] = true
+		got.Insert(kustomized.KeyOf(object.CurId()))
 	}
 	lost, added := lacking(want, got), lacking(got, want)
 	if len(lost)+len(added) == 0 {

@@ -24,7 +24,7 @@ func Unexcused(changes, excused []Change) []Change {
 	var rest []Change
 	for _, c := range changes {
 		if c.byVersion() {
-			c.Versions = filter(c.Versions, func(v string) bool { return !lost[c.Key][c.lossKey(v)] })
+			c.Versions = slices.DeleteFunc(slices.Clone(c.Versions), func(v string) bool { return lost[c.Key][c.lossKey(v)] })
 			if len(c.Versions) > 0 {
 				rest = append(rest, c)
 			}

@@ -45,13 +45,10 @@ func stranded(channel *filebased.Channel, next string, before, now *filebased.Pa
 	if i := slices.IndexFunc(now.Channels, func(c *filebased.Channel) bool { return c.Name == next }); i >= 0 {
 		successions = now.Channels[i].Successions()
 	}
-	entries := make(map[string]bool, len(channel.Entries))
-	for _, entry := range channel.Entries {
-		entries[entry.Name] = true
-	}
+	entries := channel.EntryNames()
 	var lost []string
 	for _, bundle := range before.Bundles {
-		if entries[bundle.Name] && !successions.Has(bundle.Name, bundle.Version) {
+		if entries.Has(bundle.Name) && !successions.Has(bundle.Name, bundle.Version) {
 			lost = append(lost, bundle.Name)
 		}
 	}

@@ -2,7 +2,12 @@
 
 package safeguard
 
-import "github.com/Masterminds/semver/v3"
+import (
+	"slices"
+
+	"github.com/Masterminds/semver/v3"
+	"k8s.io/apimachinery/pkg/util/sets"
+)
 
 // Highest returns the highest semantic version, nil when there is none.
 func Highest(versions []string) *semver.Version {
@@ -38,19 +43,5 @@ func IsLower(from, to string) bool {
 
 // missing returns the strings of older that newer lacks, in their order.
 func missing(older, newer []string) []string {
-	kept := make(map[string]bool, len(newer))
-	for _, s := range newer {
-		kept[s] = true
-	}
-	return filter(older, func(s string) bool { return !kept[s] })
-}
-
-func filter(list []string, keep func(string) bool) []string {
-	var kept []string
-	for _, s := range list {
-		if keep(s) {
-			kept = append(kept, s)
-		}
-	}
-	return kept
+	return slices.DeleteFunc(slices.Clone(older), sets.New(newer...).Has)
 }

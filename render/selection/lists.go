@@ -47,28 +47,21 @@ func (e *UnknownListError) Error() string {
 
 // members returns the applications in the given lists of all sources.
 func members(sources []Source, lists []string) (map[string]bool, error) {
-	known, listed := map[string]bool{}, map[string]bool{}
-	wanted := sets.New(lists...)
+	listed := map[string]bool{}
+	wanted, known := sets.New(lists...), sets.New[string]()
 	for _, source := range sources {
 		if source.Catalog == nil {
 			continue
 		}
 		for name, applications := range source.Catalog.Lists {
-			known[name] = true
+			known.Insert(name)
 			for _, application := range applications {
 				listed[application] = listed[application] || wanted.Has(name)
 			}
 		}
 	}
-	var missing []string
-	for name := range wanted {
-		if !known[name] {
-			missing = append(missing, name)
-		}
-	}
-	if len(missing) > 0 {
-		slices.Sort(missing)
-		return nil, &UnknownListError{Unknown: missing, Known: slices.Sorted(maps.Keys(known))}
+	if missing := wanted.Difference(known); len(missing) > 0 {
+		return nil, &UnknownListError{Unknown: sets.List(missing), Known: slices.Sorted(maps.Keys(known))}
 	}
 	return listed, nil
 }

@@ -4,7 +4,10 @@ package filebased
 
 import (
 	"cmp"
+	"maps"
 	"slices"
+
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/winnow-dev/winnow/render/catalog/filebased/graph"
 )
@@ -44,22 +47,28 @@ type Channel struct {
 	Blob *Blob
 }
 
+// EntryNames returns the names of the bundles in the channel.
+func (c *Channel) EntryNames() sets.Set[string] {
+	names := make(sets.Set[string], len(c.Entries))
+	for _, entry := range c.Entries {
+		names.Insert(entry.Name)
+	}
+	return names
+}
+
 // Blob returns the document of the package itself; nil for a package of a Record.
 func (p *Package) Blob() *Blob { return p.blob }
 
 // BundlesIn returns the bundles that are in channels, or in any where none are given, in the order of OLM v1: those that are
 // deprecated after the others, the highest first.
 func (p *Package) BundlesIn(channels []string) []*Bundle {
-	in := map[string]bool{}
+	in := sets.New[string]()
 	for _, channel := range p.Channels {
-		if len(channels) > 0 && !slices.Contains(channels, channel.Name) {
-			continue
-		}
-		for _, entry := range channel.Entries {
-			in[entry.Name] = true
+		if len(channels) == 0 || slices.Contains(channels, channel.Name) {
+			maps.Copy(in, channel.EntryNames())
 		}
 	}
-	bundles := slices.DeleteFunc(slices.Clone(p.Bundles), func(b *Bundle) bool { return !in[b.Name] })
+	bundles := slices.DeleteFunc(slices.Clone(p.Bundles), func(b *Bundle) bool { return !in.Has(b.Name) })
 	slices.SortStableFunc(bundles, func(a, b *Bundle) int {
 		return cmp.Or(cmp.Compare(min(len(a.Deprecated), 1), min(len(b.Deprecated), 1)), b.Version.Compare(a.Version))
 	})

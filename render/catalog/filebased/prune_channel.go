@@ -4,7 +4,10 @@ package filebased
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/winnow-dev/winnow/render/catalog/filebased/graph"
 )
@@ -28,7 +31,7 @@ func (c *channelPruning) repair() {
 func (c *channelPruning) step() bool {
 	g := graph.New(c.channel.Entries, func(name string) bool { return c.kept[name] })
 	if len(g.Heads) == 0 {
-		c.drop(c.highestFirst(mapKeys(c.kept))[len(c.kept)-1], "every entry that is kept is replaced or skipped by another one of them")
+		c.drop(c.highestFirst(slices.Collect(maps.Keys(c.kept)))[len(c.kept)-1], "every entry that is kept is replaced or skipped by another one of them")
 		return true
 	}
 	heads := c.highestFirst(g.Heads)
@@ -59,10 +62,7 @@ func (c *channelPruning) step() bool {
 // chain of entries that replace each other from the head to one of the others, or to an entry that skips it. The
 // chain ends at what was dropped or is skipped.
 func (c *channelPruning) connect(g graph.Graph, head string, others []string) (added bool) {
-	wanted, skipped := map[string]bool{}, map[string]bool{}
-	for _, other := range others {
-		wanted[other] = true
-	}
+	wanted, skipped := sets.New(others...), sets.New[string]()
 	var between []*graph.Entry
 	add := func(other string) {
 		for _, entry := range between {
@@ -74,16 +74,14 @@ func (c *channelPruning) connect(g graph.Graph, head string, others []string) (a
 	}
 	for entry, steps := c.all[head], 0; entry != nil && steps <= len(c.all); entry, steps = c.all[entry.Replaces], steps+1 {
 		switch {
-		case c.dropped[entry.Name], steps > 0 && (g.Skipped[entry.Name] || skipped[entry.Name]):
+		case c.dropped[entry.Name], steps > 0 && (g.Skipped.Has(entry.Name) || skipped.Has(entry.Name)):
 			return added
-		case wanted[entry.Name]:
+		case wanted.Has(entry.Name):
 			add(entry.Name)
 		case !c.kept[entry.Name]:
 			between = append(between, entry)
-			for _, skip := range entry.Skips {
-				skipped[skip] = true
-			}
-			if i := slices.IndexFunc(entry.Skips, func(skip string) bool { return wanted[skip] }); i >= 0 {
+			skipped.Insert(entry.Skips...)
+			if i := slices.IndexFunc(entry.Skips, wanted.Has); i >= 0 {
 				add(entry.Skips[i])
 			}
 		}
@@ -112,11 +110,4 @@ func (c *channelPruning) highestFirst(names []string) []string {
 	return slices.SortedFunc(slices.Values(names), func(x, y string) int {
 		return byVersion(c.bundles[y], c.bundles[x])
 	})
-}
-
-func mapKeys(set map[string]bool) (keys []string) {
-	for key := range set {
-		keys = append(keys, key)
-	}
-	return keys
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/blang/semver/v4"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/winnow-dev/winnow/render/catalog/filebased/graph"
 )
@@ -35,19 +36,17 @@ func (c *Channel) head() string {
 
 // Successions answers for each installed bundle whether OLM finds a place for it in a channel.
 type Successions struct {
-	names  map[string]bool
+	names  sets.Set[string]
 	ranges []semver.Range
 }
 
 // Successions returns those of the channel. It reads each range once.
 func (c *Channel) Successions() Successions {
-	s := Successions{names: make(map[string]bool, 2*len(c.Entries))}
+	s := Successions{names: make(sets.Set[string], 2*len(c.Entries))}
 	read := map[string]bool{"": true}
 	for _, e := range c.Entries {
-		s.names[e.Name], s.names[e.Replaces] = true, true
-		for _, skip := range e.Skips {
-			s.names[skip] = true
-		}
+		s.names.Insert(e.Name, e.Replaces)
+		s.names.Insert(e.Skips...)
 		if read[e.SkipRange] {
 			continue
 		}
@@ -63,5 +62,5 @@ func (c *Channel) Successions() Successions {
 // an entry that is the bundle, that replaces or skips it by name, or whose skipRange has its version. That one step
 // is all there is to ask: OLM installs nothing that is not an entry, so each further step begins at one.
 func (s Successions) Has(bundle string, version Version) bool {
-	return s.names[bundle] || slices.ContainsFunc(s.ranges, func(within semver.Range) bool { return within(version.semver) })
+	return s.names.Has(bundle) || slices.ContainsFunc(s.ranges, func(within semver.Range) bool { return within(version.semver) })
 }

@@ -5,10 +5,10 @@ package packages
 import (
 	"bytes"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
 	"github.com/winnow-dev/winnow/render/diff"
@@ -27,17 +27,8 @@ func compareChannel(before, after *filebased.Channel, was, is *filebased.Bundle)
 	if was.Name != is.Name || was.Version.String() != is.Version.String() {
 		c.Head = newHead(was, is)
 	}
-	older, newer := entryNames(before), entryNames(after)
-	for name := range newer {
-		if !older[name] {
-			c.Added++
-		}
-	}
-	for name := range older {
-		if !newer[name] {
-			c.Removed++
-		}
-	}
+	older, newer := before.EntryNames(), after.EntryNames()
+	c.Added, c.Removed = newer.Difference(older).Len(), older.Difference(newer).Len()
 	if before.Deprecated == "" {
 		c.Deprecated = after.Deprecated
 	}
@@ -51,14 +42,6 @@ func compareChannel(before, after *filebased.Channel, was, is *filebased.Bundle)
 // maxBundleFields bounds the fields of a bundle or a channel that are listed, and maxBundles the bundles with fields: a
 // catalog may be written anew.
 const maxBundleFields, maxBundles = 10, 50
-
-func entryNames(c *filebased.Channel) map[string]bool {
-	names := make(map[string]bool, len(c.Entries))
-	for _, entry := range c.Entries {
-		names[entry.Name] = true
-	}
-	return names
-}
 
 func newHead(from, to *filebased.Bundle) *diff.Head {
 	h := &diff.Head{From: newBundle(from), To: newBundle(to)}
@@ -193,15 +176,9 @@ func add(to map[string]any, key string, value any) {
 type several []any
 
 func keepBoth(one, other map[string]any) {
-	for _, key := range sortedKeys(one) {
-		if _, both := other[key]; !both {
-			delete(one, key)
-		}
-	}
-	for _, key := range sortedKeys(other) {
-		if _, both := one[key]; !both {
-			delete(other, key)
-		}
+	for key := range sets.KeySet(one).SymmetricDifference(sets.KeySet(other)) {
+		delete(one, key)
+		delete(other, key)
 	}
 }
 
@@ -225,5 +202,3 @@ func OtherDocuments(before, after *filebased.Package) int {
 	}
 	return max(gone, fresh)
 }
-
-func sortedKeys[T any](of map[string]T) []string { return slices.Sorted(maps.Keys(of)) }

@@ -6,7 +6,10 @@ package packages
 
 import (
 	"cmp"
+	"maps"
 	"slices"
+
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
 	"github.com/winnow-dev/winnow/render/diff"
@@ -102,13 +105,13 @@ func changedFacts[T comparable](was, is map[string]*filebased.Bundle, of func(*f
 	var order []*changedFact[T]
 	collect := func(from, to map[string]*filebased.Bundle, change diff.Change) {
 		anywhere := factsOf(from, of)
-		for _, channel := range sortedKeys(to) {
+		for _, channel := range slices.Sorted(maps.Keys(to)) {
 			known := anywhere
 			if head := from[channel]; head != nil {
 				known = factsOf(map[string]*filebased.Bundle{channel: head}, of)
 			}
 			for _, fact := range of(to[channel]) {
-				if known[fact] {
+				if known.Has(fact) {
 					continue
 				}
 				key := changedKey[T]{fact, change}
@@ -136,12 +139,10 @@ type changedKey[T comparable] struct {
 	change diff.Change
 }
 
-func factsOf[T comparable](heads map[string]*filebased.Bundle, of func(*filebased.Bundle) []T) map[T]bool {
-	facts := map[T]bool{}
+func factsOf[T comparable](heads map[string]*filebased.Bundle, of func(*filebased.Bundle) []T) sets.Set[T] {
+	facts := sets.New[T]()
 	for _, head := range heads {
-		for _, fact := range of(head) {
-			facts[fact] = true
-		}
+		facts.Insert(of(head)...)
 	}
 	return facts
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/blang/semver/v4"
+	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // Entry is a bundle's place in a channel.
@@ -22,14 +23,14 @@ type Entry struct {
 type Graph struct {
 	entries map[string]*Entry
 	// Skipped has the names that an entry skips, which need not be those of entries.
-	Skipped map[string]bool
+	Skipped sets.Set[string]
 	// Heads are the entries that no entry replaces or skips, in the order of the channel.
 	Heads []string
 }
 
 // New makes a graph of the entries that keep accepts.
 func New(entries []Entry, keep func(name string) bool) Graph {
-	g := Graph{entries: map[string]*Entry{}, Skipped: map[string]bool{}}
+	g := Graph{entries: map[string]*Entry{}, Skipped: sets.New[string]()}
 	replaced := map[string]bool{}
 	for i := range entries {
 		entry := &entries[i]
@@ -40,13 +41,11 @@ func New(entries []Entry, keep func(name string) bool) Graph {
 		if entry.Replaces != "" {
 			replaced[entry.Replaces] = true
 		}
-		for _, skip := range entry.Skips {
-			g.Skipped[skip] = true
-		}
+		g.Skipped.Insert(entry.Skips...)
 	}
 	for i := range entries {
 		name := entries[i].Name
-		if g.entries[name] == &entries[i] && !replaced[name] && !g.Skipped[name] {
+		if g.entries[name] == &entries[i] && !replaced[name] && !g.Skipped.Has(name) {
 			g.Heads = append(g.Heads, name)
 		}
 	}
@@ -60,7 +59,7 @@ func (g *Graph) Chain(head string) (names, cycle []string) {
 	for entry := g.entries[head]; entry != nil; entry = g.entries[entry.Replaces] {
 		index[entry.Name] = len(names)
 		names = append(names, entry.Name)
-		if g.Skipped[entry.Replaces] {
+		if g.Skipped.Has(entry.Replaces) {
 			break
 		}
 		if start, known := index[entry.Replaces]; known {
@@ -73,13 +72,10 @@ func (g *Graph) Chain(head string) (names, cycle []string) {
 // Stranded returns the entries, in the order of the channel, that are neither on the chain nor skipped: there is
 // no upgrade from them to the head.
 func (g *Graph) Stranded(entries []Entry, chain []string) (names []string) {
-	reached := map[string]bool{}
-	for _, name := range chain {
-		reached[name] = true
-	}
+	reached := sets.New(chain...)
 	for i := range entries {
 		name := entries[i].Name
-		if g.entries[name] != nil && !reached[name] && !g.Skipped[name] {
+		if g.entries[name] != nil && !reached.Has(name) && !g.Skipped.Has(name) {
 			names = append(names, name)
 		}
 	}
