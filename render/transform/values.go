@@ -8,9 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -108,74 +105,5 @@ func object(values *apiextensionsv1.JSON) (*yaml.Node, error) {
 	if _, ok := value.(map[string]any); !ok {
 		return nil, errors.New("must be an object")
 	}
-	node, err := plain(value, 0)
-	return node, err
-}
-
-// plain turns a JSON value into a node.
-func plain(value any, depth int) (*yaml.Node, error) {
-	if depth > yamlnode.MaxDepth {
-		return nil, fmt.Errorf("is nested deeper than %d levels", yamlnode.MaxDepth)
-	}
-	switch typed := value.(type) {
-	case map[string]any:
-		node := yamledit.NewMapping()
-		for _, key := range slices.Sorted(maps.Keys(typed)) {
-			child, err := plain(typed[key], depth+1)
-			if err != nil {
-				return nil, err
-			}
-			node.Content = append(node.Content, yamledit.NewString(key), child)
-		}
-		return node, nil
-	case []any:
-		node := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
-		for _, element := range typed {
-			child, err := plain(element, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			node.Content = append(node.Content, child)
-		}
-		return node, nil
-	default:
-		return scalar(typed)
-	}
-}
-
-func scalar(value any) (*yaml.Node, error) {
-	switch typed := value.(type) {
-	case nil:
-		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}, nil
-	case bool:
-		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: fmt.Sprint(typed)}, nil
-	case json.Number:
-		node := &yaml.Node{Kind: yaml.ScalarNode, Value: typed.String()}
-		if node.Tag = node.ShortTag(); node.Tag != "!!int" && node.Tag != "!!float" {
-			return nil, fmt.Errorf("%.80s is not a number that can be written", typed)
-		}
-		// The API server has rounded what a file has, so that the two would make different artifacts.
-		if value, err := yamlnode.Scalar(node); err != nil || yamlnode.IsRounded(value) {
-			return nil, fmt.Errorf("%.80s is a number that readers of YAML and JSON round, because no signed integer of 64 bits holds it: write it in quotes", typed)
-		}
-		return node, nil
-	case string:
-		node := yamledit.NewString(typed)
-		// Literal blocks hold most texts, but not all of them: lines that start or end with
-		// spaces need more care than a quoted scalar.
-		if strings.Contains(typed, "\n") && !literal(typed) {
-			node.Style = yaml.DoubleQuotedStyle
-		}
-		return node, nil
-	}
-	return nil, fmt.Errorf("%T is not a type of JSON", value)
-}
-
-// literal reports whether the encoder writes a text of several lines safely as a literal block.
-func literal(content string) bool {
-	if strings.ContainsAny(content[:1], " \t\n") || strings.ContainsAny(content, "\r\t\u0085\u2028\u2029\ufeff") {
-		return false
-	}
-	return !strings.Contains(content, " \n") && !strings.Contains(content, "\n\n\n") && !strings.HasSuffix(content, " ") &&
-		!strings.HasSuffix(content, "\n\n")
+	return yamledit.OfJSON(value, yamlnode.MaxDepth)
 }
