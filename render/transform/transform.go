@@ -17,7 +17,9 @@ import (
 
 // Pipeline is a compiled Config. It is immutable and safe for concurrent use.
 type Pipeline struct {
-	steps []step
+	before  []step
+	mirrors mirrors
+	after   []step
 }
 
 // New compiles a configuration. The error is an *Error, or several joined.
@@ -35,21 +37,15 @@ func New(c Config) (*Pipeline, error) {
 	//  4. mirrors:  before omitFields, so that it sees all that the document may bring along;
 	//  5. omitFields: after everything that could write a field that is not wanted;
 	//  6. provenance: last, because nothing may change or remove it.
-	return &Pipeline{steps: []step{added{}, versions{}, values, mirrors, omit, provenance{enabled: c.AnnotateSource}}}, nil
+	return &Pipeline{[]step{added{}, versions{}, values}, mirrors, []step{omit, provenance{enabled: c.AnnotateSource}}}, nil
 }
 
 // Referring returns a pipeline that collects Output.Hosts whatever Config.CollectHosts is, and ends
 // with the mirrors: what comes after them changes no address.
 func (p *Pipeline) Referring() *Pipeline {
-	var steps []step
-	for _, s := range p.steps {
-		if m, ok := s.(mirrors); ok {
-			m.enabled = true
-			return &Pipeline{steps: append(steps, m)}
-		}
-		steps = append(steps, s)
-	}
-	return p
+	collecting := p.mirrors
+	collecting.enabled = true
+	return &Pipeline{before: p.before, mirrors: collecting}
 }
 
 // MirrorOf returns the From of the mirror that a URL in a transformed document refers to; empty without one.
@@ -58,12 +54,8 @@ func (p *Pipeline) MirrorOf(url string) string {
 	if !ok {
 		return ""
 	}
-	for _, s := range p.steps {
-		if m, isMirrors := s.(mirrors); isMirrors {
-			if found, _ := m.match(parsed.location, parsed.scheme); found != nil {
-				return found.from
-			}
-		}
+	if found, _ := p.mirrors.match(parsed.location, parsed.scheme); found != nil {
+		return found.from
 	}
 	return ""
 }
@@ -71,12 +63,8 @@ func (p *Pipeline) MirrorOf(url string) string {
 // MirrorOfImage returns where a mirror has an image, which FullImage has written out: the same address if it is one of a
 // mirror, and an empty one if no mirror covers it.
 func (p *Pipeline) MirrorOfImage(address string) string {
-	for _, s := range p.steps {
-		if m, isMirrors := s.(mirrors); isMirrors {
-			if mirrored, covered := m.rewrite(address); covered {
-				return mirrored
-			}
-		}
+	if mirrored, covered := p.mirrors.rewrite(address); covered {
+		return mirrored
 	}
 	return ""
 }
@@ -86,7 +74,7 @@ func (p *Pipeline) MirrorOfImage(address string) string {
 func (p *Pipeline) Apply(ctx context.Context, in Input) (Output, error) {
 	out := Output{Document: in.Application.Document, Identity: in.Application.Identity}
 	var doc *yamledit.Document
-	for _, s := range p.steps {
+	for _, s := range slices.Concat(p.before, []step{p.mirrors}, p.after) {
 		if !s.concerns(in) {
 			continue
 		}
