@@ -18,7 +18,6 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
-	"github.com/winnow-dev/winnow/render/loading"
 	"github.com/winnow-dev/winnow/render/refusal"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -153,7 +152,7 @@ func Read(ctx context.Context, files *tree.Tree) ([]selection.Decision, error) {
 
 // readWith reads the applications of the files that have a name.
 func readWith(ctx context.Context, format catalog.Format, files *tree.Tree, name func(string) (string, bool)) (all []selection.Decision, _ error) {
-	named, err := loading.Copy(files, name, func(string) bool { return true })
+	named, err := files.Copy(name, nil)
 	if err != nil || named.Len() == 0 {
 		return nil, err
 	}

@@ -110,12 +110,9 @@ func ServedAnnotations(selection string) map[string]string {
 // ConfigsLayer returns the layer of an image, a tar+gzip, with the files of a file-based catalog. The same files give
 // the same bytes.
 func ConfigsLayer(files *tree.Tree) ([]byte, error) {
-	placed := tree.New()
-	for _, path := range files.Paths() {
-		data, _ := files.Content(path)
-		if err := placed.Add(ConfigsDirectory+"/"+path, data); err != nil {
-			return nil, fmt.Errorf("packing the catalog: %w", err)
-		}
+	placed, err := files.Copy(func(path string) (string, bool) { return ConfigsDirectory + "/" + path, true }, nil)
+	if err != nil {
+		return nil, fmt.Errorf("packing the catalog: %w", err)
 	}
 	var layer bytes.Buffer
 	if err := archive.WriteWithDirectories(&layer, placed); err != nil {
@@ -131,19 +128,9 @@ func ConfigsIn(artifact *tree.Tree) (*tree.Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	var files *tree.Tree
-	for _, path := range artifact.Paths() {
-		below, ok := strings.CutPrefix(path, ConfigsDirectory+"/")
-		if !ok {
-			continue
-		}
-		if files == nil {
-			files = tree.New()
-		}
-		data, _ := artifact.Content(path)
-		if err := files.Add(below, data); err != nil {
-			return nil, fmt.Errorf("reading the catalog: %w", err)
-		}
+	files, err := artifact.Copy(func(path string) (string, bool) { return strings.CutPrefix(path, ConfigsDirectory+"/") }, nil)
+	if err != nil || files.Len() == 0 {
+		return nil, err
 	}
 	return files, nil
 }

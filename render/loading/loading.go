@@ -205,7 +205,7 @@ func (l located) load(ctx context.Context, files *tree.Tree, found large, cache 
 		}
 		if hasOthers(files, format) {
 			same := func(path string) (string, bool) { return path, true }
-			if files, err = Copy(files, same, format.Needs); err != nil {
+			if files, err = files.Copy(same, format.Needs); err != nil {
 				return nil, err
 			}
 			fsys = files.FS()
@@ -264,28 +264,9 @@ func (l located) files(all *tree.Tree) (*tree.Tree, error) {
 			return nil, invalid("the artifact has no directory %q", l.Path)
 		}
 	}
-	files, err := Copy(all, l.name, func(string) bool { return true })
+	files, err := all.Copy(l.name, nil)
 	if err == nil && files.Len() == 0 && len(l.Include) > 0 {
 		return nil, invalid("include: no file has a path as in %q", l.Include)
 	}
 	return files, err
-}
-
-// Copy returns a tree of the files that have a name in it. Those that are not needed are empty.
-func Copy(files *tree.Tree, name func(path string) (string, bool), needed func(name string) bool) (*tree.Tree, error) {
-	copied := tree.New()
-	for _, path := range files.Paths() {
-		name, ok := name(path)
-		if !ok {
-			continue
-		}
-		var content []byte
-		if needed(name) {
-			content, _ = files.Content(path)
-		}
-		if err := copied.Add(name, content); err != nil {
-			return nil, fmt.Errorf("reading the files of the catalog: %w", err)
-		}
-	}
-	return copied, nil
 }

@@ -46,15 +46,9 @@ func Add(ctx context.Context, artifact *tree.Tree, k tree.Kustomization, placeho
 	if err := stay(ctx, placeholders, k); err != nil {
 		return nil, fmt.Errorf("building the placeholders of objects that leave with the patches of the spec: %w", err)
 	}
-	files := tree.New()
-	for _, path := range artifact.Paths() {
-		if path == tree.KustomizationFile {
-			continue
-		}
-		data, _ := artifact.Content(path)
-		if err := files.Add(path, data); err != nil {
-			return nil, err
-		}
+	files, err := artifact.Copy(func(path string) (string, bool) { return path, path != tree.KustomizationFile }, nil)
+	if err != nil {
+		return nil, err
 	}
 	if k.Resources, err = resourcesOf(artifact); err != nil {
 		return nil, err

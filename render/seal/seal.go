@@ -69,17 +69,7 @@ func Removed(artifact *tree.Tree) (*tree.Tree, error) {
 	if !slices.ContainsFunc(artifact.Paths(), isSeal) {
 		return artifact, nil
 	}
-	files := tree.New()
-	for _, file := range artifact.Paths() {
-		if isSeal(file) {
-			continue
-		}
-		content, _ := artifact.Content(file)
-		if err := files.Add(file, content); err != nil {
-			return nil, fmt.Errorf("reading the artifact without its seals: %w", err)
-		}
-	}
-	return files, nil
+	return artifact.Copy(func(file string) (string, bool) { return file, !isSeal(file) }, nil)
 }
 
 // IsIn reports whether a directory is one of an artifact that is sealed.

@@ -66,17 +66,10 @@ func (f *fileSystem) lookup(op, name string) (*node, error) {
 	return n, nil
 }
 
-func (f *fileSystem) file(op, name string) (*node, error) {
+// kind looks up a directory or a file.
+func (f *fileSystem) kind(op, name string, dir bool) (*node, error) {
 	n, err := f.lookup(op, name)
-	if err == nil && n.dir {
-		err = &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
-	}
-	return n, err
-}
-
-func (f *fileSystem) directory(op, name string) (*node, error) {
-	n, err := f.lookup(op, name)
-	if err == nil && !n.dir {
+	if err == nil && n.dir != dir {
 		err = &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
 	return n, err
@@ -96,7 +89,7 @@ func (f *fileSystem) Open(name string) (fs.File, error) {
 
 // ReadFile implements fs.ReadFileFS; the caller owns the result.
 func (f *fileSystem) ReadFile(name string) ([]byte, error) {
-	n, err := f.file("read", name)
+	n, err := f.kind("read", name, false)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +98,7 @@ func (f *fileSystem) ReadFile(name string) ([]byte, error) {
 
 // ReadDir implements fs.ReadDirFS.
 func (f *fileSystem) ReadDir(name string) ([]fs.DirEntry, error) {
-	n, err := f.directory("readdir", name)
+	n, err := f.kind("readdir", name, true)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +117,7 @@ func (f *fileSystem) Stat(name string) (fs.FileInfo, error) {
 // Sub implements fs.SubFS. Unlike fs.Sub over a foreign file system it fails
 // where there is no such directory.
 func (f *fileSystem) Sub(dir string) (fs.FS, error) {
-	if _, err := f.directory("sub", dir); err != nil {
+	if _, err := f.kind("sub", dir, true); err != nil {
 		return nil, err
 	}
 	return &fileSystem{nodes: f.nodes, root: path.Join(f.root, dir)}, nil

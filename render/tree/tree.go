@@ -63,6 +63,25 @@ func (t *Tree) Add(path string, content []byte) error {
 	return nil
 }
 
+// Copy returns a tree of the files that have a name in it. Those that are not needed are empty; nil needs all.
+func (t *Tree) Copy(name func(path string) (string, bool), needed func(name string) bool) (*Tree, error) {
+	copied := New()
+	for _, path := range t.Paths() {
+		name, ok := name(path)
+		if !ok {
+			continue
+		}
+		var content []byte
+		if needed == nil || needed(name) {
+			content = t.files[path]
+		}
+		if err := copied.Add(name, content); err != nil {
+			return nil, err
+		}
+	}
+	return copied, nil
+}
+
 func (t *Tree) checkFree(path string) error {
 	if _, ok := t.files[path]; ok {
 		return &PathError{Path: path, Reason: "duplicate file"}
