@@ -4,6 +4,7 @@ package backend
 
 import (
 	"cmp"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -37,6 +38,11 @@ type Object struct {
 	Role Role
 	// Bytes that the object takes as JSON.
 	Bytes int
+}
+
+// MainOf returns the main object among those of an instance: every backend makes one.
+func MainOf(objects []Object) Object {
+	return objects[slices.IndexFunc(objects, func(o Object) bool { return o.Role == Main })]
 }
 
 // CompareObjects orders objects by group, kind, namespace and name.

@@ -37,7 +37,7 @@ func (Applications) Detect(fsys fs.FS) (bool, error) {
 	if err != nil || hasDirectory(root, ApplicationsDirectory) {
 		return err == nil, err
 	}
-	stripped, err := strippedDirectories(fsys, root)
+	stripped, err := StrippedDirectories(fsys, root)
 	return len(stripped) > 0, err
 }
 
@@ -99,11 +99,11 @@ func (a *applications) directories(root []fs.DirEntry) ([]string, error) {
 	if hasDirectory(root, ApplicationsDirectory) {
 		return a.children(ApplicationsDirectory)
 	}
-	return strippedDirectories(a.fsys, root)
+	return StrippedDirectories(a.fsys, root)
 }
 
-// strippedDirectories returns the directories of a root without applications/ that are applications, sorted.
-func strippedDirectories(fsys fs.FS, root []fs.DirEntry) ([]string, error) {
+// StrippedDirectories returns the directories of a root without applications/ that are applications, sorted.
+func StrippedDirectories(fsys fs.FS, root []fs.DirEntry) ([]string, error) {
 	var found []string
 	for _, entry := range root {
 		name := entry.Name()

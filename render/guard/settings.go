@@ -5,7 +5,6 @@ package guard
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -46,8 +45,9 @@ func SettingsOf(object map[string]any) Settings {
 		s.field, s.whole = "defaultValues", string(text)
 	}
 	if s.field != "" {
-		// values stay nil where they cannot be parsed.
-		s.values, _ = parseValues(s.whole)
+		// As the transformations do, by YAML 1.2 and with merge keys: y is a name there, not true. Values stay nil where they
+		// cannot be parsed.
+		s.values, _ = yamlnode.Mapping([]byte(s.whole))
 	}
 	return s
 }
@@ -163,17 +163,4 @@ func differing(above []string, older, newer map[string]any) (paths []string, kee
 		}
 	}
 	return paths, keep
-}
-
-// errValues reports that default values are no mapping.
-var errValues = errors.New("they are no mapping of plain values")
-
-// parseValues reads default values as the transformations do, by YAML 1.2 and with merge keys: y is a
-// name there, not true.
-func parseValues(text string) (map[string]any, error) {
-	values, err := yamlnode.Mapping([]byte(text))
-	if errors.Is(err, yamlnode.ErrNoMapping) {
-		return nil, errValues
-	}
-	return values, err
 }

@@ -89,8 +89,8 @@ func (in Installation) Installed(patched map[safeguard.Key]kustomized.Object) ([
 	var errs []error
 	for _, b := range in.built {
 		objects := Patched(b.Objects, patched)
-		main := MainOf(mainOf(objects).Object)
-		main.Identity = IdentityIn(mainOf(objects), objects)
+		main := MainOf(backend.MainOf(objects).Object)
+		main.Identity = IdentityIn(backend.MainOf(objects), objects)
 		main.Instance, main.Application, main.Source = b.Name, b.Application, b.Decision.Source
 		locked, unknown := lockedIn(b, objects)
 		main.Locked, errs = locked, append(errs, unknown...)

@@ -23,11 +23,11 @@ func LockedIn(main backend.Object, objects []backend.Object) map[string]string {
 // lockedIn returns the digests of the locked values of an instance, as Definition.Locked has them, and refuses what may set
 // one and cannot be compared.
 func lockedIn(b instance.Built, objects []backend.Object) (map[string]string, []error) {
-	locked, paths := LockedIn(mainOf(objects), objects), b.Decision.Application.Metadata.LockedIn(b.Resolved.Resolved)
+	locked, paths := LockedIn(backend.MainOf(objects), objects), b.Decision.Application.Metadata.LockedIn(b.Resolved.Resolved)
 	if len(paths) == 0 {
 		return locked, nil // reading the values takes time
 	}
-	values, err := backend.EffectiveOf(mainOf(objects), objects)
+	values, err := backend.EffectiveOf(backend.MainOf(objects), objects)
 	if err != nil {
 		return nil, []error{&backend.Error{Instance: b.Name, Path: "values", Message: fmt.Sprintf(
 			"cannot be read, so that those which the application locks cannot be compared: %v", err)}}

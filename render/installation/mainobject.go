@@ -38,11 +38,6 @@ func annotate(b instance.Built, source bool) {
 	}
 }
 
-func mainOf(objects []backend.Object) backend.Object {
-	i := slices.IndexFunc(objects, func(o backend.Object) bool { return o.Role == backend.Main })
-	return objects[i] // every backend makes one
-}
-
 // DefinitionOf reads an object in the cluster: a definition, or the main object of an instance.
 func DefinitionOf(object map[string]any) safeguard.Definition {
 	if d := safeguard.DefinitionOf(object); d.Key().IsDefinition() {

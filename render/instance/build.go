@@ -189,16 +189,10 @@ func (b *builder) add(r Resolved, dependencies []string) {
 		b.errs = append(b.errs, err)
 		return
 	}
-	built.Identity, built.Notes = identityOf(built.Objects), backends.Notes(by.Type(), in)
+	built.Identity, built.Notes = backend.IdentityOf(backend.MainOf(built.Objects)), backends.Notes(by.Type(), in)
 	for _, object := range built.Objects {
 		b.bytes += object.Bytes
 	}
-}
-
-// identityOf returns the identity of the main object, without what the objects beside it decide.
-func identityOf(objects []backend.Object) backend.Identity {
-	i := slices.IndexFunc(objects, func(o backend.Object) bool { return o.Role == backend.Main })
-	return backend.IdentityOf(objects[i]) // every backend makes one
 }
 
 func (b *builder) refuse(r Resolved, path, format string, args ...any) {

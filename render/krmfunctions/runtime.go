@@ -84,23 +84,12 @@ func (o *object) container() *Container {
 	case c.SHA256 == "":
 		o.warn(line, "image %s has no digest, in sha256 or behind @: what runs can change", quote(c.Image))
 	}
-	for key := range yamlPairs(in.node) {
-		if key.Value == "image" {
+	for i := 0; i+1 < len(in.node.Content); i += 2 {
+		if key := in.node.Content[i]; key.Value == "image" {
 			c.Column = key.Column
 		}
 	}
 	return c
-}
-
-// yamlPairs yields the keys and values of a mapping as they are written.
-func yamlPairs(mapping *yaml.Node) func(func(key, value *yaml.Node) bool) {
-	return func(yield func(key, value *yaml.Node) bool) {
-		for i := 0; i+1 < len(mapping.Content); i += 2 {
-			if !yield(mapping.Content[i], mapping.Content[i+1]) {
-				return
-			}
-		}
-	}
 }
 
 // hash returns the field sha256, with or without the prefix sha256:; empty without one.

@@ -41,9 +41,9 @@ func (t Translation) Identity(instance backend.Instance) (backend.Identity, erro
 	if err != nil {
 		return backend.Identity{}, err
 	}
-	i := slices.IndexFunc(d.objects, func(o backend.Object) bool { return o.Role == backend.Main })
-	identity := backend.IdentityOf(d.objects[i])
-	identity.Release.Chart, identity.Targets = d.Chart, backend.TargetsIn(d.objects[i], d.objects)
+	main := backend.MainOf(d.objects)
+	identity := backend.IdentityOf(main)
+	identity.Release.Chart, identity.Targets = d.Chart, backend.TargetsIn(main, d.objects)
 	return identity, nil
 }
 

@@ -4,7 +4,6 @@ package corpus
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"path"
 	"strings"
@@ -47,17 +46,7 @@ func directories(fsys fs.FS) ([]string, error) {
 			return Visible(catalog.ApplicationsDirectory, children), err
 		}
 	}
-	var found []string
-	for _, directory := range Visible(".", root) {
-		_, err := fs.Stat(fsys, path.Join(directory, catalog.ApplicationFile))
-		if err == nil && directory != catalog.ListsDirectory {
-			found = append(found, directory)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-	}
-	return found, nil
+	return catalog.StrippedDirectories(fsys, root)
 }
 
 // Visible returns the paths of the directories among the entries of one, without those whose names begin with a dot.
