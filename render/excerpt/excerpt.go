@@ -6,6 +6,7 @@ package excerpt
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -19,6 +20,25 @@ func Of(text string) string { return To(text, maxText) }
 
 // Quoted is Of in quotes.
 func Quoted(text string) string { return fmt.Sprintf("%q", Of(text)) }
+
+// plainKey matches keys that need no quotes in a path.
+var plainKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// Path returns keys with dots between them, or quoted in brackets where they have other characters than letters and digits.
+func Path(keys []string, quote func(key string) string) string {
+	var path strings.Builder
+	for i, key := range keys {
+		switch {
+		case !plainKey.MatchString(key):
+			path.WriteString("[" + quote(key) + "]")
+		case i > 0:
+			path.WriteString("." + key)
+		default:
+			path.WriteString(key)
+		}
+	}
+	return path.String()
+}
 
 // To keeps at most limit bytes of a text, to a rune's boundary, and marks the cut.
 func To(text string, limit int) string {

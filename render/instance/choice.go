@@ -13,8 +13,8 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
 	"github.com/winnow-dev/winnow/render/excerpt"
-	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/selection/numbered"
 )
 
 // Choice states how the version of an instance comes about.
@@ -106,25 +106,21 @@ func defaultVersion(d selection.Decision) (version, problem string) {
 // latestVersion returns the version that KKP installs of a definition without a default version: the highest, pre-releases
 // included.
 func latestVersion(d selection.Decision) (version, problem string) {
-	best := safeguard.Highest(d.Versions)
-	if best == nil {
+	best := numbered.Highest(d.Versions).Text
+	if best == "" {
 		return "", fmt.Sprintf("is missing: the definition of %s has no default version, and none of its versions is a semantic one; name one of %s",
 			d.Application.Name, listed(d.Versions))
 	}
-	return best.Original(), ""
+	return best, ""
 }
 
 // highest returns the highest version that satisfies the constraint; of equal ones the first. It is empty if
 // there is none.
 func highest(versions []string, constraint *semver.Constraints) string {
-	best := safeguard.Highest(slices.DeleteFunc(slices.Clone(versions), func(version string) bool {
+	return numbered.Highest(slices.DeleteFunc(slices.Clone(versions), func(version string) bool {
 		parsed, err := semver.NewVersion(version)
 		return err != nil || !constraint.Check(parsed)
-	}))
-	if best == nil {
-		return ""
-	}
-	return best.Original()
+	})).Text
 }
 
 // IsNamed reports whether the spec names exactly this version, so that no catalog decides about it. A range names none,

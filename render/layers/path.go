@@ -3,11 +3,12 @@
 package layers
 
 import (
-	"fmt"
 	"maps"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // presence describes what values have at a path.
@@ -60,24 +61,8 @@ func walk(path []string, values map[string]any, all *[]Leaf) {
 	}
 }
 
-// plainKey matches keys that need no quotes in a path.
-var plainKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
-
 // Text returns the path of a leaf: its keys with dots between them, or in brackets where they have other characters.
-func (l Leaf) Text() string {
-	var text strings.Builder
-	for i, key := range l.Path {
-		switch {
-		case !plainKey.MatchString(key):
-			fmt.Fprintf(&text, "[%q]", key)
-		case i > 0:
-			text.WriteString("." + key)
-		default:
-			text.WriteString(key)
-		}
-	}
-	return text.String()
-}
+func (l Leaf) Text() string { return excerpt.Path(l.Path, strconv.Quote) }
 
 // related reports whether one of two paths leads to the other.
 func related(a, b []string) bool {

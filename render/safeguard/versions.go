@@ -7,28 +7,18 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 	"k8s.io/apimachinery/pkg/util/sets"
-)
 
-// Highest returns the highest semantic version, nil when there is none.
-func Highest(versions []string) *semver.Version {
-	var best *semver.Version
-	for _, text := range versions {
-		parsed, err := semver.NewVersion(text)
-		if err == nil && (best == nil || parsed.GreaterThan(best)) {
-			best = parsed
-		}
-	}
-	return best
-}
+	"github.com/winnow-dev/winnow/render/selection/numbered"
+)
 
 // majorRise returns the highest semantic versions of both, and reports whether the second's major is
 // greater. Versions that are not semantic are skipped.
 func majorRise(older, newer []string) (from, to string, rises bool) {
-	before, now := Highest(older), Highest(newer)
-	if before == nil || now == nil {
+	before, now := numbered.Highest(older), numbered.Highest(newer)
+	if before.Parsed == nil || now.Parsed == nil {
 		return "", "", false
 	}
-	return before.Original(), now.Original(), now.Major() > before.Major()
+	return before.Text, now.Text, now.Parsed.Major() > before.Parsed.Major()
 }
 
 // IsLower reports whether the second of two semantic versions is lower.

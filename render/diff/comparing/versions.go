@@ -7,6 +7,7 @@ import (
 	"github.com/winnow-dev/winnow/render/diff/fielddiff"
 	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/selection/numbered"
 )
 
 // versions compares the entries of spec.versions. It returns the newer ones in their order, then the removed
@@ -56,9 +57,9 @@ func entries(object kustomized.Object) (map[string]kustomized.Object, []string) 
 
 // step returns the change of the highest semantic version, nil when it stays.
 func step(before, after []string) *diff.Step {
-	from, to := safeguard.Highest(before), safeguard.Highest(after)
-	if from == nil || to == nil || from.Original() == to.Original() {
+	from, to := numbered.Highest(before), numbered.Highest(after)
+	if from.Parsed == nil || to.Parsed == nil || from.Text == to.Text {
 		return nil
 	}
-	return &diff.Step{From: from.Original(), To: to.Original(), Kind: diff.StepKind(from, to)}
+	return &diff.Step{From: from.Text, To: to.Text, Kind: diff.StepKind(from.Parsed, to.Parsed)}
 }

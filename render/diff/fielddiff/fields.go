@@ -5,14 +5,12 @@
 package fielddiff
 
 import (
-	"fmt"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // Change is a field with its values.
@@ -61,23 +59,9 @@ func (c Change) IsAt(path ...string) bool {
 	return len(c.Path) >= len(path) && slices.Equal(c.Path[:len(path)], path)
 }
 
-// plainKey matches keys that need no quotes in a path.
-var plainKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
-
 // Text returns the path as a string.
 func (c Change) Text() string {
-	var path strings.Builder
-	for i, key := range c.Path {
-		switch {
-		case !plainKey.MatchString(key):
-			fmt.Fprintf(&path, "[%s]", diff.JSON(key))
-		case i > 0:
-			path.WriteString("." + key)
-		default:
-			path.WriteString(key)
-		}
-	}
-	return path.String()
+	return excerpt.Path(c.Path, func(key string) string { return diff.JSON(key) })
 }
 
 // Field returns the change as the report has it.

@@ -29,7 +29,7 @@ func fields() []field {
 		{"runtime", types.NewListType(types.StringType), (*record).runtimes},
 		texts("deprecated", func(r *record) string { return r.application.Metadata.Deprecated }),
 		texts("source", func(r *record) string { return r.source }),
-		ofContent("latestVersion", types.StringType, func(r *record) any { return numbered.Highest(r.numbers()) }),
+		ofContent("latestVersion", types.StringType, func(r *record) any { return numbered.Highest(r.numbers()).Text }),
 		ofContent("versions", types.NewListType(types.StringType), func(r *record) any { return r.numbers() }),
 		ofContent("channels", types.NewListType(types.StringType), func(r *record) any { return r.collectedChannels() }),
 		{"labels", textMap, func(r *record) (any, error) { return r.application.Metadata.Labels, nil }},

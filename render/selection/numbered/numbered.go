@@ -40,13 +40,13 @@ func Descending(a, b Version) int {
 	}
 }
 
-// Highest returns the highest semantic version, empty when there is none.
-func Highest(versions []string) string {
+// Highest returns the highest semantic version, the first of equal ones, and the zero Version when there is none.
+func Highest(versions []string) Version {
 	var best Version
 	for _, version := range Of(versions) {
 		if Descending(version, best) < 0 {
 			best = version
 		}
 	}
-	return best.Text
+	return best
 }
