@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -59,9 +60,7 @@ func ReadResult(ctx context.Context, r io.Reader) (*Result, error) {
 func (a artifact) annotate(k *tree.Kustomization) {
 	k.Labels = map[string]string{}
 	for _, label := range a.kustomization.Labels {
-		for key, value := range label.Pairs {
-			k.Labels[key] = value
-		}
+		maps.Copy(k.Labels, label.Pairs)
 	}
 	for _, inline := range a.kustomization.Transformers {
 		var of struct {

@@ -51,6 +51,13 @@ func (d Definition) change(reason string) Change {
 	return Change{Reason: reason, Key: d.Key(), Instance: d.Instance, Application: d.Application}
 }
 
+// changeOf is change of a field, if it has a name, from one value to another.
+func (d Definition) changeOf(reason, field, from, to string) Change {
+	change := d.change(reason)
+	change.Field, change.From, change.To = field, from, to
+	return change
+}
+
 // OfPlatform reports whether the change is the adoption of a definition that the platform's own controllers
 // reconcile, which is held whatever the safeguards are: they would fight with Flux over it.
 func (c Change) OfPlatform() bool {

@@ -17,9 +17,7 @@ func IdentityChanges(before, now Definition) []Change {
 		to := now.Identity[field]
 		from, known := before.identityAt(field)
 		if known && from != to {
-			change := before.change(v1alpha1.IdentityChangeReason)
-			change.Field, change.From, change.To = field, from, to
-			changes = append(changes, change)
+			changes = append(changes, before.changeOf(v1alpha1.IdentityChangeReason, field, from, to))
 		}
 	}
 	return changes

@@ -74,9 +74,7 @@ func instanceChanges(before, now Definition) []Change {
 	var changes []Change
 	differ := func(field, from, to string) {
 		if from != "" && to != "" && from != to {
-			change := before.change(v1alpha1.IdentityChangeReason)
-			change.Field, change.From, change.To = field, from, to
-			changes = append(changes, change)
+			changes = append(changes, before.changeOf(v1alpha1.IdentityChangeReason, field, from, to))
 		}
 	}
 	if now.Kind != "" {
@@ -84,19 +82,16 @@ func instanceChanges(before, now Definition) []Change {
 	}
 	differ(ApplicationField, before.Application, now.Application)
 	if before.Channel != "" && now.Channel != "" && before.Channel != now.Channel {
-		change := before.change(v1alpha1.InstanceUpgradeReason)
-		change.Field, change.From, change.To = ChannelField, before.Channel, now.Channel
-		changes = append(changes, change)
+		changes = append(changes, before.changeOf(v1alpha1.InstanceUpgradeReason, ChannelField, before.Channel, now.Channel))
 	}
 	from, to := before.version(), now.version()
 	if from == to {
 		return changes
 	}
-	change := before.change(v1alpha1.InstanceUpgradeReason)
+	change := before.changeOf(v1alpha1.InstanceUpgradeReason, "", from, to)
 	if IsLower(from, to) {
 		change.Reason, change.Versions = v1alpha1.VersionRemovalReason, before.Versions
 	}
-	change.From, change.To = from, to
 	return append(changes, change)
 }
 

@@ -24,10 +24,8 @@ func lockedChanges(before, now Definition) []Change {
 	delete(paths, "")
 	var changes []Change
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		change := before.change(v1alpha1.LockedValueReason)
-		change.Field, change.From, change.To = path, digestOf(before.Locked, path), digestOf(now.Locked, path)
-		if change.From != change.To {
-			changes = append(changes, change)
+		if from, to := digestOf(before.Locked, path), digestOf(now.Locked, path); from != to {
+			changes = append(changes, before.changeOf(v1alpha1.LockedValueReason, path, from, to))
 		}
 	}
 	return changes

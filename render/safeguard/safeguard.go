@@ -46,9 +46,7 @@ func Compare(older, newer []Definition) []Change {
 			changes = append(changes, removal)
 		}
 		if from, to, rises := majorRise(before.Versions, now.Versions); rises {
-			upgrade := before.change(v1alpha1.MajorUpgradeReason)
-			upgrade.From, upgrade.To = from, to
-			changes = append(changes, upgrade)
+			changes = append(changes, before.changeOf(v1alpha1.MajorUpgradeReason, "", from, to))
 		}
 	}
 	Sort(changes)
@@ -58,9 +56,7 @@ func Compare(older, newer []Definition) []Change {
 // gone returns the change of a definition, or an instance, that the newer ones lack.
 func gone(before Definition, newer []Definition) []Change {
 	if next, inherits := heir(before, newer); inherits {
-		change := before.change(v1alpha1.IdentityChangeReason)
-		change.Field, change.From, change.To = InstanceField, before.Instance, next.Instance
-		return append(lockedChanges(before, next), change)
+		return append(lockedChanges(before, next), before.changeOf(v1alpha1.IdentityChangeReason, InstanceField, before.Instance, next.Instance))
 	}
 	removal := before.change(v1alpha1.RemovalReason)
 	removal.Versions = before.Versions

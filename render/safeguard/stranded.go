@@ -31,9 +31,7 @@ func packageChanges(before, now Definition) []Change {
 		}
 	}
 	if from, to, rises := majorRise(before.Package.numbers(), now.Package.numbers()); rises {
-		upgrade := before.change(v1alpha1.MajorUpgradeReason)
-		upgrade.From, upgrade.To = from, to
-		changes = append(changes, upgrade)
+		changes = append(changes, before.changeOf(v1alpha1.MajorUpgradeReason, "", from, to))
 	}
 	return changes
 }

@@ -5,6 +5,7 @@ package selection
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/sets"
 
@@ -35,7 +36,7 @@ func keepContent(rules []VersionRule, decision *Decision) (reason string, err er
 	left := pairs{}
 	allowed := sets.New(decision.Versions...)
 	for _, channel := range application.Content.Channels() {
-		left.add(channel, filter(channel.Versions, allowed.Has))
+		left.add(channel, slices.DeleteFunc(slices.Clone(channel.Versions), func(v string) bool { return !allowed.Has(v) }))
 	}
 	var keep catalog.Keep
 	concerned := len(decision.Versions) < len(application.Versions)
@@ -49,7 +50,7 @@ func keepContent(rules []VersionRule, decision *Decision) (reason string, err er
 		}
 		left, concerned = narrowed, true
 		keep.DefaultChannel, keep.Strict = cmp.Or(rule.DefaultChannel, keep.DefaultChannel), keep.Strict || rule.Strict
-		decision.Versions = filter(application.Versions, func(v string) bool { return left.versions[v] })
+		decision.Versions = slices.DeleteFunc(slices.Clone(application.Versions), func(v string) bool { return !left.versions[v] })
 	}
 	if !concerned {
 		decision.Kept = application.Content
@@ -65,7 +66,7 @@ func keepContent(rules []VersionRule, decision *Decision) (reason string, err er
 		stays.add(channel, channel.Versions)
 	}
 	decision.Kept, decision.Repairs = kept, repairs
-	decision.Versions = filter(application.Versions, func(v string) bool { return stays.versions[v] })
+	decision.Versions = slices.DeleteFunc(slices.Clone(application.Versions), func(v string) bool { return !stays.versions[v] })
 	return "", nil
 }
 
@@ -96,9 +97,9 @@ func (r VersionRule) narrow(all pairs, facts metadata.Versions) pairs {
 		if len(r.channels) > 0 && !r.channels.Has(channel.Name) || r.dropsDeprecated() && channel.Deprecated != "" {
 			continue
 		}
-		stay := filter(channel.Versions, func(version string) bool {
+		stay := slices.DeleteFunc(slices.Clone(channel.Versions), func(version string) bool {
 			known := facts.Of(version)
-			return r.admits(numbered.Of([]string{known.Numbered()})[0], known)
+			return !r.admits(numbered.Of([]string{known.Numbered()})[0], known)
 		})
 		if r.Latest > 0 {
 			stay = stay[:min(len(stay), int(r.Latest))]
@@ -106,13 +107,4 @@ func (r VersionRule) narrow(all pairs, facts metadata.Versions) pairs {
 		left.add(channel, stay)
 	}
 	return left
-}
-
-func filter(all []string, keep func(string) bool) (kept []string) {
-	for _, one := range all {
-		if keep(one) {
-			kept = append(kept, one)
-		}
-	}
-	return kept
 }

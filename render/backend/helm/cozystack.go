@@ -171,6 +171,5 @@ func flag(f definition.Field, words ...string) *bool {
 	if i < 0 {
 		f.Fault("must be \"%s\"", strings.Join(words, "\" or \""))
 	}
-	is := i%2 == 0
-	return &is
+	return new(i%2 == 0)
 }

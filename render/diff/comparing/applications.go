@@ -7,6 +7,8 @@ import (
 	"context"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/fielddiff"
 	"github.com/winnow-dev/winnow/render/guard"
@@ -102,8 +104,7 @@ func (d *differ) kept(before, after safeguard.Definition) diff.Application {
 func (d *differ) removed(before safeguard.Definition) diff.Application {
 	a := newApplication(before, diff.Removed)
 	a.Cause, a.Reason = d.cause(before.Key(), ""), guard.WhyGone(before.Key(), d.to.Result.Selection)
-	deleted := !protected(d.older[before.Key()])
-	a.Deleted = &deleted
+	a.Deleted = new(!protected(d.older[before.Key()]))
 	for _, version := range before.Versions {
 		a.Versions = append(a.Versions, diff.Version{Version: version, Change: diff.Removed, Cause: a.Cause})
 	}
@@ -138,11 +139,8 @@ func setOther(a *diff.Application, changes []fielddiff.Change, older, newer kust
 
 // namespaceOf returns spec.defaultNamespace.name as JSON, empty without one.
 func namespaceOf(object kustomized.Object) string {
-	spec, _ := object["spec"].(map[string]any)
-	namespace, _ := spec["defaultNamespace"].(map[string]any)
-	name, ok := namespace["name"].(string)
-	if !ok {
-		return ""
+	if name, ok, _ := unstructured.NestedString(object, "spec", "defaultNamespace", "name"); ok {
+		return diff.JSON(name)
 	}
-	return diff.JSON(name)
+	return ""
 }

@@ -7,6 +7,7 @@ package shape
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,9 +51,7 @@ func Mapping(texts []string, others map[string]*Shape) *Shape {
 	for _, name := range texts {
 		keys[name] = &Shape{Kind: Text}
 	}
-	for name, other := range others {
-		keys[name] = other
-	}
+	maps.Copy(keys, others)
 	return &Shape{Kind: aMapping, Keys: keys}
 }
 
