@@ -28,10 +28,8 @@ func (a *Application) Function() *krmfunctions.Function { return FunctionOf(a.Co
 
 // FunctionOf returns the function of kustomize that a content is; nil for others.
 func FunctionOf(content Content) *krmfunctions.Function {
-	if one, ok := content.(functionContent); ok {
-		return one.Function
-	}
-	return nil
+	one, _ := content.(functionContent)
+	return one.Function
 }
 
 // functionName returns the name of the application: <kind>.<group>, in lower case as Kubernetes has names.

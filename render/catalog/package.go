@@ -30,10 +30,8 @@ func (a *Application) Package() *filebased.Package { return PackageOf(a.Content)
 
 // PackageOf returns the package of operators that a content is; nil for others.
 func PackageOf(content Content) *filebased.Package {
-	if one, ok := content.(packageContent); ok {
-		return one.Package
-	}
-	return nil
+	one, _ := content.(packageContent)
+	return one.Package
 }
 
 // newPackage returns a package as an application.

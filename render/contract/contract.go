@@ -157,16 +157,23 @@ func (c Contract) CarriedBy(mediaType string) bool {
 // FirstArchive returns the first layer of a manifest with the media type of an archive, for any kind of artifact: the
 // layer that source-controller extracts without a layerSelector.
 func FirstArchive(mediaType string, raw []byte) (v1.Descriptor, error) {
+	return firstLayer(mediaType, raw, "that is a tar+gzip", func(layer string) bool {
+		return strings.HasSuffix(layer, "tar+gzip") || strings.HasSuffix(layer, "tar.gzip")
+	})
+}
+
+// firstLayer returns the first layer with a media type that is wanted.
+func firstLayer(mediaType string, raw []byte, which string, wanted func(mediaType string) bool) (v1.Descriptor, error) {
 	m, err := parse(mediaType, raw)
 	if err != nil {
 		return v1.Descriptor{}, err
 	}
 	for _, layer := range m.Layers {
-		if strings.HasSuffix(layer.MediaType, "tar+gzip") || strings.HasSuffix(layer.MediaType, "tar.gzip") {
+		if wanted(layer.MediaType) {
 			return layer, valid(layer)
 		}
 	}
-	return v1.Descriptor{}, fmt.Errorf("want a layer that is a tar+gzip, found none: it has %s", describe(m.Layers))
+	return v1.Descriptor{}, fmt.Errorf("want a layer %s, found none: it has %s", which, describe(m.Layers))
 }
 
 // RenderedLayer returns the layer of an artifact that Winnow has rendered and pushed. other is why a manifest is not one of
@@ -189,16 +196,7 @@ const ChartMediaType = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 
 // ChartLayer returns the layer of a manifest that is a chart of Helm.
 func ChartLayer(mediaType string, raw []byte) (v1.Descriptor, error) {
-	m, err := parse(mediaType, raw)
-	if err != nil {
-		return v1.Descriptor{}, err
-	}
-	for _, layer := range m.Layers {
-		if layer.MediaType == ChartMediaType {
-			return layer, valid(layer)
-		}
-	}
-	return v1.Descriptor{}, fmt.Errorf("want a layer of media type %s, found none: it has %s", ChartMediaType, describe(m.Layers))
+	return firstLayer(mediaType, raw, "of media type "+ChartMediaType, func(layer string) bool { return layer == ChartMediaType })
 }
 
 // FunctionDocuments returns the layers of a manifest that are documents of functions, for any kind of artifact.

@@ -56,12 +56,8 @@ func riskyUpgrades(s *Selection) (found []string) {
 		if c.IsFinding {
 			found = append(found, c.Name()+" (risks may be missing)")
 		}
-		rules := map[string]bool{}
 		for _, r := range c.Open() {
-			if !rules[r.Rule] {
-				rules[r.Rule] = true
-				found = append(found, fmt.Sprintf("%s (%s)", c.Name(), r.Rule))
-			}
+			found = append(found, fmt.Sprintf("%s (%s)", c.Name(), r.Rule))
 		}
 	}
 	return found

@@ -53,7 +53,7 @@ type RecordDependency struct {
 	Type         string `json:"t"`
 	Package      string `json:"n,omitempty"`
 	VersionRange string `json:"v,omitempty"`
-	API          *GVK   `json:"a,omitempty"`
+	API          GVK    `json:"a,omitzero"`
 	Message      string `json:"m,omitempty"`
 }
 
@@ -89,11 +89,7 @@ func recordBundle(bundle *Bundle, apis []GVK) RecordBundle {
 		r.Provides = append(r.Provides, i)
 	}
 	for _, one := range bundle.Dependencies {
-		dependency := RecordDependency{Type: one.Type, Package: one.Package, VersionRange: one.VersionRange, Message: one.Message}
-		if one.API != (GVK{}) {
-			dependency.API = &one.API
-		}
-		r.Dependencies = append(r.Dependencies, dependency)
+		r.Dependencies = append(r.Dependencies, RecordDependency(one))
 	}
 	return r
 }
@@ -160,11 +156,7 @@ func (r RecordBundle) bundle(apis []GVK) *Bundle {
 		bundle.Provides = append(bundle.Provides, apis[i])
 	}
 	for _, one := range r.Dependencies {
-		dependency := Dependency{Type: one.Type, Package: one.Package, VersionRange: one.VersionRange, Message: one.Message}
-		if one.API != nil {
-			dependency.API = *one.API
-		}
-		bundle.Dependencies = append(bundle.Dependencies, dependency)
+		bundle.Dependencies = append(bundle.Dependencies, Dependency(one))
 	}
 	return bundle
 }
