@@ -3,7 +3,6 @@
 package kustomized
 
 import (
-	"fmt"
 	"sync"
 
 	"sigs.k8s.io/kustomize/api/krusty"
@@ -12,6 +11,8 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/kustomize/kyaml/openapi"
 	"sigs.k8s.io/kustomize/kyaml/openapi/kubernetesapi"
+
+	"github.com/winnow-dev/winnow/render/parallel"
 )
 
 // oneDirectory serializes builds that may set the OpenAPI schema, which kustomize keeps in global variables.
@@ -45,11 +46,7 @@ func resetSchema() {
 
 // tryDirectory builds a directory with the options of kustomize-controller, and returns panics as errors.
 func tryDirectory(files filesys.FileSystem, dir string) (objects resmap.ResMap, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("recovered from kustomize build panic: %v", p)
-		}
-	}()
+	defer parallel.RecoverAs("recovered from kustomize build panic", &err)
 	return krusty.MakeKustomizer(&krusty.Options{
 		LoadRestrictions: kustypes.LoadRestrictionsNone,
 		PluginConfig:     kustypes.DisabledPluginConfig(),

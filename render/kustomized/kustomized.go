@@ -5,14 +5,13 @@
 package kustomized
 
 import (
-	"fmt"
-
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/kustomize/kyaml/resid"
 
+	"github.com/winnow-dev/winnow/render/parallel"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/tree"
 )
@@ -34,11 +33,7 @@ func YAML(files *tree.Tree) ([]byte, error) {
 // Build builds the tree as kustomize-controller does. It recovers from panics of kustomize, because its input comes from users.
 // Trees may be built at the same time.
 func Build(files *tree.Tree) (objects resmap.ResMap, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("kustomize failed: %v", p)
-		}
-	}()
+	defer parallel.RecoverAs("kustomize failed", &err)
 	memory := filesys.MakeFsInMemory()
 	for _, path := range files.Paths() {
 		content, _ := files.Content(path)

@@ -27,3 +27,11 @@ func Recover(err *error) {
 		*err = NewPanic(value)
 	}
 }
+
+// RecoverAs sets err to a message with the value of the panic if the function that defers it panics: the parsers that others
+// wrote do on some inputs, which are untrusted.
+func RecoverAs(message string, err *error) {
+	if value := recover(); value != nil {
+		*err = fmt.Errorf("%s: %v", message, value)
+	}
+}

@@ -4,19 +4,16 @@ package yamlnode
 
 import (
 	"bytes"
-	"fmt"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/parallel"
 )
 
 // Encode returns a node, or another value, as YAML with an indentation of two spaces. It returns panics of the encoder
 // as errors.
 func Encode(value any) (_ []byte, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("the encoder gave up: %v", r)
-		}
-	}()
+	defer parallel.RecoverAs("the encoder gave up", &err)
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
 	encoder.SetIndent(2)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/blang/semver/v4"
 	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/winnow-dev/winnow/render/parallel"
 )
 
 // Entry is a bundle's place in a channel.
@@ -90,11 +92,7 @@ func ParseRange(text string) (within semver.Range, err error) {
 	case len(text) > maxRange:
 		return nil, fmt.Errorf("is longer than %d bytes", maxRange)
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("parser gave up: %v", r)
-		}
-	}()
+	defer parallel.RecoverAs("parser gave up", &err)
 	return semver.ParseRange(text)
 }
 

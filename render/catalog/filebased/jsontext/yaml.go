@@ -13,6 +13,7 @@ import (
 
 	yaml "go.yaml.in/yaml/v2"
 
+	"github.com/winnow-dev/winnow/render/parallel"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -63,11 +64,7 @@ func firstProblem(data []byte, value any) error {
 
 // unmarshalYAML turns a panic of the parser into an error: the input is untrusted.
 func unmarshalYAML(data []byte, value any) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("parser gave up: %v", r)
-		}
-	}()
+	defer parallel.RecoverAs("parser gave up", &err)
 	if len(data) > 0 && data[len(data)-1] != '\n' {
 		data = append(data[:len(data):len(data)], '\n') // as the tools do: a text of several lines may end with it
 	}
