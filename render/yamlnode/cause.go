@@ -28,8 +28,8 @@ var (
 	templatePattern = regexp.MustCompile(`^\s*\{\{|:\s*\{\{`)
 )
 
-// Cause returns the likely mistake in data if the parser failed in a line with a message; empty if there is none.
-func Cause(message string, line int, data []byte) string {
+// WithCause returns the message with which the parser failed in a line of data, and behind it the likely mistake, if there is one.
+func WithCause(message string, line int, data []byte) string {
 	at := ""
 	if offsets := LineOffsets(data); line > 0 && line <= len(offsets) {
 		at = string(Line(data, offsets, line-1))
@@ -37,16 +37,16 @@ func Cause(message string, line int, data []byte) string {
 	indent := at[:len(at)-len(strings.TrimLeft(at, " \t"))]
 	switch {
 	case conflictPattern.Match(data) && bytes.Contains(data, []byte("\n=======")):
-		return "a conflict of Git is not resolved"
+		return message + ": a conflict of Git is not resolved"
 	case strings.Contains(indent, "\t"):
-		return "the line has a tab: indent it with spaces"
+		return message + ": the line has a tab: indent it with spaces"
 	case templatePattern.MatchString(at):
-		return "a template has to be rendered first, or a text that begins with { needs quotes"
+		return message + ": a template has to be rendered first, or a text that begins with { needs quotes"
 	}
 	for _, known := range causes {
 		if strings.Contains(message, known.message) {
-			return known.cause
+			return message + ": " + known.cause
 		}
 	}
-	return ""
+	return message
 }

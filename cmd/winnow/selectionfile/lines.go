@@ -99,10 +99,7 @@ func yamlViolations(err error, document []byte, before int) []Violation {
 	message = strings.TrimPrefix(strings.TrimPrefix(message, "yaml: "), "unmarshal errors: ")
 	marks := yamlLine.FindAllStringSubmatchIndex(message, -1)
 	reading := func(line int, message string) Violation {
-		if cause := yamlnode.Cause(message, line, document); cause != "" {
-			message += ": " + cause
-		}
-		return Violation{Line: before + line, Message: "reading YAML: " + message}
+		return Violation{Line: before + line, Message: "reading YAML: " + yamlnode.WithCause(message, line, document)}
 	}
 	if len(marks) == 0 || marks[0][0] != 0 {
 		return []Violation{reading(1, message)}

@@ -68,10 +68,7 @@ func single(data []byte, found *violation.Findings) (content *yaml.Node) {
 	for document, err := range yamlnode.Documents(data) {
 		if err != nil {
 			line, message := yamlnode.Position(err, data)
-			if cause := yamlnode.Cause(message, line, data); cause != "" {
-				message += ": " + cause
-			}
-			found.Add(line, "is not valid YAML: %s", message)
+			found.Add(line, "is not valid YAML: %s", yamlnode.WithCause(message, line, data))
 			return nil
 		}
 		if content != nil {

@@ -90,10 +90,7 @@ func (b *Blob) syntaxProblem(err error) shape.Problem {
 		return shape.Problem{Message: err.Error()}
 	}
 	line, message := yamlnode.Position(err, b.Data)
-	if cause := yamlnode.Cause(message, line, b.Data); cause != "" {
-		message += ": " + cause
-	}
-	return shape.Problem{Message: "is not valid YAML: " + message, Line: line}
+	return shape.Problem{Message: "is not valid YAML: " + yamlnode.WithCause(message, line, b.Data), Line: line}
 }
 
 // kept returns how many values the content of a blob keeps in memory.
