@@ -36,7 +36,7 @@ func placed(err error) error {
 	var failed *expression.Error
 	var merge *selection.MergeError
 	if _, ofContent := errors.AsType[*selection.KeepError](err); ofContent {
-		return &refusal.Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.versions", Err: refusal.Join(refusal.Flat(err))}
+		return refusal.OfSpec("spec.versions", refusal.Flat(err))
 	}
 	switch {
 	case errors.As(err, &unknown):

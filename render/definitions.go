@@ -5,7 +5,6 @@ package render
 import (
 	"fmt"
 
-	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/identity"
 	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/refusal"
@@ -34,10 +33,7 @@ func distinctKinds(definitions []safeguard.Definition) error {
 		errs = append(errs, fmt.Errorf("%s of the source %s and %s of the source %s both install the kind %q, which Cozystack serves once: "+
 			"add one of the two to spec.exclude", other.Name, other.Source, d.Name, d.Source, kind))
 	}
-	if len(errs) == 0 {
-		return nil
-	}
-	return &refusal.Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.sources", Err: refusal.Join(errs)}
+	return refusal.OfSpec("spec.sources", errs)
 }
 
 // definitions returns the definitions of the artifact, with the versions and identities of the decisions and

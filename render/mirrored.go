@@ -28,10 +28,7 @@ func unmirrorable(contents []selection.Decision) error {
 		found = append(found, fmt.Errorf("application %s: mirrors do not rewrite what is no object of Kubernetes: configure a mirror of images in the cluster, and leave out requireMirrors",
 			d.Application.Name))
 	}
-	if len(found) == 0 {
-		return nil
-	}
-	return &refusal.Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.requireMirrors", Err: refusal.Join(found)}
+	return refusal.OfSpec("spec.requireMirrors", found)
 }
 
 // unmirrored refuses documents that fetch from a host which no mirror covers. URLs inside of values are

@@ -11,7 +11,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/kustomized"
@@ -77,7 +76,7 @@ func Build(ctx context.Context, resolved []instance.Resolved, in Input) (Install
 		union, err = backend.Union(objects)
 	}
 	if err != nil {
-		return Installation{}, &refusal.Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.instances", Err: refusal.Join(refusal.Flat(err))}
+		return Installation{}, refusal.OfSpec("spec.instances", refusal.Flat(err))
 	}
 	return Installation{built: built, Objects: union, origins: origins}, nil
 }
@@ -106,8 +105,8 @@ func (in Installation) Installed(patched map[safeguard.Key]kustomized.Object) ([
 			Objects: keysOf(b.Objects), Notes: b.Notes,
 		})
 	}
-	if len(errs) > 0 {
-		return nil, &refusal.Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.instances", Err: refusal.Join(errs)}
+	if err := refusal.OfSpec("spec.instances", errs); err != nil {
+		return nil, err
 	}
 	return all, nil
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/refusal"
@@ -32,10 +31,7 @@ func DistinctReleases(instances []Instance) error {
 			}
 		}
 	}
-	if len(errs) == 0 {
-		return nil
-	}
-	return &refusal.Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.instances", Err: refusal.Join(errs)}
+	return refusal.OfSpec("spec.instances", errs)
 }
 
 // byOtherOLM returns the instance by which the other version of OLM gets the package of an instance of OLM v0; empty

@@ -70,6 +70,14 @@ func Recover(source, doing string, err *error) {
 	}
 }
 
+// OfSpec returns an Error of errors about a field of the spec; nil without any.
+func OfSpec(field string, errs []error) error {
+	if len(errs) == 0 {
+		return nil
+	}
+	return &Error{Code: v1alpha1.InvalidSpecReason, Field: field, Err: Join(errs)}
+}
+
 // Join joins the first errors and states how many more there are.
 func Join(errs []error) error {
 	listed := errs[:min(len(errs), MaxListed)]

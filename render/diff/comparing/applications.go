@@ -134,7 +134,7 @@ func setOther(a *diff.Application, changes []fielddiff.Change, older, newer kust
 			rest[i].From, rest[i].To = was, is
 		}
 	}
-	a.Fields, a.FieldsOmitted = fielddiff.Bounded(rest)
+	a.Fields, a.FieldsOmitted = fielddiff.Bounded(rest, fielddiff.MaxFields)
 }
 
 // namespaceOf returns spec.defaultNamespace.name as JSON, empty without one.

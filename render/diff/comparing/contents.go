@@ -106,7 +106,7 @@ func (d *differ) namedVersions(key safeguard.Key, before, after selection.Decisi
 			all = append(all, diff.Version{Version: version, Number: numberOf(after, version), Change: diff.Added})
 		case d.elsewhere[loss{key, version}]:
 			v := diff.Version{Version: version, Number: numberOf(after, version), Change: diff.Replaced, SourceChanged: true}
-			v.Fields, v.FieldsOmitted = fielddiff.Bounded(fielddiff.Of(runtimeOf(before, version), runtimeOf(after, version)))
+			v.Fields, v.FieldsOmitted = fielddiff.Bounded(fielddiff.Of(runtimeOf(before, version), runtimeOf(after, version)), fielddiff.MaxFields)
 			all = append(all, v)
 		}
 	}

@@ -42,10 +42,10 @@ func AddFacts(s *diff.Selection, older, newer *catalog.Catalog) {
 			definition := safeguard.Definition{APIVersion: a.APIVersion, Kind: a.Kind, Name: a.Name, Source: s.To.Sources[0].Name}
 			s.Applications = append(s.Applications, newApplication(definition, diff.Unchanged))
 		}
-		s.Applications[i].Facts, _ = fielddiff.Bounded(changes)
+		s.Applications[i].Facts, _ = fielddiff.Bounded(changes, fielddiff.MaxFields)
 	}
 	slices.SortStableFunc(s.Applications, func(a, b diff.Application) int { return cmp.Compare(a.Name, b.Name) })
-	s.Lists, _ = fielddiff.Bounded(fielddiff.Of(listsOf(older), listsOf(newer)))
+	s.Lists, _ = fielddiff.Bounded(fielddiff.Of(listsOf(older), listsOf(newer)), fielddiff.MaxFields)
 	if s.Change == diff.Unchanged && (len(s.Lists) > 0 || slices.ContainsFunc(s.Applications, diff.Application.HasFacts)) {
 		s.Change = diff.Updated
 	}

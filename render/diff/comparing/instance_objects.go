@@ -50,7 +50,7 @@ func (b builtObjects) compare(out *diff.Instance, before, after *installation.In
 			}
 		}
 	}
-	out.Fields, out.FieldsOmitted = fielddiff.Bounded(changes)
+	out.Fields, out.FieldsOmitted = fielddiff.Bounded(changes, fielddiff.MaxFields)
 }
 
 // objectOf returns the first object of an instance with a role; nil if it has none.

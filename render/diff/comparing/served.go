@@ -34,7 +34,7 @@ func (d *differ) served(ctx context.Context, out *diff.Selection) error {
 		}
 		if len(changes) > 0 {
 			c := diff.ServedCatalog{Object: nameOfServed(newer, *is), Change: diff.Updated}
-			c.Fields, c.FieldsOmitted = fielddiff.Bounded(changes)
+			c.Fields, c.FieldsOmitted = fielddiff.Bounded(changes, fielddiff.MaxFields)
 			out.Served = append(out.Served, c)
 		}
 		return nil

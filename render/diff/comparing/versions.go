@@ -24,7 +24,7 @@ func (d *differ) versions(key safeguard.Key, older, newer kustomized.Object) []d
 		}
 		if fields := fielddiff.Of(was, after[version]); len(fields) > 0 {
 			v := diff.Version{Version: version, Change: diff.Replaced, SourceChanged: d.elsewhere[loss{key, version}]}
-			v.Fields, v.FieldsOmitted = fielddiff.Bounded(fields)
+			v.Fields, v.FieldsOmitted = fielddiff.Bounded(fields, fielddiff.MaxFields)
 			all = append(all, v)
 		}
 	}

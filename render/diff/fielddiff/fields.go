@@ -87,10 +87,10 @@ func shown(key string, value any) string {
 	return diff.JSON(readable(key, value))
 }
 
-// Bounded returns the first changes, and the number of the others.
-func Bounded(changes []Change) ([]diff.Field, int) {
-	fields := make([]diff.Field, 0, min(len(changes), MaxFields))
-	for _, c := range changes[:min(len(changes), MaxFields)] {
+// Bounded returns the first changes, at most most, and the number of the others.
+func Bounded(changes []Change, most int) ([]diff.Field, int) {
+	fields := make([]diff.Field, 0, min(len(changes), most))
+	for _, c := range changes[:min(len(changes), most)] {
 		fields = append(fields, c.Field())
 	}
 	return fields, len(changes) - len(fields)

@@ -116,12 +116,7 @@ func Fields(before, after *filebased.Blob, most int) ([]diff.Field, int) {
 		others, _ := newer["entries"].(map[string]any)
 		keepBoth(entries, others)
 	}
-	changes := fielddiff.Of(older, newer)
-	var fields []diff.Field
-	for _, c := range changes[:min(len(changes), most)] {
-		fields = append(fields, c.Field())
-	}
-	return fields, len(changes) - len(fields)
+	return fielddiff.Bounded(fielddiff.Of(older, newer), most)
 }
 
 // byIdentity replaces the lists of a document by mappings, so that elements are compared with each other: properties by
