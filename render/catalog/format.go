@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -63,12 +64,7 @@ func Needs(format Format, path string) bool {
 	if format != nil {
 		return format.Needs(path)
 	}
-	for _, format := range Formats() {
-		if format.Needs(path) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(Formats(), func(format Format) bool { return format.Needs(path) })
 }
 
 // Detect returns the format of a tree of files. Two formats that claim it are an *InvalidError that has

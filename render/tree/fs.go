@@ -25,10 +25,10 @@ func (t *Tree) FS() fs.FS {
 	}
 	add(".", node{name: ".", dir: true})
 	for dir := range t.dirs {
-		add(dir, node{name: base(dir), dir: true})
+		add(dir, node{name: path.Base(dir), dir: true})
 	}
 	for _, file := range t.paths {
-		add(file, node{name: base(file), content: t.files[file]})
+		add(file, node{name: path.Base(file), content: t.files[file]})
 	}
 	for name, n := range nodes {
 		if name != "." {

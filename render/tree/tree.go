@@ -141,11 +141,6 @@ func parent(path string) string {
 	return path[:max(strings.LastIndexByte(path, '/'), 0)]
 }
 
-// base returns the last element of a safe path.
-func base(path string) string {
-	return path[strings.LastIndexByte(path, '/')+1:]
-}
-
 // Digest returns the digest of the tree's content, "sha256:<hex>": the SHA-256
 // of one line "<sha256 hex of the file>  <path>\n" for each file, sorted by
 // path. It depends on paths and bytes alone, not on modes, times, the order of
