@@ -4,6 +4,7 @@ package krmfunctions
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -35,16 +36,12 @@ func (o *object) runtime() *Runtime {
 		return nil
 	}
 	in.name = "the runtime of " + o.name
-	in.known("container", "exec", "starlark")
+	in.known(runtimeTypes()...)
 	r := &Runtime{Line: in.line, Container: in.container(), Exec: in.exec(), Starlark: in.starlark()}
 	if r.Container == nil && r.Exec == nil && r.Starlark == nil {
-		kinds := []string{"container", "exec", "starlark"}
-		for _, name := range kinds {
-			if in.has(name) {
-				return nil // reported already
-			}
+		if kinds := runtimeTypes(); !slices.ContainsFunc(kinds, in.has) { // else it is reported already
+			in.lack(in.line, in.name+" has none of container, exec and starlark", kinds...)
 		}
-		in.lack(in.line, in.name+" has none of container, exec and starlark", kinds...)
 		return nil
 	}
 	return r
