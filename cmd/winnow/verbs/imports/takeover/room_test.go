@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestASelectionHasRoom(t *testing.T) {
+func TestCostOfALargeSelection(t *testing.T) {
 	releases := func(n int, spec func(i int) string) string {
 		var all strings.Builder
 		for i := range n {
