@@ -11,6 +11,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -134,7 +136,14 @@ func (f former) object(t *testing.T, i int) *unstructured.Unstructured {
 func store(t *testing.T, c client.Client, object *unstructured.Unstructured) {
 	t.Helper()
 	status := object.DeepCopy()
-	if err := c.Create(t.Context(), object); err != nil {
+	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		err := c.Create(ctx, object)
+		if apimeta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
+			return false, nil // the API server serves a definition a moment after it is established
+		}
+		return err == nil, err
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	status.SetResourceVersion(object.GetResourceVersion())
