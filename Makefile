@@ -216,7 +216,7 @@ e2e: $(KO) ## Run the end-to-end tests on the local real system.
 	@$(SERVERS) -cosign -helm -release
 	@echo "soak: WINNOW_SOAK_SEED=$(WINNOW_SOAK_SEED)"
 	@echo "chaos: WINNOW_CHAOS_SEED=$(WINNOW_CHAOS_SEED)"
-	@$(MAKE) --no-print-directory -j 2 e2e-half e2e-others
+	@$(MAKE) --no-print-directory -j 2 RACE=$(RACE) e2e-half e2e-others
 	$(GO) test -vet=off -count=1 -run '^TestChart(sRenderAsHelmDoes|UpgradesAsRecorded)$$' -timeout 10m ./test/compat
 
 .PHONY: e2e-half e2e-others
