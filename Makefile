@@ -176,7 +176,7 @@ WITHOUT_RACE := ^Test(Cost|Random)
 test: ## Run all tests but e2e.
 	@[ -n "$(RACE)" ] || echo "no C compiler: testing without the race detector"
 	@$(SERVERS) -control-plane
-	@echo "testing $$($(GO) list ./... | wc -l | tr -d ' ') packages, printed as they end: about 7 min on 2 cores, once they are compiled"
+	@echo "testing $$($(GO) list ./... | wc -l | tr -d ' ') packages, printed as they end: about 10 min on 2 cores, once they are compiled"
 	@$(GO) run ./test/results $(GO_TEST_RACE) -tags $(NO_PLUGINS) -json -shuffle=on -skip '$(WITHOUT_RACE)' -timeout 45m ./controllers \
 	  $$($(GO) list ./... | grep -v '/test/compat$$')
 	$(GO) test -vet=off -shuffle=on -run '$(WITHOUT_RACE)' -timeout 10m $(call dirs-of,func Test(Cost|Random))

@@ -46,9 +46,9 @@ func waitsSince(err error) time.Time {
 	return time.Time{}
 }
 
-// patience returns how long an attempt may still wait before a condition reports the wait, and before it does anything else;
-// zero if it does not wait. Most downloads and renders end earlier. One that waits for a slot and is Ready has none: it does
-// all else at once, and is enqueued with its slot.
+// patience returns how long an attempt that waits may still end without a report, and without its other work; zero if it does
+// not wait. Most downloads and renders end earlier. An attempt of a selection that is Ready, and waits for a slot, does its other
+// work at once: the next one comes with the slot, or when the wait is to be reported.
 func (r *CatalogSelectionReconciler) patience(a *attempt) time.Duration {
 	if a.waitsSince.IsZero() || a.lacksSlot && isReady(a.selection) {
 		return 0
@@ -64,6 +64,9 @@ const slotPatience = 5 * time.Minute
 func (r *CatalogSelectionReconciler) silence(a *attempt) time.Duration {
 	return max(0, waitRetry(a)-r.now().Sub(a.waitsSince))
 }
+
+// loadRetry is how long a selection that is Ready waits for its sources before a condition reports the wait.
+const loadRetry = time.Minute
 
 // waitRetry is the delay before an attempt that waits is repeated, unless what it waits for comes, which enqueues it. Thousands
 // may wait for slots for minutes, and would take the time of those that have one.

@@ -256,9 +256,6 @@ func reportCondition(cs *v1alpha1.CatalogSelection, conditionType string, condit
 	conditions.Set(cs, &typed)
 }
 
-// loadRetry is the delay before the condition of a selection is updated that waits for its sources, or for a slot.
-const loadRetry = time.Minute
-
 // conflictRetry is the delay before a conflict is checked again, because a reservation may have expired, and before a loop
 // of sources is, which another selection may have ended.
 const conflictRetry = time.Minute
