@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 const shardLabel = "sharding.fluxcd.io/key"
@@ -147,6 +148,33 @@ func assertOne(t *testing.T, winner, loser *shard) {
 	}
 	if got := loser.message(loser.name); !strings.Contains(got, "the CatalogSelection "+loser.namespace+"/"+winner.name+" holds argocd") {
 		t.Errorf("the message of %s is %q", loser.name, got)
+	}
+}
+
+// Of thousands of selections, unpacking the records takes most of the time.
+func TestOfOtherShardsOnlyWhatAKustomizationAppliesHereIsUnpacked(t *testing.T) {
+	for name, applied := range map[string]bool{"applied here": true, "not applied here": false} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			c.catalog("argocd")
+			for _, name := range []string{"alpha", "beta"} {
+				c.selection(name, func(cs *v1alpha1.CatalogSelection) { cs.Labels = map[string]string{shardLabel: name} })
+			}
+			c.consumer("alpha", "alpha", pruning)
+			if applied {
+				c.consumer("beta", "beta", pruning)
+			}
+			alpha, beta := c.shard("alpha"), c.shard("beta")
+			beta.run()
+			unpacked := false
+			published := alpha.reconciler.cluster.Claims.Published
+			alpha.reconciler.cluster.Claims.Published = func(cs *v1alpha1.CatalogSelection) ([]safeguard.Definition, error) {
+				unpacked = unpacked || cs.Name == "beta"
+				return published(cs)
+			}
+			alpha.run()
+			alpha.equal("unpacked", unpacked, applied)
+		})
 	}
 }
 
