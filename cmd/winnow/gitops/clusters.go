@@ -3,7 +3,6 @@
 package gitops
 
 import (
-	"bytes"
 	"maps"
 	"path"
 	"slices"
@@ -166,7 +165,7 @@ func leading(t *repository.Tree, file string) []*unstructured.Unstructured {
 		return nil
 	}
 	content, err := t.Read(file)
-	if err != nil || !manifest.MayLeadToSelection(content) && !bytes.Contains(content, []byte(manifest.SourceGroup)) {
+	if err != nil || !manifest.MayMakeSelections(content) {
 		return nil
 	}
 	return manifest.Documents(content)

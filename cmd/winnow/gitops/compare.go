@@ -47,7 +47,8 @@ func Compare(ctx context.Context, base, head string, options Options) (*Comparis
 	c := &comparer{
 		base: older, head: newer.With(options.Edits), self: self, builds: building.NewBuilder(), out: &Comparison{}, syncs: clusters{},
 	}
-	c.wholeBase, c.wholeHead = c.base.Ignoring(""), c.head.Ignoring("")
+	whole := repository.Filter{Submodules: true}
+	c.wholeBase, c.wholeHead = c.base.Artifact(whole), c.head.Artifact(whole)
 	out, err := c.compare(ctx, options)
 	if err != nil {
 		return nil, err
@@ -61,8 +62,8 @@ func Compare(ctx context.Context, base, head string, options Options) (*Comparis
 }
 
 func (c *comparer) compare(ctx context.Context, options Options) (*Comparison, error) {
-	found, paths := c.findClusters(options)
-	for _, dir := range found.dirs() {
+	dirs, paths := c.findClusters(options)
+	for _, dir := range dirs {
 		if err := c.evaluate(ctx, dir, nil); err != nil {
 			return nil, err
 		}
@@ -91,11 +92,11 @@ func (c *comparer) compare(ctx context.Context, options Options) (*Comparison, e
 	return c.out, c.collectOutside(options)
 }
 
-// findClusters returns the clusters at the paths, and the paths that have some. It reports submodules, and a FluxInstance
-// that applies a cluster in another way.
-func (c *comparer) findClusters(options Options) (found clusters, paths map[string]bool) {
-	found, paths = clusters{}, map[string]bool{}
-	syncs := [2]clusters{{}, {}}
+// findClusters returns the directories of the clusters that either commit has at the paths, sorted, and the paths that have
+// some. It reports submodules, and a FluxInstance that applies a cluster in another way.
+func (c *comparer) findClusters(options Options) (dirs []string, paths map[string]bool) {
+	paths = map[string]bool{}
+	found, syncs := [2]clusters{{}, {}}, [2]clusters{{}, {}}
 	for _, name := range options.Paths {
 		if !c.base.Exists(name) && !c.head.Exists(name) {
 			c.out.Missing = append(c.out.Missing, name)
@@ -106,7 +107,7 @@ func (c *comparer) findClusters(options Options) (found clusters, paths map[stri
 		for i, t := range []*repository.Tree{c.base, c.head} {
 			for dir, sync := range clustersIn(c.self, t, name) {
 				paths[name] = true
-				found[dir] = nil
+				found[i][dir] = nil
 				if sync != nil {
 					c.syncs[dir], syncs[i][dir] = sync, sync
 				}
@@ -118,7 +119,9 @@ func (c *comparer) findClusters(options Options) (found clusters, paths map[stri
 			c.out.Unknown = append(c.out.Unknown, dir+": its FluxInstance differs in spec.sync, or in patches of it, which are not evaluated here")
 		}
 	}
-	return found, paths
+	dirs = append(found[0].dirs(), found[1].dirs()...)
+	slices.Sort(dirs)
+	return slices.Compact(dirs), paths
 }
 
 // files reads the files that nothing builds.

@@ -163,8 +163,9 @@ func (r reporter) report() {
 		}
 		r.resumed(before, after)
 	}
+	r.roots()
 	r.duplicates()
 	r.list("Kustomizations that differ", different)
 	r.list("unchanged Kustomizations", same)
-	r.resourceSets()
+	r.makers()
 }

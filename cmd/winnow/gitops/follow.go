@@ -18,15 +18,6 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 )
 
-// run evaluates all Kustomizations that are reachable from the directory of the cluster.
-func (w *walk) run(ctx context.Context) error {
-	w.nodes, w.recognized, w.trees = map[string]*node{}, map[string]string{}, map[string]*repository.Tree{"": w.whole}
-	if err := w.evaluateRoot(ctx); err != nil {
-		return err
-	}
-	return w.follow(ctx)
-}
-
 // follow evaluates the nodes that are pending, and those that they lead to.
 func (w *walk) follow(ctx context.Context) error {
 	for {
@@ -45,58 +36,6 @@ func (w *walk) follow(ctx context.Context) error {
 
 // maxKustomizations bounds the Kustomizations of a cluster.
 const maxKustomizations = 5_000
-
-// evaluateRoot evaluates the directory of the cluster, with the fields of a Kustomization in it that applies
-// the directory itself, such as that of flux bootstrap.
-func (w *walk) evaluateRoot(ctx context.Context) error {
-	n := &node{Kustomization: manifest.DirectoryKustomization(w.cluster), cluster: w.cluster}
-	w.nodes[""] = n
-	w.order = append(w.order, n)
-	if !w.hasDirectory() {
-		n.outcome, n.state = evaluated, "no cluster"
-		return nil
-	}
-	const rounds = 3 // the Kustomization may patch itself
-	for range rounds {
-		n.dir, n.outcome = w.cluster, pending
-		if err := w.build(ctx, n, w.trees[""]); err != nil {
-			return err
-		}
-		again := w.rootKustomization(n)
-		if again == nil {
-			break
-		}
-		settled := again.Transforms() == n.Transforms()
-		n.Kustomization = again
-		if settled {
-			n.state = n.inputs()
-			break
-		}
-	}
-	return w.addChildren(n, isFollowed)
-}
-
-// rootKustomization returns the Kustomization that applies the directory of the cluster. It skips those that
-// apply the same path of another repository.
-func (w *walk) rootKustomization(n *node) *manifest.Kustomization {
-	for _, o := range n.objects {
-		if !manifest.Follows(o.Unstructured) {
-			continue
-		}
-		k, err := manifest.NewKustomization(o.Unstructured)
-		if err != nil || k.Path() != w.cluster || k.Spec.KubeConfig != nil {
-			continue
-		}
-		self := &node{Kustomization: k, cluster: w.cluster, vars: &building.Variables{}}
-		if w.source(self) == nil {
-			return k // the installer of Flux creates the source
-		}
-		if _, _, err := w.locate(self); err == nil {
-			return k
-		}
-	}
-	return nil
-}
 
 // isFollowed reports whether an object is a Kustomization whose source is pulled.
 func isFollowed(o manifest.Object) bool { return manifest.Follows(o.Unstructured) }
@@ -118,12 +57,12 @@ func (w *walk) nextOfArtifacts() (*node, error) {
 
 // addChildren adds a node for each object of a node that is a Kustomization to follow.
 func (w *walk) addChildren(n *node, isChild func(manifest.Object) bool) error {
-	itself := manifest.NameOf(types.NamespacedName{Namespace: n.Object.GetNamespace(), Name: n.Object.GetName()})
+	itself := nameOf(n.Object)
 	for _, o := range n.objects {
 		if !isChild(o) {
 			continue
 		}
-		name := manifest.NameOf(types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()})
+		name := nameOf(o.Unstructured)
 		if n.name == "" && name == itself {
 			continue
 		}
@@ -139,11 +78,23 @@ func (w *walk) addChildren(n *node, isChild func(manifest.Object) bool) error {
 		if err != nil {
 			child.Kustomization = &manifest.Kustomization{Object: o.Unstructured}
 			child.outcome, child.reason, child.state = failed, err.Error(), o.Digest()
+		} else if above := w.itself(child); above != "" {
+			child.outcome, child.reason, child.state = failed, "it applies itself, again and again, to the cluster of its kubeConfig: "+above+" -> "+name, o.Digest()
 		}
 		w.nodes[name] = child
 		w.order = append(w.order, child)
 	}
 	return nil
+}
+
+// itself returns the name of the same Kustomization among those that lead to a node, in another cluster; empty for none.
+func (w *walk) itself(n *node) string {
+	for _, name := range n.parents {
+		if above := w.nodes[name]; above.cluster != n.cluster && nameOf(above.Object) == nameOf(n.Object) && above.Content() == n.Content() {
+			return above.label()
+		}
+	}
+	return ""
 }
 
 // next returns a pending node, preferably one whose source and variables are known. It returns nil for none.
@@ -204,8 +155,20 @@ func (w *walk) evaluate(ctx context.Context, n *node) error {
 	return w.build(ctx, n, from)
 }
 
-// build builds a node whose directory is known.
+// build builds a node whose directory is known, and adds those that it leads to.
 func (w *walk) build(ctx context.Context, n *node, from *repository.Tree) error {
+	err := w.buildObjects(ctx, n, from)
+	switch {
+	case err != nil:
+		return err
+	case n.outcome == failed:
+		return w.keepObjects(n)
+	}
+	return w.addChildren(n, isFollowed)
+}
+
+// buildObjects sets the outcome and the objects of a node. The error is that of the context.
+func (w *walk) buildObjects(ctx context.Context, n *node, from *repository.Tree) error {
 	if n.closure == nil || n.name == "" {
 		n.vars = building.NewVariables(n.Kustomization, w.finder(n.cluster))
 		n.closure = inputs.NewClosure(from, n.dir, n.Components(from, n.dir))
@@ -218,13 +181,10 @@ func (w *walk) build(ctx context.Context, n *node, from *repository.Tree) error 
 	n.state = n.inputs()
 	if err != nil {
 		n.outcome, n.reason = failed, err.Error()
-		return w.keepObjects(n)
+		return nil
 	}
 	n.outcome = evaluated
 	n.setObjects(objects)
-	if n.name != "" {
-		return w.addChildren(n, isFollowed)
-	}
 	return nil
 }
 

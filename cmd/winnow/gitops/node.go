@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/building"
@@ -127,11 +128,17 @@ func (n *node) uses() []manifest.Ref {
 func (n *node) mayContain(m manifest.Ref) bool {
 	found, known := n.contains[m]
 	if !known {
-		found = n.closure.Has(m.HasKind) && (manifest.RenamesObjects([]byte(n.Content())) || n.closure.Has(m.HasName))
+		patches := []byte(n.Content())
+		found = (m.HasKind(patches) || n.closure.Has(m.HasKind)) && (manifest.RenamesObjects(patches) || n.closure.Has(m.HasName))
 		if n.contains == nil {
 			n.contains = map[manifest.Ref]bool{}
 		}
 		n.contains[m] = found
 	}
 	return found
+}
+
+// nameOf returns <namespace>/<name> of a Kustomization.
+func nameOf(k *unstructured.Unstructured) string {
+	return manifest.NameOf(types.NamespacedName{Namespace: k.GetNamespace(), Name: k.GetName()})
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
@@ -97,7 +96,7 @@ func (r reporter) differs(before, after *node, sentence string) {
 		return
 	}
 	r.out.External = append(r.out.External, External{
-		Cluster: after.cluster, Name: manifest.NameOf(types.NamespacedName{Namespace: after.Object.GetNamespace(), Name: after.Object.GetName()}),
+		Cluster: after.cluster, Name: nameOf(after.Object),
 		Sentence:        r.head.cluster + ": " + sentence,
 		VariablesDiffer: before != nil && before.vars.Digest() != after.vars.Digest(),
 	})
@@ -156,21 +155,38 @@ func (r reporter) remotes(before, after *node) {
 	r.unknown("%s has resources outside of this repository, which are not fetched; these, or the changes to them, differ: %s", n.label(), list)
 }
 
+// roots reports the roots of the base that do not apply the directory of the cluster any more.
+func (r reporter) roots() {
+	for _, k := range r.base.roots {
+		name := nameOf(k.Object)
+		isRoot := func(other root) bool { return nameOf(other.Object) == name }
+		after := r.head.nodes[name]
+		external := after != nil && after.outcome == external && after.Path() == k.Path() && after.Spec.KubeConfig == nil // which is reported
+		if r.head.nodes[""].outcome == failed || external || slices.ContainsFunc(r.head.roots, isRoot) {
+			continue
+		}
+		r.unknown("the Kustomization %s, which applies this directory, is renamed or removed, or has another path or a kubeConfig: "+
+			"Flux deletes all that it has applied, or follows Git no more; which of them is known in the cluster only", name)
+	}
+}
+
 // branch reports a Kustomization of this repository that gets another branch of it: what that has is in neither commit.
 func (r reporter) branch(before, after *node) {
-	if before == nil || after == nil || before.outcome == external || after.outcome == external || !r.base.hasDirectory() || !r.head.hasDirectory() {
+	if before == nil || after == nil || before.outcome == external || after.outcome == external || before.Spec.SourceRef.Kind == "" || after.Spec.SourceRef.Kind == "" {
 		return
 	}
+	what := "has another spec.url or spec.ref"
 	older, newer := r.base.source(before), r.head.source(after)
-	if branchOf(older) == branchOf(newer) {
+	switch {
+	case branchOf(older) == branchOf(newer):
 		return
+	case older == nil:
+		what = "was not in this repository"
+	case newer == nil:
+		what = "is not in this repository any more"
 	}
-	of := after
-	if newer == nil {
-		of = before
-	}
-	if sentence := fmt.Sprintf("%s: the %s %s has another spec.url or spec.ref: what the cluster gets from then on is not compared; "+
-		"compare what both refer to, and change this alone", r.head.cluster, of.Spec.SourceRef.Kind, manifest.NameOf(of.Source())); !slices.Contains(r.out.Unknown, sentence) {
+	if sentence := fmt.Sprintf("%s: the %s %s %s: what the cluster gets from then on is not compared; "+
+		"compare what both refer to, and change this alone", r.head.cluster, after.Spec.SourceRef.Kind, manifest.NameOf(after.Source()), what); !slices.Contains(r.out.Unknown, sentence) {
 		r.out.Unknown = append(r.out.Unknown, sentence)
 	}
 }
@@ -197,36 +213,4 @@ func (n *node) remote() remote {
 	names := n.closure.Remotes
 	parts := append(append([]string{n.Content(), n.vars.Digest()}, names...), n.closure.Transforms...)
 	return remote{names, inputs.Digest(parts...)}
-}
-
-// resourceSets reports ResourceSets, from which flux-operator creates objects in the cluster.
-func (r reporter) resourceSets() {
-	older, newer := resourceSetsOf(r.base), resourceSetsOf(r.head)
-	leading := false
-	for _, sets := range []map[string]manifest.Object{older, newer} {
-		for _, o := range sets {
-			leading = leading || o.MayLeadToSelection()
-		}
-	}
-	for _, name := range namesIn(older, newer) {
-		before, after := older[name], newer[name]
-		switch {
-		case !leading:
-			// The objects of ResourceSets do not lead to a CatalogSelection.
-		case before.Unstructured != nil && after.Unstructured != nil && before.Digest() == after.Digest():
-			r.note("the %s is not evaluated, and is the same in both commits", name)
-		default:
-			r.unknown("the %s differs, and its objects are known in the cluster only", name)
-		}
-	}
-}
-
-func resourceSetsOf(w *walk) map[string]manifest.Object {
-	found := map[string]manifest.Object{}
-	for _, o := range w.objects() {
-		if o.Group() == manifest.OperatorGroup && strings.HasPrefix(o.GetKind(), "ResourceSet") {
-			found[o.GetKind()+" "+strings.TrimPrefix(o.GetNamespace()+"/"+o.GetName(), "/")] = o
-		}
-	}
-	return found
 }

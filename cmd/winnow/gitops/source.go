@@ -23,7 +23,7 @@ func (w *walk) resolve(m manifest.Ref) (*repository.Tree, string, error) {
 	name := m.Kind + " " + manifest.NameOf(m.Name)
 	if dir, found := w.self.Find(m.Name); found && (source == nil || len(manifest.StringAt(source.Unstructured, "spec", "ignore")) <= maxIgnore) {
 		w.recognized[name] = "--repository says so"
-		return w.ignoring(source), dir, nil
+		return w.artifact(source), dir, nil
 	}
 	no := func(here bool, format string, args ...any) (*repository.Tree, string, error) {
 		return nil, "", &elsewhere{fmt.Sprintf(format, args...), here, here}
@@ -51,8 +51,13 @@ func (w *walk) resolve(m manifest.Ref) (*repository.Tree, string, error) {
 	if len(manifest.StringsAt(source.Unstructured, "spec", "include")) > 0 {
 		return nil, "", &elsewhere{reason: name + " has spec.include, which is not evaluated here", here: true}
 	}
+	for _, dir := range filterOf(source).Sparse {
+		if !w.tree.Exists(repository.CleanPath(dir)) {
+			return no(false, "%s has %s in spec.sparseCheckout, which the commit lacks: the artifact of an earlier one stays", name, dir)
+		}
+	}
 	w.recognized[name] = "the remote " + remote + " has its url"
-	return w.ignoring(source), ".", nil
+	return w.artifact(source), ".", nil
 }
 
 // following returns that an OCIRepository follows a tag, as the end of a sentence; empty for one with a digest.
@@ -110,27 +115,28 @@ func (w *walk) recognizes() bool {
 	})
 }
 
-// ignoring returns the tree without the files that the source excludes.
-func (w *walk) ignoring(source *manifest.Object) *repository.Tree {
+// artifact returns the files of the artifact of a source, or of one with the default fields for nil.
+func (w *walk) artifact(source *manifest.Object) *repository.Tree {
 	if source == nil {
 		return w.trees[""]
 	}
-	ignore := manifest.StringAt(source.Unstructured, "spec", "ignore")
-	sparse := manifest.StringsAt(source.Unstructured, "spec", "sparseCheckout")
+	filter := filterOf(source)
 	key := ""
-	recursed, _, _ := unstructured.NestedBool(source.Object, "spec", "recurseSubmodules")
-	leaves := !recursed && len(w.tree.Modules) > 0
-	if len(ignore)+len(sparse) > 0 || leaves {
-		key = inputs.Digest(append(sparse, ignore, fmt.Sprint(leaves))...)
+	if len(filter.Ignore)+len(filter.Sparse) > 0 || !filter.Submodules && len(w.tree.Modules) > 0 {
+		key = inputs.Digest(append(filter.Sparse, filter.Ignore, fmt.Sprint(filter.Submodules))...)
 	}
 	if w.trees[key] == nil {
-		t := w.tree
-		if leaves {
-			t = t.WithoutModules()
-		}
-		w.trees[key] = t.Sparse(sparse).Ignoring(ignore)
+		w.trees[key] = w.tree.Artifact(filter)
 	}
 	return w.trees[key]
+}
+
+// filterOf returns the fields of a source that decide which files of this repository it has.
+func filterOf(source *manifest.Object) repository.Filter {
+	recurses, _, _ := unstructured.NestedBool(source.Object, "spec", "recurseSubmodules")
+	return repository.Filter{
+		Ignore: manifest.StringAt(source.Unstructured, "spec", "ignore"), Sparse: manifest.StringsAt(source.Unstructured, "spec", "sparseCheckout"), Submodules: recurses,
+	}
 }
 
 const maxIgnore = 64 << 10 // bytes of spec.ignore

@@ -27,9 +27,17 @@ type walk struct {
 
 	nodes map[string]*node
 	order []*node
+	// roots are the Kustomizations that apply the directory of the cluster. It is built as the first of them.
+	roots []root
 	// recognized maps sources that resolve to this repository to the reason.
 	recognized map[string]string
 	trees      map[string]*repository.Tree
+}
+
+// root is a Kustomization that applies the directory of a cluster, with the files of its source.
+type root struct {
+	*manifest.Kustomization
+	files *repository.Tree
 }
 
 // find returns an object of a cluster, or nil.
@@ -64,9 +72,6 @@ func (w *walk) finder(cluster string) func(group, kind string, name types.Namesp
 func (w *walk) source(n *node) *manifest.Object {
 	return w.find(n.cluster, manifest.SourceGroup, n.Spec.SourceRef.Kind, n.Source())
 }
-
-// hasDirectory reports whether the commit has the directory of the cluster.
-func (w *walk) hasDirectory() bool { return w.trees[""].IsDir(w.cluster) }
 
 // objects returns the objects of all nodes.
 func (w *walk) objects() []manifest.Object {

@@ -3,9 +3,11 @@
 package manifest
 
 import (
+	"bytes"
 	"regexp"
-	"strings"
+	"slices"
 
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -34,16 +36,27 @@ func Documents(content []byte) []*unstructured.Unstructured {
 	return all
 }
 
-// selectionPattern matches content that may lead to a CatalogSelection, directly or by another Kustomization:
-// their API groups, and groups that are composed, escaped or in another encoding.
-var selectionPattern = regexp.MustCompile(`\\[uUx][0-9a-fA-F]|\x00|catalog\.winnow\.dev/|kustomize\.toolkit\.fluxcd\.io/v|fluxcd\.controlplane\.io/` +
+// hiding matches text that YAML spells in another way than its value: escapes, line breaks in words, base64, another encoding.
+var hiding = regexp.MustCompile(`\\[uUx][0-9a-fA-F]|\\\r?\n|!\S*binary|\x00`)
+
+// Mentions reports whether a value of content may have one of the words.
+func Mentions(content []byte, words ...string) bool {
+	return hiding.Match(content) || slices.ContainsFunc(words, func(word string) bool { return bytes.Contains(content, []byte(word)) })
+}
+
+// selectionPattern matches content that may lead to a CatalogSelection, directly or by another Kustomization, or by a chart of
+// this repository: their API groups, and groups that are composed.
+var selectionPattern = regexp.MustCompile(`catalog\.winnow\.dev/|kustomize\.toolkit\.fluxcd\.io/v|fluxcd\.controlplane\.io/` +
 	`|apiVersion["']?\s*:\s*\S*[^\w./"'\s,}\]-]|/apiVersion`)
 
-// MayLeadToSelection reports whether the templates of a ResourceSet contain a relevant group.
-func (o Object) MayLeadToSelection() bool {
-	text := YAMLOf(o.Object["spec"])
-	return MayLeadToSelection([]byte(text)) || strings.Contains(text, SourceGroup)
+// MayMakeSelections reports whether content from which objects are made in the cluster has a group that matters.
+func MayMakeSelections(content []byte) bool {
+	return MayLeadToSelection(content) || Mentions(content, SourceGroup)
 }
 
 // MayLeadToSelection reports whether content may lead to a CatalogSelection, directly or by another Kustomization.
-func MayLeadToSelection(content []byte) bool { return selectionPattern.Match(content) }
+func MayLeadToSelection(content []byte) bool {
+	charts := bytes.Contains(content, []byte(ReleaseGroup)) &&
+		Mentions(content, sourcev1.GitRepositoryKind, sourcev1.BucketKind, sourcev1.ExternalArtifactKind, sourcev1.HelmChartKind)
+	return charts || Mentions(content) || selectionPattern.Match(content)
+}

@@ -22,6 +22,7 @@ const (
 	SourceGroup        = "source.toolkit.fluxcd.io"
 	KustomizationGroup = "kustomize.toolkit.fluxcd.io"
 	OperatorGroup      = "fluxcd.controlplane.io"
+	ReleaseGroup       = "helm.toolkit.fluxcd.io"
 )
 
 // An ArtifactGenerator of source-watcher makes ExternalArtifacts of the files of sources.
@@ -89,7 +90,7 @@ func YAMLOf(value any) string {
 // deletion deletes others.
 func IsRelevant(o *unstructured.Unstructured) bool {
 	gvk := o.GroupVersionKind()
-	groups := []string{SourceGroup, GeneratorGroup, KustomizationGroup, OperatorGroup, v1alpha1.GroupVersion.Group}
+	groups := []string{SourceGroup, GeneratorGroup, KustomizationGroup, OperatorGroup, ReleaseGroup, v1alpha1.GroupVersion.Group}
 	return slices.Contains(groups, gvk.Group) || gvk.Group == "" && (gvk.Kind == "ConfigMap" || gvk.Kind == "Secret") || IsContainer(o)
 }
 

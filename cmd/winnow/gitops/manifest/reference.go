@@ -22,11 +22,11 @@ type Ref struct {
 var renames = regexp.MustCompile(`(?i)name(prefix|suffix)|prefixsuffix|prefixtransformer|suffixtransformer|metadata[/.]name|\bname["']?\s*:[^\n]*\$\{`)
 
 // RenamesObjects reports whether content may change the names of objects, so that their files do not contain them.
-func RenamesObjects(content []byte) bool { return renames.Match(content) }
+func RenamesObjects(content []byte) bool { return Mentions(content) || renames.Match(content) }
 
 // HasKind reports whether a file contains the kind of the object.
 func (m Ref) HasKind(content []byte) bool {
-	return bytes.Contains(bytes.ToLower(content), []byte(strings.ToLower(m.Kind)))
+	return Mentions(content) || bytes.Contains(bytes.ToLower(content), []byte(strings.ToLower(m.Kind)))
 }
 
 // HasName reports whether a file contains the name of the object, or changes names.

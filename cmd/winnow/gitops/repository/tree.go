@@ -3,7 +3,6 @@
 package repository
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -14,14 +13,9 @@ import (
 	"strings"
 
 	"github.com/fluxcd/pkg/sourceignore"
-	"github.com/fluxcd/pkg/sourceignore/gitignore"
 )
 
-// maxPatterns bounds the ignore patterns: each is matched against each file.
-const maxPatterns = 2_000
-
-// Tree is the content of the artifact that Flux builds from a commit: without symbolic links and without
-// ignored files.
+// Tree has the files of a commit, without symbolic links, which Flux leaves out of artifacts.
 type Tree struct {
 	// Commit is the identifier of the commit.
 	Commit string
@@ -32,8 +26,7 @@ type Tree struct {
 	// Dirs maps a directory to the names in it, sorted.
 	Dirs    map[string][]string
 	objects *Objects
-	// patterns of the files .sourceignore.
-	patterns []gitignore.Pattern
+	ignores []ignoreFile
 }
 
 // Tree returns the tree of a commit. Its files are read from objects until these are closed.
@@ -43,28 +36,20 @@ func (g Git) Tree(ctx context.Context, commit string, objects *Objects) (*Tree, 
 		return nil, fmt.Errorf("listing the files of %s: %w", commit, err)
 	}
 	t := &Tree{Commit: commit, Files: map[string]Blob{}, Modules: map[string]string{}, objects: objects}
+	links := map[string]Blob{}
 	for line := range strings.SplitSeq(strings.TrimSuffix(string(listing), "\x00"), "\x00") {
-		t.add(line)
+		t.add(line, links)
 	}
-	for name := range t.Files {
-		if path.Base(name) != sourceignore.IgnoreFile {
-			continue
-		}
-		content, err := t.Read(name)
-		if err != nil {
-			return nil, err
-		}
-		t.patterns = append(t.patterns, sourceignore.ReadPatterns(bytes.NewReader(content), segments(path.Dir(name)))...)
-	}
-	if len(t.patterns) > maxPatterns {
-		return nil, fmt.Errorf("%s: more than %d patterns in files %s", Short(commit), maxPatterns, sourceignore.IgnoreFile)
+	if err := t.readIgnores(links); err != nil {
+		return nil, err
 	}
 	t.list()
 	return t, nil
 }
 
-// add parses a line of ls-tree. It adds files (mode 100...) and submodules, and skips symbolic links.
-func (t *Tree) add(line string) {
+// add parses a line of ls-tree. It adds files (mode 100...) and submodules, and to links those of the name .sourceignore: Flux
+// leaves other symbolic links out.
+func (t *Tree) add(line string, links map[string]Blob) {
 	head, name, _ := strings.Cut(line, "\t")
 	fields := strings.Fields(head)
 	if len(fields) != 4 {
@@ -76,6 +61,8 @@ func (t *Tree) add(line string) {
 		t.Modules[name] = fields[2]
 	case fields[1] == "blob" && strings.HasPrefix(fields[0], "100") && err == nil:
 		t.Files[name] = Blob{ID: fields[2], Size: size}
+	case fields[0] == "120000" && path.Base(name) == sourceignore.IgnoreFile && err == nil:
+		links[name] = Blob{ID: fields[2], Size: size}
 	}
 }
 
@@ -102,26 +89,6 @@ func (t *Tree) list() {
 	}
 }
 
-// Ignoring returns the tree without the files that Flux excludes from artifacts, and without those that
-// match spec.ignore of a source.
-func (t *Tree) Ignoring(ignore string) *Tree {
-	kept := &Tree{Commit: t.Commit, Files: map[string]Blob{}, Modules: map[string]string{}, objects: t.objects}
-	patterns := append(slices.Clone(t.patterns), sourceignore.ReadPatterns(strings.NewReader(ignore), nil)...)
-	matcher := sourceignore.NewDefaultMatcher(patterns, nil)
-	for name, file := range t.Files {
-		if !matcher.Match(segments(name), false) {
-			kept.Files[name] = file
-		}
-	}
-	for name, commit := range t.Modules {
-		if !matcher.Match(segments(name), true) {
-			kept.Modules[name] = commit
-		}
-	}
-	kept.list()
-	return kept
-}
-
 // With returns the tree with other contents of files, which may be new.
 func (t *Tree) With(contents map[string][]byte) *Tree {
 	if len(contents) == 0 {
@@ -135,35 +102,6 @@ func (t *Tree) With(contents map[string][]byte) *Tree {
 	}
 	edited.list()
 	return &edited
-}
-
-// WithoutModules returns the tree without submodules.
-func (t *Tree) WithoutModules() *Tree {
-	kept := *t
-	kept.Modules = nil
-	return &kept
-}
-
-// Sparse returns the tree with the given directories only, or with all if dirs is empty.
-func (t *Tree) Sparse(dirs []string) *Tree {
-	if len(dirs) == 0 {
-		return t
-	}
-	kept := &Tree{Commit: t.Commit, Files: map[string]Blob{}, Modules: t.Modules, objects: t.objects, patterns: t.patterns}
-	for name, file := range t.Files {
-		if slices.ContainsFunc(dirs, func(dir string) bool { return Contains(CleanPath(dir), name) }) {
-			kept.Files[name] = file
-		}
-	}
-	kept.list()
-	return kept
-}
-
-func segments(name string) []string {
-	if name == "." {
-		return nil
-	}
-	return strings.Split(name, "/")
 }
 
 // IsDir reports whether the tree has files, or submodules, below the name. The root is ".".

@@ -43,6 +43,8 @@ func TestSelectionsThatMoveAreCompared(t *testing.T) {
 	limited := func(name, applications string) string {
 		return strings.ReplaceAll(selecting("  limit: {nameSelector: ["+applications+"]}\n"), "name: apps", "name: "+name)
 	}
+	const left = "prod: the Kustomization fleet/fleet, which applies this directory, is renamed or removed, or has another path or a kubeConfig: " +
+		"Flux deletes all that it has applied, or follows Git no more; which of them is known in the cluster only"
 	tests := []struct {
 		name       string
 		base, head map[string]string
@@ -54,10 +56,10 @@ func TestSelectionsThatMoveAreCompared(t *testing.T) {
 			[]string{"one/a.yaml: it may be the one that was moved from dev/a.yaml", "one/a.yaml: it may be the one that was moved from prod/a.yaml"}},
 		{"a directory that is renamed, beside a new one", built("prod", "x-y"), in(built("prod-eu", "y"), built("dev", "y"), removed("prod")),
 			[]string{"dev/a.yaml: y added", "prod-eu/a.yaml: x removed"}},
-		{"a cluster that is renamed", cluster("prod", "x-y"), in(cluster("eu", "y"), removed("prod")), []string{"eu/a.yaml: x removed"}},
+		{"a cluster that is renamed", cluster("prod", "x-y"), in(cluster("eu", "y"), removed("prod")), []string{left, "eu/a.yaml: x removed"}},
 		{"a cluster that is renamed, with a namespace of a Kustomization that is not built",
 			in(cluster("prod", "x"), map[string]string{"prod/infra.yaml": following("infra", "infra"), "infra/n.yaml": namespaceOf("fleet")}),
-			in(cluster("eu", "x"), map[string]string{"eu/infra.yaml": following("infra", "infra")}, removed("prod")), nil},
+			in(cluster("eu", "x"), map[string]string{"eu/infra.yaml": following("infra", "infra")}, removed("prod")), []string{left}},
 		{"a cluster that is new", cluster("prod", "x-y"), cluster("eu", "y"), []string{"eu/a.yaml: y added"}},
 		{"a selection that is renamed with its consumer",
 			in(cluster("prod", "x-y"), map[string]string{"prod/k.yaml": applying("")}),

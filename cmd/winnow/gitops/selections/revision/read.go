@@ -44,7 +44,9 @@ func New(ctx context.Context, state gitops.State) Revision {
 }
 
 // MayBeRelevant reports whether a file may have what a Revision holds, as the Keep of gitops.Options does.
-func MayBeRelevant(content []byte) bool {
+func MayBeRelevant(content []byte) bool { return manifest.Mentions(content) || isRelevant(content) }
+
+func isRelevant(content []byte) bool {
 	has := func(word string) bool { return bytes.Contains(content, []byte(word)) }
 	return slices.ContainsFunc([]string{v1alpha1.CatalogSelectionKind, sourcev1.GroupVersion.Group, sourcev1.ExternalArtifactKind}, has) ||
 		has(kustomizev1.GroupVersion.Group) && has(sourcev1.OCIRepositoryKind)
@@ -62,7 +64,7 @@ func (r *Revision) Read(ctx context.Context, file gitops.File) {
 		if err == nil && MayBeRelevant(document) {
 			err = r.document(ctx, Origin{File: file.Path, Unapplied: file.Unapplied, Hidden: file.Hidden}, document)
 		}
-		if err != nil {
+		if err != nil && (isRelevant(document) || yaml.Unmarshal(document, new(any)) == nil) {
 			left := Skipped{file.Path, string(document), i, err}
 			if file.Unapplied {
 				r.Notes = append(r.Notes, left.Note(""))

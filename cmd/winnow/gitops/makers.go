@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gitops
+
+import (
+	"bytes"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
+)
+
+// maker is an object from which others are made in the cluster: a ResourceSet, or a HelmRelease with its chart and values.
+type maker struct {
+	// state is a digest of what decides on these others, as far as it is in this repository.
+	state string
+	// leads reports that they may lead to a CatalogSelection.
+	leads bool
+}
+
+// makers reports objects from which others are made in the cluster, where these may lead to a CatalogSelection.
+func (r reporter) makers() {
+	older, newer := r.base.makers(), r.head.makers()
+	for _, name := range namesIn(older, newer) {
+		switch before, after := older[name], newer[name]; {
+		case !before.leads && !after.leads:
+		case before == after:
+			r.note("the %s is not evaluated, and is the same in both commits", name)
+		default:
+			r.unknown("the %s differs, and its objects are known in the cluster only", name)
+		}
+	}
+}
+
+// makers maps the names of makers for messages to them.
+func (w *walk) makers() map[string]maker {
+	found, sets := map[string]maker{}, []string{}
+	leading := false
+	for _, o := range w.objects() {
+		name := o.GetKind() + " " + nameOf(o.Unstructured)
+		made := maker{o.Digest(), manifest.MayMakeSelections([]byte(manifest.YAMLOf(o.Object["spec"])))}
+		switch {
+		case o.Group() == manifest.OperatorGroup && strings.HasPrefix(o.GetKind(), "ResourceSet"):
+			found[name], sets, leading = made, append(sets, name), leading || made.leads
+		case o.Group() == manifest.ReleaseGroup && o.GetKind() == "HelmRelease":
+			w.addChart(&made, o)
+			found[name+", with its chart and values,"] = made
+		}
+	}
+	for _, name := range sets { // one has the inputs of others
+		found[name] = maker{found[name].state, leading}
+	}
+	return found
+}
+
+// addChart adds to a HelmRelease the files of this repository that its chart has, and the objects with its values.
+func (w *walk) addChart(made *maker, release manifest.Object) {
+	parts := []string{made.state}
+	for _, from := range manifest.MapsAt(release.Unstructured, "spec", "valuesFrom") {
+		kind, _ := from["kind"].(string)
+		name, _ := from["name"].(string)
+		if values := w.find(release.Cluster, "", kind, types.NamespacedName{Namespace: release.GetNamespace(), Name: name}); values != nil {
+			parts = append(parts, values.Digest())
+			made.leads = made.leads || manifest.MayMakeSelections([]byte(manifest.YAMLOf(values.Object)))
+		}
+	}
+	for _, name := range w.chartFiles(release) {
+		parts = append(parts, name, w.tree.Files[name].ID)
+		content, err := w.tree.Read(name)
+		picture := bytes.ContainsRune(content, 0) && strings.HasPrefix(http.DetectContentType(content), "image/")
+		made.leads = made.leads || err != nil || !picture && manifest.MayMakeSelections(content)
+	}
+	made.state = inputs.Digest(parts...)
+}
+
+// chartFiles returns the files of this repository that the chart of a HelmRelease has, with its values files and the charts
+// that it depends on, sorted.
+func (w *walk) chartFiles(release manifest.Object) (files []string) {
+	chart, _, _ := unstructured.NestedMap(release.Object, "spec", "chart", "spec")
+	namespace := release.GetNamespace()
+	refTo := func(ref map[string]any) manifest.Ref {
+		text := func(key, otherwise string) string {
+			if value, _ := ref[key].(string); value != "" {
+				return value
+			}
+			return otherwise
+		}
+		return manifest.Ref{
+			Cluster: release.Cluster, Group: manifest.SourceGroup, Kind: text("kind", ""),
+			Name: types.NamespacedName{Namespace: text("namespace", namespace), Name: text("name", "")},
+		}
+	}
+	if ref, found, _ := unstructured.NestedMap(release.Object, "spec", "chartRef"); found {
+		to := refTo(ref)
+		chart = map[string]any{"sourceRef": ref, "chart": "."}
+		if o := w.find(to.Cluster, to.Group, to.Kind, to.Name); to.Kind == sourcev1.HelmChartKind && o != nil {
+			chart, _, _ = unstructured.NestedMap(o.Object, "spec")
+			namespace = o.GetNamespace()
+		}
+	}
+	ref, _ := chart["sourceRef"].(map[string]any)
+	source := refTo(ref)
+	if !slices.Contains([]string{sourcev1.GitRepositoryKind, sourcev1.BucketKind, sourcev1.ExternalArtifactKind}, source.Kind) {
+		return nil // a chart that was packed elsewhere
+	}
+	object := &unstructured.Unstructured{Object: chart}
+	var dirs []string
+	for _, name := range append(manifest.StringsAt(object, "valuesFiles"), manifest.StringAt(object, "chart")) {
+		dirs = append(dirs, w.takes(source, repository.CleanPath(name), map[taken]bool{})...)
+	}
+	for i := 0; i < len(dirs); i++ { // which grows by the dependencies
+		files = append(files, w.tree.Below(dirs[i])...)
+		for _, dir := range w.dependencies(dirs[i]) {
+			if !slices.Contains(dirs, dir) {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	slices.Sort(files)
+	return slices.Compact(files)
+}
+
+// dependencies returns the directories of this repository that the chart in a directory depends on.
+func (w *walk) dependencies(dir string) (dirs []string) {
+	for _, name := range []string{"Chart.yaml", "requirements.yaml"} {
+		var chart struct {
+			Dependencies []struct {
+				Repository string `json:"repository"`
+			} `json:"dependencies"`
+		}
+		content, err := w.tree.Read(path.Join(dir, name))
+		if err != nil || inputs.CheckAliases(content) != nil || yaml.Unmarshal(content, &chart) != nil {
+			continue
+		}
+		for _, on := range chart.Dependencies {
+			if at, local := strings.CutPrefix(on.Repository, "file://"); local {
+				dirs = append(dirs, repository.CleanPath(path.Join(dir, at)))
+			}
+		}
+	}
+	return dirs
+}

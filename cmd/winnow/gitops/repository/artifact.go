@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package repository
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/fluxcd/pkg/sourceignore"
+	"github.com/fluxcd/pkg/sourceignore/gitignore"
+)
+
+// Filter has the fields of a source that decide which files of a commit its artifact has.
+type Filter struct {
+	// Ignore is spec.ignore, and Sparse spec.sparseCheckout.
+	Ignore string
+	Sparse []string
+	// Submodules is spec.recurseSubmodules.
+	Submodules bool
+}
+
+// maxPatterns bounds the ignore patterns: each is matched against each file.
+const maxPatterns = 2_000
+
+// maxLinks bounds the links from one to the next.
+const maxLinks = 8
+
+// ignoreFile has the patterns of a file .sourceignore.
+type ignoreFile struct {
+	// name of the file, and target where it is a link, which source-controller follows.
+	name, target string
+	patterns     []gitignore.Pattern
+}
+
+// readIgnores reads the files .sourceignore in the order of source-controller: a directory before those below it. Later
+// patterns win. links are the symbolic links of this name.
+func (t *Tree) readIgnores(links map[string]Blob) error {
+	names := slices.Collect(maps.Keys(links))
+	for name := range t.Files {
+		if path.Base(name) == sourceignore.IgnoreFile {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int { return slices.Compare(segments(path.Dir(a)), segments(path.Dir(b))) })
+	total := 0
+	for _, name := range names {
+		target := name
+		for range maxLinks {
+			link, found := links[target]
+			if !found {
+				break
+			}
+			content, err := t.objects.read(link)
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			target = path.Join(path.Dir(target), string(content))
+		}
+		if !t.IsFile(target) {
+			continue
+		}
+		content, err := t.Read(target)
+		if err != nil {
+			return err
+		}
+		found := sourceignore.ReadPatterns(bytes.NewReader(content), segments(path.Dir(name)))
+		if total += len(found); total > maxPatterns {
+			return fmt.Errorf("%s: more than %d patterns in files %s", Short(t.Commit), maxPatterns, sourceignore.IgnoreFile)
+		}
+		t.ignores = append(t.ignores, ignoreFile{name, target, found})
+	}
+	return nil
+}
+
+// Artifact returns the files that the artifact of a source has, by the rules of source-controller: it excludes files of CI,
+// archives and pictures by default, but as soon as there is one pattern, in spec.ignore or in any .sourceignore, the patterns
+// alone decide.
+func (t *Tree) Artifact(f Filter) *Tree {
+	kept := &Tree{Commit: t.Commit, Files: map[string]Blob{}, Modules: map[string]string{}, objects: t.objects}
+	var patterns []gitignore.Pattern
+	for _, file := range t.ignores {
+		if f.checksOut(file.name) && f.checksOut(file.target) {
+			patterns = append(patterns, file.patterns...)
+		}
+	}
+	patterns = append(patterns, sourceignore.ReadPatterns(strings.NewReader(f.Ignore), nil)...)
+	matcher := sourceignore.NewDefaultMatcher(nil, nil)
+	if len(patterns) > 0 {
+		matcher = sourceignore.NewMatcher(append(sourceignore.VCSPatterns(nil), patterns...))
+	}
+	for name, file := range t.Files {
+		if f.checksOut(name) && !matcher.Match(segments(name), false) {
+			kept.Files[name] = file
+		}
+	}
+	for name, commit := range t.Modules {
+		if f.Submodules && f.checksOut(name) && !matcher.Match(segments(name), true) {
+			kept.Modules[name] = commit
+		}
+	}
+	kept.list()
+	return kept
+}
+
+// checksOut reports whether source-controller checks a path out: its name begins with one of the directories, as text.
+func (f Filter) checksOut(name string) bool {
+	return len(f.Sparse) == 0 || slices.ContainsFunc(f.Sparse, func(dir string) bool { return strings.HasPrefix(name, strings.TrimPrefix(dir, "./")) })
+}
+
+func segments(name string) []string {
+	if name == "." {
+		return nil
+	}
+	return strings.Split(name, "/")
+}

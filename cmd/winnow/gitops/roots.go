@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gitops
+
+import (
+	"context"
+	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/building"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
+)
+
+// run evaluates all Kustomizations that are reachable from the directory of the cluster.
+func (w *walk) run(ctx context.Context) error {
+	w.nodes, w.recognized, w.trees = map[string]*node{}, map[string]string{}, map[string]*repository.Tree{"": w.whole}
+	if err := w.evaluateRoot(ctx); err != nil {
+		return err
+	}
+	return w.follow(ctx)
+}
+
+// evaluateRoot evaluates the directory of the cluster, with the fields and the source of the Kustomization in it that applies
+// the directory itself, such as that of flux bootstrap: its root.
+func (w *walk) evaluateRoot(ctx context.Context) error {
+	n := &node{Kustomization: manifest.DirectoryKustomization(w.cluster), cluster: w.cluster, dir: w.cluster}
+	w.nodes[""] = n
+	w.order = append(w.order, n)
+	from := w.trees[""]
+	if !from.IsDir(w.cluster) {
+		n.outcome, n.state = evaluated, "no cluster"
+		return nil
+	}
+	const rounds = 5 // the root may patch itself, and its source
+	for round := range rounds {
+		if err := w.buildObjects(ctx, n, from); err != nil {
+			return err
+		}
+		if n.outcome == failed {
+			if found := w.findRoots(n, w.documents()); round == 0 && len(found) > 0 && found[0].files != from {
+				from = found[0].files // the source may leave out what does not build
+				continue
+			}
+			return w.keepObjects(n)
+		}
+		w.roots = w.findRoots(n, n.objects)
+		settled := true
+		if len(w.roots) > 0 {
+			root := w.roots[0]
+			settled = root.Transforms() == n.Transforms() && root.files == from
+			n.Kustomization, from = root.Kustomization, root.files
+		}
+		if settled {
+			n.state = n.inputs()
+			return w.addChildren(n, isFollowed)
+		}
+	}
+	n.outcome, n.reason = failed, "each build of it changes the Kustomization that applies it, or its source"
+	return w.keepObjects(n)
+}
+
+// findRoots returns the Kustomizations that apply the directory of the cluster: first the first one of the base. It skips those
+// that apply the same path of another repository.
+func (w *walk) findRoots(n *node, objects []manifest.Object) (found []root) {
+	built := n.objects
+	defer func() { n.objects = built }()
+	n.objects = objects // has the sources as well
+	for _, o := range objects {
+		if !manifest.Follows(o.Unstructured) {
+			continue
+		}
+		k, err := manifest.NewKustomization(o.Unstructured)
+		if err != nil || k.Spec.KubeConfig != nil || k.Path() != "." && !strings.HasSuffix("/"+w.cluster, "/"+k.Path()) {
+			continue
+		}
+		self := &node{Kustomization: k, cluster: w.cluster, vars: &building.Variables{}}
+		files, dir, err := w.locate(self)
+		if w.source(self) == nil { // the installer of Flux creates it
+			files, dir, err = w.trees[""], k.Path(), nil
+		}
+		if err != nil || dir != w.cluster {
+			continue
+		}
+		if found = append(found, root{k, files}); w.older != nil && len(w.older.roots) > 0 && nameOf(o.Unstructured) == nameOf(w.older.roots[0].Object) {
+			found[0], found[len(found)-1] = found[len(found)-1], found[0]
+		}
+	}
+	return found
+}
+
+// documents returns the objects of the files in the directory of the cluster that may have its root, as they stand.
+func (w *walk) documents() (all []manifest.Object) {
+	for _, file := range w.trees[""].YAMLs(w.cluster) {
+		for _, o := range leading(w.trees[""], file) {
+			all = append(all, manifest.Object{Unstructured: o, Cluster: w.cluster})
+		}
+	}
+	return all
+}
