@@ -165,8 +165,12 @@ func (r reporter) roots() {
 		if r.head.nodes[""].outcome == failed || external || slices.ContainsFunc(r.head.roots, isRoot) {
 			continue
 		}
+		if !r.head.trees[""].IsDir(r.head.cluster) {
+			r.unknown("the directory is gone, and with it the Kustomization %s, which applies it: the cluster keeps all that it has, and follows Git no more", name)
+			continue
+		}
 		r.unknown("the Kustomization %s, which applies this directory, is renamed or removed, or has another path or a kubeConfig: "+
-			"Flux deletes all that it has applied, or follows Git no more; which of them is known in the cluster only", name)
+			"Flux deletes all that it has applied, or follows Git no more", name)
 	}
 }
 

@@ -101,6 +101,7 @@ func TestARootThatLeavesItsDirectoryIsUnknown(t *testing.T) {
 		}
 		return moved
 	}
+	const nowhere = "clusters/p: the directory is gone, and with it the Kustomization flux-system/flux-system, which applies it"
 	const gone = "clusters/p: the Kustomization flux-system/flux-system, which applies this directory, is renamed or removed"
 	tests := []struct {
 		name       string
@@ -111,8 +112,8 @@ func TestARootThatLeavesItsDirectoryIsUnknown(t *testing.T) {
 		{"is removed", base, map[string]string{"clusters/p/s.yaml": selectionOf("x")}, gone},
 		{"gets another path", base, with(base, file, root("flux-system", "./clusters", "")), gone},
 		{"gets a kubeConfig", base, with(base, file, root("flux-system", "./clusters/p", "  kubeConfig: {secretRef: {name: edge}}\n")), gone},
-		{"moves with its directory", base, at("clusters/q", base), gone},
-		{"is removed with its directory", base, map[string]string{"other.yaml": "a: b\n"}, gone},
+		{"moves with its directory", base, at("clusters/q", base), nowhere},
+		{"is removed with its directory", base, map[string]string{"other.yaml": "a: b\n"}, nowhere},
 		{"becomes another one by a patch", base, with(base, "clusters/p/kustomization.yaml",
 			"resources: [flux-system/gotk-sync.yaml, s.yaml]\npatches: [{target: {kind: Kustomization}, patch: '- {op: replace, path: /spec/path, value: ./x}'}]\n"), gone},
 		{"stays beside another one that comes first", base, with(base, "clusters/p/flux-system/a.yaml", strings.TrimPrefix(kustomization("a"), "---\n")), ""},

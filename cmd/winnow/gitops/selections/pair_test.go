@@ -43,8 +43,7 @@ func TestSelectionsThatMoveAreCompared(t *testing.T) {
 	limited := func(name, applications string) string {
 		return strings.ReplaceAll(selecting("  limit: {nameSelector: ["+applications+"]}\n"), "name: apps", "name: "+name)
 	}
-	const left = "prod: the Kustomization fleet/fleet, which applies this directory, is renamed or removed, or has another path or a kubeConfig: " +
-		"Flux deletes all that it has applied, or follows Git no more; which of them is known in the cluster only"
+	const left = "prod: the directory is gone, and with it the Kustomization fleet/fleet, which applies it: the cluster keeps all that it has, and follows Git no more"
 	tests := []struct {
 		name       string
 		base, head map[string]string
