@@ -26,8 +26,8 @@ type fileKustomization struct {
 	components []string
 	// foreign reports that its source is another repository.
 	foreign bool
-	// sync is the source that flux-operator creates for the FluxInstance; nil for a Kustomization.
-	sync *unstructured.Unstructured
+	// sync is the one of the FluxInstance; nil for a Kustomization.
+	sync *manifest.Sync
 }
 
 // dir returns the directory of the file.
@@ -38,8 +38,8 @@ func (w fileKustomization) applies(t *repository.Tree, file string) bool {
 	return !w.foreign && t.IsDir(w.path) && repository.Contains(w.path, file)
 }
 
-// clusters maps the directory of a cluster to the source that flux-operator creates for it; nil for none.
-type clusters map[string]*unstructured.Unstructured
+// clusters maps the directory of a cluster to the sync of its FluxInstance; nil for none.
+type clusters map[string]*manifest.Sync
 
 // dirs returns the directories, sorted, without those below others.
 func (c clusters) dirs() []string { return outermost(slices.Sorted(maps.Keys(c))) }
@@ -134,7 +134,7 @@ func kustomizationsIn(self repository.Identity, t *repository.Tree, files []stri
 			source := o
 			if sync := manifest.SyncOf(o); sync != nil {
 				found = append(found, fileKustomization{file: file, path: repository.CleanPath(manifest.StringAt(o, "spec", "sync", "path")), sync: sync})
-				refs, source = append(refs, sync.GetKind()+" "+sync.GetName()), sync
+				refs, source = append(refs, sync.Source.GetKind()+" "+sync.Source.GetName()), sync.Source
 			}
 			if source.GroupVersionKind().Group == manifest.SourceGroup {
 				_, named := self.Find(types.NamespacedName{Namespace: source.GetNamespace(), Name: source.GetName()})

@@ -45,7 +45,7 @@ func Compare(ctx context.Context, base, head string, options Options) (*Comparis
 		return nil, err
 	}
 	c := &comparer{
-		base: older, head: newer.With(options.Edits), self: self, builds: building.NewBuilder(), out: &Comparison{}, syncs: clusters{},
+		base: older, head: newer.With(options.Edits), self: self, builds: building.NewBuilder(), out: &Comparison{}, syncs: [2]clusters{{}, {}},
 	}
 	whole := repository.Filter{Submodules: true}
 	c.wholeBase, c.wholeHead = c.base.Artifact(whole), c.head.Artifact(whole)
@@ -96,7 +96,7 @@ func (c *comparer) compare(ctx context.Context, options Options) (*Comparison, e
 // some. It reports submodules, and a FluxInstance that applies a cluster in another way.
 func (c *comparer) findClusters(options Options) (dirs []string, paths map[string]bool) {
 	paths = map[string]bool{}
-	found, syncs := [2]clusters{{}, {}}, [2]clusters{{}, {}}
+	found := [2]clusters{{}, {}}
 	for _, name := range options.Paths {
 		if !c.base.Exists(name) && !c.head.Exists(name) {
 			c.out.Missing = append(c.out.Missing, name)
@@ -109,14 +109,14 @@ func (c *comparer) findClusters(options Options) (dirs []string, paths map[strin
 				paths[name] = true
 				found[i][dir] = nil
 				if sync != nil {
-					c.syncs[dir], syncs[i][dir] = sync, sync
+					c.syncs[i][dir] = sync
 				}
 			}
 		}
 	}
-	for _, dir := range slices.Sorted(maps.Keys(syncs[0])) {
-		if after := syncs[1][dir]; after == nil || manifest.YAMLOf(after.Object) != manifest.YAMLOf(syncs[0][dir].Object) {
-			c.out.Unknown = append(c.out.Unknown, dir+": its FluxInstance differs in spec.sync, or in patches of it, which are not evaluated here")
+	for _, dir := range slices.Sorted(maps.Keys(c.syncs[0])) {
+		if after := c.syncs[1][dir]; after == nil || after.Digest() != c.syncs[0][dir].Digest() {
+			c.out.Unknown = append(c.out.Unknown, dir+": its FluxInstance differs in spec.sync, or in patches of it: what applies these is not known")
 		}
 	}
 	dirs = append(found[0].dirs(), found[1].dirs()...)

@@ -111,8 +111,8 @@ type comparer struct {
 	out                  *Comparison
 	// evaluated are the clusters and the overlays that were evaluated.
 	evaluated []evaluation
-	// syncs are the sources that flux-operator creates. The objects of the cluster need not include them.
-	syncs clusters
+	// syncs are the syncs of both commits. The objects of the cluster need not include their FluxInstances.
+	syncs [2]clusters
 }
 
 // isApplied reports whether the Kustomizations of a cluster are built from a file, and isBuilt whether these or an

@@ -4,6 +4,7 @@ package gitops
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/building"
@@ -14,6 +15,12 @@ import (
 // run evaluates all Kustomizations that are reachable from the directory of the cluster.
 func (w *walk) run(ctx context.Context) error {
 	w.nodes, w.recognized, w.trees = map[string]*node{}, map[string]string{}, map[string]*repository.Tree{"": w.whole}
+	if w.sync != nil {
+		var err error
+		if w.synced, err = w.builds.BuildSync(ctx, w.whole, w.sync); err != nil {
+			w.synced = []manifest.Object{{Unstructured: w.sync.Source, Unknown: []string{"the patches of its FluxInstance: " + err.Error()}}}
+		}
+	}
 	if err := w.evaluateRoot(ctx); err != nil {
 		return err
 	}
@@ -65,7 +72,7 @@ func (w *walk) findRoots(n *node, objects []manifest.Object) (found []root) {
 	built := n.objects
 	defer func() { n.objects = built }()
 	n.objects = objects // has the sources as well
-	for _, o := range objects {
+	for _, o := range slices.Concat(w.synced, objects) {
 		if !manifest.Follows(o.Unstructured) {
 			continue
 		}

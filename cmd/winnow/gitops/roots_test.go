@@ -28,6 +28,11 @@ func TestTheRootOfAClusterIsBuiltAsItsSourceHasIt(t *testing.T) {
 		return "  ignore: |\n    " + strings.Join(patterns, "\n    ") + "\n"
 	}
 	synced := func(source string) string { return root(source)[file] }
+	instance := func(patch string) map[string]string {
+		return map[string]string{"flux/instance.yaml": "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {name: flux, namespace: flux-system}\nspec:\n" +
+			"  sync: {kind: GitRepository, url: 'https://git.example.com/org/fleet', ref: refs/heads/main, path: clusters/p}\n" +
+			"  kustomize:\n    patches:\n    - target: {kind: GitRepository}\n      patch: '" + patch + "'\n", selection: selectionOf("x")}
+	}
 	tests := []struct {
 		name       string
 		base, head map[string]string
@@ -39,6 +44,8 @@ func TestTheRootOfAClusterIsBuiltAsItsSourceHasIt(t *testing.T) {
 	}{
 		{"ignores a file", root(""), map[string]string{file: synced(ignoring("/clusters/p/s.yaml"))}, nil, nil, ""},
 		{"gets a file in a path that it ignores", root(ignoring("/clusters/p/off/")), map[string]string{hidden: selectionOf("x")}, []string{selection}, nil, ""},
+		{"ignores all of it", root(""), map[string]string{file: synced(ignoring("/clusters/p/s.yaml", "/clusters/p/flux-system"))}, nil, nil,
+			"clusters/p: the Kustomization flux-system/flux-system, which applies this directory, is renamed or removed"},
 		{"ignores its own sync", root(""), map[string]string{file: synced(ignoring("/clusters/p/flux-system"))}, nil, []string{"x"},
 			"clusters/p: the Kustomization flux-system/flux-system, which applies this directory, is renamed or removed"},
 		{"checks out other directories", root(""), map[string]string{file: synced("  sparseCheckout: [other]\n"), "other/a.txt": "a"}, nil, []string{"x"},
@@ -56,6 +63,9 @@ func TestTheRootOfAClusterIsBuiltAsItsSourceHasIt(t *testing.T) {
 		{"has patterns in a link", with(root(""), "patterns", "s.yaml\n"), map[string]string{".sourceignore": "-> patterns"}, nil, nil, ""},
 		{"has patterns in files that are not checked out", root("  sparseCheckout: [clusters]\n"), map[string]string{".sourceignore": "s.yaml\n"}, nil, []string{"x"}, ""},
 		{"leaves out what does not build", with(root(ignoring("broken.yaml")), "clusters/p/broken.yaml", "a: [\n"), map[string]string{selection: selectionOf("y")}, nil, []string{"y"}, ""},
+		{"of a FluxInstance ignores by a patch", instance(`[{"op": "add", "path": "/spec/ignore", "value": "/clusters/p/off/"}]`), map[string]string{hidden: selectionOf("x")},
+			[]string{selection}, nil, ""},
+		{"of a FluxInstance has a patch that cannot be", instance(`[{"op": "remove", "path": "/spec/ignore"}]`), map[string]string{selection: selectionOf("y")}, nil, []string{"y"}, ""},
 		{"includes another repository", root(""), map[string]string{file: synced("  include: [{repository: {name: x}}]\n")}, nil, []string{"x"},
 			"clusters/p: Kustomization flux-system/flux-system is not of this repository, and differs: GitRepository flux-system/flux-system has spec.include"},
 	}

@@ -106,10 +106,7 @@ func (w *walk) recognizes() bool {
 	if len(w.recognized) > 0 {
 		return true
 	}
-	sources := w.objects()
-	if w.sync != nil {
-		sources = append(sources, manifest.Object{Unstructured: w.sync})
-	}
+	sources := append(w.objects(), w.synced...)
 	return slices.ContainsFunc(sources, func(o manifest.Object) bool {
 		return o.Group() == manifest.SourceGroup && w.self.Remotes[repository.AddressOf(manifest.StringAt(o.Unstructured, "spec", "url"))] != ""
 	})

@@ -5,7 +5,6 @@ package gitops
 import (
 	"slices"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/building"
@@ -20,8 +19,9 @@ type walk struct {
 	tree, whole *repository.Tree
 	self        repository.Identity
 	builds      *building.Builder
-	// sync is the source that flux-operator creates, which the objects need not include; nil for none.
-	sync *unstructured.Unstructured
+	// sync is the one of the FluxInstance, nil for none, and synced its objects: those of the cluster need not include them.
+	sync   *manifest.Sync
+	synced []manifest.Object
 	// older is the walk in the base, nil in the base.
 	older *walk
 
@@ -50,13 +50,21 @@ func (w *walk) find(cluster, group, kind string, name types.NamespacedName) *man
 			if o.Is(group, kind, name) {
 				return &n.objects[i]
 			}
-			if made := (manifest.Object{Unstructured: manifest.SyncOf(o.Unstructured)}); made.Unstructured != nil && made.Is(group, kind, name) {
-				return &made
-			}
 		}
 	}
-	if made := (manifest.Object{Unstructured: w.sync}); w.sync != nil && cluster == w.cluster && made.Is(group, kind, name) {
-		return &made
+	for i, o := range w.synced {
+		if cluster == w.cluster && o.Is(group, kind, name) {
+			return &w.synced[i]
+		}
+	}
+	for _, n := range w.order {
+		for _, o := range n.objects {
+			if sync := manifest.SyncOf(o.Unstructured); o.Cluster == cluster && sync != nil {
+				if made := (manifest.Object{Unstructured: sync.Source}); made.Is(group, kind, name) {
+					return &made
+				}
+			}
+		}
 	}
 	return nil
 }

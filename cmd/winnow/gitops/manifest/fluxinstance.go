@@ -9,13 +9,21 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/render/pattern"
 )
 
-// SyncOf returns the source that flux-operator creates for a FluxInstance. It returns nil for other objects
-// and without spec.sync.
-func SyncOf(o *unstructured.Unstructured) *unstructured.Unstructured {
+// Sync has the objects that flux-operator creates for spec.sync of a FluxInstance, without its patches.
+type Sync struct {
+	Source, Kustomization *unstructured.Unstructured
+	// Patches are the ones of spec.kustomize that may change these objects.
+	Patches []any
+}
+
+// SyncOf returns the sync of a FluxInstance. It returns nil for other objects and without spec.sync.
+func SyncOf(o *unstructured.Unstructured) *Sync {
 	if o.GroupVersionKind().Group != OperatorGroup || o.GetKind() != "FluxInstance" {
 		return nil
 	}
@@ -29,14 +37,26 @@ func SyncOf(o *unstructured.Unstructured) *unstructured.Unstructured {
 	} else if sync["ref"] != "" {
 		ref["name"] = sync["ref"]
 	}
-	made := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
-		"url": sync["url"], "ref": ref, "path": sync["path"], "patches": syncPatches(o),
-	}}}
-	made.SetAPIVersion(sourcev1.GroupVersion.String())
-	made.SetKind(sync["kind"])
-	made.SetNamespace(o.GetNamespace())
-	made.SetName(cmp.Or(sync["name"], o.GetNamespace()))
-	return made
+	name := cmp.Or(sync["name"], o.GetNamespace())
+	object := func(version schema.GroupVersion, kind string, spec map[string]any) *unstructured.Unstructured {
+		made := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+		made.SetGroupVersionKind(version.WithKind(kind))
+		made.SetNamespace(o.GetNamespace())
+		made.SetName(name)
+		return made
+	}
+	return &Sync{
+		object(sourcev1.GroupVersion, sync["kind"], map[string]any{"url": sync["url"], "ref": ref}),
+		object(kustomizev1.GroupVersion, kustomizev1.KustomizationKind, map[string]any{
+			"path": sync["path"], "prune": true, "sourceRef": map[string]any{"kind": sync["kind"], "name": name},
+		}),
+		syncPatches(o),
+	}
+}
+
+// Digest returns a digest of the objects and the patches.
+func (s *Sync) Digest() string {
+	return inputs.Digest(YAMLOf(s.Source.Object), YAMLOf(s.Kustomization.Object), YAMLOf(s.Patches))
 }
 
 // syncPatches returns the patches of a FluxInstance that may change its sync.

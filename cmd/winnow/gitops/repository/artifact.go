@@ -76,9 +76,9 @@ func (t *Tree) readIgnores(links map[string]Blob) error {
 	return nil
 }
 
-// Artifact returns the files that the artifact of a source has, by the rules of source-controller: it excludes files of CI,
-// archives and pictures by default, but as soon as there is one pattern, in spec.ignore or in any .sourceignore, the patterns
-// alone decide.
+// Artifact returns the files and directories that the artifact of a source has, by the rules of source-controller: it excludes
+// files of CI, archives and pictures by default, but as soon as there is one pattern, in spec.ignore or in any .sourceignore,
+// the patterns alone decide. A directory stays where all of its files are excluded, and builds nothing.
 func (t *Tree) Artifact(f Filter) *Tree {
 	kept := &Tree{Commit: t.Commit, Files: map[string]Blob{}, Modules: map[string]string{}, objects: t.objects}
 	var patterns []gitignore.Pattern
@@ -103,6 +103,11 @@ func (t *Tree) Artifact(f Filter) *Tree {
 		}
 	}
 	kept.list()
+	for _, dir := range slices.Sorted(maps.Keys(t.Dirs)) {
+		if f.checksOut(dir+"/") && !matcher.Match(segments(dir), true) {
+			kept.addDir(dir)
+		}
+	}
 	return kept
 }
 

@@ -89,19 +89,36 @@ func (t *Tree) list() {
 	}
 }
 
+// addDir adds a directory, and those above it.
+func (t *Tree) addDir(dir string) {
+	if t.IsDir(dir) {
+		return
+	}
+	parent := path.Dir(dir)
+	t.addDir(parent)
+	at, _ := slices.BinarySearch(t.Dirs[parent], path.Base(dir))
+	t.Dirs[dir], t.Dirs[parent] = nil, slices.Insert(t.Dirs[parent], at, path.Base(dir))
+}
+
 // With returns the tree with other contents of files, which may be new.
 func (t *Tree) With(contents map[string][]byte) *Tree {
 	if len(contents) == 0 {
 		return t
 	}
 	edited := *t
-	edited.Files = maps.Clone(t.Files)
+	edited.Files = map[string]Blob{}
+	maps.Copy(edited.Files, t.Files)
 	for name, content := range contents {
 		file := Blob{ID: fmt.Sprintf("edited %x", sha256.Sum256(content)), Size: int64(len(content))}
 		t.objects.contents[file.ID], edited.Files[name] = content, file
 	}
 	edited.list()
 	return &edited
+}
+
+// Alone returns a tree of the contents of files alone.
+func (t *Tree) Alone(contents map[string][]byte) *Tree {
+	return (&Tree{Commit: t.Commit, objects: t.objects}).With(contents)
 }
 
 // IsDir reports whether the tree has files, or submodules, below the name. The root is ".".
