@@ -5,9 +5,21 @@ package realm
 import (
 	"context"
 	"net"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"syscall"
+	"time"
+)
+
+// scope is where an address is valid. All but the public one are internal.
+type scope int32
+
+const (
+	publicScope scope = iota
+	privateScope
+	linkScope
+	machineScope
 )
 
 // insideError is returned for an internal address.
@@ -15,41 +27,73 @@ type insideError struct{ address netip.Addr }
 
 func (e *insideError) Error() string { return e.address.String() + " is an internal address" }
 
-func (e *insideError) refuse(at *url.URL) error {
-	return &RefusedError{address(at), "which has the internal address " + e.address.String()}
-}
+var (
+	// shared is the address space of RFC 6598, in which clouds and clusters have services as well.
+	shared = netip.MustParsePrefix("100.64.0.0/10")
+	// translated and tunneled are the addresses of IPv6 that have one of IPv4 in them, by RFC 6052 and RFC 3056.
+	translated = netip.MustParsePrefix("64:ff9b::/96")
+	tunneled   = netip.MustParsePrefix("2002::/16")
+)
 
-// shared is the address space of RFC 6598, in which clouds and clusters have services as well.
-var shared = netip.MustParsePrefix("100.64.0.0/10")
-
-// internal reports whether an address is of this machine or of a private network, as oras-go defines it.
-func internal(at netip.Addr) bool {
-	at = at.Unmap()
-	return at.IsLoopback() || at.IsLinkLocalUnicast() || at.IsLinkLocalMulticast() || at.IsPrivate() || at.IsUnspecified() || shared.Contains(at)
-}
-
-// refuseInternal is the Control of a net.Dialer: the name may have another address than when it was checked.
-func refuseInternal(_, address string, _ syscall.RawConn) error {
-	at, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return err
+// unwrapped returns the address of IPv4 that one of IPv6 stands for, or else the address.
+func unwrapped(at netip.Addr) netip.Addr {
+	at = at.Unmap().WithZone("")
+	bytes := at.As16()
+	switch {
+	case translated.Contains(at):
+		return netip.AddrFrom4([4]byte(bytes[12:]))
+	case tunneled.Contains(at):
+		return netip.AddrFrom4([4]byte(bytes[2:6]))
 	}
-	if internal(at.Addr()) {
-		return &insideError{at.Addr().Unmap()}
-	}
-	return nil
+	return at
 }
 
-// resolvesInside returns a *RefusedError if the host of a URL has an internal address. A name that cannot be resolved
-// is one that only a proxy knows, or fails when it is dialed.
+func scopeOf(at netip.Addr) scope {
+	switch at = unwrapped(at); {
+	case at.IsLoopback(), at.IsUnspecified():
+		return machineScope
+	case at.IsLinkLocalUnicast(), at.IsLinkLocalMulticast():
+		return linkScope
+	case at.IsPrivate(), shared.Contains(at):
+		return privateScope
+	}
+	return publicScope
+}
+
+// within is the Control of a net.Dialer that connects to public addresses, and to other ones of the scope that near returns. The
+// name may have had another address when it was checked.
+func within(near func() scope) func(network, address string, conn syscall.RawConn) error {
+	return func(_, address string, _ syscall.RawConn) error {
+		at, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return err
+		}
+		if found := scopeOf(at.Addr()); found != publicScope && found != near() {
+			return &insideError{unwrapped(at.Addr())}
+		}
+		return nil
+	}
+}
+
+// dialing returns a transport like base, without its proxy, with a control for the addresses that it dials.
+func dialing(base *http.Transport, control func(network, address string, conn syscall.RawConn) error) *http.Transport {
+	checked := base.Clone()
+	checked.Proxy = nil
+	checked.DialContext = (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second, Control: control}).DialContext
+	checked.DisableKeepAlives = true // few requests, and idle connections would stay open
+	return checked
+}
+
+// resolvesInside returns an *insideError if the host of a URL has an internal address. A name that cannot be resolved is one
+// that only a proxy knows, or fails when it is dialed.
 func resolvesInside(ctx context.Context, at *url.URL) error {
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", at.Hostname())
 	if err != nil {
 		return nil
 	}
 	for _, address := range found {
-		if internal(address) {
-			return (&insideError{address.Unmap()}).refuse(at)
+		if scopeOf(address) != publicScope {
+			return &insideError{unwrapped(address)}
 		}
 	}
 	return nil

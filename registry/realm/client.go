@@ -6,12 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
-	"time"
 
 	"oras.land/oras-go/v2/registry/remote/auth"
 )
@@ -35,15 +33,13 @@ func (e *RefusedError) Error() string {
 //   - at other hosts: unless their address is internal, neither before the request nor when it is dialed,
 //   - at allowed hosts: wherever they are.
 //
-// It adds to the rule of oras-go, which refuses internal addresses, and http where the registry has https, in redirects
-// of a token request as well. A proxy of base resolves names itself, so the address is not checked again. Other requests,
-// such as redirects of blobs, are not restricted. wrap adds what comes above the rule, such as retries.
-func NewClient(base *http.Transport, allowed Hosts, wrap func(http.RoundTripper) http.RoundTripper) *auth.Client {
-	checked := base.Clone()
-	checked.Proxy = nil
-	checked.DialContext = (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second, Control: refuseInternal}).DialContext
-	checked.DisableKeepAlives = true // few tokens are requested, and idle connections would stay open
-	t := &transport{base: base, checked: checked, proxy: base.Proxy, allowed: allowed}
+// It adds to the rule of oras-go, which refuses http where the registry has https. Redirects of a token request are requests
+// for a token as well. A proxy of base resolves names itself, so the address is not checked again. data sends all other
+// requests, such as redirects of blobs: base, or what Rule.From returns for it. wrap adds what comes above the rule, such as
+// retries.
+func NewClient(base *http.Transport, data http.RoundTripper, allowed Hosts, wrap func(http.RoundTripper) http.RoundTripper) *auth.Client {
+	checked := dialing(base, within(func() scope { return publicScope }))
+	t := &transport{base: base, checked: checked, data: data, proxy: base.Proxy, allowed: allowed}
 	return &auth.Client{Client: &http.Client{Transport: wrap(t)}, Cache: &cache{auth.NewCache()}}
 }
 
@@ -62,7 +58,7 @@ func (c *cache) Set(ctx context.Context, registry string, scheme auth.Scheme, ke
 
 // transport sends requests for tokens according to the rule.
 type transport struct {
-	base, checked http.RoundTripper
+	base, checked, data http.RoundTripper
 	// proxy returns the proxy of a request; may be nil.
 	proxy   func(*http.Request) (*url.URL, error)
 	allowed Hosts
@@ -70,10 +66,11 @@ type transport struct {
 
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
+	request = withoutStray(request)
 	if registry, ok := request.Context().Value(tokenOf{}).(string); ok {
 		return t.requestToken(request, registry)
 	}
-	response, err := t.base.RoundTrip(request)
+	response, err := t.data.RoundTrip(request)
 	if err != nil || response.StatusCode != http.StatusUnauthorized || request.Response != nil {
 		return response, err
 	}
@@ -109,7 +106,15 @@ func (t *transport) admit(request *http.Request, response *http.Response) error 
 	if err != nil || own {
 		return err
 	}
-	return resolvesInside(request.Context(), at)
+	return refused(at, resolvesInside(request.Context(), at))
+}
+
+// refused returns a *RefusedError for an *insideError, and another error as it is.
+func refused(at *url.URL, err error) error {
+	if inside := new(insideError); errors.As(err, &inside) {
+		return &RefusedError{address(at), "which has the internal address " + inside.address.String()}
+	}
+	return err
 }
 
 // ownHost reports whether a token host is that of the registry, and returns a *RefusedError for a port of it that may be
@@ -140,17 +145,14 @@ func (t *transport) requestToken(request *http.Request, registry string) (*http.
 		return t.base.RoundTrip(request)
 	case err != nil:
 		return nil, err
-	}
-	if t.proxy != nil {
-		if proxy, err := t.proxy(request); err != nil || proxy != nil {
-			return t.base.RoundTrip(request)
+	case proxied(t.proxy, request):
+		if err := resolvesInside(request.Context(), &at); err != nil {
+			return nil, refused(&at, err)
 		}
+		return t.base.RoundTrip(request)
 	}
 	response, err := t.checked.RoundTrip(request)
-	if inside := new(insideError); errors.As(err, &inside) {
-		return nil, inside.refuse(&at)
-	}
-	return response, err
+	return response, refused(&at, err)
 }
 
 // requestAlias requests a token at the allowed host that an alias stands for.

@@ -59,7 +59,7 @@ func (r route) RoundTrip(request *http.Request) (*http.Response, error) {
 
 // get requests the URL of a registry through the rule.
 func (n *network) get(ctx context.Context, address string, proxy *url.URL, allowed ...string) error {
-	t := &transport{base: route{n, false}, checked: route{n, true}}
+	t := &transport{base: route{n, false}, checked: route{n, true}, data: route{n, false}}
 	if proxy != nil {
 		t.proxy = http.ProxyURL(proxy)
 	}
@@ -245,7 +245,8 @@ func TestTheAddressIsCheckedAgainAtDial(t *testing.T) {
 
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	client := NewClient(http.DefaultTransport.(*http.Transport).Clone(), Hosts{}, func(base http.RoundTripper) http.RoundTripper { return base })
+	base := http.DefaultTransport.(*http.Transport).Clone()
+	client := NewClient(base, base, Hosts{}, func(base http.RoundTripper) http.RoundTripper { return base })
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, registry.URL, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package realm restricts where the tokens of a registry are requested. A registry names that address itself, in the
-// realm of its challenge. Without a restriction, a hostile one directs requests into the network of the client, and
-// gets the answer as a token. It must not know what is fetched, nor where credentials come from.
+// Package realm restricts which addresses are requested. A registry names the address of its tokens, in the realm of its
+// challenge, and redirects requests; so does a web server, by what it serves too. Without a restriction, a hostile one directs
+// requests into the network of the client. It must not know what is fetched, nor where credentials come from.
 package realm

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -52,28 +51,6 @@ func (o *Charts) Renderer(ctx context.Context, access *Access) (charts.Renderer,
 	}
 	r.Source, err = fetching.New(reached, fetching.UserCache())
 	return r, err
-}
-
-// EncryptedRenderer is Renderer for addresses that a pull request may name: without TLS, only hosts of --plain-http are reached.
-func (o *Charts) EncryptedRenderer(ctx context.Context, access *Access) (charts.Renderer, error) {
-	r, err := o.Renderer(ctx, access)
-	r.Source = encrypted{r.Source, access}
-	return r, err
-}
-
-// encrypted has the charts of a source, but those whose address has no TLS.
-type encrypted struct {
-	charts.Source
-
-	access *Access
-}
-
-// Fetch is part of charts.Source.
-func (s encrypted) Fetch(ctx context.Context, r fetching.Reference) ([]byte, error) {
-	if at, err := url.Parse(r.URL); err == nil && at.Scheme == "http" && !s.access.plain.has(at.Host) {
-		return nil, fmt.Errorf("%s: it would be reached without TLS: pass --%s", r, plainFlag)
-	}
-	return s.Source.Fetch(ctx, r)
 }
 
 // Places of charts: their addresses behind the mirrors, or before them. Others are directories.

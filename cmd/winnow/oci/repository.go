@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2/errdef"
@@ -41,8 +42,13 @@ type Access struct {
 	TokenHosts realm.Hosts
 }
 
-// Transport returns the transport for the access, without retries.
-func (a Access) Transport() *http.Transport {
+// Transport returns the transport, without retries, for the requests that a first host leads to, which realm.Rule restricts.
+func (a Access) Transport(first *url.URL) http.RoundTripper {
+	return realm.Rule{Plain: a.PlainHTTP, Allowed: a.TokenHosts}.From(a.base(), first)
+}
+
+// base returns the transport without the restrictions.
+func (a Access) base() *http.Transport {
 	transport := http.DefaultTransport.(*http.Transport)
 	if a.TLS != nil {
 		transport = transport.Clone()
@@ -60,7 +66,12 @@ func Connect(reference ociregistry.Reference, access Access, observe func(http.R
 	if err != nil {
 		return nil, fmt.Errorf("reading Docker's configuration: %w", err)
 	}
-	client := realm.NewClient(access.Transport(), access.TokenHosts, func(base http.RoundTripper) http.RoundTripper {
+	isPlain := access.PlainHTTP != nil && access.PlainHTTP(reference.Registry)
+	first := &url.URL{Scheme: "https", Host: reference.Host()}
+	if isPlain {
+		first.Scheme = "http"
+	}
+	client := realm.NewClient(access.base(), access.Transport(first), access.TokenHosts, func(base http.RoundTripper) http.RoundTripper {
 		if observe != nil {
 			base = observe(base)
 		}
@@ -69,7 +80,7 @@ func Connect(reference ociregistry.Reference, access Access, observe func(http.R
 	client.Credential = credentials.Credential(store)
 	return &Repository{withoutTLS: access.WithoutTLS, remote: &remote.Repository{
 		Reference: reference,
-		PlainHTTP: access.PlainHTTP != nil && access.PlainHTTP(reference.Registry),
+		PlainHTTP: isPlain,
 		Client:    client,
 	}}, nil
 }

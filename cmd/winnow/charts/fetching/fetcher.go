@@ -12,6 +12,8 @@ import (
 	"sync"
 
 	"github.com/opencontainers/go-digest"
+	"oras.land/oras-go/v2/registry/remote/auth"
+	"oras.land/oras-go/v2/registry/remote/credentials"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/render/archive"
@@ -19,9 +21,9 @@ import (
 
 // Fetcher fetches charts from registries and repositories. It is safe for concurrent use.
 type Fetcher struct {
-	access oci.Access
-	cache  Cache
-	web    web
+	access     oci.Access
+	cache      Cache
+	credential auth.CredentialFunc
 
 	mu sync.Mutex
 	// indexes of repositories by URL, which are fetched once.
@@ -30,11 +32,11 @@ type Fetcher struct {
 
 // New returns a fetcher. It sends no request yet.
 func New(access oci.Access, cache Cache) (*Fetcher, error) {
-	client, err := newWeb(access)
+	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("reading Docker's configuration: %w", err)
 	}
-	return &Fetcher{access: access, cache: cache, web: client, indexes: map[string]func() (index, error){}}, nil
+	return &Fetcher{access: access, cache: cache, credential: credentials.Credential(store), indexes: map[string]func() (index, error){}}, nil
 }
 
 // Fetch returns the archive of a chart.
@@ -105,7 +107,7 @@ func (f *Fetcher) fromRepository(ctx context.Context, r Reference, kept lookup) 
 	if content := kept(found.digest); content != nil {
 		return content, nil
 	}
-	content, err := f.web.get(ctx, found.url, MaxArchive)
+	content, err := index.web.get(ctx, found.url, MaxArchive)
 	if err != nil {
 		return nil, err
 	}
@@ -137,9 +139,12 @@ func (f *Fetcher) fetchIndex(ctx context.Context, address string) (index, error)
 		return index{}, err
 	}
 	base = base.JoinPath("/") // so that what is relative is relative to the directory
-	content, err := f.web.get(ctx, base.JoinPath("index.yaml").String(), maxIndex)
+	server := newWeb(f.access, base, f.credential)
+	content, err := server.get(ctx, base.JoinPath("index.yaml").String(), maxIndex)
 	if err != nil {
 		return index{}, err
 	}
-	return parseIndex(base, content)
+	found, err := parseIndex(base, content)
+	found.web = server
+	return found, err
 }

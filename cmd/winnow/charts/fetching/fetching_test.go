@@ -116,7 +116,7 @@ func TestFetchFromARepository(t *testing.T) {
 			server := httptest.NewServer(&repository{index: test.index})
 			defer server.Close()
 			reference := fetching.Reference{URL: server.URL + "/stable", Name: "web", Version: test.version}
-			got, err := fetcher(t, false, fetching.Cache{}).Fetch(t.Context(), reference)
+			got, err := fetcher(t, true, fetching.Cache{}).Fetch(t.Context(), reference)
 			if test.want == "" && (err != nil || !bytes.Equal(got, archive)) || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 				t.Errorf("Fetch() = %q, %v", got, err)
 			}
@@ -172,7 +172,7 @@ func TestTheCacheServesWhatHasTheDigest(t *testing.T) {
 	cache := fetching.Cache{Directory: filepath.Join(t.TempDir(), "charts")}
 	fetch := func(wantRequests int64) {
 		t.Helper()
-		got, err := fetcher(t, false, cache).Fetch(t.Context(), fetching.Reference{URL: server.URL + "/stable", Name: "web", Version: "1.0.0"})
+		got, err := fetcher(t, true, cache).Fetch(t.Context(), fetching.Reference{URL: server.URL + "/stable", Name: "web", Version: "1.0.0"})
 		if err != nil || !bytes.Equal(got, archive) || r.archives.Load() != wantRequests {
 			t.Errorf("Fetch() = %q, %v, after %d requests, want %d", got, err, r.archives.Load(), wantRequests)
 		}
@@ -209,7 +209,7 @@ func TestTheCacheIsBounded(t *testing.T) {
 	}
 	for i := range 5 {
 		reference := fetching.Reference{URL: server.URL, Name: fmt.Sprintf("web%d", i), Version: "1.0.0"}
-		if _, err := fetcher(t, false, cache).Fetch(t.Context(), reference); err != nil {
+		if _, err := fetcher(t, true, cache).Fetch(t.Context(), reference); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -253,7 +253,7 @@ func TestTheCacheKeepsOnlyCharts(t *testing.T) {
 			}))
 			defer server.Close()
 			cache := fetching.Cache{Directory: filepath.Join(t.TempDir(), "charts")}
-			got, err := fetcher(t, false, cache).Fetch(t.Context(), fetching.Reference{URL: server.URL, Name: "web", Version: "1.0.0"})
+			got, err := fetcher(t, true, cache).Fetch(t.Context(), fetching.Reference{URL: server.URL, Name: "web", Version: "1.0.0"})
 			if err != nil || !bytes.Equal(got, test.content) {
 				t.Errorf("Fetch() = %q, %v", got, err)
 			}

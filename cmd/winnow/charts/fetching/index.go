@@ -31,6 +31,8 @@ type entry struct {
 type index struct {
 	base    *url.URL
 	entries *yaml.Node
+	// web gets the archives: what they lead to depends on the host of the index.
+	web web
 }
 
 func parseIndex(base *url.URL, content []byte) (index, error) {
@@ -45,7 +47,7 @@ func parseIndex(base *url.URL, content []byte) (index, error) {
 	if entries == nil || entries.Kind != yaml.MappingNode {
 		return index{}, fmt.Errorf("its index.yaml has no mapping entries")
 	}
-	return index{base, entries}, nil
+	return index{base: base, entries: entries}, nil
 }
 
 // find returns the version of a chart: the one that is written so, or one that is the same version with or without a v.

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"oras.land/oras-go/v2/registry/remote/auth"
-	"oras.land/oras-go/v2/registry/remote/credentials"
 	"oras.land/oras-go/v2/registry/remote/retry"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
@@ -22,23 +21,15 @@ import (
 // timeout bounds a request, with its retries and its body.
 const timeout = 5 * time.Minute
 
-// web gets files of web servers.
+// web gets the files of a repository, on its web server and on those that it leads to.
 type web struct {
-	client *http.Client
-	// isPlain reports whether a host may have credentials without TLS; nil for none.
-	isPlain    func(host string) bool
+	client     *http.Client
 	credential auth.CredentialFunc
 }
 
-func newWeb(access oci.Access) (web, error) {
-	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
-	if err != nil {
-		return web{}, fmt.Errorf("reading Docker's configuration: %w", err)
-	}
-	return web{
-		client:  &http.Client{Transport: retry.NewTransport(access.Transport()), CheckRedirect: checkRedirect, Timeout: timeout},
-		isPlain: access.PlainHTTP, credential: credentials.Credential(store),
-	}, nil
+func newWeb(access oci.Access, repository *url.URL, credential auth.CredentialFunc) web {
+	transport := retry.NewTransport(access.Transport(repository))
+	return web{&http.Client{Transport: transport, CheckRedirect: checkRedirect, Timeout: timeout}, credential}
 }
 
 // get returns the content at a URL, at most limit bytes.
@@ -72,13 +63,9 @@ func (w web) get(ctx context.Context, address string, limit int64) ([]byte, erro
 	return content, nil
 }
 
-// authorize adds the credentials for the host of a request. Without TLS they are sent to hosts of --plain-http alone. The
-// client keeps them to itself when it is redirected to another host.
+// authorize adds the credentials for the host and the port of a request, which the transport keeps from redirects to others.
 func (w web) authorize(ctx context.Context, request *http.Request) error {
 	host := request.URL.Host
-	if request.URL.Scheme != "https" && (w.isPlain == nil || !w.isPlain(host)) {
-		return nil
-	}
 	found, err := w.credential(ctx, host)
 	if err != nil {
 		return fmt.Errorf("reading the credentials of %s: %w", host, err)

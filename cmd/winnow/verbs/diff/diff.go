@@ -164,7 +164,7 @@ func (o *diffOptions) addCharts(ctx context.Context) (chartAdder, error) {
 		}
 		return func(context.Context, *comparing.Side, *comparing.Side, *diff.Selection) error { return nil }, nil
 	}
-	renderer, err := o.charts.EncryptedRenderer(ctx, &o.catalogs.access)
+	renderer, err := o.charts.Renderer(ctx, &o.catalogs.access)
 	return comparison.New(renderer).Add, err
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/functions"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/registry/realm"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 	"github.com/winnow-dev/winnow/render/tree"
@@ -58,7 +59,7 @@ func download(ctx context.Context, address, digest string, access *flags.Access)
 	if parsed.User != nil || parsed.RawQuery != "" || parsed.Fragment != "" {
 		return nil, errors.New("it has a user, a password, a query or a fragment: want https://host/path@sha256:DIGEST, which anyone may read")
 	}
-	client, err := newClient(ctx, access)
+	client, err := newClient(ctx, parsed, access)
 	if err != nil {
 		return nil, err
 	}
@@ -92,8 +93,8 @@ func download(ctx context.Context, address, digest string, access *flags.Access)
 	return data, nil
 }
 
-// newClient returns a client that leaves https for no redirect. The bytes of a response are those of the file.
-func newClient(ctx context.Context, access *flags.Access) (*http.Client, error) {
+// newClient returns a client for a file, which leaves https for no redirect. The bytes of a response are those of the file.
+func newClient(ctx context.Context, file *url.URL, access *flags.Access) (*http.Client, error) {
 	opened, err := access.Open(ctx)
 	if err != nil {
 		return nil, err
@@ -103,7 +104,8 @@ func newClient(ctx context.Context, access *flags.Access) (*http.Client, error) 
 	if opened.TLS != nil {
 		transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: opened.TLS.RootCAs}
 	}
-	return &http.Client{Transport: transport, Timeout: downloadTimeout, CheckRedirect: func(to *http.Request, via []*http.Request) error {
+	restricted := realm.Rule{Allowed: opened.TokenHosts}.From(transport, file)
+	return &http.Client{Transport: restricted, Timeout: downloadTimeout, CheckRedirect: func(to *http.Request, via []*http.Request) error {
 		switch {
 		case to.URL.Scheme != "https":
 			return fmt.Errorf("the server redirects to %s, which is not https", excerpt.Quoted(to.URL.Scheme+"://"+to.URL.Host))
