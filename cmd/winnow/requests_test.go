@@ -249,6 +249,26 @@ func serveChartManifest(w http.ResponseWriter, r *http.Request, chart []byte, ta
 	}
 }
 
+// A file of functions on a public web server is not fetched from this machine.
+func TestADownloadIsDirectedNowhereInside(t *testing.T) {
+	secure := startService(t, true, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "inside") })
+	authority := servePublic(t, http.RedirectHandler(secure.URL+"/x", http.StatusFound))
+	line := []string{"functions", "view", "https://example.com/catalog.yaml@" + digest.FromString("inside").String(), "--ca-file", authority}
+	for _, test := range []struct {
+		flags      []string
+		want, seen string
+	}{
+		{nil, "internal address 127.0.0.1", ""},
+		{[]string{"--plain-http"}, "internal address 127.0.0.1", ""},
+		{[]string{"--allowed-token-hosts=" + secure.host()}, "must be a mapping, not a string", "GET /x"},
+	} {
+		got := execute(t.Context(), append(line, test.flags...)...)
+		if found := secure.seen(); found != test.seen || got.code == root.ExitOK || !strings.Contains(got.stderr, test.want) {
+			t.Errorf("%v: the network received %q, want %q: %s", test.flags, found, test.seen, got.stderr)
+		}
+	}
+}
+
 // Without TLS, only hosts of --plain-http are requested: not even the repository that the catalog names, nor another host
 // beside the one of the flag.
 func TestOnlyHostsOfTheFlagAreRequestedWithoutTLS(t *testing.T) {

@@ -151,7 +151,7 @@ func (r *Registries) Connect(ctx context.Context, a Access) (*Connection, error)
 		return found, err
 	}
 	plainHTTP := a.insecureHTTP(ctx, transport, repository)
-	authenticated := realm.NewClient(transport, transport, r.TokenHosts, func(base http.RoundTripper) http.RoundTripper {
+	authenticated := realm.NewClient(transport, r.TokenHosts, func(base http.RoundTripper) http.RoundTripper {
 		return &ociretry.Transport{Base: r.Traffic.OfRegistry(base), Policy: r.policy}
 	})
 	authenticated.Header = http.Header{"User-Agent": {"winnow-controller"}}

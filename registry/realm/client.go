@@ -34,12 +34,26 @@ func (e *RefusedError) Error() string {
 //   - at allowed hosts: wherever they are.
 //
 // It adds to the rule of oras-go, which refuses http where the registry has https. Redirects of a token request are requests
-// for a token as well. A proxy of base resolves names itself, so the address is not checked again. data sends all other
-// requests, such as redirects of blobs: base, or what Rule.From returns for it. wrap adds what comes above the rule, such as
-// retries.
-func NewClient(base *http.Transport, data http.RoundTripper, allowed Hosts, wrap func(http.RoundTripper) http.RoundTripper) *auth.Client {
+// for a token as well. A proxy of base resolves names itself, so the address is not checked again. Other requests, such as
+// redirects of blobs, are not restricted. wrap adds what comes above the rule, such as retries.
+func NewClient(base *http.Transport, allowed Hosts, wrap func(http.RoundTripper) http.RoundTripper) *auth.Client {
+	return newTransport(base, allowed).client(wrap)
+}
+
+// NewClient returns a client that requests tokens as that of the function NewClient does, but without TLS only at allowed hosts
+// and those that Plain reports. For other requests it is restricted as From says; first is the registry.
+func (r Rule) NewClient(base *http.Transport, first *url.URL, wrap func(http.RoundTripper) http.RoundTripper) *auth.Client {
+	t := newTransport(base, r.Allowed)
+	t.data, t.isPlain = r.From(base, first), r.isPlain
+	return t.client(wrap)
+}
+
+func newTransport(base *http.Transport, allowed Hosts) *transport {
 	checked := dialing(base, within(func() scope { return publicScope }))
-	t := &transport{base: base, checked: checked, data: data, proxy: base.Proxy, allowed: allowed}
+	return &transport{base: base, checked: checked, data: base, proxy: base.Proxy, allowed: allowed}
+}
+
+func (t *transport) client(wrap func(http.RoundTripper) http.RoundTripper) *auth.Client {
 	return &auth.Client{Client: &http.Client{Transport: wrap(t)}, Cache: &cache{auth.NewCache()}}
 }
 
@@ -58,7 +72,11 @@ func (c *cache) Set(ctx context.Context, registry string, scheme auth.Scheme, ke
 
 // transport sends requests for tokens according to the rule.
 type transport struct {
-	base, checked, data http.RoundTripper
+	base, checked http.RoundTripper
+	// data sends what is no request for a token.
+	data http.RoundTripper
+	// isPlain reports whether another host than the registry's may issue tokens without TLS; nil for all.
+	isPlain func(host string) bool
 	// proxy returns the proxy of a request; may be nil.
 	proxy   func(*http.Request) (*url.URL, error)
 	allowed Hosts
@@ -145,6 +163,8 @@ func (t *transport) requestToken(request *http.Request, registry string) (*http.
 		return t.base.RoundTrip(request)
 	case err != nil:
 		return nil, err
+	case at.Scheme != "https" && t.isPlain != nil && !t.isPlain(at.Host):
+		return nil, &PlainError{at.Host}
 	case proxied(t.proxy, request):
 		if err := resolvesInside(request.Context(), &at); err != nil {
 			return nil, refused(&at, err)

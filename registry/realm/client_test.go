@@ -245,8 +245,7 @@ func TestTheAddressIsCheckedAgainAtDial(t *testing.T) {
 
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	base := http.DefaultTransport.(*http.Transport).Clone()
-	client := NewClient(base, base, Hosts{}, func(base http.RoundTripper) http.RoundTripper { return base })
+	client := NewClient(http.DefaultTransport.(*http.Transport).Clone(), Hosts{}, func(base http.RoundTripper) http.RoundTripper { return base })
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, registry.URL, nil)
 	if err != nil {
 		t.Fatal(err)

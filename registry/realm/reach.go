@@ -44,6 +44,8 @@ type Rule struct {
 	Allowed Hosts
 }
 
+func (r Rule) isPlain(host string) bool { return r.Plain != nil && r.Plain(host) }
+
 // From returns a transport for the requests to a first host, such as a registry, and for those that its redirects and its content
 // lead to. base sends them, by its own dialer only if the address needs no check. Evaluated in order for each request:
 //
@@ -74,15 +76,15 @@ type reach struct {
 // RoundTrip implements http.RoundTripper.
 func (t *reach) RoundTrip(request *http.Request) (*http.Response, error) {
 	at := request.URL
-	isPlain := at.Scheme != "https"
-	if isPlain && (t.rule.Plain == nil || !t.rule.Plain(at.Host)) {
+	withoutTLS := at.Scheme != "https"
+	if withoutTLS && !t.rule.isPlain(at.Host) {
 		return nil, refuse(request, &PlainError{at.Host})
 	}
 	request = withoutStray(request)
 	switch {
 	case address(at) == t.first:
 		return t.base.RoundTrip(t.observe(request))
-	case isPlain, t.rule.Allowed.has(at):
+	case withoutTLS, t.rule.Allowed.has(at):
 		return t.base.RoundTrip(request)
 	case proxied(t.proxy, request):
 		if err := resolvesInside(request.Context(), at); err != nil {

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"oras.land/oras-go/v2/registry/remote/auth"
 )
 
 func TestScopesThatAreDialed(t *testing.T) {
@@ -278,8 +280,7 @@ func TestARedirectOfATokenRequestIsDialedOutside(t *testing.T) {
 	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the internal service was requested") }))
 	defer inside.Close()
 	resolve(t, "127.0.0.1")
-	base := http.DefaultTransport.(*http.Transport).Clone()
-	client := NewClient(base, base, Hosts{}, func(base http.RoundTripper) http.RoundTripper { return base })
+	client := NewClient(http.DefaultTransport.(*http.Transport).Clone(), Hosts{}, func(base http.RoundTripper) http.RoundTripper { return base })
 	from := &hop{"token", []string{"http://other.example" + inside.URL[strings.LastIndex(inside.URL, ":"):]}, new([]string)}
 	client.Client.Transport.(*transport).base = from // the host of the registry itself redirects
 	ctx := context.WithValue(t.Context(), tokenOf{}, "registry.example")
@@ -294,4 +295,48 @@ func TestARedirectOfATokenRequestIsDialedOutside(t *testing.T) {
 	if refused := new(RefusedError); !errors.As(err, &refused) || !strings.Contains(fmt.Sprint(err), "127.0.0.1") {
 		t.Errorf("Do() = %v", err)
 	}
+}
+
+// Beside a registry without TLS, another host issues tokens by TLS, or by the flag.
+func TestTokensWithoutTLSNeedTheFlag(t *testing.T) {
+	const registry, at = "http://registry.example:5000/v2/", "http://auth.example/token"
+	resolve(t, public)
+	for _, test := range []struct {
+		name  string
+		rule  Rule
+		realm string
+		want  []string
+	}{
+		{"no flag", Rule{Plain: plainHosts("registry.example:5000")}, at, nil},
+		{"the flag", Rule{Plain: plainHosts("registry.example:5000", "auth.example")}, at, []string{at}},
+		{"an allowed host", Rule{Plain: plainHosts("registry.example:5000"), Allowed: Hosts{[]string{"auth.example:80"}}}, at, []string{at}},
+		{"TLS", Rule{Plain: plainHosts("registry.example:5000")}, "https://auth.example/token", []string{"https://auth.example/token"}},
+		{"the registry itself", Rule{Plain: plainHosts("registry.example:5000")}, "http://registry.example:5000/token", []string{"http://registry.example:5000/token"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			n := &network{challenge: bearer(test.realm)}
+			client := test.rule.NewClient(http.DefaultTransport.(*http.Transport).Clone(), &url.URL{Scheme: "http", Host: "registry.example:5000"},
+				func(rule http.RoundTripper) http.RoundTripper {
+					own := rule.(*transport)
+					own.base, own.checked, own.data = route{n, false}, route{n, true}, route{n, false}
+					return own
+				})
+			client.Credential = auth.StaticCredential("registry.example:5000", auth.Credential{Username: "robot", Password: "secret"})
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, registry, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			response, err := client.Do(request)
+			if err == nil {
+				_ = response.Body.Close()
+			}
+			if refused := new(PlainError); !slices.Equal(n.tokens, test.want) || errors.As(err, &refused) != (test.want == nil) {
+				t.Errorf("requested tokens at %q, want %q: %v", n.tokens, test.want, err)
+			}
+		})
+	}
+}
+
+func plainHosts(hosts ...string) func(string) bool {
+	return func(host string) bool { return slices.Contains(hosts, host) }
 }

@@ -43,7 +43,7 @@ func (o *Access) AddFlags(cmd *cobra.Command) {
 	f.StringVar(&o.caFile, "ca-file", "", "trust the authorities in `FILE`, too")
 	f.StringVar(&o.certFile, "cert-file", "", "client certificate for registries, a `FILE`")
 	f.StringVar(&o.keyFile, "key-file", "", "key of the client certificate, a `FILE`")
-	f.Var(&o.tokenHosts, realm.Flag, "request tokens at `HOST`, wherever it is")
+	f.Var(&o.tokenHosts, realm.Flag, "request `HOST`, wherever it is")
 	cmd.MarkFlagsRequiredTogether("cert-file", "key-file")
 	CompleteNothing(cmd, plainFlag, realm.Flag)
 }

@@ -44,8 +44,10 @@ type Access struct {
 
 // Transport returns the transport, without retries, for the requests that a first host leads to, which realm.Rule restricts.
 func (a Access) Transport(first *url.URL) http.RoundTripper {
-	return realm.Rule{Plain: a.PlainHTTP, Allowed: a.TokenHosts}.From(a.base(), first)
+	return a.rule().From(a.base(), first)
 }
+
+func (a Access) rule() realm.Rule { return realm.Rule{Plain: a.PlainHTTP, Allowed: a.TokenHosts} }
 
 // base returns the transport without the restrictions.
 func (a Access) base() *http.Transport {
@@ -71,7 +73,7 @@ func Connect(reference ociregistry.Reference, access Access, observe func(http.R
 	if isPlain {
 		first.Scheme = "http"
 	}
-	client := realm.NewClient(access.base(), access.Transport(first), access.TokenHosts, func(base http.RoundTripper) http.RoundTripper {
+	client := access.rule().NewClient(access.base(), first, func(base http.RoundTripper) http.RoundTripper {
 		if observe != nil {
 			base = observe(base)
 		}
