@@ -173,14 +173,14 @@ func TestAPublicHostDirectsNoRequestInside(t *testing.T) {
 	plain, secure := startService(t, false, answer), startService(t, true, answer)
 	var target string
 	authority := servePublic(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case r.URL.Path == "/named/index.yaml":
+		switch r.URL.Path {
+		case "/named/index.yaml":
 			_, _ = io.WriteString(w, chartIndex(target))
-		case r.URL.Path == "/redirected/index.yaml":
+		case "/redirected/index.yaml":
 			_, _ = io.WriteString(w, chartIndex("there"))
-		case r.URL.Path == "/redirected/there", r.URL.Path == "/moved/index.yaml":
+		case "/redirected/there", "/moved/index.yaml":
 			http.Redirect(w, r, "/again", http.StatusMovedPermanently)
-		case r.URL.Path == "/again":
+		case "/again":
 			w.Header().Set("Location", target)
 			w.WriteHeader(http.StatusTemporaryRedirect)
 		default:

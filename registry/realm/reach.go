@@ -55,7 +55,7 @@ func (r Rule) isPlain(host string) bool { return r.Plain != nil && r.Plain(host)
 //     100.64.0.0/10), link-local, or of this machine. Otherwise the request is refused with an *InsideError.
 //
 // The addresses of 3. are those that are dialed. A proxy resolves names itself: there, a host must not resolve to an internal
-// address here. A redirect to another scheme, host or port loses the header Authorization.
+// address here. A redirect to another scheme, host or port loses the headers Authorization and Referer.
 func (r Rule) From(base *http.Transport, first *url.URL) http.RoundTripper {
 	t := &reach{rule: r, first: address(first), base: base, proxy: base.Proxy}
 	t.checked = dialing(base, within(func() scope { return scope(t.near.Load()) }))
@@ -134,14 +134,16 @@ func proxied(proxy func(*http.Request) (*url.URL, error), request *http.Request)
 	return err != nil || found != nil
 }
 
-// withoutStray returns a request without the header Authorization if redirects have led it away from the scheme, the host and
-// the port that it is for. An http.Client keeps it for other ports and for subdomains.
+// withoutStray returns a request without its secrets if redirects have led it away from the scheme, the host and the port that
+// they are for: the header Authorization, which an http.Client keeps for other ports and for subdomains, and Referer, which has the
+// query of the address that redirects.
 func withoutStray(request *http.Request) *http.Request {
 	for r := request; r.Response != nil && r.Response.Request != nil; {
 		r = r.Response.Request
 		if r.URL.Scheme != request.URL.Scheme || address(r.URL) != address(request.URL) {
 			request = request.Clone(request.Context())
 			request.Header.Del("Authorization")
+			request.Header.Del("Referer")
 			return request
 		}
 	}

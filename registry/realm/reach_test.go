@@ -75,6 +75,9 @@ func (h *hop) RoundTrip(request *http.Request) (*http.Response, error) {
 	if secret := request.Header.Get("Authorization"); secret != "" {
 		line += " " + secret
 	}
+	if query := request.Header.Get("Referer"); strings.Contains(query, "?") {
+		line += " from " + query
+	}
 	*h.log = append(*h.log, line)
 	response := &http.Response{Request: request, Header: http.Header{}, Body: http.NoBody, StatusCode: http.StatusOK}
 	if n := len(*h.log); n <= len(h.to) {
@@ -97,6 +100,8 @@ func TestTheRuleOfRequests(t *testing.T) {
 			[]string{"base https://first.example/ secret", "base https://first.example:443/x secret"}, ""},
 		{"another port of it", "https://first.example/", []string{"https://first.example:8443/x"},
 			[]string{"base https://first.example/ secret", "checked https://first.example:8443/x"}, ""},
+		{"another host, from an address with a signature", "https://first.example/?signature=x", []string{"https://other.example/"},
+			[]string{"base https://first.example/?signature=x secret", "checked https://other.example/"}, ""},
 		{"a subdomain of it", "https://first.example/", []string{"https://sub.first.example/x"},
 			[]string{"base https://first.example/ secret", "checked https://sub.first.example/x"}, ""},
 		{"another host and back", "https://first.example/", []string{"https://other.example/", "https://first.example/x"},

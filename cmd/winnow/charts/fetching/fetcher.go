@@ -17,6 +17,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // Fetcher fetches charts from registries and repositories. It is safe for concurrent use.
@@ -28,6 +29,8 @@ type Fetcher struct {
 	mu sync.Mutex
 	// indexes of repositories by URL, which are fetched once.
 	indexes map[string]func() (index, error)
+	// values that all indexes may have.
+	values int
 }
 
 // New returns a fetcher. It sends no request yet.
@@ -143,6 +146,13 @@ func (f *Fetcher) fetchIndex(ctx context.Context, address string) (index, error)
 	content, err := server.get(ctx, base.JoinPath("index.yaml").String(), maxIndex)
 	if err != nil {
 		return index{}, err
+	}
+	f.mu.Lock()
+	f.values += min(yamlnode.MostValues(content), maxIndexValues)
+	isTooMuch := f.values > maxAllValues
+	f.mu.Unlock()
+	if isTooMuch {
+		return index{}, fmt.Errorf("the index.yaml of all repositories may have more than %d values", maxAllValues)
 	}
 	found, err := parseIndex(base, content)
 	found.web = server

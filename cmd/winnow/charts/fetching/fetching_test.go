@@ -127,6 +127,26 @@ func TestFetchFromARepository(t *testing.T) {
 	}
 }
 
+// Parsed indexes stay in memory: a catalog may name many repositories.
+func TestAllIndexesAreBoundedTogether(t *testing.T) {
+	large := entryOf("1.0.0", "charts/web-1.0.0.tgz", "") + strings.Repeat("#-\n", 3_400_000)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "index.yaml") {
+			_, _ = io.WriteString(w, large)
+			return
+		}
+		_, _ = w.Write(archive)
+	}))
+	defer server.Close()
+	f := fetcher(t, true, fetching.Cache{})
+	for i, want := range []string{"", "", "the index.yaml of all repositories may have more than 10000000 values"} {
+		_, err := f.Fetch(t.Context(), fetching.Reference{URL: fmt.Sprintf("%s/%d", server.URL, i), Name: "web", Version: "1.0.0"})
+		if got := fmt.Sprint(err); want == "" && err != nil || want != "" && !strings.Contains(got, want) {
+			t.Errorf("repository %d: %v", i, err)
+		}
+	}
+}
+
 func TestCredentials(t *testing.T) {
 	index := entryOf("1.0.0", "charts/web-1.0.0.tgz", "")
 	server := httptest.NewServer(&repository{index: index, secured: true})

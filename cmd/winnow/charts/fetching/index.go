@@ -14,10 +14,11 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// Bounds of an index.yaml: bytes, and values.
+// Bounds of an index.yaml, in bytes and in values, and of the values of all: what is parsed stays in memory.
 const (
 	maxIndex       = 32 << 20
 	maxIndexValues = 5_000_000
+	maxAllValues   = 10_000_000
 )
 
 // entry is a version of a chart in an index.
@@ -73,13 +74,14 @@ func (x index) find(name, version string) (entry, error) {
 	return x.entry(same)
 }
 
+// isSame reports whether two versions are one, of which either may have a v: a strict version is written in one way.
 func isSame(a, b string) bool {
-	one, err := semver.StrictNewVersion(strings.TrimPrefix(a, "v"))
-	if err != nil {
+	one := strings.TrimPrefix(a, "v")
+	if one != strings.TrimPrefix(b, "v") {
 		return false
 	}
-	other, err := semver.StrictNewVersion(strings.TrimPrefix(b, "v"))
-	return err == nil && one.Equal(other) && one.Metadata() == other.Metadata()
+	_, err := semver.StrictNewVersion(one)
+	return err == nil
 }
 
 func (x index) entry(node *yaml.Node) (entry, error) {

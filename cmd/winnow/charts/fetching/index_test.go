@@ -31,3 +31,19 @@ func FuzzIndex(f *testing.F) {
 		}
 	})
 }
+
+// A catalog may look up as many versions as an index.yaml has: each one that is another is only compared.
+func TestAVersionIsParsedOnlyIfItIsTheSame(t *testing.T) {
+	index, err := parseIndex(&url.URL{Scheme: "https", Host: "charts.example.com"}, []byte("entries:\n  web:\n"+strings.Repeat("  - version: 1.0.0-a\n", 10_000)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := testing.AllocsPerRun(1, func() {
+		if _, err := index.find("web", "1.0.0"); err == nil {
+			t.Error("another version is found")
+		}
+	})
+	if found > 100 {
+		t.Errorf("it takes %.0f allocations to find no version", found)
+	}
+}
