@@ -20,7 +20,7 @@ type PlainError struct {
 
 // Error returns what is refused, and the flag that allows it.
 func (e *PlainError) Error() string {
-	return fmt.Sprintf("%s would be reached without TLS: --plain-http=%s allows it", e.Host, e.Host)
+	return fmt.Sprintf("it would be reached without TLS: pass --plain-http=%s", e.Host)
 }
 
 // InsideError is returned for a request that another host directs to an internal address.
