@@ -16,7 +16,6 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
-	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // Compare evaluates two commits.
@@ -248,15 +247,10 @@ func (c *comparer) evaluateOverlays(ctx context.Context, options Options) error 
 			return err
 		}
 	}
-	var dirs []string
 	for _, e := range c.evaluated {
 		if e.alone {
-			dirs = append(dirs, e.dir)
+			c.out.Notes = append(c.out.Notes, e.dir+": no Kustomization that is built here applies it; it is built as if one did")
 		}
-	}
-	if len(dirs) > 0 {
-		c.out.Notes = append(c.out.Notes, "built as Flux builds the path of a Kustomization, which none of this repository applies: "+
-			excerpt.Names(dirs, maxListed))
 	}
 	return nil
 }

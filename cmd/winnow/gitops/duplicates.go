@@ -67,7 +67,7 @@ func duplicatesOf(w *walk) map[string][]duplicate {
 		for _, o := range n.objects {
 			name := o.GetKind() + " " + strings.Trim(o.GetNamespace()+"/"+o.GetName(), "/")
 			looked := slices.Contains([]string{manifest.SourceGroup, manifest.KustomizationGroup, v1alpha1.GroupVersion.Group}, o.Group())
-			if looked || used[o.Cluster+" "+name] {
+			if o.Lost == "" && (looked || used[o.Cluster+" "+name]) {
 				name += strings.TrimPrefix(o.Cluster, w.cluster)
 				objects[name] = append(objects[name], o)
 				found[name] = append(found[name], duplicate{n.label(), o.Digest(), manifest.IsUntouched(o)})

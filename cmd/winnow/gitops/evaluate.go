@@ -39,8 +39,9 @@ func (c *comparer) evaluate(ctx context.Context, dir string, alone *overlay) err
 		walk  *walk
 	}{{&c.out.Base, base}, {&c.out.Head, head}} {
 		for _, o := range side.walk.objects() {
-			o.Alone = alone != nil
-			side.state.Objects = append(side.state.Objects, o)
+			if o.Alone = alone != nil; !side.walk.isReplaced(o) {
+				side.state.Objects = append(side.state.Objects, o)
+			}
 		}
 		side.state.addUnbuilt(side.walk.order)
 	}
@@ -129,7 +130,7 @@ func (w *walk) markUnknownBefore(base *walk) {
 				continue
 			}
 			for i := range n.objects {
-				n.objects[i].Unknown = append(n.objects[i].Unknown, "before: "+old.label()+": "+old.reason)
+				n.objects[i].Lost = "before: " + old.root().fault()
 			}
 			break
 		}
@@ -148,6 +149,9 @@ func (r reporter) report() {
 	var same, different []string
 	for _, name := range namesIn(r.base.nodes, r.head.nodes) {
 		before, after := r.base.nodes[name], r.head.nodes[name]
+		if r.isTold(before) || r.isTold(after) {
+			continue
+		}
 		r.node(before, after)
 		r.remotes(before, after)
 		r.branch(before, after)

@@ -4,6 +4,7 @@ package gitops
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -138,6 +139,9 @@ func (w *walk) isReady(n *node) bool {
 func (w *walk) evaluate(ctx context.Context, n *node) error {
 	n.vars = building.NewVariables(n.Kustomization, w.finder(n.cluster))
 	from, dir, err := w.locate(n)
+	if n.lostWith = w.withSource(n); n.lostWith != nil {
+		err = errors.New(n.lostWith.fault())
+	}
 	if err != nil {
 		n.outcome, n.reason = external, err.Error()
 		if n.Spec.SourceRef.Kind == sourcev1.ExternalArtifactKind {
@@ -188,7 +192,30 @@ func (w *walk) buildObjects(ctx context.Context, n *node, from *repository.Tree)
 	return nil
 }
 
-// keepObjects sets the objects of a node that cannot be evaluated to those in the base, marked as unknown:
+// withSource returns the node that cannot be evaluated and has the source of a node, or may have it; nil for none.
+func (w *walk) withSource(n *node) *node {
+	ref, source := n.sourceRef(), w.source(n)
+	_, named := w.self.Find(ref.Name)
+	switch {
+	case named || source != nil && source.Lost == "":
+		return nil
+	case source != nil:
+		return w.nodes[source.Kustomization].root()
+	}
+	makers := []manifest.Ref{ref}
+	if ref.Kind == sourcev1.ExternalArtifactKind {
+		makers = []manifest.Ref{ref, ref}
+		makers[0].Kind, makers[1].Kind = v1alpha1.CatalogSelectionKind, manifest.GeneratorKind
+	}
+	for _, other := range w.order {
+		if other.outcome == failed && other.closure != nil && other.applies() == ref.Cluster && slices.ContainsFunc(makers, other.mayContain) {
+			return other
+		}
+	}
+	return nil
+}
+
+// keepObjects sets the objects of a node that cannot be evaluated to those in the base, marked as lost:
 // Flux keeps the objects that it has applied.
 func (w *walk) keepObjects(n *node) error {
 	if w.older == nil {
@@ -200,7 +227,7 @@ func (w *walk) keepObjects(n *node) error {
 	}
 	n.setObjects(old.objects)
 	for i := range n.objects {
-		n.objects[i].Unknown = append(n.objects[i].Unknown, n.label()+": "+n.reason)
+		n.objects[i].Lost = n.root().fault()
 	}
 	return w.addChildren(n, isFollowed)
 }

@@ -23,8 +23,8 @@ import (
 type maker struct {
 	// state is a digest of what decides on these others, as far as it is in this repository.
 	state string
-	// leads reports that they may lead to a CatalogSelection.
-	leads bool
+	// leads reports that they may lead to a CatalogSelection, and lost that its Kustomization cannot be built, which is reported.
+	leads, lost bool
 }
 
 // makers reports objects from which others are made in the cluster, where these may lead to a CatalogSelection.
@@ -32,7 +32,7 @@ func (r reporter) makers() {
 	older, newer := r.base.makers(), r.head.makers()
 	for _, name := range namesIn(older, newer) {
 		switch before, after := older[name], newer[name]; {
-		case !before.leads && !after.leads:
+		case !before.leads && !after.leads, after.lost:
 		case before == after:
 			r.note("the %s is not evaluated, and is the same in both commits", name)
 		default:
@@ -47,7 +47,7 @@ func (w *walk) makers() map[string]maker {
 	leading := false
 	for _, o := range w.objects() {
 		name := o.GetKind() + " " + nameOf(o.Unstructured)
-		made := maker{o.Digest(), manifest.MayMakeSelections([]byte(manifest.YAMLOf(o.Object["spec"])))}
+		made := maker{o.Digest(), manifest.MayMakeSelections([]byte(manifest.YAMLOf(o.Object["spec"]))), o.Lost != ""}
 		switch {
 		case o.Group() == manifest.OperatorGroup && strings.HasPrefix(o.GetKind(), "ResourceSet"):
 			found[name], sets, leading = made, append(sets, name), leading || made.leads
@@ -57,7 +57,7 @@ func (w *walk) makers() map[string]maker {
 		}
 	}
 	for _, name := range sets { // one has the inputs of others
-		found[name] = maker{found[name].state, leading}
+		found[name] = maker{found[name].state, leading, found[name].lost}
 	}
 	return found
 }

@@ -3,6 +3,7 @@
 package gitops
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -42,6 +43,8 @@ type node struct {
 	outcome outcome
 	// reason of an outcome other than evaluated.
 	reason string
+	// lostWith is the failed node that has, or may have, the source of an external one; nil for others.
+	lostWith *node
 	// state is a digest of everything that determines the objects of the node.
 	state   string
 	closure *inputs.Closure
@@ -72,6 +75,17 @@ func (n *node) label() string {
 	}
 	return "Kustomization " + n.name
 }
+
+// fault returns what is wrong with a node that is unknown, without the cause.
+func (n *node) fault() string {
+	if n.outcome == external {
+		return n.label() + " applies files that are not read here"
+	}
+	return n.label() + " cannot be built here"
+}
+
+// root returns the unknown node that an unknown one is lost with, which may be itself.
+func (n *node) root() *node { return cmp.Or(n.lostWith, n) }
 
 // applies returns the cluster that the node applies its objects to.
 func (n *node) applies() string {

@@ -59,6 +59,12 @@ func equal(before, after *node) bool {
 	return before != nil && after != nil && before.state == after.state
 }
 
+// isTold reports whether a node is lost with another one, about which there is a sentence in Unknown: what would need its files
+// is part of that fact.
+func (r reporter) isTold(n *node) bool {
+	return n != nil && n.lostWith != nil && !equal(r.base.nodes[n.lostWith.name], r.head.nodes[n.lostWith.name])
+}
+
 // node reports a node that could not be evaluated: as a note if it is the same in both commits, and
 // otherwise as unknown. A directory
 // of a cluster, and a path, are unknown in any case: nothing below them was compared.
@@ -70,21 +76,18 @@ func (r reporter) node(before, after *node) {
 	if !lost.isUnknown() {
 		return
 	}
-	what := "cannot be built here"
-	if lost.outcome == external {
-		what = "is not of this repository"
-	}
+	fault := lost.fault()
 	switch {
 	case equal(before, after) && lost.name == "" && (r.alone == nil || r.alone.named):
-		r.unknown("%s %s, in either commit: %s", lost.label(), what, lost.reason)
+		r.unknown("%s, in either commit: %s", fault, lost.reason)
 	case equal(before, after) && r.differing(before, after) != "":
-		r.unknown("%s %s, and differs: %s; it may have %s", lost.label(), what, lost.reason, r.differing(before, after))
+		r.unknown("%s, and differs: %s; it may have %s", fault, lost.reason, r.differing(before, after))
 	case equal(before, after):
-		r.note("%s %s, and is the same in both commits: %s", lost.label(), what, lost.reason)
+		r.note("%s, and is the same in both commits: %s", fault, lost.reason)
 	case lost == before:
-		r.unknown("%s %s before the change: %s", lost.label(), what, lost.reason)
+		r.unknown("%s before the change: %s", fault, lost.reason)
 	default:
-		r.differs(before, after, fmt.Sprintf("%s %s, and differs: %s", lost.label(), what, lost.reason))
+		r.differs(before, after, fmt.Sprintf("%s, and differs: %s", fault, lost.reason))
 	}
 }
 
@@ -181,8 +184,9 @@ func (r reporter) branch(before, after *node) {
 	}
 	what := "has another spec.url or spec.ref"
 	older, newer := r.base.source(before), r.head.source(after)
+	isTold := (before.isUnknown() || after.isUnknown()) && !equal(before, after) || newer != nil && newer.Lost != ""
 	switch {
-	case branchOf(older) == branchOf(newer):
+	case isTold, branchOf(older) == branchOf(newer):
 		return
 	case older == nil:
 		what = "was not in this repository"

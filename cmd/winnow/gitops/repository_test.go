@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -130,7 +131,11 @@ func selectionsOf(state State) map[string][]string {
 	found := map[string][]string{}
 	for _, o := range state.Objects {
 		if o.GetKind() == "CatalogSelection" {
-			found[o.Cluster+" "+o.Kustomization+" "+o.GetName()+" "+o.File] = o.Unknown
+			unknown := slices.Clone(o.Unknown)
+			if o.Lost != "" {
+				unknown = append(unknown, o.Lost)
+			}
+			found[o.Cluster+" "+o.Kustomization+" "+o.GetName()+" "+o.File] = unknown
 		}
 	}
 	return found

@@ -90,6 +90,13 @@ func (w *walk) objects() []manifest.Object {
 	return all
 }
 
+// isReplaced reports whether an object is lost, and another node has it.
+func (w *walk) isReplaced(o manifest.Object) bool {
+	return o.Lost != "" && slices.ContainsFunc(w.objects(), func(other manifest.Object) bool {
+		return other.Lost == "" && other.Cluster == o.Cluster && other.Is(o.Group(), o.GetKind(), types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()})
+	})
+}
+
 // sources returns references to the sources of the CatalogSelections.
 func (w *walk) sources() []manifest.Ref {
 	var all []manifest.Ref

@@ -112,7 +112,10 @@ func (v *Variables) add(ref kustomizev1.SubstituteReference, name string, object
 		return
 	}
 	hidden.state = object.Digest()
-	readable := ref.Kind == "ConfigMap" && !object.IsEncrypted() && len(object.Unknown) == 0
+	readable := ref.Kind == "ConfigMap" && !object.IsEncrypted() && len(object.Unknown) == 0 && object.Lost == ""
+	if object.Lost != "" {
+		hidden.why = "and " + object.Lost
+	}
 	for _, field := range []string{"data", "stringData"} {
 		values, _, _ := unstructured.NestedMap(object.Object, field)
 		for key, value := range values {

@@ -49,6 +49,9 @@ type Object struct {
 	// Unknown are sentences on parts of the object that are unknown, and Hidden is a digest of these parts.
 	Unknown []string
 	Hidden  string
+	// Lost names the Kustomization that cannot be evaluated and has the object, or its source: the object is that of the other
+	// commit, or its former state is not known, so that a comparison of its fields tells nothing. It is empty for all others.
+	Lost string
 }
 
 // Group returns the API group.

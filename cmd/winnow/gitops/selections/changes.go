@@ -23,7 +23,7 @@ func (c *comparison) eachSource(p pair, f func(name string, before, after revisi
 			}
 			before, _ := c.base.Reference(*p.from, was) // callers do not need the catalog
 			after, _ := c.head.Reference(*p.to, is)
-			if before.Document != "" && after.Document != "" {
+			if before.IsRead() && after.IsRead() {
 				f(kind+" "+name.Name, before, after)
 			}
 			break

@@ -125,7 +125,7 @@ func said(report *diff.Report) []string {
 
 func TestCommitsAreCompared(t *testing.T) {
 	tagged := func(tag string) string { return pulling("  ref: {tag: " + tag + "}\n") }
-	const built = "built as Flux builds the path of a Kustomization, which none of this repository applies: "
+	const built = ": no Kustomization that is built here applies it; it is built as if one did"
 	for _, test := range []struct {
 		name         string
 		base, head   map[string]string
@@ -175,14 +175,14 @@ func TestCommitsAreCompared(t *testing.T) {
 			head: map[string]string{"sources/kustomization.yaml": "resources: [b.yaml]\npatches:\n" +
 				"- {target: {kind: OCIRepository}, patch: '- {op: replace, path: /spec/ref/tag, value: y-z}'}\n"},
 			opened: []string{"oci://example.com/catalog:x-y", "oci://example.com/catalog:y-z"},
-			want:   []string{built + "apps, sources", "apps/a.yaml: x removed", "apps/a.yaml: z added"},
+			want:   []string{"apps" + built, "sources" + built, "apps/a.yaml: x removed", "apps/a.yaml: z added"},
 		},
 		{
 			name:   "a directory with a kustomization file that is moved",
 			base:   map[string]string{"apps/kustomization.yaml": "resources: [a.yaml, b.yaml]\n", "apps/a.yaml": selecting(""), "apps/b.yaml": tagged("x-y")},
 			head:   map[string]string{"apps": "", "moved/kustomization.yaml": "resources: [a.yaml, b.yaml]\n", "moved/a.yaml": selecting("  exclude: [x]\n"), "moved/b.yaml": tagged("x-y")},
 			opened: []string{"oci://example.com/catalog:x-y"},
-			want:   []string{built + "apps, moved", "moved/a.yaml: x removed"},
+			want:   []string{"apps" + built, "moved" + built, "moved/a.yaml: x removed"},
 		},
 		{
 			name: "a selection from the artifact of another one, which differs",
@@ -207,7 +207,7 @@ func TestCommitsAreCompared(t *testing.T) {
 			base: map[string]string{"over/prod/kustomization.yaml": "resources: ['https://example.com/base?ref=v1']\n"},
 			head: map[string]string{"over/prod/kustomization.yaml": "resources: ['https://example.com/base?ref=v2']\n"},
 			want: []string{
-				built + "over/prod",
+				"over/prod" + built,
 				"over/prod: the directory has resources outside of this repository, which are not fetched; these, or the changes to them, differ: " +
 					"https://example.com/base?ref=v1, https://example.com/base?ref=v2",
 			},

@@ -46,6 +46,7 @@ func (c *comparison) compareConsumers(p pair) consumerChanges {
 		func(a, b revision.Consumer) bool { return a.Name == b.Name },
 	) {
 		switch {
+		case newer != nil && newer.Lost != "": // its Kustomization is reported
 		case older != nil && newer != nil && (p.to == nil || revision.SameName(*p.from, *p.to)):
 			out.differ(*older, *newer)
 			out.reapplied(*older, *newer, p.from.HasPruned())

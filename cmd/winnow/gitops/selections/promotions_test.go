@@ -137,7 +137,7 @@ func promoted(report *diff.Report) (all []string) {
 }
 
 func TestAPromotionIsComparedWithWhatTheStageRuns(t *testing.T) {
-	const file, differs = "spokes/a/apps.yaml", "unknown: spokes/a: Kustomization flux-system/apps is not of this repository, and differs: its source is the OCIRepository flux-system/applications"
+	const file, differs = "spokes/a/apps.yaml", "unknown: spokes/a: Kustomization flux-system/apps applies files that are not read here, and differs: its source is the OCIRepository flux-system/applications"
 	const namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: flux-system}\n---\n"
 	apps := consuming("apps", "")
 	for _, test := range []struct {

@@ -70,6 +70,10 @@ func Look(ctx context.Context, base, head string, options Options) (*Survey, err
 // published renders a selection of the newer commit.
 func (c *comparison) published(ctx context.Context, cs *revision.Selection) Published {
 	p := Published{Selection: *cs, Unread: cs.Unknown}
+	if cs.Lost != "" {
+		p.Unread = []string{cs.Lost}
+		return p
+	}
 	if cs.Invalid != nil {
 		p.Unread = append(slices.Clip(p.Unread), cs.Invalid.Error())
 		return p

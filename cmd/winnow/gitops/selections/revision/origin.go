@@ -24,6 +24,8 @@ type Origin struct {
 	// Unknown are sentences on unknown parts of the object, and Hidden is a digest of these parts.
 	Unknown []string
 	Hidden  string
+	// Lost is that of the object, see manifest.Object.
+	Lost string
 	// Unapplied reports that the file is beside others that are built, and is not one of theirs.
 	Unapplied bool
 	// Untouched reports that Flux does not update the object in the cluster.

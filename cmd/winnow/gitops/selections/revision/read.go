@@ -28,7 +28,7 @@ import (
 func New(ctx context.Context, state gitops.State) Revision {
 	r := Revision{Notes: state.Notes, Inputs: state.Inputs, Unbuilt: state.Unbuilt, Removed: state.Removed}
 	for _, o := range state.Objects {
-		where := Origin{Cluster: o.Cluster, alone: o.Alone, Kustomization: o.Kustomization, Appliers: o.Appliers, File: o.File, Inputs: o.Inputs, Dir: o.Dir, Unknown: o.Unknown, Hidden: o.Hidden}
+		where := Origin{Cluster: o.Cluster, alone: o.Alone, Kustomization: o.Kustomization, Appliers: o.Appliers, File: o.File, Inputs: o.Inputs, Dir: o.Dir, Unknown: o.Unknown, Hidden: o.Hidden, Lost: o.Lost}
 		document, err := yaml.Marshal(o.Object)
 		if err == nil {
 			err = r.document(ctx, where, document)

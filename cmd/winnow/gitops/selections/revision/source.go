@@ -3,6 +3,7 @@
 package revision
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -78,7 +79,7 @@ func (s Source) HasSameContent(other Source) bool {
 
 // Reference returns the catalog of a source. It prefers the digest, then semver, as Flux does.
 func (s Source) Reference() (Reference, error) {
-	found := Reference{Document: s.document + s.Hidden, Untouched: s.Untouched, unknown: strings.Join(s.Unknown, "; ")}
+	found := Reference{Document: s.document + s.Hidden, Untouched: s.Untouched, unknown: cmp.Or(s.Lost, strings.Join(s.Unknown, "; "))}
 	if found.unknown != "" {
 		return found, errors.New(found.unknown)
 	}
@@ -136,6 +137,9 @@ type repositoryRef struct {
 	Tag          string `json:"tag"`
 }
 
+// IsRead reports whether the fields are those of a document.
+func (r Reference) IsRead() bool { return r.Document != "" && r.unknown == "" }
+
 // RequireVerified returns an error if ref requires verification and the source in the commit has no spec.verify,
 // as the controller does.
 func (r Reference) RequireVerified(ref v1alpha1.SourceReference) error {
@@ -155,7 +159,7 @@ func (s Source) Moves() string {
 			} `json:"ref"`
 		} `json:"spec"`
 	}
-	if len(s.Unknown) > 0 || yaml.Unmarshal([]byte(s.document), &source) != nil {
+	if s.Lost != "" || len(s.Unknown) > 0 || yaml.Unmarshal([]byte(s.document), &source) != nil {
 		return ""
 	}
 	ref := source.Spec.Ref
