@@ -99,7 +99,7 @@ func testApproveInFile(c *cluster) {
 	}
 	approve := []string{"approve", "apps", "-n", "write", "--write", file}
 	output := strings.Replace(heldOutput, "NS", "write", 1)
-	c.expect(root.ExitOK, output+file+":2: added "+heldSum+"\n", "", approve...)
+	c.expect(root.ExitOK, output+file+":9: added "+heldSum+"\n", "", approve...)
 	after := readFileString(c.t, file)
 	if want := before + "\r\n  safeguards:\r\n    approve:\r\n    - " + heldSum; after != want {
 		c.t.Errorf("%q, want %q", after, want)
@@ -107,17 +107,17 @@ func testApproveInFile(c *cluster) {
 	if info, err := os.Stat(file); err != nil || info.Mode() != 0o640 {
 		c.t.Errorf("the mode is %v, %v", info.Mode(), err)
 	}
-	c.expect(root.ExitOK, output+file+":2: already approved, nothing is written\n", "", approve...)
+	c.expect(root.ExitOK, output+file+":9: already approved, nothing is written\n", "", approve...)
 	if spec := c.apps("write").Object["spec"].(map[string]any)["safeguards"]; spec.(map[string]any)["approve"] != nil {
 		c.t.Error("it wrote to the cluster")
 	}
 	// A note that is not used up approves as well, one that is used up does not.
 	writeFile(c.t, file, strings.Replace(after, heldSum, heldSum+"#mine", 1))
-	c.expect(root.ExitOK, output+file+":2: already approved, nothing is written\n", "", approve...)
+	c.expect(root.ExitOK, output+file+":9: already approved, nothing is written\n", "", approve...)
 	if err := c.report(c.t.Context(), selectionGVK, c.key("write"), map[string]any{"usedApprovals": []string{heldSum + "#mine"}}); err != nil {
 		c.t.Fatal(err)
 	}
-	c.expect(root.ExitOK, output+file+":2: added "+heldSum+"\n", "", approve...)
+	c.expect(root.ExitOK, output+file+":10: added "+heldSum+"\n", "", approve...)
 
 	link := filepath.Join(c.t.TempDir(), "link.yaml")
 	if err := os.Symlink(file, link); err != nil {

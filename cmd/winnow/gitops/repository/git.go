@@ -30,7 +30,7 @@ const (
 // commitID matches the identifier of a commit.
 var commitID = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 
-// Git runs the git of the PATH. It reads local objects and never uses the network.
+// Git runs the git of the PATH. It reads local objects and never uses the network. Only Add writes, to the index.
 type Git struct {
 	// Dir is a directory of the repository, the working directory if it is empty. Paths are relative to it where a method
 	// calls them relative to the working directory.
@@ -159,6 +159,23 @@ func (g Git) SameAsHead(ctx context.Context, name string) error {
 	return err
 }
 
+// CanAdd returns an error if Add would not add a file, relative to the working directory, which need not exist: a .gitignore
+// excludes it, for example.
+func (g Git) CanAdd(ctx context.Context, name string) error {
+	return g.add(ctx, name, "--dry-run", "--ignore-missing")
+}
+
+// Add adds a file, relative to the working directory, to the index, so that the next commit has it.
+func (g Git) Add(ctx context.Context, name string) error { return g.add(ctx, name) }
+
+func (g Git) add(ctx context.Context, name string, options ...string) error {
+	args := append(append([]string{"add"}, options...), "--", name)
+	if _, err := g.run(ctx, args...); err != nil {
+		return fmt.Errorf("%s: adding it to the next commit: %w", name, err)
+	}
+	return nil
+}
+
 // run runs git and returns its output.
 func (g Git) run(ctx context.Context, args ...string) ([]byte, error) {
 	var content []byte
@@ -207,7 +224,8 @@ func (g Git) stream(ctx context.Context, stdin io.Reader, read func(*bufio.Reade
 	case failure != nil && !errors.Is(failure, io.EOF) && !errors.Is(failure, io.ErrUnexpectedEOF):
 		return failure
 	case err != nil:
-		return fmt.Errorf("git %s: %w: %s", args[0], err, plaintext.Line(string(message.Kept)))
+		said, _, _ := strings.Cut(string(message.Kept), "\nhint: ")
+		return fmt.Errorf("git %s: %w: %s", args[0], err, plaintext.Line(said))
 	}
 	return failure
 }

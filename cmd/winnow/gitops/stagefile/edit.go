@@ -44,18 +44,24 @@ func (s Stage) Approve(content []byte, approval string) ([]byte, error) {
 }
 
 // Approve approves the promotion of the stage of a file that has a name and the digest that the approval names. It returns
-// the line of the stage, too.
+// the line of the approval, too.
 func Approve(content []byte, name, approval string) (edited []byte, line int, err error) {
 	found, err := Find(content)
 	if err != nil {
 		return nil, 0, err
 	}
 	digest, _, _ := strings.Cut(approval, "#")
-	for _, s := range found {
-		if s.Name == name && s.Digest == digest {
-			edited, err = s.Approve(content, approval)
-			return edited, s.Line, err
+	for i, s := range found {
+		if s.Name != name || s.Digest != digest {
+			continue
 		}
+		if edited, err = s.Approve(content, approval); err == nil {
+			found, err = Find(edited)
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		return edited, found[i].lineOf("metadata", "annotations", v1alpha1.ApproveAnnotation), nil
 	}
 	return nil, 0, fmt.Errorf("it has no OCIRepository %s with the digest %s", excerpt.Quoted(name), excerpt.Quoted(digest))
 }

@@ -24,8 +24,8 @@ type Stage struct {
 	Approval string
 	// Suspended reports that Flux pulls nothing.
 	Suspended bool
-	// Line of the object.
-	Line int
+	// Line of the object, and DigestLine of the digest.
+	Line, DigestLine int
 
 	document int
 	items    []int
@@ -59,6 +59,7 @@ func stagesIn(s Stage) (all []Stage) {
 	}
 	s.Namespace, s.Name, s.Line = s.text("metadata", "namespace"), s.text("metadata", "name"), s.node.Line
 	s.URL, s.Digest = s.text("spec", "url"), s.text("spec", "ref", "digest")
+	s.DigestLine = s.lineOf("spec", "ref", "digest")
 	s.Approval = s.text("metadata", "annotations", v1alpha1.ApproveAnnotation)
 	if suspend := yamlnode.Lookup(yamlnode.Lookup(s.node, "spec"), "suspend"); suspend != nil {
 		s.Suspended = suspend.Value != "false"
@@ -76,3 +77,14 @@ func (s Stage) text(path ...string) string { return yamlnode.TextAt(s.node, path
 
 // FullName is <namespace>/<name>, or the name alone.
 func (s Stage) FullName() string { return strings.TrimPrefix(s.Namespace+"/"+s.Name, "/") }
+
+// lineOf returns the line of a field, that of the object if there is none.
+func (s Stage) lineOf(path ...string) int {
+	field := s.node
+	for _, key := range path {
+		if field = yamlnode.Lookup(field, key); field == nil {
+			return s.node.Line
+		}
+	}
+	return field.Line
+}

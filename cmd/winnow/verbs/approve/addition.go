@@ -64,8 +64,10 @@ func (a *addition) isLike(other *addition) bool {
 	return other.file == a.file && other.key == a.key && other.places[0].Kind == a.places[0].Kind && slices.Equal(other.entries, a.entries) && slices.Equal(other.repeat, a.repeat)
 }
 
-func (a *addition) shownPlaces() string {
-	return excerpt.List(a.places, maxPlaces, func(p diff.Place) string {
+func (a *addition) shownPlaces() string { return shown(a.places) }
+
+func shown(places []diff.Place) string {
+	return excerpt.List(places, maxPlaces, func(p diff.Place) string {
 		return strings.Join(strings.Fields(p.Cluster+" "+p.Kind+" "+p.Namespace+"/"+p.Name), " ")
 	})
 }

@@ -43,9 +43,10 @@ func New() *cobra.Command {
 			"With --git BASE..HEAD [PATH...], what winnow diff --git finds is approved, and\n" +
 			"--write, without FILE, adds the lines to each file of the working directory\n" +
 			"that needs them: once to a base, if all that is built of it needs the same, or\n" +
-			"else to a patch of the selection, which it creates if there is none. It builds\n" +
-			"the commit with the lines first, and writes nothing if these reach other\n" +
-			"selections. A promotion gets its annotation in the file that has the digest.\n\n" +
+			"else to a patch of the selection. If there is none, it creates one, and adds it\n" +
+			"to the next commit with git add. It builds the commit with the lines first, and\n" +
+			"writes nothing if these reach other selections. A promotion gets its annotation\n" +
+			"in the file that has the digest.\n\n" +
 			"Exit codes: 0 done, or nothing is held, 1 it is not decided yet, it cannot be\n" +
 			"approved, not in FILE, or with --git something could not be compared, 2 usage or\n" +
 			"no access.",

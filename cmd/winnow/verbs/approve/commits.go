@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -15,6 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/diff"
 )
 
 // everyFile is the value of --write without one.
@@ -58,10 +60,7 @@ func (o *commitOptions) run(ctx context.Context, paths []string, write string, o
 	if err != nil {
 		return output.Unusable(err)
 	}
-	var failures []error
-	for _, message := range report.Trips([]string{"unknown"}) {
-		failures = append(failures, fmt.Errorf("%s: what cannot be compared is not approved", message))
-	}
+	failures := notCompared(report)
 	added, byHand := additionsOf(report)
 	if len(added)+len(byHand) == 0 {
 		fmt.Fprintln(out.Stdout, "nothing is held that an approval would release")
@@ -84,4 +83,31 @@ func (o *commitOptions) run(ctx context.Context, paths []string, write string, o
 		return output.Finding(errors.Join(failures...))
 	}
 	return nil
+}
+
+// maxUncompared bounds the errors on what could not be compared.
+const maxUncompared = 20
+
+// notCompared returns an error for each reason why something could not be compared.
+func notCompared(report *diff.Report) (failures []error) {
+	var reasons []string
+	places := map[string][]diff.Place{}
+	for _, s := range report.Selections {
+		for _, reason := range append(slices.Clone(s.Unknown), s.Error) {
+			if reason != "" && places[reason] == nil {
+				reasons = append(reasons, reason)
+			}
+			places[reason] = append(places[reason], s.Place())
+		}
+	}
+	for i, reason := range reasons {
+		reasons[i] = shown(places[reason]) + ": " + reason
+	}
+	for i, reason := range append(reasons, report.Unknown...) {
+		if i == maxUncompared {
+			return append(failures, errors.New("more is not compared, and so not approved: winnow diff shows all"))
+		}
+		failures = append(failures, fmt.Errorf("not compared, and so not approved: %s", reason))
+	}
+	return failures
 }

@@ -29,8 +29,8 @@ type edit struct {
 	name          string
 	before, after []byte
 	mode          fs.FileMode
-	// isNew reports that there is no such file.
-	isNew bool
+	// isNew reports that there is no such file, and isStaged that git adds it to the next commit.
+	isNew, isStaged bool
 	// lines are printed once it is written.
 	lines []string
 }
@@ -79,20 +79,26 @@ func editsOf(ctx context.Context, added []*addition) (map[string]*edit, error) {
 // addTo adds the edits for one addition.
 func addTo(ctx context.Context, edits map[string]*edit, one *addition) error {
 	e, err := editOf(ctx, edits, one.file, one.kustomization != "")
-	if err != nil {
-		return err
-	}
 	switch {
+	case err != nil:
+		return err
 	case one.isPromotion():
 		return e.approve(ctx, one)
-	case !e.isNew || e.after != nil:
+	case one.kustomization == "" || e.after != nil:
 		return e.add(ctx, one)
 	}
 	of, err := editOf(ctx, edits, one.kustomization, false)
-	if err != nil {
+	patch := path.Base(one.file)
+	switch {
+	case err != nil:
 		return err
+	case e.isNew:
+		return errors.Join(e.create(ctx, one), of.patch(ctx, patch))
+	case approvalfile.HasPatch(of.before, patch): // it was created before
+		e.isStaged = true
+		return e.add(ctx, one)
 	}
-	return errors.Join(e.create(one), of.patch(ctx, path.Base(one.file)))
+	return fmt.Errorf("%s: it is there, and %s does not have it: remove it, or commit both", e.name, of.name)
 }
 
 // editOf returns the edit of a file, which may be new if absent is true.
@@ -113,12 +119,16 @@ func editOf(ctx context.Context, edits map[string]*edit, file string, absent boo
 }
 
 // create makes a patch of the selection with the entries.
-func (e *edit) create(one *addition) error {
-	var err error
+func (e *edit) create(ctx context.Context, one *addition) error {
+	err := repository.Git{}.CanAdd(ctx, e.name)
+	if err != nil {
+		return err
+	}
+	e.isStaged = true
 	if e.after, err = approvalfile.New(types.NamespacedName{Namespace: one.namespace, Name: one.key.Name}, slices.Concat(one.repeat, one.entries)); err != nil {
 		return err
 	}
-	e.lines = append(e.lines, fmt.Sprintf("%s: created, with %s", e.name, strings.Join(one.entries, ", ")))
+	e.lines = append(e.lines, fmt.Sprintf("%s: created and added to the next commit, with %s", e.name, strings.Join(one.entries, ", ")))
 	return nil
 }
 
@@ -171,7 +181,7 @@ func (e *edit) add(ctx context.Context, one *addition) error {
 	}
 	entries := missingEntries(found.Approved(), slices.Concat(one.repeat, one.entries))
 	if len(entries) == 0 {
-		e.lines = append(e.lines, fmt.Sprintf("%s:%d: already approved, nothing is written", e.name, found.Line()))
+		e.lines = append(e.lines, alreadyApproved(e.name, found, one.entries[0]))
 		return nil
 	}
 	if err := (repository.Git{}).SameAsHead(ctx, e.name); err != nil {
@@ -180,10 +190,9 @@ func (e *edit) add(ctx context.Context, one *addition) error {
 	if e.after, err = found.Add(entries); err != nil {
 		return fmt.Errorf("%s:%d: %w", e.name, found.Line(), err)
 	}
-	for _, entry := range entries {
-		e.lines = append(e.lines, fmt.Sprintf("%s:%d: added %s", e.name, found.Line(), entry))
-	}
-	return nil
+	lines, err := addedLines(e.name, e.after, one.key, entries)
+	e.lines = append(e.lines, lines...)
+	return err
 }
 
 // missingEntries returns the entries that a list does not give: one with the same checksum and another note does, where the
@@ -194,7 +203,7 @@ func missingEntries(approved, entries []string) []string {
 	})
 }
 
-// writeAll writes the edited files, in the order of the additions.
+// writeAll writes the edited files, in the order of the additions: a new patch before the file that names it.
 func writeAll(ctx context.Context, added []*addition, edits map[string]*edit, out output.Streams) error {
 	done := map[string]bool{"": true}
 	for _, one := range added {
@@ -216,15 +225,19 @@ func writeAll(ctx context.Context, added []*addition, edits map[string]*edit, ou
 }
 
 func (e *edit) save(ctx context.Context) error {
-	switch err := ctx.Err(); {
+	err := ctx.Err()
+	switch {
 	case err != nil:
 		return err
-	case e.after == nil:
-		return nil
 	case e.isNew:
-		return createFile(e.name, e.after)
+		err = createFile(e.name, e.after)
+	case e.after != nil:
+		err = files.Rewrite(e.name, e.before, e.after, e.mode)
 	}
-	return files.Rewrite(e.name, e.before, e.after, e.mode)
+	if err == nil && e.isStaged {
+		err = repository.Git{}.Add(ctx, e.name)
+	}
+	return err
 }
 
 // createFile writes a file that does not exist.

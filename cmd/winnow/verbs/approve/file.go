@@ -3,6 +3,7 @@
 package approve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -23,29 +24,46 @@ func approveInFile(ctx context.Context, name string, cs *v1alpha1.CatalogSelecti
 	if err != nil {
 		return err
 	}
-	found, err := approvalfile.Find(content, types.NamespacedName{Namespace: cs.Namespace, Name: cs.Name})
+	key := types.NamespacedName{Namespace: cs.Namespace, Name: cs.Name}
+	found, err := approvalfile.Find(content, key)
 	if err != nil {
 		return output.Finding(fmt.Errorf("%s: %w", name, err))
 	}
 	entries := missingApprovals(cs, found.Approved())
 	if len(entries) == 0 {
-		fmt.Fprintf(out.Stdout, "%s:%d: already approved, nothing is written\n", name, found.Line())
+		fmt.Fprintln(out.Stdout, alreadyApproved(name, found, cs.Status.Held.Approve[0]))
 		return nil
 	}
 	edited, err := found.Add(entries)
 	if err != nil {
 		return output.Finding(fmt.Errorf("%s:%d: %w", name, found.Line(), err))
 	}
-	if err := ctx.Err(); err != nil {
+	lines, err := addedLines(name, edited, key, entries)
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return err
 	}
 	if err := files.Rewrite(name, content, edited, mode); err != nil {
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
-	for _, entry := range entries {
-		fmt.Fprintf(out.Stdout, "%s:%d: added %s\n", name, found.Line(), entry)
-	}
+	fmt.Fprintln(out.Stdout, strings.Join(lines, "\n"))
 	return nil
+}
+
+// addedLines returns for each entry that was added the line of the edited file which has it.
+func addedLines(name string, edited []byte, key types.NamespacedName, entries []string) (lines []string, err error) {
+	found, err := approvalfile.Find(edited, key)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		lines = append(lines, fmt.Sprintf("%s:%d: added %s", name, found.LineOf(entry), entry))
+	}
+	return lines, nil
+}
+
+// alreadyApproved returns the line for a file that has an entry.
+func alreadyApproved(name string, found *approvalfile.File, entry string) string {
+	return fmt.Sprintf("%s:%d: already approved, nothing is written", name, found.LineOf(entry))
 }
 
 // missingApprovals returns the offered entries that no entry of a file gives: one with the same checksum and another

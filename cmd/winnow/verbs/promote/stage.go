@@ -110,13 +110,13 @@ func (o *options) addTo(ctx context.Context, commit string, edits map[string]*ed
 		edits[file] = e
 	}
 	if stage.Digest == from.digest {
-		e.lines = append(e.lines, fmt.Sprintf("%s:%d: %s has %s already", e.name, stage.Line, stage.FullName(), from.digest))
+		e.lines = append(e.lines, fmt.Sprintf("%s:%d: %s has %s already", e.name, stage.DigestLine, stage.FullName(), from.digest))
 		return nil
 	}
 	if e.after, err = stage.SetDigest(e.after, from.digest); err != nil {
 		return fmt.Errorf("%s:%d: %w", e.name, stage.Line, err)
 	}
-	e.lines = append(e.lines, fmt.Sprintf("%s:%d: %s is promoted from %s to %s", e.name, stage.Line, stage.FullName(), stage.Digest, from.digest))
+	e.lines = append(e.lines, fmt.Sprintf("%s:%d: %s is promoted from %s to %s", e.name, stage.DigestLine, stage.FullName(), stage.Digest, from.digest))
 	return nil
 }
 

@@ -108,6 +108,27 @@ func TestSeveralEntriesAreAddedAndFoundAgain(t *testing.T) {
 	}
 }
 
+func TestTheLineOfAnEntry(t *testing.T) {
+	found, err := approvalfile.Find([]byte("---\n"+head+"spec:\n  safeguards:\n    approve:\n    - "+second+"\n    # why\n    - "+first+"#note\n    - "+first+"\n"), apps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		entry string
+		want  int
+	}{
+		"an entry with a note":         {first + "#note", 11},
+		"one without a note":           {first, 12},
+		"one whose checksum is there":  {strings.TrimSuffix(second, "#2"), 9},
+		"one that the file lacks":      {"sha256:" + strings.Repeat("3c", 32), 2},
+		"one with another of the note": {second + "3", 9},
+	} {
+		if got := found.LineOf(test.entry); got != test.want {
+			t.Errorf("%s: line %d, want %d", name, got, test.want)
+		}
+	}
+}
+
 func TestFindRefusesWhatItMustNotEdit(t *testing.T) {
 	for name, test := range map[string]struct{ content, want string }{
 		"nothing":           {"", "it has no CatalogSelection"},

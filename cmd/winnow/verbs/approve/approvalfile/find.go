@@ -98,17 +98,37 @@ func missing(key types.NamespacedName, all []selectionNode) error {
 // Line returns the line of the CatalogSelection.
 func (f *File) Line() int { return f.found.node.Line }
 
+// LineOf returns the line of an entry, or else of one with the same checksum; the line of the CatalogSelection for none.
+func (f *File) LineOf(entry string) int {
+	line := f.Line()
+	checksum, _, _ := strings.Cut(entry, "#")
+	for _, item := range f.items() {
+		switch text, _ := yamlnode.Text(yamlnode.Resolve(item)); {
+		case text == entry:
+			return item.Line
+		case text == checksum, strings.HasPrefix(text, checksum+"#"):
+			line = item.Line
+		}
+	}
+	return line
+}
+
 // Approved returns the entries of spec.safeguards.approve.
 func (f *File) Approved() []string {
 	var entries []string
-	list := yamlnode.Lookup(yamlnode.Lookup(yamlnode.Lookup(f.found.node, "spec"), "safeguards"), "approve")
-	if list == nil {
-		return nil
-	}
-	for _, item := range list.Content {
+	for _, item := range f.items() {
 		if text, ok := yamlnode.Text(yamlnode.Resolve(item)); ok {
 			entries = append(entries, text)
 		}
 	}
 	return entries
+}
+
+// items returns the items of spec.safeguards.approve.
+func (f *File) items() []*yaml.Node {
+	list := yamlnode.Lookup(yamlnode.Lookup(yamlnode.Lookup(f.found.node, "spec"), "safeguards"), "approve")
+	if list == nil {
+		return nil
+	}
+	return list.Content
 }

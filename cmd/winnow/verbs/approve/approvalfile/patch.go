@@ -5,6 +5,8 @@ package approvalfile
 import (
 	"errors"
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -38,6 +40,16 @@ func New(key types.NamespacedName, entries []string) ([]byte, error) {
 	}
 	return fmt.Appendf(nil, "apiVersion: %s\nkind: %s\nmetadata:\n  name: %s%s\nspec:\n  safeguards:\n    approve:\n    - %s\n",
 		v1alpha1.GroupVersion, v1alpha1.CatalogSelectionKind, key.Name, namespace, strings.Join(entries, "\n    - ")), nil
+}
+
+// HasPatch reports whether a kustomization file has a file beside it among its patches.
+func HasPatch(content []byte, file string) bool {
+	documents, err := yamledit.Documents(content)
+	if err != nil || len(documents) != 1 {
+		return false
+	}
+	patches := yamlnode.Lookup(documents[0], "patches")
+	return patches != nil && slices.ContainsFunc(patches.Content, func(patch *yaml.Node) bool { return path.Clean(yamlnode.TextAt(patch, "path")) == file })
 }
 
 // AddPatch returns a kustomization file with a file as the last of its patches.

@@ -31,6 +31,17 @@ func TestAddPatch(t *testing.T) {
 	}
 }
 
+func TestHasPatch(t *testing.T) {
+	for content, want := range map[string]bool{
+		"patches: [{path: new.yaml}]\n": true, "patches:\n- path: a.yaml\n- path: ./new.yaml\n": true, "patches:\n- path: renew.yaml\n": false,
+		"patches:\n- patch: 'path: new.yaml'\n": false, "resources: [new.yaml]\n": false, "patches: new.yaml\n": false, "patches: [\n": false, "": false,
+	} {
+		if got := HasPatch([]byte(content), "new.yaml"); got != want {
+			t.Errorf("%q: %t", content, got)
+		}
+	}
+}
+
 func TestNew(t *testing.T) {
 	const entry = "sha256:0404040404040404040404040404040404040404040404040404040404040404"
 	got, err := New(types.NamespacedName{Namespace: "fleet", Name: "apps"}, []string{entry})
