@@ -64,10 +64,13 @@ func duplicatesOf(w *walk) map[string][]duplicate {
 	}
 	found, objects := map[string][]duplicate{}, map[string][]manifest.Object{}
 	for _, n := range w.order {
+		if n.isUnknown() {
+			continue // its objects are those of the other commit
+		}
 		for _, o := range n.objects {
 			name := o.GetKind() + " " + strings.Trim(o.GetNamespace()+"/"+o.GetName(), "/")
 			looked := slices.Contains([]string{manifest.SourceGroup, manifest.KustomizationGroup, v1alpha1.GroupVersion.Group}, o.Group())
-			if o.Lost == "" && (looked || used[o.Cluster+" "+name]) {
+			if looked || used[o.Cluster+" "+name] {
 				name += strings.TrimPrefix(o.Cluster, w.cluster)
 				objects[name] = append(objects[name], o)
 				found[name] = append(found[name], duplicate{n.label(), o.Digest(), manifest.IsUntouched(o)})

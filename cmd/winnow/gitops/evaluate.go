@@ -38,10 +38,9 @@ func (c *comparer) evaluate(ctx context.Context, dir string, alone *overlay) err
 		state *State
 		walk  *walk
 	}{{&c.out.Base, base}, {&c.out.Head, head}} {
-		for _, o := range side.walk.objects() {
-			if o.Alone = alone != nil; !side.walk.isReplaced(o) {
-				side.state.Objects = append(side.state.Objects, o)
-			}
+		for _, o := range side.walk.applied() {
+			o.Alone = alone != nil
+			side.state.Objects = append(side.state.Objects, o)
 		}
 		side.state.addUnbuilt(side.walk.order)
 	}

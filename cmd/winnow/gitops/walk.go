@@ -90,11 +90,19 @@ func (w *walk) objects() []manifest.Object {
 	return all
 }
 
-// isReplaced reports whether an object is lost, and another node has it.
-func (w *walk) isReplaced(o manifest.Object) bool {
-	return o.Lost != "" && slices.ContainsFunc(w.objects(), func(other manifest.Object) bool {
-		return other.Lost == "" && other.Cluster == o.Cluster && other.Is(o.Group(), o.GetKind(), types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()})
-	})
+// applied returns the objects of all nodes. It leaves out an object that is kept for a node that cannot be evaluated if another
+// node has it.
+func (w *walk) applied() []manifest.Object {
+	refOf := func(o manifest.Object) manifest.Ref {
+		return manifest.Ref{Cluster: o.Cluster, Group: o.Group(), Kind: o.GetKind(), Name: types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}}
+	}
+	isKept := func(o manifest.Object) bool { return w.nodes[o.Kustomization].isUnknown() }
+	had := map[manifest.Ref]bool{}
+	all := w.objects()
+	for _, o := range all {
+		had[refOf(o)] = had[refOf(o)] || !isKept(o)
+	}
+	return slices.DeleteFunc(all, func(o manifest.Object) bool { return isKept(o) && had[refOf(o)] })
 }
 
 // sources returns references to the sources of the CatalogSelections.

@@ -126,12 +126,12 @@ func (c *comparison) compare(ctx context.Context, report *diff.Report) error {
 // selection compares a selection. It returns nil if it is the same in both commits.
 func (c *comparison) selection(ctx context.Context, p pair, consumed consumerChanges) (*diff.Selection, error) {
 	out := diff.NewSelection(p.any().CatalogSelection)
+	if p.from != nil && p.to != nil && p.to.Invalid == nil {
+		out.Loosened = protection.Loosen(p.from.CatalogSelection, p.to.CatalogSelection, true)
+	}
 	if lost := p.any().Lost; lost != "" {
 		out.Unknown = []string{lost}
 		return out, nil
-	}
-	if p.from != nil && p.to != nil && p.to.Invalid == nil {
-		out.Loosened = protection.Loosen(p.from.CatalogSelection, p.to.CatalogSelection, true)
 	}
 	var before, after []revision.Reference
 	var unknown []string

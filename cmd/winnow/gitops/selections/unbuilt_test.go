@@ -59,6 +59,16 @@ func TestWhatCannotBeBuiltIsToldOnce(t *testing.T) {
 			},
 		},
 		{
+			"an overlay that could not be built before, with a selection that another one has", cause,
+			with(whole, "apps/kustomization.yaml", broken, "prod/more.yaml", following("more", "more"), "more/s.yaml", selecting("  exclude: [x]\n")),
+			map[string]string{"apps/kustomization.yaml": whole["apps/kustomization.yaml"]},
+			[]string{
+				"apps: before: Kustomization fleet/over cannot be built here", "prod: Kustomization fleet/over cannot be built here before the change: CAUSE",
+				"prod: the CatalogSelection fleet/apps is there several times, and which one wins is known in the cluster only: by Kustomization fleet/more, Kustomization fleet/over; " +
+					"pass the directory of one cluster, or leave one",
+			},
+		},
+		{
 			"a directory with the source of a Kustomization", "open sources/nowhere.yaml: file does not exist", sources,
 			map[string]string{"sources/kustomization.yaml": "resources: [g.yaml, set.yaml, nowhere.yaml]\n"},
 			[]string{"more: Kustomization fleet/sources cannot be built here", "prod: Kustomization fleet/sources cannot be built here, and differs: CAUSE"},
@@ -76,6 +86,10 @@ func TestWhatCannotBeBuiltIsToldOnce(t *testing.T) {
 				"more: source catalog: no OCIRepository of this name is among the files", "more: no Kustomization that is built has its file, which is taken as it stands",
 				"prod: Kustomization fleet/more applies files that are not read here, and differs: Kustomization fleet/sources cannot be built here; it may have more/s.yaml",
 			},
+		},
+		{
+			"a source that is encrypted now", "-", whole, map[string]string{"apps/o.yaml": verified + "sops: {mac: x}\n"},
+			[]string{"apps: source catalog: OCIRepository catalog is encrypted by SOPS"},
 		},
 		{
 			"the directory of a cluster", "open prod/nowhere.yaml: file does not exist", whole, map[string]string{"prod/kustomization.yaml": "resources: [flux.yaml, nowhere.yaml]\n"},

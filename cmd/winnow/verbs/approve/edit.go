@@ -234,8 +234,11 @@ func (e *edit) save(ctx context.Context) error {
 	case e.after != nil:
 		err = files.Rewrite(e.name, e.before, e.after, e.mode)
 	}
-	if err == nil && e.isStaged {
-		err = repository.Git{}.Add(ctx, e.name)
+	if err != nil || !e.isStaged {
+		return err
+	}
+	if err = (repository.Git{}).Add(ctx, e.name); err != nil && e.isNew {
+		err = errors.Join(err, os.Remove(e.name))
 	}
 	return err
 }
