@@ -90,7 +90,7 @@ func TestCostOfAFleet(t *testing.T) {
 			"a build that fails for all", 40, func(farm.Farm) map[string]string {
 				return map[string]string{"base/kustomization.yaml": "resources: [missing.yaml]\n"}
 			}, 0,
-			"UNKNOWN: 40 CatalogSelections, and 2 other differences", []string{"missing.yaml", " and 30 more"},
+			"UNKNOWN: 40 CatalogSelections, and 1 other difference", []string{"missing.yaml", " and 30 more"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

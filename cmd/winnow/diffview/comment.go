@@ -17,6 +17,7 @@ const (
 	maxNames    = 20     // names of a list
 	maxName     = 80     // characters of a name
 	maxCode     = 300    // characters of a text
+	maxCauses   = 1_500  // characters of a sentence with the cause of what is unknown
 	maxDiffText = 20_000 // bytes
 )
 
@@ -132,8 +133,13 @@ func leftOut(left map[rank]int) string {
 }
 
 // code returns a code span, in which text is neither markup, a mention nor a link.
-func code(text string) string {
-	text = plaintext.Brief(text, maxCode)
+func code(text string) string { return codeUpTo(text, maxCode) }
+
+// causes is code for a sentence with errors of errors, of which the last is the cause.
+func causes(text string) string { return codeUpTo(text, maxCauses) }
+
+func codeUpTo(text string, most int) string {
+	text = plaintext.Brief(text, most)
 	if text == "" {
 		return "` `"
 	}

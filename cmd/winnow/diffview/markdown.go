@@ -31,7 +31,7 @@ func markdown(report *diff.Report, classes []diff.Class, stat bool, d detail) st
 		parts = append(parts, partOf(rankDecision, "**"+first+"**\n"))
 	}
 	for _, r := range report.Remarks(report.Unknown) {
-		parts = append(parts, partOf(rankSummary, "**Unknown:** "+remark(r, code)+"\n"))
+		parts = append(parts, partOf(rankSummary, "**Unknown:** "+remark(r, causes)+"\n"))
 	}
 	for _, c := range classes {
 		if isPlain(c) {
