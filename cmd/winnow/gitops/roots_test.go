@@ -67,7 +67,7 @@ func TestTheRootOfAClusterIsBuiltAsItsSourceHasIt(t *testing.T) {
 			[]string{selection}, nil, ""},
 		{"of a FluxInstance has a patch that cannot be", instance(`[{"op": "remove", "path": "/spec/ignore"}]`), map[string]string{selection: selectionOf("y")}, nil, []string{"y"}, ""},
 		{"includes another repository", root(""), map[string]string{file: synced("  include: [{repository: {name: x}}]\n")}, nil, []string{"x"},
-			"clusters/p: Kustomization flux-system/flux-system is not of this repository, and differs: GitRepository flux-system/flux-system has spec.include"},
+			"clusters/p: Kustomization flux-system/flux-system applies files that are not read here, and differs: GitRepository flux-system/flux-system has spec.include"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
