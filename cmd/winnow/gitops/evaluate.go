@@ -129,7 +129,7 @@ func (w *walk) markUnknownBefore(base *walk) {
 				continue
 			}
 			for i := range n.objects {
-				n.objects[i].Lost = "before: " + old.root().fault()
+				n.objects[i].Lost = "before: " + old.cause().fault()
 			}
 			break
 		}

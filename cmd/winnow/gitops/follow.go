@@ -200,7 +200,7 @@ func (w *walk) withSource(n *node) *node {
 	case named || source != nil && source.Lost == "":
 		return nil
 	case source != nil:
-		return w.nodes[source.Kustomization].root()
+		return w.nodes[source.Kustomization].cause()
 	}
 	makers := []manifest.Ref{ref}
 	if ref.Kind == sourcev1.ExternalArtifactKind {
@@ -227,7 +227,7 @@ func (w *walk) keepObjects(n *node) error {
 	}
 	n.setObjects(old.objects)
 	for i := range n.objects {
-		n.objects[i].Lost = n.root().fault()
+		n.objects[i].Lost = n.cause().fault()
 	}
 	return w.addChildren(n, isFollowed)
 }

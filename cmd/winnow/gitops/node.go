@@ -84,8 +84,8 @@ func (n *node) fault() string {
 	return n.label() + " cannot be built here"
 }
 
-// root returns the unknown node that an unknown one is lost with, which may be itself.
-func (n *node) root() *node { return cmp.Or(n.lostWith, n) }
+// cause returns the unknown node that an unknown one is lost with, which may be itself.
+func (n *node) cause() *node { return cmp.Or(n.lostWith, n) }
 
 // applies returns the cluster that the node applies its objects to.
 func (n *node) applies() string {
