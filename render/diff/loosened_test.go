@@ -54,7 +54,20 @@ func TestAnEditThatLoosensIsAFinding(t *testing.T) {
 			before: func(s *spec) {
 				s.Push = &v1alpha1.Push{URL: "oci://registry.example.com/a", Type: "CatalogImage", Catalog: &v1alpha1.PushCatalog{Kind: "ClusterCatalog"}}
 			},
-			want: []string{"spec.push.catalog ClusterCatalog->none"},
+			want: []string{"spec.push.catalog ClusterCatalog->none", "spec.push oci://registry.example.com/a->none"},
+		},
+		{
+			name: "another repository, or fewer tags, of what is pushed",
+			before: func(s *spec) {
+				s.Push = &v1alpha1.Push{URL: "oci://registry.example.com/a", Tags: []string{"latest", "stable", "edge"}}
+			},
+			now:  func(s *spec) { s.Push = &v1alpha1.Push{URL: "oci://registry.example.com/b", Tags: []string{"next", "latest"}} },
+			want: []string{"spec.push.url oci://registry.example.com/a->oci://registry.example.com/b", "spec.push.tags [latest, stable, edge]->[next, latest]"},
+		},
+		{
+			name:   "more tags of what is pushed",
+			before: func(s *spec) { s.Push = &v1alpha1.Push{URL: "oci://registry.example.com/a"} },
+			now:    func(s *spec) { s.Push = &v1alpha1.Push{URL: "oci://registry.example.com/a", Tags: []string{"next", "latest"}} },
 		},
 		{
 			name: "another kind of the catalog of what is pushed",
@@ -64,7 +77,7 @@ func TestAnEditThatLoosensIsAFinding(t *testing.T) {
 			now: func(s *spec) {
 				s.Push = &v1alpha1.Push{URL: "oci://registry.example.com/b", Type: "CatalogImage", Catalog: &v1alpha1.PushCatalog{Kind: "CatalogSource", Namespace: "olm"}}
 			},
-			want: []string{"spec.push.catalog ClusterCatalog->CatalogSource"},
+			want: []string{"spec.push.catalog ClusterCatalog->CatalogSource", "spec.push.url oci://registry.example.com/a->oci://registry.example.com/b"},
 		},
 		{
 			name: "mirrors and signatures",

@@ -71,6 +71,7 @@ func Loosen(from, to *v1alpha1.CatalogSelection, ofKKP bool) []diff.Loosened {
 	found = append(found, unlocked(from.Spec.Values, to.Spec.Values)...)
 	found = append(found, unguarded(from.Spec.Instances, to.Spec.Instances)...)
 	found = append(found, unserved(from.Spec.Push, to.Spec.Push)...)
+	found = append(found, unpushed(from.Spec.Push, to.Spec.Push)...)
 	found = append(found, unverified(from, to)...)
 	found = append(found, unlimited(from, to)...)
 	found = append(found, untrusted(from.Spec.Mirrors, to.Spec.Mirrors)...)
@@ -99,6 +100,35 @@ func unchecked(from, to *v1alpha1.Platform) []diff.Loosened {
 		}
 	}
 	return found
+}
+
+// unpushed returns a protection if clusters follow a repository, or tags, to which nothing is pushed any more.
+func unpushed(from, to *v1alpha1.Push) []diff.Loosened {
+	const effect = "clusters that follow %s get no further revision"
+	switch {
+	case from == nil:
+		return nil
+	case to == nil:
+		return []diff.Loosened{{Field: "spec.push", From: from.URL, To: "none", Effect: fmt.Sprintf(effect, from.URL)}}
+	}
+	var found []diff.Loosened
+	if from.URL != to.URL {
+		found = append(found, diff.Loosened{Field: "spec.push.url", From: from.URL, To: to.URL, Effect: fmt.Sprintf(effect, from.URL)})
+	}
+	was, is := tagsOf(from), tagsOf(to)
+	gone := slices.DeleteFunc(slices.Clone(was), func(tag string) bool { return slices.Contains(is, tag) })
+	if len(gone) > 0 {
+		found = append(found, diff.Loosened{Field: "spec.push.tags", From: list(was), To: list(is), Effect: fmt.Sprintf(effect, from.URL+":"+strings.Join(gone, ", :"))})
+	}
+	return found
+}
+
+// tagsOf returns the tags of a push, with the default of the API.
+func tagsOf(push *v1alpha1.Push) []string {
+	if len(push.Tags) == 0 {
+		return []string{"latest"}
+	}
+	return push.Tags
 }
 
 // unverified returns a protection for each source whose signature is no longer required: the source stays
