@@ -46,8 +46,6 @@ func Compare(ctx context.Context, base, head string, options Options) (*Comparis
 	c := &comparer{
 		base: older, head: newer.With(options.Edits), self: self, builds: building.NewBuilder(), out: &Comparison{}, syncs: [2]clusters{{}, {}},
 	}
-	whole := repository.Filter{Submodules: true}
-	c.wholeBase, c.wholeHead = c.base.Artifact(whole), c.head.Artifact(whole)
 	out, err := c.compare(ctx, options)
 	if err != nil {
 		return nil, err
@@ -210,7 +208,7 @@ func (c *comparer) hideFiles(t *repository.Tree, files []File) {
 			n.objects, of = append(n.objects, manifest.Object{Unstructured: o}), append(of, i)
 		}
 	}
-	w := &walk{tree: t, self: c.self, trees: map[string]*repository.Tree{"": t}, recognized: map[string]string{}, order: []*node{n}}
+	w := &walk{tree: t, self: c.self, recognized: map[string]string{}, order: []*node{n}}
 	for i := range n.objects {
 		w.hide(&n.objects[i])
 		if hidden := n.objects[i].Hidden; hidden != "" {

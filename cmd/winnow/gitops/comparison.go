@@ -103,12 +103,9 @@ type evaluation struct {
 // comparer compares two trees.
 type comparer struct {
 	base, head *repository.Tree
-	// wholeBase and wholeHead are without the files that Flux always ignores: matching them takes long, and all clusters share
-	// them.
-	wholeBase, wholeHead *repository.Tree
-	self                 repository.Identity
-	builds               *building.Builder
-	out                  *Comparison
+	self       repository.Identity
+	builds     *building.Builder
+	out        *Comparison
 	// evaluated are the clusters and the overlays that were evaluated.
 	evaluated []evaluation
 	// syncs are the syncs of both commits. The objects of the cluster need not include their FluxInstances.

@@ -42,7 +42,7 @@ func (w *walk) locate(n *node) (*repository.Tree, string, error) {
 	if err == nil {
 		return t, dir, nil
 	}
-	n.reads = slices.DeleteFunc(n.reads, func(dir string) bool { return !w.trees[""].IsDir(dir) })
+	n.reads = slices.DeleteFunc(n.reads, func(dir string) bool { return !w.whole().IsDir(dir) })
 	if other, ok := errors.AsType[*elsewhere](err); ok && other.ask && len(n.reads) > 0 {
 		err = fmt.Errorf("%w; pass --repository %s=. if it is this repository", err, manifest.NameOf(n.Source()))
 	}
@@ -159,7 +159,7 @@ func (w *walk) hide(o *manifest.Object) {
 
 // directoriesLike returns the directories that match a pattern.
 func (w *walk) directoriesLike(pattern *regexp.Regexp) []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(w.trees[""].Dirs)), func(dir string) bool { return !pattern.MatchString(dir) })
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(w.whole().Dirs)), func(dir string) bool { return !pattern.MatchString(dir) })
 }
 
 // sourceDigest returns a digest of what determines the files of a source: of an ArtifactGenerator, its sources as well. An

@@ -98,7 +98,7 @@ func (w *walk) leadsTo(o manifest.Object) string {
 		}
 	}
 	if manifest.Follows(o.Unstructured) {
-		parts = append(parts, inputs.NewClosure(w.trees[""], repository.CleanPath(manifest.StringAt(o.Unstructured, "spec", "path")), nil).Digest())
+		parts = append(parts, inputs.NewClosure(w.whole(), repository.CleanPath(manifest.StringAt(o.Unstructured, "spec", "path")), nil).Digest())
 	}
 	return inputs.Digest(parts...)
 }

@@ -132,8 +132,8 @@ func (r reporter) differing(before, after *node) string {
 
 // filesAt maps the YAML files below a directory, and all that it is built from, to their identifiers.
 func (w *walk) filesAt(dir string) map[string]string {
-	c := inputs.NewClosure(w.trees[""], dir, nil)
-	for _, name := range w.trees[""].YAMLs(dir) {
+	c := inputs.NewClosure(w.whole(), dir, nil)
+	for _, name := range w.whole().YAMLs(dir) {
 		c.File(name)
 	}
 	return c.Files
@@ -168,7 +168,7 @@ func (r reporter) roots() {
 		if r.head.nodes[""].outcome == failed || external || slices.ContainsFunc(r.head.roots, isRoot) {
 			continue
 		}
-		if !r.head.trees[""].IsDir(r.head.cluster) {
+		if !r.head.whole().IsDir(r.head.cluster) {
 			r.unknown("the directory is gone, and with it the Kustomization %s, which applies it: the cluster keeps all that it has, and follows Git no more", name)
 			continue
 		}

@@ -9,15 +9,14 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/building"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 )
 
 // run evaluates all Kustomizations that are reachable from the directory of the cluster.
 func (w *walk) run(ctx context.Context) error {
-	w.nodes, w.recognized, w.trees = map[string]*node{}, map[string]string{}, map[string]*repository.Tree{"": w.whole}
+	w.nodes, w.recognized = map[string]*node{}, map[string]string{}
 	if w.sync != nil {
 		var err error
-		if w.synced, err = w.builds.BuildSync(ctx, w.whole, w.sync); err != nil {
+		if w.synced, err = w.builds.BuildSync(ctx, w.tree, w.sync); err != nil {
 			w.synced = []manifest.Object{{Unstructured: w.sync.Source, Unknown: []string{"the patches of its FluxInstance: " + err.Error()}}}
 		}
 	}
@@ -33,7 +32,7 @@ func (w *walk) evaluateRoot(ctx context.Context) error {
 	n := &node{Kustomization: manifest.DirectoryKustomization(w.cluster), cluster: w.cluster, dir: w.cluster}
 	w.nodes[""] = n
 	w.order = append(w.order, n)
-	from := w.trees[""]
+	from := w.whole()
 	if !from.IsDir(w.cluster) {
 		n.outcome, n.state = evaluated, "no cluster"
 		return nil
@@ -83,7 +82,7 @@ func (w *walk) findRoots(n *node, objects []manifest.Object) (found []root) {
 		self := &node{Kustomization: k, cluster: w.cluster, vars: &building.Variables{}}
 		files, dir, err := w.locate(self)
 		if w.source(self) == nil { // the installer of Flux creates it
-			files, dir, err = w.trees[""], k.Path(), nil
+			files, dir, err = w.whole(), k.Path(), nil
 		}
 		if err != nil || dir != w.cluster {
 			continue
@@ -97,8 +96,8 @@ func (w *walk) findRoots(n *node, objects []manifest.Object) (found []root) {
 
 // documents returns the objects of the files in the directory of the cluster that may have its root, as they stand.
 func (w *walk) documents() (all []manifest.Object) {
-	for _, file := range w.trees[""].YAMLs(w.cluster) {
-		for _, o := range leading(w.trees[""], file) {
+	for _, file := range w.whole().YAMLs(w.cluster) {
+		for _, o := range leading(w.whole(), file) {
 			all = append(all, manifest.Object{Unstructured: o, Cluster: w.cluster})
 		}
 	}

@@ -161,3 +161,21 @@ func TestAKustomizationThatAppliesItselfElsewhereIsNamed(t *testing.T) {
 		t.Errorf("notes are %q, unknown is %q", compared.Notes, compared.Unknown)
 	}
 }
+
+// The files of a submodule leave with the field that has the source recurse into it.
+func TestARootThatLeavesASubmoduleOutIsUnknown(t *testing.T) {
+	const file, module = "clusters/p/flux-system/gotk-sync.yaml", "clusters/p/sub"
+	commits(t, map[string]string{file: sync("flux-system", "./clusters/p", "  recurseSubmodules: true\n", ""), "clusters/p/s.yaml": selectionOf("x")}, nil)
+	if err := os.MkdirAll(module, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	git(t, "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("a", 40)+","+module)
+	git(t, "commit", "-q", "-m", "a submodule")
+	git(t, "tag", "-f", "base")
+	put(t, map[string]string{file: sync("flux-system", "./clusters/p", "", "")})
+	git(t, "commit", "-q", "-a", "-m", "head")
+	const want = "clusters/p: the directory has resources outside of this repository, which are not fetched; these, or the changes to them, differ: clusters/p/sub (a submodule at aaaaaaaaaaaa)"
+	if unknown := compareHead(t, Options{}).Unknown; !slices.Contains(unknown, want) {
+		t.Errorf("unknown is %q, want %q", unknown, want)
+	}
+}

@@ -11,7 +11,6 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -115,17 +114,9 @@ func (w *walk) recognizes() bool {
 // artifact returns the files of the artifact of a source, or of one with the default fields for nil.
 func (w *walk) artifact(source *manifest.Object) *repository.Tree {
 	if source == nil {
-		return w.trees[""]
+		return w.whole()
 	}
-	filter := filterOf(source)
-	key := ""
-	if len(filter.Ignore)+len(filter.Sparse) > 0 || !filter.Submodules && len(w.tree.Modules) > 0 {
-		key = inputs.Digest(append(filter.Sparse, filter.Ignore, fmt.Sprint(filter.Submodules))...)
-	}
-	if w.trees[key] == nil {
-		w.trees[key] = w.tree.Artifact(filter)
-	}
-	return w.trees[key]
+	return w.tree.Artifact(filterOf(source))
 }
 
 // filterOf returns the fields of a source that decide which files of this repository it has.

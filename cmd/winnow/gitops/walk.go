@@ -15,10 +15,9 @@ import (
 // walk follows the Kustomizations of a cluster in one commit. It holds what is known so far: run adds to it.
 type walk struct {
 	cluster string
-	// tree is that of the commit, and whole the one without the files that Flux always ignores.
-	tree, whole *repository.Tree
-	self        repository.Identity
-	builds      *building.Builder
+	tree    *repository.Tree // all files of the commit
+	self    repository.Identity
+	builds  *building.Builder
 	// sync is the one of the FluxInstance, nil for none, and synced its objects: those of the cluster need not include them.
 	sync   *manifest.Sync
 	synced []manifest.Object
@@ -31,8 +30,10 @@ type walk struct {
 	roots []root
 	// recognized maps sources that resolve to this repository to the reason.
 	recognized map[string]string
-	trees      map[string]*repository.Tree
 }
+
+// whole returns the files of the commit in the artifact of a source that has no fields on files.
+func (w *walk) whole() *repository.Tree { return w.tree.Artifact(repository.Filter{Submodules: true}) }
 
 // root is a Kustomization that applies the directory of a cluster, with the files of its source.
 type root struct {

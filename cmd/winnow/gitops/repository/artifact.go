@@ -80,6 +80,18 @@ func (t *Tree) readIgnores(links map[string]Blob) error {
 // files of CI, archives and pictures by default, but as soon as there is one pattern, in spec.ignore or in any .sourceignore,
 // the patterns alone decide. A directory stays where all of its files are excluded, and builds nothing.
 func (t *Tree) Artifact(f Filter) *Tree {
+	f.Submodules = f.Submodules && len(t.Modules) > 0
+	key := fmt.Sprintf("%q %q %t", f.Ignore, f.Sparse, f.Submodules)
+	if t.artifacts[key] == nil {
+		if t.artifacts == nil {
+			t.artifacts = map[string]*Tree{}
+		}
+		t.artifacts[key] = t.filtered(f)
+	}
+	return t.artifacts[key]
+}
+
+func (t *Tree) filtered(f Filter) *Tree {
 	kept := &Tree{Commit: t.Commit, Files: map[string]Blob{}, Modules: map[string]string{}, objects: t.objects}
 	var patterns []gitignore.Pattern
 	for _, file := range t.ignores {

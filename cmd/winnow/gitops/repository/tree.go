@@ -27,6 +27,8 @@ type Tree struct {
 	Dirs    map[string][]string
 	objects *Objects
 	ignores []ignoreFile
+	// artifacts are the results of Artifact: matching all files takes long, and the clusters share them.
+	artifacts map[string]*Tree
 }
 
 // Tree returns the tree of a commit. Its files are read from objects until these are closed.
@@ -112,6 +114,7 @@ func (t *Tree) With(contents map[string][]byte) *Tree {
 		file := Blob{ID: fmt.Sprintf("edited %x", sha256.Sum256(content)), Size: int64(len(content))}
 		t.objects.contents[file.ID], edited.Files[name] = content, file
 	}
+	edited.artifacts = nil
 	edited.list()
 	return &edited
 }
