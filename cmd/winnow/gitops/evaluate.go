@@ -45,6 +45,9 @@ func (c *comparer) evaluate(ctx context.Context, dir string, alone *overlay) err
 		side.state.addUnbuilt(side.walk.order)
 	}
 	r := reporter{base: base, head: head, alone: alone, out: c.out}
+	if err := r.between(ctx); err != nil {
+		return err
+	}
 	r.report()
 	return nil
 }

@@ -63,6 +63,10 @@ func TestTheRootOfAClusterIsBuiltAsItsSourceHasIt(t *testing.T) {
 		{"has patterns in a link", with(root(""), "patterns", "s.yaml\n"), map[string]string{".sourceignore": "-> patterns"}, nil, nil, ""},
 		{"has patterns in files that are not checked out", root("  sparseCheckout: [clusters]\n"), map[string]string{".sourceignore": "s.yaml\n"}, nil, []string{"x"}, ""},
 		{"leaves out what does not build", with(root(ignoring("broken.yaml")), "clusters/p/broken.yaml", "a: [\n"), map[string]string{selection: selectionOf("y")}, nil, []string{"y"}, ""},
+		{"ignores other files, and has them elsewhere", root(ignoring("/clusters/p/off/")), map[string]string{hidden: selectionOf("x"), file: synced("")}, []string{selection}, []string{"x"},
+			"clusters/p: the GitRepository flux-system/flux-system leaves out other files, but gets the newer commit before it does: " +
+				"Flux deletes, and makes again, what that lacks: CatalogSelection flux-system/x"},
+		{"ignores other files, and has new ones", root(ignoring("/clusters/p/off/")), map[string]string{hidden: selectionOf("y"), file: synced("")}, nil, []string{"x", "y"}, ""},
 		{"of a FluxInstance ignores by a patch", instance(`[{"op": "add", "path": "/spec/ignore", "value": "/clusters/p/off/"}]`), map[string]string{hidden: selectionOf("x")},
 			[]string{selection}, nil, ""},
 		{"of a FluxInstance has a patch that cannot be", instance(`[{"op": "remove", "path": "/spec/ignore"}]`), map[string]string{selection: selectionOf("y")}, nil, []string{"y"}, ""},
