@@ -12,8 +12,9 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// between reports objects that both commits have, and that the cluster lacks in between: a source gets the newer commit by the
-// fields on files that it has in the older one, before Flux applies the newer ones.
+// between reports objects that both commits have, and that the cluster lacks, or has in a third state, in between: Flux gets the
+// newer commit by the fields on files that its source has in the older one, and the root, which applies itself, builds it with
+// its former fields.
 func (r reporter) between(ctx context.Context) error {
 	for _, after := range r.head.order {
 		before := r.base.nodes[after.name]
@@ -21,31 +22,44 @@ func (r reporter) between(ctx context.Context) error {
 			continue
 		}
 		older, newer := r.base.source(before), r.head.source(after)
-		if older == nil || newer == nil || reflect.DeepEqual(filterOf(older), filterOf(newer)) {
+		filters := older != nil && newer != nil && !reflect.DeepEqual(filterOf(older), filterOf(newer))
+		itself := after.name == "" && len(r.base.roots) > 0 && before.Transforms() != after.Transforms()
+		if !filters && !itself {
 			continue
 		}
 		passing, err := r.passing(ctx, before, older)
 		if err != nil {
 			return err
 		}
-		var gone []string
-		for _, o := range before.objects {
-			is := func(other manifest.Object) bool { return isSame(o, other) }
-			if passing.outcome == evaluated && slices.ContainsFunc(after.objects, is) && !slices.ContainsFunc(passing.objects, is) {
-				gone = append(gone, o.GetKind()+" "+nameOf(o.Unstructured))
+		if passing.outcome != evaluated {
+			if itself {
+				r.unknown("%s is built as before the change first, and cannot: the cluster follows Git no more: %s", after.label(), passing.reason)
 			}
+			continue
 		}
-		if len(gone) > 0 {
-			r.unknown("the %s %s leaves out other files, but gets the newer commit before it does: Flux deletes, and makes again, what that lacks: %s; "+
-				"move the files in a commit of their own", after.Spec.SourceRef.Kind, manifest.NameOf(after.Source()), excerpt.Names(gone, maxListed))
+		if lost := lostBetween(before.objects, passing.objects, after.objects); len(lost) > 0 {
+			r.unknown("%s is built as before the change first, in which these are gone or have another state: %s; move the files, or rename variables, in a commit of their own",
+				after.label(), excerpt.Names(lost, maxListed))
 		}
 	}
 	return nil
 }
 
+// lostBetween returns the objects of both commits that are not among the ones in between, in either state.
+func lostBetween(before, passing, after []manifest.Object) (lost []string) {
+	for _, o := range before {
+		is := func(other manifest.Object) bool { return isSame(o, other) }
+		to, in := slices.IndexFunc(after, is), slices.IndexFunc(passing, is)
+		if to >= 0 && (in < 0 || passing[in].Digest() != o.Digest() && passing[in].Digest() != after[to].Digest()) {
+			lost = append(lost, o.GetKind()+" "+nameOf(o.Unstructured))
+		}
+	}
+	return lost
+}
+
 // passing builds a node of the base from the files of the newer commit that its source leaves.
 func (r reporter) passing(ctx context.Context, before *node, source *manifest.Object) (*node, error) {
-	files := r.head.tree.Artifact(filterOf(source))
+	files := r.head.artifact(source)
 	n := &node{Kustomization: before.Kustomization, cluster: before.cluster, name: before.name, dir: before.dir, vars: before.vars}
 	n.closure = inputs.NewClosure(files, n.dir, n.Components(files, n.dir))
 	n.state = n.inputs()

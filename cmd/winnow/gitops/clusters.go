@@ -38,8 +38,8 @@ func (w fileKustomization) applies(t *repository.Tree, file string) bool {
 	return !w.foreign && t.IsDir(w.path) && repository.Contains(w.path, file)
 }
 
-// clusters maps the directory of a cluster to the sync of its FluxInstance; nil for none.
-type clusters map[string]*manifest.Sync
+// clusters maps the directory of a cluster to the syncs of its FluxInstances, of which there may be none.
+type clusters map[string][]*manifest.Sync
 
 // dirs returns the directories, sorted, without those below others.
 func (c clusters) dirs() []string { return outermost(slices.Sorted(maps.Keys(c))) }
@@ -61,7 +61,7 @@ func clustersIn(self repository.Identity, t *repository.Tree, name string) clust
 	for _, w := range kustomizationsIn(self, t, slices.Sorted(maps.Keys(files))) {
 		switch {
 		case w.sync != nil && t.IsDir(w.path):
-			found[w.path] = w.sync
+			found[w.path] = append(found[w.path], w.sync)
 		case w.applies(t, w.file):
 			if _, known := found[w.path]; !known {
 				found[w.path] = nil
@@ -161,7 +161,7 @@ func isForeign(own map[string]bool, ref, path string, recognizes bool) bool {
 
 // leading returns the objects of a file that may have Kustomizations or sources.
 func leading(t *repository.Tree, file string) []*unstructured.Unstructured {
-	if !repository.IsYAML(file) || !t.IsFile(file) || t.Files[file].Size > maxScanned {
+	if !t.IsFile(file) {
 		return nil
 	}
 	content, err := t.Read(file)

@@ -44,7 +44,7 @@ func Compare(ctx context.Context, base, head string, options Options) (*Comparis
 		return nil, err
 	}
 	c := &comparer{
-		base: older, head: newer.With(options.Edits), self: self, builds: building.NewBuilder(), out: &Comparison{}, syncs: [2]clusters{{}, {}},
+		base: older, head: newer.With(options.Edits), self: self, builds: building.NewBuilder(), out: &Comparison{}, syncs: [2]map[string]*manifest.Sync{{}, {}},
 	}
 	out, err := c.compare(ctx, options)
 	if err != nil {
@@ -59,8 +59,12 @@ func Compare(ctx context.Context, base, head string, options Options) (*Comparis
 }
 
 func (c *comparer) compare(ctx context.Context, options Options) (*Comparison, error) {
-	dirs, paths := c.findClusters(options)
-	for _, dir := range dirs {
+	found, paths := c.findClusters(options)
+	outer := append(found[0].dirs(), found[1].dirs()...)
+	for _, dir := range namesIn(found[0], found[1]) {
+		if !slices.Contains(outer, dir) && c.isPart(dir) {
+			continue
+		}
 		if err := c.evaluate(ctx, dir, nil); err != nil {
 			return nil, err
 		}
@@ -89,11 +93,10 @@ func (c *comparer) compare(ctx context.Context, options Options) (*Comparison, e
 	return c.out, c.collectOutside(options)
 }
 
-// findClusters returns the directories of the clusters that either commit has at the paths, sorted, and the paths that have
-// some. It reports submodules, and a FluxInstance that applies a cluster in another way.
-func (c *comparer) findClusters(options Options) (dirs []string, paths map[string]bool) {
-	paths = map[string]bool{}
-	found := [2]clusters{{}, {}}
+// findClusters returns the clusters of both commits at the paths, and the paths that have some. It reports submodules, and a
+// FluxInstance that applies a cluster in another way.
+func (c *comparer) findClusters(options Options) (found [2]clusters, paths map[string]bool) {
+	found, paths = [2]clusters{{}, {}}, map[string]bool{}
 	for _, name := range options.Paths {
 		if !c.base.Exists(name) && !c.head.Exists(name) {
 			c.out.Missing = append(c.out.Missing, name)
@@ -102,23 +105,38 @@ func (c *comparer) findClusters(options Options) (dirs []string, paths map[strin
 			c.out.Unknown = append(c.out.Unknown, name+" is in a submodule, whose files are not read here")
 		}
 		for i, t := range []*repository.Tree{c.base, c.head} {
-			for dir, sync := range clustersIn(c.self, t, name) {
+			for dir, syncs := range clustersIn(c.self, t, name) {
 				paths[name] = true
-				found[i][dir] = nil
-				if sync != nil {
-					c.syncs[i][dir] = sync
-				}
+				found[i][dir] = syncs
 			}
 		}
 	}
-	for _, dir := range slices.Sorted(maps.Keys(c.syncs[0])) {
-		if after := c.syncs[1][dir]; after == nil || after.Digest() != c.syncs[0][dir].Digest() {
+	for _, dir := range namesIn(found[0], found[1]) {
+		before, after := found[0][dir], found[1][dir]
+		c.syncs[0][dir], c.syncs[1][dir] = first(before, after), first(after, before)
+		if len(before) > 0 && !slices.EqualFunc(before, after, func(a, b *manifest.Sync) bool { return a.Digest() == b.Digest() }) {
 			c.out.Unknown = append(c.out.Unknown, dir+": its FluxInstance differs in spec.sync, or in patches of it: what applies these is not known")
 		}
 	}
-	dirs = append(found[0].dirs(), found[1].dirs()...)
-	slices.Sort(dirs)
-	return slices.Compact(dirs), paths
+	return found, paths
+}
+
+// first returns the first item of the first list that has one, or nil.
+func first(lists ...[]*manifest.Sync) *manifest.Sync {
+	for _, all := range lists {
+		if len(all) > 0 {
+			return all[0]
+		}
+	}
+	return nil
+}
+
+// isPart reports whether a directory is below one that was evaluated, and that is built of files in it.
+func (c *comparer) isPart(dir string) bool {
+	return slices.ContainsFunc(c.evaluated, func(e evaluation) bool {
+		within := func(file string) bool { return repository.Contains(dir, file) }
+		return repository.Contains(e.dir, dir) && slices.ContainsFunc(slices.Collect(maps.Keys(e.files)), within)
+	})
 }
 
 // files reads the files that nothing builds.

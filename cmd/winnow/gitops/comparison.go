@@ -108,8 +108,8 @@ type comparer struct {
 	out        *Comparison
 	// evaluated are the clusters and the overlays that were evaluated.
 	evaluated []evaluation
-	// syncs are the syncs of both commits. The objects of the cluster need not include their FluxInstances.
-	syncs [2]clusters
+	// syncs are the ones of the clusters in both commits. The objects of a cluster need not include its FluxInstance.
+	syncs [2]map[string]*manifest.Sync
 }
 
 // isApplied reports whether the Kustomizations of a cluster are built from a file, and isBuilt whether these or an

@@ -3,7 +3,6 @@
 package gitops
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -14,11 +13,11 @@ import (
 
 // evaluate evaluates a cluster in both commits, or an overlay, which is nil for a cluster.
 func (c *comparer) evaluate(ctx context.Context, dir string, alone *overlay) error {
-	base := &walk{cluster: dir, tree: c.base, self: c.self, builds: c.builds, sync: cmp.Or(c.syncs[0][dir], c.syncs[1][dir])}
+	base := &walk{cluster: dir, tree: c.base, self: c.self, builds: c.builds, sync: c.syncs[0][dir]}
 	if err := base.run(ctx); err != nil {
 		return err
 	}
-	head := &walk{cluster: dir, tree: c.head, self: c.self, builds: c.builds, sync: cmp.Or(c.syncs[1][dir], c.syncs[0][dir]), older: base}
+	head := &walk{cluster: dir, tree: c.head, self: c.self, builds: c.builds, sync: c.syncs[1][dir], older: base}
 	if err := head.run(ctx); err != nil {
 		return err
 	}

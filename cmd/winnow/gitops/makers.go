@@ -45,9 +45,11 @@ func (r reporter) makers() {
 func (w *walk) makers() map[string]maker {
 	found, sets := map[string]maker{}, []string{}
 	leading := false
+	variables := w.missingVariables()
 	for _, o := range w.objects() {
 		name := o.GetKind() + " " + nameOf(o.Unstructured)
-		made := maker{o.Digest(), manifest.MayMakeSelections([]byte(manifest.YAMLOf(o.Object["spec"]))), o.Lost != ""}
+		spec := []byte(manifest.YAMLOf(o.Object["spec"]))
+		made := maker{o.Digest(), manifest.MayMakeSelections(spec) || manifest.Mentions(spec, variables...), o.Lost != ""}
 		switch {
 		case o.Group() == manifest.OperatorGroup && strings.HasPrefix(o.GetKind(), "ResourceSet"):
 			found[name], sets, leading = made, append(sets, name), leading || made.leads
@@ -60,6 +62,18 @@ func (w *walk) makers() map[string]maker {
 		found[name] = maker{found[name].state, leading, found[name].lost}
 	}
 	return found
+}
+
+// missingVariables returns the names of ConfigMaps and Secrets that Kustomizations have variables of, and that are not there.
+func (w *walk) missingVariables() (names []string) {
+	for _, n := range w.order {
+		for _, ref := range n.References() {
+			if w.find(n.cluster, "", ref.Kind, types.NamespacedName{Namespace: n.Object.GetNamespace(), Name: ref.Name}) == nil {
+				names = append(names, ref.Name)
+			}
+		}
+	}
+	return names
 }
 
 // addChart adds to a HelmRelease the files of this repository that its chart has, and the objects with its values.

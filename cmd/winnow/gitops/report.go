@@ -6,10 +6,12 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
@@ -165,7 +167,11 @@ func (r reporter) roots() {
 		isRoot := func(other root) bool { return nameOf(other.Object) == name }
 		after := r.head.nodes[name]
 		external := after != nil && after.outcome == external && after.Path() == k.Path() && after.Spec.KubeConfig == nil // which is reported
-		if r.head.nodes[""].outcome == failed || external || slices.ContainsFunc(r.head.roots, isRoot) {
+		if i := slices.IndexFunc(r.head.roots, isRoot); i >= 0 {
+			r.stops(k, r.head.roots[i])
+			continue
+		}
+		if r.head.nodes[""].outcome == failed || external {
 			continue
 		}
 		if !r.head.whole().IsDir(r.head.cluster) {
@@ -174,6 +180,29 @@ func (r reporter) roots() {
 		}
 		r.unknown("the Kustomization %s, which applies this directory, is renamed or removed, or has another path or a kubeConfig: "+
 			"Flux deletes all that it has applied, or follows Git no more", name)
+	}
+}
+
+// stops reports fields of a root and its source that may end that the cluster follows Git, and are not evaluated.
+func (r reporter) stops(before, after root) {
+	var differing []string
+	compare := func(older, newer *unstructured.Unstructured, fields ...string) {
+		for _, field := range fields {
+			was, _, _ := unstructured.NestedFieldNoCopy(older.Object, "spec", field)
+			is, _, _ := unstructured.NestedFieldNoCopy(newer.Object, "spec", field)
+			if resumed := field == "suspend" && is != true; !resumed && !reflect.DeepEqual(was, is) {
+				differing = append(differing, "spec."+field)
+			}
+		}
+	}
+	compare(before.Object, after.Object, "suspend", "dependsOn", "serviceAccountName", "decryption")
+	older, newer := r.base.source(&node{Kustomization: before.Kustomization, cluster: r.base.cluster}), r.head.source(&node{Kustomization: after.Kustomization, cluster: r.head.cluster})
+	if older != nil && newer != nil {
+		compare(older.Unstructured, newer.Unstructured, "suspend", "secretRef", "verify", "provider", "proxySecretRef", "serviceAccountName", "certSecretRef")
+	}
+	if len(differing) > 0 {
+		r.unknown("the Kustomization %s, which applies this directory, or its source, differs in %s: whether the cluster follows Git from then on is known there only",
+			nameOf(after.Object), strings.Join(differing, ", "))
 	}
 }
 

@@ -14,16 +14,59 @@ import (
 // run evaluates all Kustomizations that are reachable from the directory of the cluster.
 func (w *walk) run(ctx context.Context) error {
 	w.nodes, w.recognized = map[string]*node{}, map[string]string{}
-	if w.sync != nil {
-		var err error
-		if w.synced, err = w.builds.BuildSync(ctx, w.tree, w.sync); err != nil {
-			w.synced = []manifest.Object{{Unstructured: w.sync.Source, Unknown: []string{"the patches of its FluxInstance: " + err.Error()}}}
-		}
-	}
+	w.setSync(ctx, w.sync)
 	if err := w.evaluateRoot(ctx); err != nil {
 		return err
 	}
-	return w.follow(ctx)
+	if err := w.follow(ctx); err != nil {
+		return err
+	}
+	const rounds = 4 // what has variables may have those of others
+	for range rounds {
+		changed, err := w.evaluateAgain(ctx)
+		if err != nil || !changed {
+			return err
+		}
+	}
+	return nil
+}
+
+// evaluateAgain builds the nodes whose variables have become known since they were built. It reports whether there were any.
+func (w *walk) evaluateAgain(ctx context.Context) (changed bool, err error) {
+	for _, n := range slices.Clone(w.order) {
+		if n.outcome != evaluated || len(n.References()) == 0 {
+			continue
+		}
+		if vars := building.NewVariables(n.Kustomization, w.finder(n.cluster)); vars.Digest() != n.vars.Digest() {
+			changed, n.vars = true, vars
+			n.state = n.inputs()
+			if err := w.build(ctx, n, n.closure.Tree); err != nil {
+				return false, err
+			}
+		}
+	}
+	return changed, w.follow(ctx)
+}
+
+// setSync sets the sync of the FluxInstance, nil for none, and its objects.
+func (w *walk) setSync(ctx context.Context, sync *manifest.Sync) {
+	if w.sync, w.synced = sync, nil; sync == nil {
+		return
+	}
+	var err error
+	if w.synced, err = w.builds.BuildSync(ctx, w.tree, sync); err != nil {
+		w.synced = []manifest.Object{{Unstructured: sync.Source, Unknown: []string{"the patches of its FluxInstance: " + err.Error()}}}
+	}
+}
+
+// findSync returns the sync of a FluxInstance among objects, which may be another one than in its file; nil for none.
+func findSync(objects []manifest.Object) *manifest.Sync {
+	for _, o := range objects {
+		if sync := manifest.SyncOf(o.Unstructured); sync != nil {
+			return sync
+		}
+	}
+	return nil
 }
 
 // evaluateRoot evaluates the directory of the cluster, with the fields and the source of the Kustomization in it that applies
@@ -49,11 +92,15 @@ func (w *walk) evaluateRoot(ctx context.Context) error {
 			}
 			return w.keepObjects(n)
 		}
-		w.roots = w.findRoots(n, n.objects)
 		settled := true
+		if sync := findSync(n.objects); sync != nil && (w.sync == nil || sync.Digest() != w.sync.Digest()) {
+			w.setSync(ctx, sync)
+			settled = false
+		}
+		w.roots = w.findRoots(n, n.objects)
 		if len(w.roots) > 0 {
 			root := w.roots[0]
-			settled = root.Transforms() == n.Transforms() && root.files == from
+			settled = settled && root.Transforms() == n.Transforms() && root.files == from
 			n.Kustomization, from = root.Kustomization, root.files
 		}
 		if settled {

@@ -64,8 +64,7 @@ func TestTheRootOfAClusterIsBuiltAsItsSourceHasIt(t *testing.T) {
 		{"has patterns in files that are not checked out", root("  sparseCheckout: [clusters]\n"), map[string]string{".sourceignore": "s.yaml\n"}, nil, []string{"x"}, ""},
 		{"leaves out what does not build", with(root(ignoring("broken.yaml")), "clusters/p/broken.yaml", "a: [\n"), map[string]string{selection: selectionOf("y")}, nil, []string{"y"}, ""},
 		{"ignores other files, and has them elsewhere", root(ignoring("/clusters/p/off/")), map[string]string{hidden: selectionOf("x"), file: synced("")}, []string{selection}, []string{"x"},
-			"clusters/p: the GitRepository flux-system/flux-system leaves out other files, but gets the newer commit before it does: " +
-				"Flux deletes, and makes again, what that lacks: CatalogSelection flux-system/x"},
+			"clusters/p: the directory is built as before the change first, in which these are gone or have another state: CatalogSelection flux-system/x; "},
 		{"ignores other files, and has new ones", root(ignoring("/clusters/p/off/")), map[string]string{hidden: selectionOf("y"), file: synced("")}, nil, []string{"x", "y"}, ""},
 		{"of a FluxInstance ignores by a patch", instance(`[{"op": "add", "path": "/spec/ignore", "value": "/clusters/p/off/"}]`), map[string]string{hidden: selectionOf("x")},
 			[]string{selection}, nil, ""},

@@ -20,12 +20,24 @@ import (
 func (w *walk) resolve(m manifest.Ref) (*repository.Tree, string, error) {
 	source := w.find(m.Cluster, m.Group, m.Kind, m.Name)
 	name := m.Kind + " " + manifest.NameOf(m.Name)
-	if dir, found := w.self.Find(m.Name); found && (source == nil || len(manifest.StringAt(source.Unstructured, "spec", "ignore")) <= maxIgnore) {
-		w.recognized[name] = "--repository says so"
-		return w.artifact(source), dir, nil
+	dir, because, err := w.recognize(m, source, name)
+	if err == nil && source != nil {
+		err = w.checkFiles(source, name)
 	}
-	no := func(here bool, format string, args ...any) (*repository.Tree, string, error) {
-		return nil, "", &elsewhere{fmt.Sprintf(format, args...), here, here}
+	if err != nil {
+		return nil, "", err
+	}
+	w.recognized[name] = because
+	return w.artifact(source), dir, nil
+}
+
+// recognize returns the directory of this repository that a source has, nil for one that is not there, and why it is this one.
+func (w *walk) recognize(m manifest.Ref, source *manifest.Object, name string) (dir, because string, err error) {
+	if dir, found := w.self.Find(m.Name); found {
+		return dir, "--repository says so", nil
+	}
+	no := func(here bool, format string, args ...any) (string, string, error) {
+		return "", "", &elsewhere{fmt.Sprintf(format, args...), here, here}
 	}
 	switch {
 	case m.Kind == sourcev1.ExternalArtifactKind:
@@ -34,8 +46,6 @@ func (w *walk) resolve(m manifest.Ref) (*repository.Tree, string, error) {
 		return no(true, "%s is not in this repository", name)
 	case m.Kind != sourcev1.GitRepositoryKind:
 		return no(!w.recognizes(), "its source is the %s%s", name, following(source))
-	case len(manifest.StringAt(source.Unstructured, "spec", "ignore")) > maxIgnore:
-		return no(true, "%s has more than %d bytes in spec.ignore", name, maxIgnore)
 	case len(source.Unknown) > 0:
 		return no(true, "its source is the %s: %s", name, strings.Join(source.Unknown, "; "))
 	}
@@ -47,16 +57,24 @@ func (w *walk) resolve(m manifest.Ref) (*repository.Tree, string, error) {
 	if pin := pinOf(source); pin != "" {
 		return no(false, "%s stays at ref.%s, whatever is committed", name, pin)
 	}
-	if len(manifest.StringsAt(source.Unstructured, "spec", "include")) > 0 {
-		return nil, "", &elsewhere{reason: name + " has spec.include, which is not evaluated here", here: true}
+	return ".", "the remote " + remote + " has its url", nil
+}
+
+// checkFiles returns an elsewhere for a source of this repository whose files are not known.
+func (w *walk) checkFiles(source *manifest.Object, name string) error {
+	filter := filterOf(source)
+	switch {
+	case len(filter.Ignore) > maxIgnore:
+		return &elsewhere{reason: fmt.Sprintf("%s has more than %d bytes in spec.ignore", name, maxIgnore), here: true}
+	case len(manifest.StringsAt(source.Unstructured, "spec", "include")) > 0:
+		return &elsewhere{reason: name + " has spec.include, which is not evaluated here", here: true}
 	}
-	for _, dir := range filterOf(source).Sparse {
+	for _, dir := range filter.Sparse {
 		if !w.tree.Exists(repository.CleanPath(dir)) {
-			return no(false, "%s has %s in spec.sparseCheckout, which the commit lacks: the artifact of an earlier one stays", name, dir)
+			return &elsewhere{reason: fmt.Sprintf("%s has %s in spec.sparseCheckout, which the commit lacks: the artifact of an earlier one stays", name, dir)}
 		}
 	}
-	w.recognized[name] = "the remote " + remote + " has its url"
-	return w.artifact(source), ".", nil
+	return nil
 }
 
 // following returns that an OCIRepository follows a tag, as the end of a sentence; empty for one with a digest.

@@ -115,9 +115,9 @@ func (w *walk) sources() []manifest.Ref {
 	return all
 }
 
-// isBuilt reports whether a node is built from a file.
+// isBuilt reports whether a node is built from a file, and not as the text of a generator.
 func (w *walk) isBuilt(file string) bool {
 	return slices.ContainsFunc(w.order, func(n *node) bool {
-		return (n.outcome == evaluated || n.outcome == skipped) && n.closure != nil && n.closure.Files[file] != ""
+		return (n.outcome == evaluated || n.outcome == skipped) && n.closure != nil && n.closure.Files[file] != "" && !n.closure.Texts[file]
 	})
 }

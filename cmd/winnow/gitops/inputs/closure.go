@@ -28,6 +28,8 @@ type Closure struct {
 	// Files maps each referenced path to the identifier of the blob, or to the reason why there is
 	// none.
 	Files map[string]string
+	// Texts has the files among them whose content generators put into ConfigMaps and Secrets.
+	Texts map[string]bool
 	// Remotes are resources outside of the tree, sorted. The build leaves them out.
 	Remotes []string
 	// Missing are the values of fields that name other files outside of the tree.
@@ -57,7 +59,7 @@ type visit struct {
 
 // NewClosure computes the closure of a directory and of the components of the Kustomization.
 func NewClosure(t *repository.Tree, dir string, components []string) *Closure {
-	c := &Closure{Tree: t, Files: map[string]string{}, Edited: map[string][]byte{}, visited: map[string]*visit{}}
+	c := &Closure{Tree: t, Files: map[string]string{}, Texts: map[string]bool{}, Edited: map[string][]byte{}, visited: map[string]*visit{}}
 	top := c.directory(dir)
 	for _, component := range components {
 		top.transforms = append(top.transforms, c.component(dir, entry{component, "components", asComponent}).transforms...)
@@ -194,6 +196,9 @@ func (c *Closure) kustomization(found *visit, dir, file string) {
 			found.remote = found.remote || component.remote
 		case asFile:
 			own = append(own, c.loadFile(dir, file, e))
+			if strings.HasSuffix(e.field, "Generator") {
+				c.Texts[path.Join(dir, e.value)] = true
+			}
 		case asPlugin:
 			own = append(own, c.plugin(dir, file, e))
 		}

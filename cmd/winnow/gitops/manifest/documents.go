@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 )
@@ -51,7 +52,7 @@ var selectionPattern = regexp.MustCompile(`catalog\.winnow\.dev/|kustomize\.tool
 
 // MayMakeSelections reports whether content from which objects are made in the cluster has a group that matters.
 func MayMakeSelections(content []byte) bool {
-	return MayLeadToSelection(content) || Mentions(content, SourceGroup)
+	return MayLeadToSelection(content) || Mentions(content, SourceGroup, v1alpha1.CatalogSelectionKind)
 }
 
 // MayLeadToSelection reports whether content may lead to a CatalogSelection, directly or by another Kustomization.

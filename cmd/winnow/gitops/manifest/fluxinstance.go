@@ -68,7 +68,7 @@ func syncPatches(o *unstructured.Unstructured) []any {
 		kinds, err := pattern.Compile("^(?:" + kind + ")$")
 		others := kind != "" && err == nil || kind == "" && strings.Contains(patch, "kind:")
 		for _, synced := range []string{kustomizev1.KustomizationKind, sourcev1.GitRepositoryKind, sourcev1.OCIRepositoryKind, sourcev1.BucketKind} {
-			others = others && (kind == "" || !kinds.MatchString(synced)) && (kind != "" || !strings.Contains(patch, synced))
+			others = others && (kind == "" || !kinds.MatchString(synced)) && (kind != "" || !Mentions([]byte(patch), synced))
 		}
 		if !others {
 			all = append(all, one)

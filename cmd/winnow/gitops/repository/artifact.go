@@ -37,28 +37,16 @@ type ignoreFile struct {
 }
 
 // readIgnores reads the files .sourceignore in the order of source-controller: a directory before those below it. Later
-// patterns win. links are the symbolic links of this name.
+// patterns win. links are the symbolic links.
 func (t *Tree) readIgnores(links map[string]Blob) error {
-	names := slices.Collect(maps.Keys(links))
-	for name := range t.Files {
-		if path.Base(name) == sourceignore.IgnoreFile {
-			names = append(names, name)
-		}
-	}
+	names := slices.AppendSeq(slices.Collect(maps.Keys(links)), maps.Keys(t.Files))
+	names = slices.DeleteFunc(names, func(name string) bool { return path.Base(name) != sourceignore.IgnoreFile })
 	slices.SortFunc(names, func(a, b string) int { return slices.Compare(segments(path.Dir(a)), segments(path.Dir(b))) })
 	total := 0
 	for _, name := range names {
-		target := name
-		for range maxLinks {
-			link, found := links[target]
-			if !found {
-				break
-			}
-			content, err := t.objects.read(link)
-			if err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-			target = path.Join(path.Dir(target), string(content))
+		target, err := t.follow(name, links)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
 		if !t.IsFile(target) {
 			continue
@@ -74,6 +62,31 @@ func (t *Tree) readIgnores(links map[string]Blob) error {
 		t.ignores = append(t.ignores, ignoreFile{name, target, found})
 	}
 	return nil
+}
+
+// follow returns the path that a path leads to by links, at most maxLinks of them; empty for one outside of the tree.
+func (t *Tree) follow(name string, links map[string]Blob) (string, error) {
+	for range maxLinks {
+		at, rest := "", name
+		link, found := Blob{}, false
+		for rest != "" && !found {
+			var next string
+			next, rest, _ = strings.Cut(rest, "/")
+			at = path.Join(at, next)
+			link, found = links[at]
+		}
+		if !found {
+			return name, nil
+		}
+		content, err := t.objects.read(link)
+		if err != nil {
+			return "", err
+		}
+		if name = path.Join(path.Dir(at), string(content), rest); path.IsAbs(string(content)) || strings.HasPrefix(name, "..") {
+			return "", nil
+		}
+	}
+	return "", nil
 }
 
 // Artifact returns the files and directories that the artifact of a source has, by the rules of source-controller: it excludes

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/fluxcd/pkg/sourceignore"
 )
 
 // Tree has the files of a commit, without symbolic links, which Flux leaves out of artifacts.
@@ -49,8 +47,7 @@ func (g Git) Tree(ctx context.Context, commit string, objects *Objects) (*Tree, 
 	return t, nil
 }
 
-// add parses a line of ls-tree. It adds files (mode 100...) and submodules, and to links those of the name .sourceignore: Flux
-// leaves other symbolic links out.
+// add parses a line of ls-tree. It adds files (mode 100...) and submodules, and to links the symbolic links.
 func (t *Tree) add(line string, links map[string]Blob) {
 	head, name, _ := strings.Cut(line, "\t")
 	fields := strings.Fields(head)
@@ -63,7 +60,7 @@ func (t *Tree) add(line string, links map[string]Blob) {
 		t.Modules[name] = fields[2]
 	case fields[1] == "blob" && strings.HasPrefix(fields[0], "100") && err == nil:
 		t.Files[name] = Blob{ID: fields[2], Size: size}
-	case fields[0] == "120000" && path.Base(name) == sourceignore.IgnoreFile && err == nil:
+	case fields[0] == "120000" && err == nil:
 		links[name] = Blob{ID: fields[2], Size: size}
 	}
 }
