@@ -4,6 +4,7 @@ package upgrades
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -44,6 +45,9 @@ func changedClaim(o, newer object) (risks []diff.Risk) {
 	if o.kind == "StatefulSet" {
 		f = field{path: ".spec.volumeClaimTemplates"}
 		remedy = "Keep the templates, or delete the StatefulSet with --cascade=orphan before the upgrade: pods and volumes stay, and the volumes stay as they are."
+		if names := templatesOf(newer); slices.ContainsFunc(templatesOf(o), func(name string) bool { return !slices.Contains(names, name) }) {
+			remedy = "Deleted with --cascade=orphan and made anew, its pods mount empty volumes of the newer templates; the former claims stay, and nothing mounts them. Keep the names of the templates, or copy the data first."
+		}
 	}
 	for _, content := range []map[string]any{from, to} {
 		completeClaims(o, content)

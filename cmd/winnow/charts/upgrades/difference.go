@@ -131,3 +131,25 @@ func isEmpty(v any) bool {
 
 // splitPath returns the keys of a dotted path that begins with a dot.
 func splitPath(path string) []string { return strings.Split(path[1:], ".") }
+
+// templatesOf returns the names of the templates of claims of a StatefulSet.
+func templatesOf(o object) (names []string) {
+	if isKind(o, "apps", "StatefulSet") {
+		for _, template := range mapsIn(value(o.content, "spec", "volumeClaimTemplates")) {
+			name, _, _ := unstructured.NestedString(template, "metadata", "name")
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// mapsIn returns the items of a list that are mappings.
+func mapsIn(list any) (found []map[string]any) {
+	items, _ := list.([]any)
+	for _, item := range items {
+		if one, ok := item.(map[string]any); ok {
+			found = append(found, one)
+		}
+	}
+	return found
+}

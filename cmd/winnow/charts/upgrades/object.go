@@ -15,6 +15,12 @@ import (
 // secretKind is the kind of which no data is shown.
 const secretKind = "Secret"
 
+// Annotations of hooks, which Helm reads of a document, and not of the items of a list.
+const (
+	hookAnnotation   = "helm.sh/hook"
+	policyAnnotation = "helm.sh/hook-delete-policy"
+)
+
 // identity is what Helm and the API server know an object by. The version of its API is no part of it.
 type identity struct{ group, kind, namespace, name string }
 
@@ -36,6 +42,8 @@ type object struct {
 	// manifest that has it, and prefix of the paths of its fields there, which is that of a list.
 	manifest *rendering.Manifest
 	prefix   string
+	// hook and policy are the annotations of the hook that it is of; empty for an object of a release.
+	hook, policy string
 }
 
 // inCRDs reports whether it is of a directory crds, which Helm installs once, and never upgrades or deletes.

@@ -29,6 +29,8 @@ const (
 // sides are the objects before and after.
 type sides struct {
 	from, to objects
+	// hooksFrom and hooksTo are the objects of hooks.
+	hooksFrom, hooksTo objects
 	// before and after are what is searched for images.
 	before, after []rendering.Manifest
 }
@@ -37,13 +39,13 @@ type sides struct {
 func readSides(before, after []rendering.Manifest, namespace string) (s sides, problems []string) {
 	from, problems := read(before, namespace)
 	to, more := read(after, namespace)
-	return sides{from.all, to.all, from.searched, to.searched}, append(problems, more...)
+	return sides{from.all, to.all, from.hooks, to.hooks, from.searched, to.searched}, append(problems, more...)
 }
 
 // read returns the objects of the manifests. A problem is a manifest that cannot be read or compared, or an object that is there
 // twice.
 func read(manifests []rendering.Manifest, namespace string) (r *reader, problems []string) {
-	r = &reader{all: objects{}, namespace: namespace}
+	r = &reader{all: objects{}, hooks: objects{}, namespace: namespace}
 	for i := range manifests {
 		m := &manifests[i]
 		path := excerpt.To(m.Path, 200)
@@ -70,8 +72,8 @@ func unquoted(m *rendering.Manifest, err error) error {
 
 // reader reads the objects of a side.
 type reader struct {
-	all       objects
-	namespace string
+	all, hooks objects
+	namespace  string
 	// kept is the number of values of the objects.
 	kept int
 	// twice are the objects that are there twice: of two, either may break something.
@@ -103,20 +105,23 @@ func (r *reader) add(m *rendering.Manifest) error {
 		documents = append(documents, content)
 	}
 	for _, content := range documents {
-		isHook := object{content: content}.annotation("helm.sh/hook") != ""
-		r.put(object{content: content, manifest: m}, isHook, len(documents) == 1 && len(problems) == 0)
+		o := object{content: content, manifest: m}
+		o.hook, o.policy = o.annotation(hookAnnotation), o.annotation(policyAnnotation)
+		r.put(o, len(documents) == 1 && len(problems) == 0)
 	}
 	return errors.Join(problems...)
 }
 
 // put adds an object, or the objects of a list, which Helm takes out of it, whatever its kind is. Only a document is a hook. One
 // without a name gets one of the API server, and is another one each time. alone reports that the manifest has nothing else.
-func (r *reader) put(o object, isHook, alone bool) {
+func (r *reader) put(o object, alone bool) {
 	if items, isList := o.content["items"].([]any); isList {
 		for i, item := range items {
 			if content, ok := item.(map[string]any); ok {
 				completeItem(content, o.content)
-				r.put(object{content: content, manifest: o.manifest, prefix: fmt.Sprintf("%s.items[%d]", o.prefix, i)}, isHook, false)
+				item := o
+				item.content, item.prefix = content, fmt.Sprintf("%s.items[%d]", o.prefix, i)
+				r.put(item, false)
 			}
 		}
 		return
@@ -125,7 +130,11 @@ func (r *reader) put(o object, isHook, alone bool) {
 	if o.kind != secretKind && o.kind != definitionKind.Kind {
 		r.searched = append(r.searched, o.searchable(alone))
 	}
-	if o.kind == "" || o.name == "" || isHook {
+	if o.kind == "" || o.name == "" {
+		return
+	}
+	if o.hook != "" {
+		r.hooks[o.identity] = o
 		return
 	}
 	if _, twice := r.all[o.identity]; twice {

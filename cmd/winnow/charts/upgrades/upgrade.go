@@ -47,10 +47,12 @@ func (u Upgrade) risks(s sides, problems []string) ([]diff.Risk, []string) {
 		o := s.from[key]
 		if newer, stays := s.to[key]; stays {
 			risks = append(risks, changed(o, newer)...)
+			risks = append(risks, unmounted(o, newer, s)...)
 		} else {
 			risks = append(risks, gone(o)...)
 		}
 	}
+	risks = append(risks, s.hooked()...)
 	for _, v := range u.Unread {
 		risks = append(risks, unreadRisk(v))
 	}

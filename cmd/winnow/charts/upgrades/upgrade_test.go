@@ -56,6 +56,23 @@ const (
 
 func TestRisks(t *testing.T) {
 	f := fmt.Sprintf
+	hooked := func(events, policy string) string {
+		return ", annotations: {helm.sh/hook: '" + events + "', helm.sh/hook-delete-policy: '" + policy + "', helm.sh/resource-policy: keep}"
+	}
+	namespace := func(hook string) string { return "{apiVersion: v1, kind: Namespace, metadata: {name: n" + hook + "}}" }
+	keyOf := func(hook string) string { return "{apiVersion: v1, kind: Secret, metadata: {name: key" + hook + "}}" }
+	pods := func(kind, volumes, mounts string) string {
+		template := "{spec: {initContainers: [{name: i}], containers: [{name: a, volumeMounts: [" + mounts + "]}], volumes: [" + volumes + "]}}"
+		if kind == "CronJob" {
+			return "{apiVersion: batch/v1, kind: CronJob, metadata: {name: web}, spec: {jobTemplate: {spec: {template: " + template + "}}}}"
+		}
+		return "{apiVersion: apps/v1, kind: " + kind + ", metadata: {name: web}, spec: {template: " + template + "}}"
+	}
+	const onClaim, onEmpty, onOther = "{name: v, persistentVolumeClaim: {claimName: data}}", "{name: v, emptyDir: {}}", "{name: v, persistentVolumeClaim: {claimName: data-0}}"
+	const at, elsewhere, within = "{name: v, mountPath: /data}", "{name: v, mountPath: /var/data}", "{name: v, mountPath: /data, subPath: a}"
+	templates := func(name string) string {
+		return f(set, "volumeClaimTemplates: [{metadata: {name: "+name+"}, spec: {}}], template: {spec: {containers: [{name: a, volumeMounts: [{name: "+name+", mountPath: /data}]}]}}")
+	}
 	for _, test := range []struct{ name, from, to, want string }{
 		{"nothing is no risk", "", "", ""},
 		{"another number of replicas is none", f(deployment, "apps/v1", "1", "a: b"), f(deployment, "apps/v1", "2", "a: b"), ""},
@@ -79,6 +96,41 @@ func TestRisks(t *testing.T) {
 				"charts/volume-claim PersistentVolumeClaim apps/data spec.storageClassName \"fast\" -> \n"},
 		{"a generated annotation", "# generated: .metadata.annotations.volume.beta.kubernetes.io/storage-class\n" + f(claim, class+" fast}", ""), f(claim, class+" slow}", ""), ""},
 		{"a claim of a hook is no object of the release", f(claim, hook, ""), "", ""},
+		{"a claim of a hook of installations becomes one of upgrades", f(claim, hooked("pre-install", ""), ""), f(claim, hooked("pre-install, Pre-Upgrade", ""), ""),
+			"charts/volume-claim PersistentVolumeClaim apps/data   -> \n"},
+		{"it is deleted after each upgrade", f(claim, hooked("pre-install", ""), ""), f(claim, hooked("post-upgrade", "hook-failed,hook-succeeded"), ""),
+			"charts/volume-claim PersistentVolumeClaim apps/data   -> \n"},
+		{"it is deleted after a failure alone", f(claim, hooked("pre-install", ""), ""), f(claim, hooked("pre-upgrade", "hook-failed"), ""), ""},
+		{"it was one of upgrades already", f(claim, hooked("pre-upgrade", ""), ""), f(claim, hooked("pre-install,pre-upgrade", ""), ""), ""},
+		{"a new claim of a hook of upgrades", "", f(claim, hooked("pre-upgrade", ""), ""), "charts/volume-claim PersistentVolumeClaim apps/data   -> \n"},
+		{"a claim of a hook of deletions", f(claim, hooked("pre-install", ""), ""), f(claim, hooked("post-delete", ""), ""), ""},
+		{"claims of a list that is a hook", "", "{apiVersion: v1, kind: List, metadata: {annotations: {helm.sh/hook: pre-upgrade}}, items: [" + f(claim, "", "") + "]}",
+			"charts/volume-claim PersistentVolumeClaim apps/data   -> \n"},
+		{"a Namespace of a hook of installations becomes one of upgrades", namespace(hooked("pre-install", "")), namespace(hooked("pre-upgrade", "")), "charts/gone Namespace n   -> \n"},
+		{"so does a Secret", keyOf(hooked("pre-install", "")), keyOf(hooked("pre-upgrade", "")), "charts/gone Secret apps/key   -> \n"},
+		{"a new Secret of a hook of upgrades", "", keyOf(hooked("pre-upgrade", "")), ""},
+		{"a definition of a hook is never deleted", f(definition, hooked("pre-install", ""), "Namespaced", v1), f(definition, hooked("pre-upgrade", ""), "Namespaced", v1), ""},
+
+		{"a mount of a claim becomes an empty directory", pods("Deployment", onClaim, at), pods("Deployment", onEmpty, at),
+			"charts/volume-claim Deployment apps/web volumeMounts[/data] \"claim data\" -> \"emptyDir\"\n"},
+		{"a mount of a claim gets another claim", pods("DaemonSet", onClaim, at), pods("DaemonSet", onOther, at),
+			"charts/volume-claim DaemonSet apps/web volumeMounts[/data] \"claim data\" -> \"claim data-0\"\n"},
+		{"a mount of a claim is gone", pods("CronJob", onClaim, at), pods("CronJob", "", ""), "charts/volume-claim CronJob apps/web volumeMounts[/data] \"claim data\" -> \n"},
+		{"a mount gets another path", pods("Deployment", onClaim, at), pods("Deployment", onClaim, elsewhere), ""},
+		{"a mount gets a path in its claim", pods("Deployment", onClaim, at), pods("Deployment", onClaim, within),
+			"charts/volume-claim Deployment apps/web volumeMounts[/data] \"claim data\" -> \"claim data a\"\n"},
+		{"a claim is renamed with its mount", f(claim, "", "") + "\n---\n" + pods("Deployment", onClaim, at), f(claim, "-0", "") + "\n---\n" + pods("Deployment", onOther, at),
+			"charts/volume-claim PersistentVolumeClaim apps/data   -> \n"},
+		{"a directory of the node", pods("DaemonSet", "{name: v, hostPath: {path: /a}}", at), pods("DaemonSet", "{name: v, hostPath: {path: /b}}", at), ""},
+		{"what is made with a pod", pods("Deployment", "{name: v, ephemeral: {volumeClaimTemplate: {spec: {}}}}", at), pods("Deployment", onEmpty, at), ""},
+		{"a projected volume becomes a ConfigMap", pods("Deployment", "{name: v, projected: {sources: []}}", at), pods("Deployment", "{name: v, configMap: {name: a}}", at), ""},
+		{"an empty directory becomes a claim", pods("Deployment", onEmpty, at), pods("Deployment", onClaim, at), ""},
+		{"a template of claims is renamed", templates("data"), templates("storage"),
+			"charts/volume-claim StatefulSet apps/db spec.volumeClaimTemplates[0].metadata.name \"data\" -> \"storage\"\n"},
+		{"a template hides a volume of its name", templates("data"), strings.Replace(templates("data"), "containers:", "volumes: [{name: data, emptyDir: {}}], containers:", 1), ""},
+		{"one generated name of a claim", "# generated: .spec.template.spec.volumes[0].persistentVolumeClaim.claimName\n" + pods("Deployment", onClaim, at), pods("Deployment", onOther, at), ""},
+		{"a generated name of a claim", "# generated: .spec.template.spec.volumes\n" + pods("Deployment", onClaim, at), pods("Deployment", onOther, at), ""},
+
 		{"a claim that becomes a hook", f(claim, "", ""), f(claim, hook, ""), "charts/volume-claim PersistentVolumeClaim apps/data   -> \n"},
 		{"a claim of another class", f(claim, "", "storageClassName: fast"), f(claim, "", "storageClassName: slow"),
 			"charts/volume-claim PersistentVolumeClaim apps/data spec.storageClassName \"fast\" -> \"slow\"\n"},

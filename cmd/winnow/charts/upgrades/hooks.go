@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package upgrades
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/render/diff"
+)
+
+// isDeletedByUpgrades reports whether Helm deletes an object of a hook with each upgrade: before it is made again, which is the
+// default, or after it. It never deletes a definition. For objects of hooks, helm.sh/resource-policy has no effect.
+func (o object) isDeletedByUpgrades() bool {
+	policies := listed(o.policy)
+	if len(policies) == 0 {
+		policies = []string{"before-hook-creation"}
+	}
+	has := func(all []string, names ...string) bool {
+		return slices.ContainsFunc(all, func(one string) bool { return slices.Contains(names, one) })
+	}
+	return !isDefinitionObject(o) && has(listed(o.hook), "pre-upgrade", "post-upgrade") && has(policies, "before-hook-creation", "hook-succeeded")
+}
+
+// listed returns the words of an annotation of hooks, as Helm reads them.
+func listed(text string) (words []string) {
+	for word := range strings.SplitSeq(text, ",") {
+		if word = strings.ToLower(strings.TrimSpace(word)); word != "" {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// hooked returns the risks of objects that begin to be deleted by upgrades. What was an object of the release is gone from it.
+func (s sides) hooked() (risks []diff.Risk) {
+	for _, key := range s.hooksTo.sorted() {
+		o := s.hooksTo[key]
+		was, existed := s.hooksFrom[key]
+		_, inRelease := s.from[key]
+		if !o.isDeletedByUpgrades() || inRelease || existed && was.isDeletedByUpgrades() || o.hasGeneratedName() {
+			continue
+		}
+		r := diff.Risk{Object: o.String()}
+		const each = "It becomes a hook of upgrades: Helm deletes it with each of them, whatever its helm.sh/resource-policy is"
+		switch {
+		case isClaim(o):
+			r.Rule, r.Text = VolumeClaim, each+", and with it the volume and its data where the reclaim policy is Delete. Make it an object of the release, or a claim of your own."
+		case o.group == "" && o.kind == "Namespace":
+			r.Rule, r.Text = Gone, each+", with everything in it. Make it an object of the release, or move what is in it."
+		case o.group == "" && o.kind == secretKind && existed:
+			r.Rule, r.Text = Gone, each+", and makes it anew. What others have put into it, or was generated once, is lost: keep it as a hook of installations, or as a Secret of your own."
+		default:
+			continue
+		}
+		risks = append(risks, r)
+	}
+	return risks
+}
