@@ -65,8 +65,3 @@ func (r reporter) passing(ctx context.Context, before *node, source *manifest.Ob
 	n.state = n.inputs()
 	return n, r.head.buildObjects(ctx, n, files)
 }
-
-// isSame reports whether both are the same object of a cluster.
-func isSame(a, b manifest.Object) bool {
-	return a.Cluster == b.Cluster && a.Group() == b.Group() && a.GetKind() == b.GetKind() && nameOf(a.Unstructured) == nameOf(b.Unstructured)
-}

@@ -137,6 +137,9 @@ func generatedFrom(made *manifest.Object) iter.Seq2[string, manifest.Ref] {
 
 // hide adds to a CatalogSelection what of its catalogs is files of this repository: these are not read as a catalog.
 func (w *walk) hide(o *manifest.Object) {
+	if k, err := manifest.NewKustomization(o.Unstructured); err == nil && manifest.IsKustomization(o.Unstructured) && len(k.References()) > 0 {
+		o.Hidden = inputs.Digest(o.Hidden, building.NewVariables(k, w.finder(o.Cluster)).Digest())
+	}
 	for i, m := range o.Sources() {
 		if _, named := w.self.Find(m.Name); m.Kind == sourcev1.OCIRepositoryKind && !named {
 			continue
@@ -147,7 +150,7 @@ func (w *walk) hide(o *manifest.Object) {
 			continue
 		}
 		parts := []string{o.Hidden, w.sourceDigest(m, map[manifest.Ref]bool{})}
-		for _, name := range slices.Sorted(maps.Keys(w.tree.Files)) {
+		for _, name := range slices.Sorted(maps.Keys(w.whole().Files)) {
 			if slices.ContainsFunc(dirs, func(dir string) bool { return repository.Contains(dir, name) }) {
 				parts = append(parts, name, w.tree.Files[name].ID)
 			}

@@ -8,6 +8,9 @@ import (
 	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 )
 
@@ -113,10 +116,27 @@ func (w *walk) finish(files map[string]bool) {
 		}
 		if n.closure != nil {
 			for name := range n.closure.Files {
-				files[name] = true
+				files[name] = files[name] || n.hasObjectsOf(name)
 			}
 		}
 	}
+}
+
+// hasObjectsOf reports whether a node is built of a file as objects, or as patches of them: not as the text of a generator, nor
+// without the CatalogSelections in it, which a patch may delete.
+func (n *node) hasObjectsOf(file string) bool {
+	if n.closure.Texts[file] || n.outcome != evaluated {
+		return !n.closure.Texts[file]
+	}
+	content, err := n.closure.Tree.Read(file)
+	if err != nil || !manifest.Mentions(content, v1alpha1.CatalogSelectionKind) {
+		return true
+	}
+	whole := func(o *unstructured.Unstructured) bool {
+		return o.GetKind() == v1alpha1.CatalogSelectionKind && len(manifest.MapsAt(o, "spec", "sources")) > 0
+	}
+	of := func(o manifest.Object) bool { return o.File == file && o.GetKind() == v1alpha1.CatalogSelectionKind }
+	return !slices.ContainsFunc(manifest.Documents(content), whole) || slices.ContainsFunc(n.objects, of)
 }
 
 // markUnknownBefore marks the objects of nodes that could not be evaluated in the base.
@@ -170,6 +190,7 @@ func (r reporter) report() {
 		r.resumed(before, after)
 	}
 	r.roots()
+	r.objects()
 	r.duplicates()
 	r.list("Kustomizations that differ", different)
 	r.list("unchanged Kustomizations", same)

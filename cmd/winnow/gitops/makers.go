@@ -3,8 +3,6 @@
 package gitops
 
 import (
-	"bytes"
-	"net/http"
 	"path"
 	"slices"
 	"strings"
@@ -79,6 +77,7 @@ func (w *walk) missingVariables() (names []string) {
 // addChart adds to a HelmRelease the files of this repository that its chart has, and the objects with its values.
 func (w *walk) addChart(made *maker, release manifest.Object) {
 	parts := []string{made.state}
+	files := w.whole()
 	for _, from := range manifest.MapsAt(release.Unstructured, "spec", "valuesFrom") {
 		kind, _ := from["kind"].(string)
 		name, _ := from["name"].(string)
@@ -87,18 +86,30 @@ func (w *walk) addChart(made *maker, release manifest.Object) {
 			made.leads = made.leads || manifest.MayMakeSelections([]byte(manifest.YAMLOf(values.Object)))
 		}
 	}
-	for _, name := range w.chartFiles(release) {
-		parts = append(parts, name, w.tree.Files[name].ID)
-		content, err := w.tree.Read(name)
-		picture := bytes.ContainsRune(content, 0) && strings.HasPrefix(http.DetectContentType(content), "image/")
-		made.leads = made.leads || err != nil || !picture && manifest.MayMakeSelections(content)
+	names, source := w.chartFiles(release)
+	if len(names) > 0 {
+		parts = append(parts, w.sourceDigest(source, map[manifest.Ref]bool{}))
+	}
+	for _, name := range names {
+		parts = append(parts, name, files.Files[name].ID)
+		if !made.leads && isTemplate(name) {
+			content, err := files.Read(name)
+			made.leads = err != nil || manifest.MayMakeByTemplate(content)
+		}
 	}
 	made.state = inputs.Digest(parts...)
 }
 
+// isTemplate reports whether objects may be made of a file of a chart: a template, a definition, values or a packed chart.
+func isTemplate(name string) bool {
+	base := path.Base(name)
+	return strings.Contains("/"+name, "/templates/") || strings.Contains("/"+name, "/crds/") || strings.HasSuffix(base, ".tgz") ||
+		repository.IsYAML(name) && base != "Chart.yaml" && base != "requirements.yaml"
+}
+
 // chartFiles returns the files of this repository that the chart of a HelmRelease has, with its values files and the charts
-// that it depends on, sorted.
-func (w *walk) chartFiles(release manifest.Object) (files []string) {
+// that it depends on, sorted, and its source.
+func (w *walk) chartFiles(release manifest.Object) (files []string, source manifest.Ref) {
 	chart, _, _ := unstructured.NestedMap(release.Object, "spec", "chart", "spec")
 	namespace := release.GetNamespace()
 	refTo := func(ref map[string]any) manifest.Ref {
@@ -122,9 +133,9 @@ func (w *walk) chartFiles(release manifest.Object) (files []string) {
 		}
 	}
 	ref, _ := chart["sourceRef"].(map[string]any)
-	source := refTo(ref)
+	source = refTo(ref)
 	if !slices.Contains([]string{sourcev1.GitRepositoryKind, sourcev1.BucketKind, sourcev1.ExternalArtifactKind}, source.Kind) {
-		return nil // a chart that was packed elsewhere
+		return nil, source // a chart that was packed elsewhere
 	}
 	object := &unstructured.Unstructured{Object: chart}
 	var dirs []string
@@ -132,7 +143,7 @@ func (w *walk) chartFiles(release manifest.Object) (files []string) {
 		dirs = append(dirs, w.takes(source, repository.CleanPath(name), map[taken]bool{})...)
 	}
 	for i := 0; i < len(dirs); i++ { // which grows by the dependencies
-		files = append(files, w.tree.Below(dirs[i])...)
+		files = append(files, w.whole().Below(dirs[i])...)
 		for _, dir := range w.dependencies(dirs[i]) {
 			if !slices.Contains(dirs, dir) {
 				dirs = append(dirs, dir)
@@ -140,7 +151,7 @@ func (w *walk) chartFiles(release manifest.Object) (files []string) {
 		}
 	}
 	slices.Sort(files)
-	return slices.Compact(files)
+	return slices.Compact(files), source
 }
 
 // dependencies returns the directories of this repository that the chart in a directory depends on.

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -94,9 +95,9 @@ func (n *node) applies() string {
 	case ref == nil:
 		return n.cluster
 	case ref.SecretRef != nil:
-		return n.cluster + " by kubeConfig " + ref.SecretRef.Name
+		return strings.TrimSuffix(n.cluster+" by kubeConfig "+ref.SecretRef.Name+" "+ref.SecretRef.Key, " ")
 	case ref.ConfigMapRef != nil:
-		return n.cluster + " by kubeConfig " + ref.ConfigMapRef.Name
+		return n.cluster + " by kubeConfig of ConfigMap " + ref.ConfigMapRef.Name
 	}
 	return n.cluster
 }
@@ -155,4 +156,9 @@ func (n *node) mayContain(m manifest.Ref) bool {
 // nameOf returns <namespace>/<name> of a Kustomization.
 func nameOf(k *unstructured.Unstructured) string {
 	return manifest.NameOf(types.NamespacedName{Namespace: k.GetNamespace(), Name: k.GetName()})
+}
+
+// isSame reports whether both are the same object of a cluster.
+func isSame(a, b manifest.Object) bool {
+	return a.Cluster == b.Cluster && a.Group() == b.Group() && a.GetKind() == b.GetKind() && nameOf(a.Unstructured) == nameOf(b.Unstructured)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -111,9 +112,16 @@ func (r reporter) differs(before, after *node, sentence string) {
 // example, and that no other node of the cluster is built from; empty for none.
 func (r reporter) differing(before, after *node) string {
 	dirs := append(slices.Clone(before.reads), after.reads...)
-	for _, n := range []*node{before, after} {
+	for side, n := range []*node{before, after} {
 		if n.closure == nil {
 			continue
+		}
+		for file := range n.closure.Files {
+			for _, o := range leading([]*walk{r.base, r.head}[side].whole(), file) {
+				if n.outcome == failed && manifest.Follows(o) {
+					dirs = append(dirs, repository.CleanPath(manifest.StringAt(o, "spec", "path")))
+				}
+			}
 		}
 		for _, entry := range append(slices.Clone(n.closure.Remotes), n.closure.Missing...) {
 			if dir, found := r.head.self.Within(entry); found {
@@ -180,6 +188,26 @@ func (r reporter) roots() {
 		}
 		r.unknown("the Kustomization %s, which applies this directory, is renamed or removed, or has another path or a kubeConfig: "+
 			"Flux deletes all that it has applied, or follows Git no more", name)
+	}
+}
+
+// objects reports FluxInstances that leave, and owners of objects.
+func (r reporter) objects() {
+	older := r.base.objects()
+	newer := r.head.objects()
+	for _, o := range older {
+		gone := !slices.ContainsFunc(newer, func(other manifest.Object) bool { return isSame(o, other) })
+		if gone && manifest.SyncOf(o.Unstructured) != nil && r.head.whole().IsDir(r.head.cluster) {
+			r.unknown("the FluxInstance %s is gone: flux-operator uninstalls Flux, or follows Git no more", nameOf(o.Unstructured))
+		}
+	}
+	for _, o := range newer {
+		same := func(other manifest.Object) bool {
+			return isSame(o, other) && reflect.DeepEqual(o.GetOwnerReferences(), other.GetOwnerReferences())
+		}
+		if len(o.GetOwnerReferences()) > 0 && !slices.ContainsFunc(older, same) {
+			r.unknown("the %s %s has other ownerReferences: Kubernetes deletes it where its owners are gone", o.GetKind(), nameOf(o.Unstructured))
+		}
 	}
 }
 

@@ -34,7 +34,16 @@ func (w *walk) run(ctx context.Context) error {
 // evaluateAgain builds the nodes whose variables have become known since they were built. It reports whether there were any.
 func (w *walk) evaluateAgain(ctx context.Context) (changed bool, err error) {
 	for _, n := range slices.Clone(w.order) {
-		if n.outcome != evaluated || len(n.References()) == 0 {
+		if n.outcome != evaluated {
+			continue
+		}
+		if roots := w.findRoots(n, n.objects); n.name == "" && len(roots) > 0 && roots[0].files != n.closure.Tree {
+			changed, w.roots = true, roots
+			if err := w.build(ctx, n, roots[0].files); err != nil {
+				return false, err
+			}
+		}
+		if len(n.References()) == 0 {
 			continue
 		}
 		if vars := building.NewVariables(n.Kustomization, w.finder(n.cluster)); vars.Digest() != n.vars.Digest() {
@@ -115,8 +124,7 @@ func (w *walk) evaluateRoot(ctx context.Context) error {
 // findRoots returns the Kustomizations that apply the directory of the cluster: first the first one of the base. It skips those
 // that apply the same path of another repository.
 func (w *walk) findRoots(n *node, objects []manifest.Object) (found []root) {
-	built := n.objects
-	defer func() { n.objects = built }()
+	defer func(built []manifest.Object) { n.objects = built }(n.objects)
 	n.objects = objects // has the sources as well
 	for _, o := range slices.Concat(w.synced, objects) {
 		if !manifest.Follows(o.Unstructured) {

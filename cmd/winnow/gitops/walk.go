@@ -3,6 +3,7 @@
 package gitops
 
 import (
+	"cmp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -43,15 +44,20 @@ type root struct {
 
 // find returns an object of a cluster, or nil.
 func (w *walk) find(cluster, group, kind string, name types.NamespacedName) *manifest.Object {
+	var found *manifest.Object
 	for _, n := range w.order {
 		for i, o := range n.objects {
-			if o.Cluster != cluster {
+			if o.Cluster != cluster || !o.Is(group, kind, name) {
 				continue
 			}
-			if o.Is(group, kind, name) {
+			if o.GetNamespace() == name.Namespace {
 				return &n.objects[i]
 			}
+			found = cmp.Or(found, &n.objects[i])
 		}
+	}
+	if found != nil {
+		return found
 	}
 	for i, o := range w.synced {
 		if cluster == w.cluster && o.Is(group, kind, name) {

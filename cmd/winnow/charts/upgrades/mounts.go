@@ -47,11 +47,11 @@ func unmounted(o, newer object, s sides) (risks []diff.Risk) {
 		}
 		told[m.storage] = true
 		r := diff.Risk{
-			Rule: VolumeClaim, Object: o.String(), Field: "volumeMounts[" + m.path + "]", From: diff.JSON(m.storage.String()),
+			Rule: VolumeClaim, Object: o.String(), Field: "volumeMounts[" + m.path + "]", From: diff.JSON(m.String()),
 			Text: "Its pods no longer mount it, and start without what it has, which is not deleted. Mount it again, or copy its data first.",
 		}
 		if i := slices.IndexFunc(after, func(other mount) bool { return other.path == m.path }); i >= 0 {
-			r.To = diff.JSON(after[i].storage.String())
+			r.To = diff.JSON(after[i].String())
 		}
 		risks = append(risks, r)
 	}

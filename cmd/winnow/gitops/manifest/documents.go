@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -53,6 +54,29 @@ var selectionPattern = regexp.MustCompile(`catalog\.winnow\.dev/|kustomize\.tool
 // MayMakeSelections reports whether content from which objects are made in the cluster has a group that matters.
 func MayMakeSelections(content []byte) bool {
 	return MayLeadToSelection(content) || Mentions(content, SourceGroup, v1alpha1.CatalogSelectionKind)
+}
+
+// literalKind matches a kind that a template has as it is.
+var literalKind = regexp.MustCompile(`(?m)^kind:[ \t]*["']?([A-Za-z]+)["']?[ \t]*\r?$`)
+
+// MayMakeByTemplate reports whether objects that matter may be made of a template of a chart. A group that it composes may be any,
+// but not of a kind that is written out and that no such object has.
+func MayMakeByTemplate(content []byte) bool {
+	for document := range bytes.SplitSeq(content, []byte("\n---")) {
+		kinds := literalKind.FindAllSubmatch(document, -1)
+		isOther := func(kind [][]byte) bool { return !slices.Contains(leadingKinds, string(kind[1])) }
+		named := Mentions(document, SourceGroup, KustomizationGroup, OperatorGroup, v1alpha1.GroupVersion.Group)
+		if MayMakeSelections(document) && (named || len(kinds) == 0 || !slices.ContainsFunc(kinds, isOther)) {
+			return true
+		}
+	}
+	return false
+}
+
+// leadingKinds are the kinds of objects that may lead to a CatalogSelection.
+var leadingKinds = []string{
+	v1alpha1.CatalogSelectionKind, kustomizev1.KustomizationKind, sourcev1.GitRepositoryKind, sourcev1.OCIRepositoryKind, sourcev1.BucketKind,
+	sourcev1.HelmChartKind, sourcev1.ExternalArtifactKind, "HelmRelease", "ResourceSet", "FluxInstance", GeneratorKind, "List",
 }
 
 // MayLeadToSelection reports whether content may lead to a CatalogSelection, directly or by another Kustomization.

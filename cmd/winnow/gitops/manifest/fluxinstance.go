@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/render/pattern"
 )
 
@@ -48,7 +49,7 @@ func SyncOf(o *unstructured.Unstructured) *Sync {
 	return &Sync{
 		object(sourcev1.GroupVersion, sync["kind"], map[string]any{"url": sync["url"], "ref": ref}),
 		object(kustomizev1.GroupVersion, kustomizev1.KustomizationKind, map[string]any{
-			"path": sync["path"], "prune": true, "sourceRef": map[string]any{"kind": sync["kind"], "name": name},
+			"path": "./" + repository.CleanPath(sync["path"]), "prune": true, "sourceRef": map[string]any{"kind": sync["kind"], "name": name},
 		}),
 		syncPatches(o),
 	}

@@ -86,7 +86,7 @@ func (t *Tree) follow(name string, links map[string]Blob) (string, error) {
 			return "", nil
 		}
 	}
-	return "", nil
+	return "", fmt.Errorf("more than %d links: source-controller refuses the commit", maxLinks)
 }
 
 // Artifact returns the files and directories that the artifact of a source has, by the rules of source-controller: it excludes

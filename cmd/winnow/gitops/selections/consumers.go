@@ -122,8 +122,11 @@ func (o *consumerChanges) removed(older revision.Consumer, pruned bool) {
 // the objects and are unknown.
 func (o *consumerChanges) differ(older, newer revision.Consumer) {
 	if !slices.Equal(older.Unknown, newer.Unknown) || older.Hidden != newer.Hidden {
-		o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s, which applies %s: %s", newer.Name, newer.Source(),
-			strings.Join(append(slices.Clone(older.Unknown), newer.Unknown...), "; ")))
+		reasons := append(slices.Clone(older.Unknown), newer.Unknown...)
+		if len(reasons) == 0 {
+			reasons = []string{"the variables of its postBuild differ: the effect on the applications is not evaluated"}
+		}
+		o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s, which applies %s: %s", newer.Name, newer.Source(), strings.Join(reasons, "; ")))
 	}
 	if older.Spec["suspend"] == true && newer.Spec["suspend"] != true || older.Untouched && !newer.Untouched {
 		o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s, which applies %s, is resumed: what it has applied is older than the commit before",

@@ -77,9 +77,12 @@ func (s Source) HasSameContent(other Source) bool {
 	return content(s) == content(other)
 }
 
+// unread returns why the fields are not known; empty if they are.
+func (s Source) unread() string { return cmp.Or(s.Lost, strings.Join(s.Unknown, "; ")) }
+
 // Reference returns the catalog of a source. It prefers the digest, then semver, as Flux does.
 func (s Source) Reference() (Reference, error) {
-	found := Reference{Document: s.document + s.Hidden, Untouched: s.Untouched, unknown: cmp.Or(s.Lost, strings.Join(s.Unknown, "; "))}
+	found := Reference{Document: s.document + s.Hidden, Untouched: s.Untouched, unknown: s.unread()}
 	if found.unknown != "" {
 		return found, errors.New(found.unknown)
 	}
@@ -159,7 +162,7 @@ func (s Source) Moves() string {
 			} `json:"ref"`
 		} `json:"spec"`
 	}
-	if s.Lost != "" || len(s.Unknown) > 0 || yaml.Unmarshal([]byte(s.document), &source) != nil {
+	if s.unread() != "" || yaml.Unmarshal([]byte(s.document), &source) != nil {
 		return ""
 	}
 	ref := source.Spec.Ref
