@@ -61,13 +61,17 @@ func TestAnEditThatLoosensIsAFinding(t *testing.T) {
 			before: func(s *spec) {
 				s.Push = &v1alpha1.Push{URL: "oci://registry.example.com/a", Tags: []string{"latest", "stable", "edge"}}
 			},
-			now:  func(s *spec) { s.Push = &v1alpha1.Push{URL: "oci://registry.example.com/b", Tags: []string{"next", "latest"}} },
+			now: func(s *spec) {
+				s.Push = &v1alpha1.Push{URL: "oci://registry.example.com/b", Tags: []string{"next", "latest"}}
+			},
 			want: []string{"spec.push.url oci://registry.example.com/a->oci://registry.example.com/b", "spec.push.tags [latest, stable, edge]->[next, latest]"},
 		},
 		{
 			name:   "more tags of what is pushed",
 			before: func(s *spec) { s.Push = &v1alpha1.Push{URL: "oci://registry.example.com/a"} },
-			now:    func(s *spec) { s.Push = &v1alpha1.Push{URL: "oci://registry.example.com/a", Tags: []string{"next", "latest"}} },
+			now: func(s *spec) {
+				s.Push = &v1alpha1.Push{URL: "oci://registry.example.com/a", Tags: []string{"next", "latest"}}
+			},
 		},
 		{
 			name: "another kind of the catalog of what is pushed",

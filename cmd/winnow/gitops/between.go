@@ -13,8 +13,8 @@ import (
 )
 
 // between reports objects that both commits have, and that the cluster lacks, or has in a third state, in between: Flux gets the
-// newer commit by the fields on files that its source has in the older one, and the root, which applies itself, builds it with
-// its former fields.
+// newer commit by the fields on files that its source has in the older one, and builds it with the former fields of a
+// Kustomization before, or while, it applies the newer ones.
 func (r reporter) between(ctx context.Context) error {
 	for _, after := range r.head.order {
 		before := r.base.nodes[after.name]
@@ -24,7 +24,7 @@ func (r reporter) between(ctx context.Context) error {
 		older, newer := r.base.source(before), r.head.source(after)
 		filters := older != nil && newer != nil && !reflect.DeepEqual(filterOf(older), filterOf(newer))
 		itself := after.name == "" && len(r.base.roots) > 0 && before.Transforms() != after.Transforms()
-		if !filters && !itself {
+		if !filters && !itself && (after.name == "" || before.Content() == after.Content()) {
 			continue
 		}
 		passing, err := r.passing(ctx, before, older)

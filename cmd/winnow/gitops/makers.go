@@ -3,6 +3,7 @@
 package gitops
 
 import (
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -45,7 +46,7 @@ func (w *walk) makers() map[string]maker {
 	leading := false
 	variables := w.missingVariables()
 	for _, o := range w.objects() {
-		name := o.GetKind() + " " + nameOf(o.Unstructured)
+		name := o.GetKind() + " " + nameOf(o.Unstructured) + strings.TrimPrefix(o.Cluster, w.cluster)
 		spec := []byte(manifest.YAMLOf(o.Object["spec"]))
 		made := maker{o.Digest(), manifest.MayMakeSelections(spec) || manifest.Mentions(spec, variables...), o.Lost != ""}
 		switch {
@@ -159,7 +160,7 @@ func (w *walk) dependencies(dir string) (dirs []string) {
 	for _, name := range []string{"Chart.yaml", "requirements.yaml"} {
 		var chart struct {
 			Dependencies []struct {
-				Repository string `json:"repository"`
+				Name, Repository string
 			} `json:"dependencies"`
 		}
 		content, err := w.tree.Read(path.Join(dir, name))
@@ -167,8 +168,12 @@ func (w *walk) dependencies(dir string) (dirs []string) {
 			continue
 		}
 		for _, on := range chart.Dependencies {
-			if at, local := strings.CutPrefix(on.Repository, "file://"); local {
-				dirs = append(dirs, repository.CleanPath(path.Join(dir, at)))
+			at, err := url.Parse(on.Repository)
+			switch {
+			case on.Repository == "":
+				dirs = append(dirs, repository.CleanPath(path.Join(dir, "charts", on.Name)))
+			case err == nil && at.Scheme == "file":
+				dirs = append(dirs, repository.CleanPath(path.Join(dir, at.Host, at.Path)))
 			}
 		}
 	}

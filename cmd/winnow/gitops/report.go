@@ -168,26 +168,25 @@ func (r reporter) remotes(before, after *node) {
 	r.unknown("%s has resources outside of this repository, which are not fetched; these, or the changes to them, differ: %s", n.label(), list)
 }
 
-// roots reports the roots of the base that do not apply the directory of the cluster any more.
+// roots reports a directory of a cluster that is gone, and the roots of the base that do not apply it any more.
 func (r reporter) roots() {
+	if r.alone == nil && r.base.whole().IsDir(r.base.cluster) && !r.head.whole().IsDir(r.head.cluster) {
+		r.unknown("the directory is gone, and what applies it finds nothing there: the cluster keeps all that it has, and follows Git no more")
+		return
+	}
 	for _, k := range r.base.roots {
 		name := nameOf(k.Object)
-		isRoot := func(other root) bool { return nameOf(other.Object) == name }
-		after := r.head.nodes[name]
-		external := after != nil && after.outcome == external && after.Path() == k.Path() && after.Spec.KubeConfig == nil // which is reported
+		isRoot := func(other root) bool { return nameOf(other.Object) == name && (other.applied || !k.applied) }
 		if i := slices.IndexFunc(r.head.roots, isRoot); i >= 0 {
 			r.stops(k, r.head.roots[i])
 			continue
 		}
-		if r.head.nodes[""].outcome == failed || external {
-			continue
+		after := r.head.nodes[name]
+		external := after != nil && after.outcome == external && after.Path() == k.Path() && after.Spec.KubeConfig == nil // which is reported
+		if k.applied && !external && r.head.nodes[""].outcome != failed {
+			r.unknown("the Kustomization %s, which applies this directory, is renamed or removed, or has another path or a kubeConfig: "+
+				"Flux deletes all that it has applied, or follows Git no more", name)
 		}
-		if !r.head.whole().IsDir(r.head.cluster) {
-			r.unknown("the directory is gone, and with it the Kustomization %s, which applies it: the cluster keeps all that it has, and follows Git no more", name)
-			continue
-		}
-		r.unknown("the Kustomization %s, which applies this directory, is renamed or removed, or has another path or a kubeConfig: "+
-			"Flux deletes all that it has applied, or follows Git no more", name)
 	}
 }
 
@@ -224,9 +223,19 @@ func (r reporter) stops(before, after root) {
 		}
 	}
 	compare(before.Object, after.Object, "suspend", "dependsOn", "serviceAccountName", "decryption")
+	mark := func(o *unstructured.Unstructured) [2]any {
+		const shard, mode = "sharding.fluxcd.io/key", manifest.KustomizationGroup + "/reconcile"
+		return [2]any{o.GetLabels()[shard], o.GetAnnotations()[mode]}
+	}
+	if mark(before.Object) != mark(after.Object) {
+		differing = append(differing, "its shard or the annotation reconcile")
+	}
 	older, newer := r.base.source(&node{Kustomization: before.Kustomization, cluster: r.base.cluster}), r.head.source(&node{Kustomization: after.Kustomization, cluster: r.head.cluster})
 	if older != nil && newer != nil {
 		compare(older.Unstructured, newer.Unstructured, "suspend", "secretRef", "verify", "provider", "proxySecretRef", "serviceAccountName", "certSecretRef")
+	}
+	if newer == nil && !reflect.DeepEqual(before.Spec.SourceRef, after.Spec.SourceRef) {
+		differing = append(differing, "spec.sourceRef")
 	}
 	if len(differing) > 0 {
 		r.unknown("the Kustomization %s, which applies this directory, or its source, differs in %s: whether the cluster follows Git from then on is known there only",

@@ -106,7 +106,12 @@ func (w *walk) evaluateRoot(ctx context.Context) error {
 			w.setSync(ctx, sync)
 			settled = false
 		}
-		w.roots = w.findRoots(n, n.objects)
+		if w.roots = w.findRoots(n, n.objects); len(w.roots) == 0 {
+			w.roots = w.findRoots(n, w.documents())
+			for i := range w.roots {
+				w.roots[i].applied = false
+			}
+		}
 		if len(w.roots) > 0 {
 			root := w.roots[0]
 			settled = settled && root.Transforms() == n.Transforms() && root.files == from
@@ -142,7 +147,7 @@ func (w *walk) findRoots(n *node, objects []manifest.Object) (found []root) {
 		if err != nil || dir != w.cluster {
 			continue
 		}
-		if found = append(found, root{k, files}); w.older != nil && len(w.older.roots) > 0 && nameOf(o.Unstructured) == nameOf(w.older.roots[0].Object) {
+		if found = append(found, root{k, files, true}); w.older != nil && len(w.older.roots) > 0 && nameOf(o.Unstructured) == nameOf(w.older.roots[0].Object) {
 			found[0], found[len(found)-1] = found[len(found)-1], found[0]
 		}
 	}

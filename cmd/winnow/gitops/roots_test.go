@@ -114,7 +114,7 @@ func TestARootThatLeavesItsDirectoryIsUnknown(t *testing.T) {
 		}
 		return moved
 	}
-	const nowhere = "clusters/p: the directory is gone, and with it the Kustomization flux-system/flux-system, which applies it"
+	const nowhere = "clusters/p: the directory is gone, and what applies it finds nothing there: the cluster keeps all that it has, and follows Git no more"
 	const gone = "clusters/p: the Kustomization flux-system/flux-system, which applies this directory, is renamed or removed"
 	tests := []struct {
 		name       string

@@ -40,6 +40,8 @@ func (w *walk) whole() *repository.Tree { return w.tree.Artifact(repository.Filt
 type root struct {
 	*manifest.Kustomization
 	files *repository.Tree
+	// applied reports that it applies itself, as opposed to one in a file that is not built, which was applied by hand.
+	applied bool
 }
 
 // find returns an object of a cluster, or nil.

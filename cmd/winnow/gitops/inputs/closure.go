@@ -203,6 +203,9 @@ func (c *Closure) kustomization(found *visit, dir, file string) {
 			own = append(own, c.plugin(dir, file, e))
 		}
 	}
+	if len(k.Generators)+len(k.Transformers)+len(k.Replacements)+len(k.Configurations) > 0 {
+		c.Incomplete = true // they may compose what no file has
+	}
 	c.inline(file, k)
 	if len(local) < len(k.Resources) {
 		c.edit(file, local, k)

@@ -43,7 +43,7 @@ func TestSelectionsThatMoveAreCompared(t *testing.T) {
 	limited := func(name, applications string) string {
 		return strings.ReplaceAll(selecting("  limit: {nameSelector: ["+applications+"]}\n"), "name: apps", "name: "+name)
 	}
-	const left = "prod: the directory is gone, and with it the Kustomization fleet/fleet, which applies it: the cluster keeps all that it has, and follows Git no more"
+	const left = "prod: the directory is gone, and what applies it finds nothing there: the cluster keeps all that it has, and follows Git no more"
 	tests := []struct {
 		name       string
 		base, head map[string]string
