@@ -67,8 +67,8 @@ func TestScripts(t *testing.T) {
 	}
 	registry := startRegistry(t)
 	cluster := startCluster(t)
-	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+	testscript.RunT(secretive{t}, testscript.Params{
+		Dir: "testdata/script", ContinueOnError: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "tarball": tarball, "half": half, "login": login, "manifest": manifest, "terminal": terminal, "rendered": rendered,
 		},
@@ -76,8 +76,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("EXAMPLES", examples)
 			env.Setenv("REGISTRY", registry)
 			env.Setenv("CLUSTER", cluster)
-			env.Setenv("DOCKER_CONFIG", filepath.Join(env.WorkDir, "docker"))
-			return nil
+			return setUpCredentials(env)
 		},
 	})
 }

@@ -4,13 +4,10 @@ package registries
 
 import (
 	"context"
-	"encoding/base64"
 	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
-	"slices"
-	"strconv"
 
 	fluxauth "github.com/fluxcd/pkg/auth"
 	authutils "github.com/fluxcd/pkg/auth/utils"
@@ -146,23 +143,4 @@ func (r *Registries) cloudCredentials(ctx context.Context, a Access, repository 
 	}
 	found, err := authutils.GetArtifactRegistryCredentials(ctx, a.Provider, repository.String(), options...)
 	return found, a.unreadable("provider", err)
-}
-
-// addSecrets makes Plain redact the words, in all encodings in which a registry may return them. Words of up to
-// three characters cannot be distinguished from other text.
-func (c *Connection) addSecrets(username string, words ...string) {
-	for _, word := range words {
-		if len(word) < 4 {
-			continue
-		}
-		basic := base64.StdEncoding.EncodeToString([]byte(username + ":" + word))
-		quoted := strconv.Quote(word)
-		for _, form := range []string{word, url.QueryEscape(word), url.PathEscape(word), quoted[1 : len(quoted)-1], basic} {
-			if !slices.Contains(c.secrets, form) {
-				c.secrets = append(c.secrets, form)
-			}
-		}
-	}
-	// The longest first: if one secret is a prefix of another, the rest of the longer must not remain.
-	slices.SortStableFunc(c.secrets, func(a, b string) int { return len(b) - len(a) })
 }

@@ -11,7 +11,7 @@ import (
 // The redaction of a secret must not depend on other secrets, nor on quotes around it.
 func TestSecretsAreRedacted(t *testing.T) {
 	c := &Connection{}
-	c.addSecrets("robot", "hunter2", "hunter2-of-the-proxy", `with "quotes" and \`)
+	c.secrets.Add("hunter2", "hunter2-of-the-proxy", `with "quotes" and \`)
 	for _, test := range []struct {
 		name, text, want string
 	}{

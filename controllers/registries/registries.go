@@ -32,6 +32,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/metrics"
 	"github.com/winnow-dev/winnow/registry/realm"
+	"github.com/winnow-dev/winnow/registry/redact"
 )
 
 // Registries connects to OCI registries. It reads Secrets and ServiceAccounts by name for each connection, and
@@ -113,7 +114,7 @@ type Connection struct {
 	*remote.Repository
 	transport *http.Transport
 	// secrets are redacted from errors.
-	secrets []string
+	secrets redact.Secrets
 	// authenticated is true if the registry requested credentials, and some were found.
 	authenticated bool
 }
@@ -137,7 +138,7 @@ func (r *Registries) Connect(ctx context.Context, a Access) (*Connection, error)
 	c := &Connection{transport: transport}
 	if proxy != nil && proxy.User != nil {
 		password, _ := proxy.User.Password()
-		c.addSecrets(proxy.User.Username(), password)
+		c.secrets.Add(password)
 	}
 	authenticate, err := r.credentials(ctx, a, repository, proxy)
 	if err != nil {
@@ -146,7 +147,7 @@ func (r *Registries) Connect(ctx context.Context, a Access) (*Connection, error)
 	}
 	credential := func(ctx context.Context, host string) (auth.Credential, error) {
 		found, err := authenticate(ctx, host)
-		c.addSecrets(found.Username, found.Password, found.AccessToken, found.RefreshToken)
+		c.secrets.Add(found.Password, found.AccessToken, found.RefreshToken)
 		c.authenticated = found != auth.EmptyCredential
 		return found, err
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
-	"github.com/winnow-dev/winnow/controllers/registries"
+	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
@@ -66,7 +66,7 @@ func readinessIn(object Object) readiness {
 	case ready.Status == metav1.ConditionTrue:
 		return readiness{metav1.ConditionUnknown, v1alpha1.SourceNotReadyReason, "it is ready, and has no artifact"}
 	}
-	message := registries.Redact(strings.TrimSpace(ready.Message)) // users who can read the selection may have no access to the source
+	message := redact.Line(strings.TrimSpace(ready.Message)) // users who can read the selection may have no access to the source
 	return readiness{ready.Status, ready.Reason, bounds.Truncate(cmp.Or(message, ready.Reason), maxQuotedMessage)}
 }
 

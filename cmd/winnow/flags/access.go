@@ -17,9 +17,9 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
-	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/registry/realm"
+	"github.com/winnow-dev/winnow/registry/redact"
 )
 
 // Access are the flags of the verbs that reach registries. A nil Access sets none of them.
@@ -91,7 +91,7 @@ func (o *Access) ConnectBelow(ctx context.Context, address string) (*oci.Reposit
 		err = errors.New("leave out the tag and the digest")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", plaintext.Line(output.WithoutUsers(address)), err)
+		return nil, fmt.Errorf("%s: %w", plaintext.Line(redact.Text(address)), err)
 	}
 	return o.Connect(ctx, reference, nil)
 }

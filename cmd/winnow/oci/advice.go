@@ -15,11 +15,12 @@ import (
 	"oras.land/oras-go/v2/registry/remote/errcode"
 )
 
-// advise appends to the error of a registry advice on how to solve it.
+// advise returns an error of a registry without secrets, and with advice on how to solve it.
 func (r *Repository) advise(err error) error {
 	if err == nil {
 		return nil
 	}
+	err = r.credentials.Plain(err)
 	if r.withoutTLS != "" && errors.Is(err, http.ErrSchemeMismatch) {
 		return fmt.Errorf("%w; %s", err, r.withoutTLS)
 	}

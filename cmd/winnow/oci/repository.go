@@ -16,7 +16,6 @@ import (
 	ociregistry "oras.land/oras-go/v2/registry"
 	"oras.land/oras-go/v2/registry/remote"
 	"oras.land/oras-go/v2/registry/remote/auth"
-	"oras.land/oras-go/v2/registry/remote/credentials"
 	"oras.land/oras-go/v2/registry/remote/retry"
 
 	"github.com/winnow-dev/winnow/registry"
@@ -25,7 +24,8 @@ import (
 
 // Repository is a repository in a registry.
 type Repository struct {
-	remote *remote.Repository
+	remote      *remote.Repository
+	credentials *Credentials
 	// withoutTLS is Access.WithoutTLS.
 	withoutTLS string
 }
@@ -64,9 +64,9 @@ func (a Access) base() *http.Transport {
 // it wraps could not be sent again. Connect sends no request yet.
 func Connect(reference ociregistry.Reference, access Access, observe func(http.RoundTripper) http.RoundTripper) (*Repository, error) {
 	reference.Reference = cmp.Or(reference.Reference, Latest)
-	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
+	found, err := OpenCredentials()
 	if err != nil {
-		return nil, fmt.Errorf("reading Docker's configuration: %w", err)
+		return nil, err
 	}
 	isPlain := access.PlainHTTP != nil && access.PlainHTTP(reference.Registry)
 	first := &url.URL{Scheme: "https", Host: reference.Host()}
@@ -79,8 +79,8 @@ func Connect(reference ociregistry.Reference, access Access, observe func(http.R
 		}
 		return retry.NewTransport(base)
 	})
-	client.Credential = credentials.Credential(store)
-	return &Repository{withoutTLS: access.WithoutTLS, remote: &remote.Repository{
+	client.Credential = found.Of
+	return &Repository{credentials: found, withoutTLS: access.WithoutTLS, remote: &remote.Repository{
 		Reference: reference,
 		PlainHTTP: isPlain,
 		Client:    client,

@@ -82,7 +82,7 @@ func Write(w io.Writer, format string, v View) error {
 	return err
 }
 
-// WriteRedacted prints a view as Write does, and changes the text by redact, such as WithoutUsers.
+// WriteRedacted prints a view as Write does, and changes the text by redact, such as redact.Text.
 func WriteRedacted(w io.Writer, format string, v View, redact func(string) string) error {
 	var text strings.Builder
 	if err := Write(&text, format, v); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
+	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
 )
@@ -60,7 +61,7 @@ const maxViolations = 100
 func PrintError(w io.Writer, err error) {
 	var text strings.Builder
 	writeError(&text, err)
-	for line := range strings.Lines(WithoutUsers(text.String())) {
+	for line := range strings.Lines(redact.Text(text.String())) {
 		fmt.Fprintln(w, plaintext.Printable(line))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/registry/redact"
 )
 
 // Streams are the outputs of a verb: stdout for the result, stderr for errors in detail, and notes.
@@ -20,7 +21,7 @@ func Warn(notes io.Writer, text string) { PrintNote(notes, "warning: "+text) }
 
 // PrintNote writes a text: wrapped on a terminal, and otherwise in one line, so that grep finds all of it.
 func PrintNote(notes io.Writer, text string) {
-	text = plaintext.Line(WithoutUsers(text))
+	text = plaintext.Line(redact.Text(text))
 	if IsTerminal(notes) {
 		text = plaintext.Wrap(text, "")
 	}

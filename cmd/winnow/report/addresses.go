@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/transform"
@@ -75,6 +76,7 @@ func NewReferences(all ...render.Addresses) *References {
 }
 
 func (r *References) add(host transform.Host) {
+	host.From, host.To = redact.Text(host.From), redact.Text(host.To)
 	switch host.Kind {
 	case transform.KindChart:
 		r.Charts = append(r.Charts, Chart{

@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render/finding"
 	"github.com/winnow-dev/winnow/render/lint"
 	"github.com/winnow-dev/winnow/render/lint/rules"
@@ -52,7 +53,7 @@ func (r *Lint) Add(result lint.Result, locate func(string) string) {
 	r.Warnings += result.Count(rules.Warning)
 	r.Ignored += result.Ignored
 	for _, finding := range result.Findings {
-		finding.Path = locate(finding.Path)
+		finding.Path, finding.Message = locate(finding.Path), redact.Text(finding.Message)
 		r.Findings = append(r.Findings, finding)
 	}
 }
@@ -61,7 +62,7 @@ func (r *Lint) Add(result lint.Result, locate func(string) string) {
 func (r *Lint) Unreadable(where string, err error) {
 	r.Errors++
 	r.Findings = append(r.Findings, rules.Finding{
-		Rule: unreadableRule, Severity: rules.Error, Path: output.WithoutUsers(where), Message: output.WithoutUsers(plaintext.Line(err.Error())),
+		Rule: unreadableRule, Severity: rules.Error, Path: redact.Text(where), Message: redact.Text(plaintext.Line(err.Error())),
 	})
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
-	"github.com/winnow-dev/winnow/controllers/registries"
+	"github.com/winnow-dev/winnow/registry/redact"
 )
 
 // Bounds of a state: the bytes of a message and of a name, and the number of outputs.
@@ -24,7 +24,7 @@ const maxStates = 128 << 10
 // bounded returns a state whose texts are redacted and cut, because users with fewer rights read the status of the
 // selection.
 func bounded(state v1alpha1.InstanceState) v1alpha1.InstanceState {
-	line := func(text string, limit int) string { return bounds.Truncate(registries.Redact(text), limit) }
+	line := func(text string, limit int) string { return bounds.Truncate(redact.Line(text), limit) }
 	state.Message = line(state.Message, maxMessage)
 	state.LastAppliedRevision, state.PendingPlan = line(state.LastAppliedRevision, maxName), line(state.PendingPlan, maxName)
 	if state.Outputs == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/rendering"
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/unread"
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/upgrades"
-	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
@@ -187,7 +187,7 @@ func (s state) look(p pair, from, to charts.Rendered) diff.Chart {
 // unrendered returns why a chart has no render, empty where it has one.
 func unrendered(r charts.Rendered) string {
 	if r.Failure != nil {
-		return output.WithoutUsers(r.Failure.Error())
+		return redact.Text(r.Failure.Error())
 	}
 	if refused := r.Rendered[0].To.Refused; refused != "" {
 		return "it does not render: " + refused

@@ -12,8 +12,6 @@ import (
 	"sync"
 
 	"github.com/opencontainers/go-digest"
-	"oras.land/oras-go/v2/registry/remote/auth"
-	"oras.land/oras-go/v2/registry/remote/credentials"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/render/archive"
@@ -22,9 +20,9 @@ import (
 
 // Fetcher fetches charts from registries and repositories. It is safe for concurrent use.
 type Fetcher struct {
-	access     oci.Access
-	cache      Cache
-	credential auth.CredentialFunc
+	access      oci.Access
+	cache       Cache
+	credentials *oci.Credentials
 
 	mu sync.Mutex
 	// indexes of repositories by URL, which are fetched once.
@@ -35,11 +33,11 @@ type Fetcher struct {
 
 // New returns a fetcher. It sends no request yet.
 func New(access oci.Access, cache Cache) (*Fetcher, error) {
-	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
+	found, err := oci.OpenCredentials()
 	if err != nil {
-		return nil, fmt.Errorf("reading Docker's configuration: %w", err)
+		return nil, err
 	}
-	return &Fetcher{access: access, cache: cache, credential: credentials.Credential(store), indexes: map[string]func() (index, error){}}, nil
+	return &Fetcher{access: access, cache: cache, credentials: found, indexes: map[string]func() (index, error){}}, nil
 }
 
 // Fetch returns the archive of a chart.
@@ -142,7 +140,7 @@ func (f *Fetcher) fetchIndex(ctx context.Context, address string) (index, error)
 		return index{}, err
 	}
 	base = base.JoinPath("/") // so that what is relative is relative to the directory
-	server := newWeb(f.access, base, f.credential)
+	server := newWeb(f.access, base, f.credentials)
 	content, err := server.get(ctx, base.JoinPath("index.yaml").String(), maxIndex)
 	if err != nil {
 		return index{}, err

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
-	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/registry/redact"
 )
 
 // MaxArchive bounds the archive of a chart, in bytes.
@@ -24,9 +24,9 @@ type Reference struct {
 	Name, Version string
 }
 
-// String returns the reference for people, without users and passwords.
+// String returns the reference for people, without users, passwords and queries.
 func (r Reference) String() string {
-	return fmt.Sprintf("chart %s %s of %s", r.Name, r.Version, output.WithoutUsers(r.URL))
+	return fmt.Sprintf("chart %s %s of %s", r.Name, r.Version, redact.Text(r.URL))
 }
 
 // isOCI reports whether a registry has the chart.

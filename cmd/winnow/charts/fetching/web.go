@@ -11,11 +11,10 @@ import (
 	"net/url"
 	"time"
 
-	"oras.land/oras-go/v2/registry/remote/auth"
 	"oras.land/oras-go/v2/registry/remote/retry"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
-	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/registry/redact"
 )
 
 // timeout bounds a request, with its retries and its body.
@@ -23,13 +22,13 @@ const timeout = 5 * time.Minute
 
 // web gets the files of a repository, on its web server and on those that it leads to.
 type web struct {
-	client     *http.Client
-	credential auth.CredentialFunc
+	client      *http.Client
+	credentials *oci.Credentials
 }
 
-func newWeb(access oci.Access, repository *url.URL, credential auth.CredentialFunc) web {
+func newWeb(access oci.Access, repository *url.URL, credentials *oci.Credentials) web {
 	transport := retry.NewTransport(access.Transport(repository))
-	return web{&http.Client{Transport: transport, CheckRedirect: checkRedirect, Timeout: timeout}, credential}
+	return web{&http.Client{Transport: transport, CheckRedirect: checkRedirect, Timeout: timeout}, credentials}
 }
 
 // get returns the content at a URL, at most limit bytes.
@@ -47,28 +46,28 @@ func (w web) get(ctx context.Context, address string, limit int64) ([]byte, erro
 	}
 	response, err := w.client.Do(request)
 	if err != nil {
-		return nil, plain(err)
+		return nil, w.credentials.Plain(err)
 	}
 	defer response.Body.Close()
+	where := redact.Text(at.String())
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("GET %s: %s%s", shown(at), response.Status, advice(response.StatusCode, at.Host))
+		return nil, fmt.Errorf("GET %s: %s%s", where, redact.Status(response.StatusCode), advice(response.StatusCode, at.Host))
 	}
 	content, err := io.ReadAll(io.LimitReader(response.Body, limit+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("GET %s: %w", shown(at), plain(err))
+		return nil, fmt.Errorf("GET %s: %w", where, w.credentials.Plain(err))
 	case int64(len(content)) > limit:
-		return nil, fmt.Errorf("GET %s: it has more than %d bytes", shown(at), limit)
+		return nil, fmt.Errorf("GET %s: it has more than %d bytes", where, limit)
 	}
 	return content, nil
 }
 
 // authorize adds the credentials for the host and the port of a request, which the transport keeps from redirects to others.
 func (w web) authorize(ctx context.Context, request *http.Request) error {
-	host := request.URL.Host
-	found, err := w.credential(ctx, host)
+	found, err := w.credentials.Of(ctx, request.URL.Host)
 	if err != nil {
-		return fmt.Errorf("reading the credentials of %s: %w", host, err)
+		return err
 	}
 	if found.Username != "" {
 		request.SetBasicAuth(found.Username, found.Password)
@@ -88,24 +87,6 @@ func checkRedirect(next *http.Request, before []*http.Request) error {
 		return errors.New("it is redirected to an address without TLS")
 	}
 	return nil
-}
-
-// plain returns an error of a client without the query of its URL, which may be a signature.
-func plain(err error) error {
-	var of *url.Error
-	if !errors.As(err, &of) {
-		return err
-	}
-	at, parseErr := url.Parse(of.URL)
-	if parseErr != nil {
-		return of.Err
-	}
-	return fmt.Errorf("%s %s: %w", of.Op, shown(at), of.Err)
-}
-
-// shown returns a URL for people, without what may be secret.
-func shown(at *url.URL) string {
-	return output.WithoutUsers(at.Scheme + "://" + at.Host + at.EscapedPath())
 }
 
 func advice(status int, host string) string {

@@ -52,7 +52,7 @@ func Do(ctx context.Context, r Request) (Answer, error) {
 			return Answer{}, ctx.Err()
 		}
 		if err != nil {
-			one = Render{Refused: brief(err)}
+			one = Render{Refused: brief(withoutValues(err, files, values))}
 			if refused, ok := errors.AsType[*refusal](err); ok {
 				one.By = refused.by
 			}
@@ -133,7 +133,7 @@ func renderUse(r Request, files []*archive.BufferedFile, caps *common.Capabiliti
 		return out, err
 	}
 	installed.Notes = append(installed.Notes,
-		"it does not render as an upgrade without the objects of a cluster, and was rendered as an installation: "+brief(err))
+		"it does not render as an upgrade without the objects of a cluster, and was rendered as an installation: "+brief(withoutValues(err, files, values)))
 	return installed, nil
 }
 

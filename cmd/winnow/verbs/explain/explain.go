@@ -18,6 +18,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
+	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/explained"
 	"github.com/winnow-dev/winnow/render/mention"
@@ -204,7 +205,7 @@ func (o *explainOptions) runInstance(ctx context.Context, stdin io.Reader, stdou
 	}
 	o.WarnUnmatched(notes, mention.UnmatchedOf(sources, options.Mentions))
 	out := newInstanceExplanation(in, unresolvedOf(in, o))
-	return output.WriteRedacted(stdout, o.output.Value, out, output.WithoutPasswords)
+	return output.WriteRedacted(stdout, o.output.Value, out, redact.Users)
 }
 
 // unresolvedOf returns the summary of an instance that may not be installed.

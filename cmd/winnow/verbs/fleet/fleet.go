@@ -18,6 +18,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
+	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -207,6 +208,6 @@ func (c *Cluster) failed(err error) {
 		c.add(forged, err.Error())
 	default:
 		c.failure = err
-		c.add(unreadable, output.WithoutUsers(excerpt.To(err.Error(), maxMessage)))
+		c.add(unreadable, redact.Text(excerpt.To(err.Error(), maxMessage)))
 	}
 }

@@ -12,13 +12,12 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/functions"
-	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/registry/realm"
+	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 	"github.com/winnow-dev/winnow/render/tree"
@@ -33,7 +32,7 @@ const (
 // downloadFunctions loads the catalog in a file on a web server, and returns the address without the digest.
 func downloadFunctions(ctx context.Context, where string, access *flags.Access) (address string, _ *krmfunctions.Catalog, _ error) {
 	address, digest := functions.SplitDigest(where)
-	shown, _, _ := strings.Cut(output.WithoutUsers(address), "?") // what follows may be a token
+	shown := redact.Text(address)
 	if digest == "" {
 		return shown, nil, fmt.Errorf("%s has no digest, so its server decides what runs: look at the file, and append @sha256: and what sha256sum prints of it", shown)
 	}

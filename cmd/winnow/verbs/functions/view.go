@@ -16,6 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
+	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render/finding"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 )
@@ -91,7 +92,7 @@ func (o *viewOptions) run(ctx context.Context, where string, name []string, stdo
 		invalid = output.Finding(fmt.Errorf("the catalog of functions %s: %w", where, invalid))
 	}
 	list, chosen := newFunctionList(), source.Functions
-	list.Catalog, list.detailed = output.WithoutUsers(where), len(name) > 0
+	list.Catalog, list.detailed = redact.Text(where), len(name) > 0
 	switch {
 	case len(name) > 0:
 		if chosen = source.Named(name[0]); len(chosen) == 0 {
@@ -104,7 +105,7 @@ func (o *viewOptions) run(ctx context.Context, where string, name []string, stdo
 	list.add(source, chosen)
 	list.warn(notes, source.Warnings.Omitted)
 	// A catalog may have users in its addresses.
-	if err := output.WriteRedacted(stdout, o.output.Value, list, output.WithoutUsers); err != nil {
+	if err := output.WriteRedacted(stdout, o.output.Value, list, redact.Text); err != nil {
 		return err
 	}
 	return invalid

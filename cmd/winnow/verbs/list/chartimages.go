@@ -8,7 +8,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/charts"
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/images"
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/rendering"
-	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/transform"
 )
@@ -16,13 +16,13 @@ import (
 // addChart adds the images of a rendered chart. It reports whether these are all.
 func (l *imageList) addChart(r charts.Rendered, pipeline *transform.Pipeline) (complete bool) {
 	about := listedChart{
-		Application: r.Application, Version: r.Version, URL: output.WithoutUsers(r.To.URL), Chart: r.To.Name, ChartVersion: r.To.Version,
+		Application: r.Application, Version: r.Version, URL: redact.Text(r.To.URL), Chart: r.To.Name, ChartVersion: r.To.Version,
 	}
 	switch {
 	case r.Missing != "":
 		about.Problem = r.Missing
 	case r.Failure != nil:
-		about.Problem, about.IsFinding = output.WithoutUsers(r.Failure.Error()), true
+		about.Problem, about.IsFinding = redact.Text(r.Failure.Error()), true
 	}
 	if about.Problem != "" {
 		l.Charts = append(l.Charts, about)

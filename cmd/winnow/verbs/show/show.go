@@ -15,6 +15,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
+	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render/catalog"
 )
 
@@ -81,7 +82,7 @@ func (o *showOptions) run(ctx context.Context, stdout io.Writer, name string) er
 		return output.Unusable(err)
 	}
 	shown.Catalog, shown.Digest, shown.Lists = o.catalogs[0], source.Digest, report.ListsByMember(source.Catalog)[name]
-	return output.WriteRedacted(stdout, o.output.Value, shown, output.WithoutPasswords)
+	return output.WriteRedacted(stdout, o.output.Value, shown, redact.Users)
 }
 
 func namesOf(applications []*catalog.Application) []string {

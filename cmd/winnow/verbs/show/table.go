@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
+	"github.com/winnow-dev/winnow/registry/redact"
 )
 
 // Table is part of output.Table.
@@ -77,7 +78,7 @@ func chartText(c *report.Chart) string {
 		return ""
 	}
 	parts := []string{c.From, c.Name, c.Version, c.Tag, c.Branch, c.Commit}
-	return output.WithoutPasswords(strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " "))
+	return redact.Users(strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " "))
 }
 
 func pairsOf(all map[string]string) string {

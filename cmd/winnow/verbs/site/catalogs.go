@@ -20,8 +20,8 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
-	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/site/model"
+	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -130,7 +130,7 @@ func (c *catalogs) show(ctx context.Context, ref v1alpha1.SourceReference, surve
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			site.Unread = append(site.Unread, model.Unread{Where: output.WithoutUsers(a.where), Reason: output.WithoutUsers(err.Error())})
+			site.Unread = append(site.Unread, model.Unread{Where: redact.Text(a.where), Reason: redact.Text(err.Error())})
 		}
 	}
 	shown := map[*catalog.Catalog]*model.Catalog{}

@@ -6,7 +6,6 @@ import (
 	"errors"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/charts"
-	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/lint"
 	"github.com/winnow-dev/winnow/render/lint/rules"
@@ -71,5 +70,5 @@ func (c *checker) failure(about Problem, failure error) {
 	case errors.Is(failure, charts.ErrOtherChart):
 		rule = lint.ChartNameRule
 	}
-	c.add(about, rule, rules.Error, "%s", output.WithoutUsers(failure.Error()))
+	c.add(about, rule, rules.Error, "%s", failure)
 }

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/site/logo"
+	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -62,7 +62,7 @@ func newApplication(a *catalog.Application, addresses render.Addresses, source s
 		Labels: pairs("", a.Metadata.Labels), Snippet: snippet(a.Name, source),
 	}
 	defaultVersion, values := report.DefaultsOf(spec)
-	shown.DefaultValues = excerpt.To(output.WithoutPasswords(values), maxValues)
+	shown.DefaultValues = excerpt.To(redact.Users(values), maxValues)
 	shown.ValuesCut = len(values) > maxValues
 	for i, name := range a.Versions {
 		shown.Versions = append(shown.Versions, newVersion(a, addresses, i, name == defaultVersion))
@@ -70,7 +70,7 @@ func newApplication(a *catalog.Application, addresses render.Addresses, source s
 	shown.Latest, shown.LatestNumber = latestOf(a, a.Versions)
 	for _, image := range report.NewReferences(addresses).Images {
 		if len(shown.Images) < maxImages {
-			shown.Images = append(shown.Images, output.WithoutPasswords(image.From))
+			shown.Images = append(shown.Images, redact.Users(image.From))
 		}
 	}
 	shown.describe(a, spec)
@@ -125,7 +125,7 @@ func (shown *Application) describe(a *catalog.Application, spec map[string]any) 
 		shown.addLink("source", text(spec, "sourceURL"))
 		picture, _ = base64.StdEncoding.DecodeString(text(spec, "logo"))
 	}
-	shown.Description = excerpt.To(output.WithoutPasswords(shown.Description), maxDescription)
+	shown.Description = excerpt.To(redact.Users(shown.Description), maxDescription)
 	if len(picture) > 0 {
 		accepted, err := logo.Accept(picture)
 		if shown.Logo = accepted; err != nil {
@@ -152,7 +152,7 @@ func (shown *Application) addFacts(a *catalog.Application, spec map[string]any) 
 }
 
 func (shown *Application) addFact(name, text string) {
-	if text = output.WithoutPasswords(text); text != "" {
+	if text = redact.Users(text); text != "" {
 		shown.Facts = append(shown.Facts, Pair{excerpt.Of(name), excerpt.To(text, maxFact)})
 	}
 }

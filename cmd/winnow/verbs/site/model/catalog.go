@@ -9,8 +9,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
+	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/parallel"
@@ -40,7 +40,7 @@ func KeyOf(a *catalog.Application) Key { return Key{a.Kind, a.Name} }
 // NewCatalog returns a loaded catalog. name is that of its OCIRepository.
 func NewCatalog(ctx context.Context, name, address, digest string, loaded *catalog.Catalog) (*Catalog, error) {
 	c := &Catalog{
-		Name: name, Address: output.WithoutPasswords(address), Digest: digest, Source: name,
+		Name: name, Address: redact.Users(address), Digest: digest, Source: name,
 		Applications: make([]*Application, len(loaded.Applications)), byKey: map[Key]*Application{},
 	}
 	for _, warning := range loaded.Warnings {

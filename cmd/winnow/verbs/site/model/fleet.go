@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -48,7 +48,7 @@ func NewFleet(s Survey) (*Fleet, []Unread) {
 		b.unread = append(b.unread, Unread{Reason: sentence})
 	}
 	for i := range b.unread {
-		b.unread[i].Reason = excerpt.To(output.WithoutUsers(b.unread[i].Reason), maxReason)
+		b.unread[i].Reason = excerpt.To(redact.Text(b.unread[i].Reason), maxReason)
 	}
 	slices.SortStableFunc(b.unread, func(x, y Unread) int { return cmp.Or(cmp.Compare(x.Where, y.Where), cmp.Compare(x.Reason, y.Reason)) })
 	return f, slices.Compact(b.unread)

@@ -5,7 +5,7 @@ package model
 import (
 	"net/url"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -20,7 +20,7 @@ const maxURL = 2_000
 
 // newLink returns an address that a page may link to: with http or https, a host and no user.
 func newLink(name, address string) Link {
-	link := Link{Name: name, Text: excerpt.To(output.WithoutPasswords(address), maxURL)}
+	link := Link{Name: name, Text: excerpt.To(redact.Users(address), maxURL)}
 	parsed, err := url.Parse(address)
 	if err == nil && len(address) <= maxURL && (parsed.Scheme == "https" || parsed.Scheme == "http") && parsed.Host != "" && parsed.User == nil {
 		link.URL = parsed.String()

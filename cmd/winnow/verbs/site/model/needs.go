@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection/numbered"
 )
@@ -138,7 +138,7 @@ func behind(s Survey) (all []Behind, different []Different) {
 			clusters := slices.Sorted(slices.Values(named[repository][revision]))
 			revisions = append(revisions, Revision{revision, slices.Compact(clusters)})
 		}
-		address := output.WithoutUsers(repository)
+		address := redact.Text(repository)
 		newest, known := Newest(repository, slices.Sorted(maps.Keys(named[repository])), s.Since)
 		if !known {
 			different = append(different, Different{address, revisions})

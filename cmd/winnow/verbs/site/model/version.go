@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
+	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -40,13 +40,13 @@ func newVersion(a *catalog.Application, addresses render.Addresses, index int, i
 	others := report.AllFactsOf(a, name)
 	for _, key := range slices.Sorted(maps.Keys(others)) {
 		if !slices.Contains([]string{"channels", "requires", "deprecated"}, key) {
-			v.Facts = append(v.Facts, Pair{key, excerpt.To(output.WithoutPasswords(textOf(others[key])), maxFact)})
+			v.Facts = append(v.Facts, Pair{key, excerpt.To(redact.Users(textOf(others[key])), maxFact)})
 		}
 	}
 	if chart := report.ChartOf(addresses, index); chart != nil {
 		v.Source = newLink("source", chart.From)
 		parts := []string{chart.Name, chart.Version, chart.Tag, chart.Branch, chart.Commit}
-		v.Chart = output.WithoutPasswords(strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " "))
+		v.Chart = redact.Users(strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " "))
 	}
 	return v
 }
