@@ -68,7 +68,7 @@ func TestScripts(t *testing.T) {
 	registry := startRegistry(t)
 	cluster := startCluster(t)
 	testscript.RunT(secretive{t}, testscript.Params{
-		Dir: "testdata/script", ContinueOnError: true,
+		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "tarball": tarball, "half": half, "login": login, "manifest": manifest, "terminal": terminal, "rendered": rendered,
 		},

@@ -13,19 +13,20 @@ const mark = "***"
 var (
 	// users matches the user and the password of a URL. A password may have a / or an @, which a URL would escape, and a port,
 	// which has digits alone, is none.
-	users = regexp.MustCompile(`://(?:[^\s/"<>\\]*@|[^\s/:@"<>\\\[]+:[0-9]*[^\s/0-9"<>\\][^\s"<>\\]*@)`)
+	users = regexp.MustCompile(`[a-z]*://(?:[^\s/"<>\\]*@|[^\s/:@"<>\\\[]+:[0-9]*[^\s/0-9"<>\\][^\s"<>\\]*@)`)
 	// queries matches the query of a URL, which may be a token or a signature, and what ends it.
-	queries = regexp.MustCompile(`([a-z]://[^\s?"<>\\]*)\?(?:[^\s"<>\\]|\\[^"])*?([:;,.)'\]]*(?:[\s"<>\\]|$))`)
+	queries = regexp.MustCompile(`([a-z]://[^\s?"<>\\]*)\?(?:[^\s"<>\\]|\\[^"])*?([:;,.)'\]]*(?:[\s"<>]|\\"|$))`)
 )
 
 // Users leaves out the users and passwords of the URLs in a text, and keeps the user git of SSH, which is no secret. A document
 // of JSON stays one.
 func Users(text string) string {
 	return users.ReplaceAllStringFunc(text, func(user string) string {
-		if user == "://git@" {
+		if user == "ssh://git@" {
 			return user
 		}
-		return "://" + mark + "@"
+		scheme, _, _ := strings.Cut(user, "://")
+		return scheme + "://" + mark + "@"
 	})
 }
 

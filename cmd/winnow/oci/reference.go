@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	ociregistry "oras.land/oras-go/v2/registry"
+
+	"github.com/winnow-dev/winnow/registry/redact"
 )
 
 // Scheme is the prefix of addresses in registries.
@@ -26,7 +28,7 @@ func ParseReference(address string) (ociregistry.Reference, error) {
 		}
 		return ociregistry.Reference{}, err
 	}
-	if host, _, _ := strings.Cut(rest, "/"); strings.Contains(host, "@") {
+	if redact.Users(address) != address {
 		return ociregistry.Reference{}, errors.New("it has a user or a password: docker login stores them")
 	}
 	reference, err := ociregistry.ParseReference(rest)
