@@ -30,6 +30,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/fetching"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/render/contract"
+	"github.com/winnow-dev/winnow/test/canary"
 )
 
 // archive is that of a chart.
@@ -49,19 +50,38 @@ func login(t *testing.T, host string) {
 	t.Helper()
 	directory := t.TempDir()
 	t.Setenv("DOCKER_CONFIG", directory)
-	config := fmt.Sprintf(`{"auths": {%q: {"auth": %q}}}`, host, base64.StdEncoding.EncodeToString([]byte("user:secret")))
+	config := fmt.Sprintf(`{"auths": {%q: {"auth": %q}}}`, host, base64.StdEncoding.EncodeToString([]byte("user:"+canary.Secret)))
 	if err := os.WriteFile(filepath.Join(directory, "config.json"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func fetcher(t *testing.T, plain bool, cache fetching.Cache) *fetching.Fetcher {
+// watched is a fetcher whose errors must not have the secret of canary, which each chart is fetched with.
+type watched struct {
+	*testing.T
+	*fetching.Fetcher
+}
+
+// Fetch fetches a chart from a URL with a token.
+func (w watched) Fetch(ctx context.Context, r fetching.Reference) ([]byte, error) {
+	w.Helper()
+	if strings.HasPrefix(r.URL, "http") {
+		r.URL += "?token=" + canary.Secret
+	}
+	content, err := w.Fetcher.Fetch(ctx, r)
+	if err != nil && canary.In(err.Error()) != "" {
+		w.Errorf("Fetch() shows a secret: %v", err)
+	}
+	return content, err
+}
+
+func fetcher(t *testing.T, plain bool, cache fetching.Cache) watched {
 	t.Helper()
 	f, err := fetching.New(oci.Access{PlainHTTP: func(string) bool { return plain }}, cache)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return f
+	return watched{t, f}
 }
 
 // repository serves an index.yaml, and archives below charts.
@@ -74,8 +94,9 @@ type repository struct {
 func (r *repository) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	_, password, _ := request.BasicAuth()
 	switch {
-	case r.secured && password != "secret":
+	case r.secured && password != canary.Secret:
 		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = io.WriteString(w, request.Header.Get("Authorization")) // as a hostile one would
 	case request.URL.Path == "/stable/index.yaml":
 		_, _ = io.WriteString(w, r.index)
 	case strings.HasPrefix(request.URL.Path, "/stable/charts/"):
@@ -168,6 +189,37 @@ func TestCredentials(t *testing.T) {
 	login(t, strings.TrimPrefix(elsewhere.URL, "http://"))
 	if _, err := fetcher(t, true, fetching.Cache{}).Fetch(t.Context(), fetching.Reference{URL: elsewhere.URL, Name: "web", Version: "1.0.0"}); err == nil || !strings.Contains(err.Error(), "401") {
 		t.Errorf("the credentials of a host are sent to another one: %v", err)
+	}
+}
+
+// A server may quote what it is sent, where a library passes the text on.
+func TestServersThatQuoteTheRequest(t *testing.T) {
+	for _, test := range []struct{ name, answer string }{
+		{"in the words of the status", "HTTP/1.1 404 %s\r\nContent-Length: 0\r\n\r\n"},
+		{"in a header", "HTTP/1.1 200 OK\r\n%s\r\n\r\n"},
+		{"instead of an answer", "%s\r\n\r\n"},
+		{"in a redirect", "HTTP/1.1 302 Found\r\nLocation: http://%%zz/%s\r\nContent-Length: 0\r\n\r\n"},
+		{"in the path of a redirect", "HTTP/1.1 302 Found\r\nLocation: https://127.0.0.1:1/%s?%[1]s\r\nContent-Length: 0\r\n\r\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+				conn, _, err := http.NewResponseController(w).Hijack()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer conn.Close()
+				_, password, _ := request.BasicAuth()
+				_, _ = fmt.Fprintf(conn, test.answer, password+request.Header.Get("Authorization"))
+			}))
+			defer server.Close()
+			login(t, strings.TrimPrefix(server.URL, "http://"))
+			if _, err := fetcher(t, true, fetching.Cache{}).Fetch(t.Context(), fetching.Reference{URL: server.URL, Name: "web", Version: "1.0.0"}); err == nil {
+				t.Error("Fetch() returns no error")
+			} else {
+				t.Log(err)
+			}
+		})
 	}
 }
 
