@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/test/canary"
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
@@ -40,7 +41,7 @@ var (
 
 const (
 	registryUser     = "robot"
-	registryPassword = "correct+horse/battery"
+	registryPassword = canary.Secret
 )
 
 func TestMain(m *testing.M) {

@@ -5,6 +5,7 @@ package controllers
 import (
 	"archive/tar"
 	"bytes"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/test/canary"
 )
 
 // trouble is an obstacle to the publication of a selection.
@@ -221,6 +223,9 @@ func (e *environment) suffer(trouble trouble, want []string) *v1alpha1.CatalogSe
 	e.checkRetry(trouble.retry)
 	first, events := e.get("kkp"), e.events.take()
 	e.equal("conditions", conditionsOf(first), want)
+	if text := fmt.Sprintf("%+v, %v", first.Status, events); canary.In(text) != "" {
+		e.Errorf("the status or an event shows a secret: %s", text)
+	}
 	held := conditions.IsTrue(first, v1alpha1.HeldCondition)
 	vanished := first.Status.Artifact != nil && conditions.IsFalse(first, v1alpha1.SourceReadyCondition)
 	if quiet := trouble.retry == atInterval && !held && !vanished; quiet != (len(events) == 0) {

@@ -46,7 +46,7 @@ func (e *environment) caSecret(name string, of *stack.SecureRegistry) {
 func (e *environment) credentialed(edit func(*sourcev1.OCIRepository)) func(*sourcev1.OCIRepository) {
 	e.Helper()
 	e.registrySecret("login", secureRegistry.Host, registryPassword)
-	e.registrySecret("wrong", secureRegistry.Host, "wrong-password")
+	e.registrySecret("wrong", secureRegistry.Host, "wrong-"+registryPassword)
 	e.registrySecret("elsewhere", "registry.example", registryPassword)
 	e.caSecret("authority", secureRegistry)
 	account := &corev1.ServiceAccount{ImagePullSecrets: []corev1.LocalObjectReference{{Name: "login"}}}

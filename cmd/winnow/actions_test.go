@@ -42,7 +42,7 @@ func TestActions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	testscript.Run(t, testscript.Params{
+	testscript.RunT(secretive{t}, testscript.Params{
 		Dir: "testdata/actions",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"action": runAction, "workflow": runWorkflow, "github": askGitHub, "login": login, "manifest": manifest, "rendered": rendered, "resolve": resolve, "digest": sha256Of,

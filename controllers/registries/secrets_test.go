@@ -25,7 +25,9 @@ func TestErrorsShowNoSecret(t *testing.T) {
 			if _, password, ok := r.BasicAuth(); ok {
 				status = code
 				w.Header().Set("Location", "/"+password+"?"+password)
-				defer func() { _, _ = w.Write([]byte(`{"errors": [{"code": "` + password + `", "message": "` + r.Header.Get("Authorization") + `"}]}`)) }()
+				defer func() {
+					_, _ = w.Write([]byte(`{"errors": [{"code": "` + password + `", "message": "` + r.Header.Get("Authorization") + `"}]}`))
+				}()
 			}
 			w.WriteHeader(status)
 		}
