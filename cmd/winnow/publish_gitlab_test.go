@@ -58,7 +58,7 @@ func TestGuideJobThatPublishesOnGitLab(t *testing.T) {
 			}
 		}
 	}
-	if out, err := run("wrong", "CI_COMMIT_REF_NAME=main"); err == nil || !strings.Contains(out, "401: Unauthorized") {
+	if out, err := run("wrong", "CI_COMMIT_REF_NAME=main"); err == nil || !strings.Contains(out, "401 Unauthorized") {
 		t.Errorf("%v: %s", err, out)
 	}
 }

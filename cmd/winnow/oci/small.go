@@ -37,7 +37,7 @@ func (r *Repository) At(name string) (*Repository, error) {
 	if err := reference.ValidateRepository(); err != nil {
 		return nil, err
 	}
-	return &Repository{withoutTLS: r.withoutTLS, remote: &remote.Repository{
+	return &Repository{credentials: r.credentials, withoutTLS: r.withoutTLS, remote: &remote.Repository{
 		Reference: reference, PlainHTTP: r.remote.PlainHTTP, Client: r.remote.Client,
 	}}, nil
 }
