@@ -33,6 +33,8 @@ func TestURLsInTexts(t *testing.T) {
 		{"a query in brackets", "(https://host/x?token=secret), and more", "(https://host/x), and more"},
 		{"a query with a URL", "https://host/x?to=https://me:secret@other/?a=b", "https://host/x"},
 		{"queries in JSON", `{"a": "see \"https://host/x?a=\\b\" of", "b": "me@host"}`, `{"a": "see \"https://host/x\" of", "b": "me@host"}`},
+		{"a question that ends with an address", "(did you mean oci://host/x:v1?) or https://host?", "(did you mean oci://host/x:v1?) or https://host?"},
+		{"a query that begins with a dot", "https://host/?.secret", "https://host/"},
 		{"a question", "is oci://host/x right? yes", "is oci://host/x right? yes"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
