@@ -23,26 +23,34 @@ func (r reporter) between(ctx context.Context) error {
 		}
 		older, newer := r.base.source(before), r.head.source(after)
 		filters := older != nil && newer != nil && !reflect.DeepEqual(filterOf(older), filterOf(newer))
-		itself := after.name == "" && len(r.base.roots) > 0 && before.Transforms() != after.Transforms()
-		if !filters && !itself && (after.name == "" || before.Content() == after.Content()) {
+		fields := before.Content() != after.Content()
+		if after.name == "" {
+			fields = len(r.base.roots) > 0 && before.Transforms() != after.Transforms()
+		}
+		if !filters && !fields {
 			continue
 		}
 		passing, err := r.passing(ctx, before, older)
 		if err != nil {
 			return err
 		}
-		if passing.outcome != evaluated {
-			if itself {
-				r.unknown("%s is built as before the change first, and cannot: the cluster follows Git no more: %s", after.label(), passing.reason)
-			}
-			continue
-		}
-		if lost := lostBetween(before.objects, passing.objects, after.objects); len(lost) > 0 {
-			r.unknown("%s is built as before the change first, in which these are gone or have another state: %s; move the files, or rename variables, in a commit of their own",
-				after.label(), excerpt.Names(lost, maxListed))
-		}
+		r.passed(before, passing, after)
 	}
 	return nil
+}
+
+// passed reports what a node lacks in between, and a root that cannot be built there, and so never gets its newer fields.
+func (r reporter) passed(before, passing, after *node) {
+	if passing.outcome != evaluated {
+		if after.name == "" {
+			r.unknown("%s is built as before the change first, and cannot: the cluster follows Git no more: %s", after.label(), passing.reason)
+		}
+		return
+	}
+	if lost := lostBetween(before.objects, passing.objects, after.objects); len(lost) > 0 {
+		r.unknown("%s is built as before the change first, in which these are gone or have another state: %s; move the files, or rename variables, in a commit of their own",
+			after.label(), excerpt.Names(lost, maxListed))
+	}
 }
 
 // lostBetween returns the objects of both commits that are not among the ones in between, in either state.

@@ -106,12 +106,7 @@ func (w *walk) evaluateRoot(ctx context.Context) error {
 			w.setSync(ctx, sync)
 			settled = false
 		}
-		if w.roots = w.findRoots(n, n.objects); len(w.roots) == 0 {
-			w.roots = w.findRoots(n, w.documents())
-			for i := range w.roots {
-				w.roots[i].applied = false
-			}
-		}
+		w.roots = w.allRoots(n)
 		if len(w.roots) > 0 {
 			root := w.roots[0]
 			settled = settled && root.Transforms() == n.Transforms() && root.files == from
@@ -124,6 +119,18 @@ func (w *walk) evaluateRoot(ctx context.Context) error {
 	}
 	n.outcome, n.reason = failed, "each build of it changes the Kustomization that applies it, or its source"
 	return w.keepObjects(n)
+}
+
+// allRoots returns the roots among the objects of the directory, or else those in files of it, which were applied by hand.
+func (w *walk) allRoots(n *node) []root {
+	found := w.findRoots(n, n.objects)
+	if len(found) == 0 {
+		found = w.findRoots(n, w.documents())
+		for i := range found {
+			found[i].applied = false
+		}
+	}
+	return found
 }
 
 // findRoots returns the Kustomizations that apply the directory of the cluster: first the first one of the base. It skips those
