@@ -54,7 +54,7 @@ func (a Access) base() *http.Transport {
 	transport := http.DefaultTransport.(*http.Transport)
 	if a.TLS != nil {
 		transport = transport.Clone()
-		transport.TLSClientConfig = a.TLS
+		transport.TLSClientConfig = a.TLS.Clone() // which a transport changes
 	}
 	return transport
 }
