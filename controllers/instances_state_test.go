@@ -93,8 +93,8 @@ func TestTheStatesOfInstances(t *testing.T) {
 	c.release("b", "False", "pulling https://robot:secret@registry.example/web?sig=1:\nno such host")
 	c.release("c", "True", "installed")
 	c.equal("one is broken", c.states(), []string{
-		"False InstanceNotReady: 1 of 3 not ready: b: pulling https://***@registry.example/web no such host",
-		"a True: installed", "b False: pulling https://***@registry.example/web no such host", "c True: installed",
+		"False InstanceNotReady: 1 of 3 not ready: b: pulling https://***@registry.example/web: no such host",
+		"a True: installed", "b False: pulling https://***@registry.example/web: no such host", "c True: installed",
 	})
 	c.equal("the events of that", c.events.take(), []string{
 		"Warning InstanceNotReady CatalogSelection", "Warning InstanceNotReady ExternalArtifact",
@@ -109,7 +109,7 @@ func TestTheStatesOfInstances(t *testing.T) {
 	c.equal("the version without a change", c.get("kkp").ResourceVersion, before)
 
 	c.remove(liveRelease(c.namespace, "c", nil))
-	c.equal("one is gone", c.states()[0], "False InstanceNotReady: 1 of 3 not ready: b: pulling https://***@registry.example/web no such host; "+
+	c.equal("one is gone", c.states()[0], "False InstanceNotReady: 1 of 3 not ready: b: pulling https://***@registry.example/web: no such host; "+
 		"1 of 3 not known: c: HelmRelease "+c.namespace+"/c does not exist")
 	c.owned("c")
 	c.release("c", "True", "installed")

@@ -136,9 +136,9 @@ func TestBeforeAPublicationReadyHasTheMessageOfTheSource(t *testing.T) {
 					"cannot clone 'https://me:hunter2@git.example.com/a@b', nor ssh://me:hunt@hunter2@git.example.com: GET https://s3.example.com/blob?X-Signature=hunter2:\n\x1b[31m403\n")
 			},
 			"False OCIArtifactPullFailed: source OCIRepository catalog: " +
-				"cannot clone 'https://***@git.example.com/a@b', nor ssh://***@git.example.com: GET https://s3.example.com/blob  [31m403",
+				"cannot clone 'https://***@git.example.com/a@b', nor ssh://***@git.example.com: GET https://s3.example.com/blob:  [31m403",
 			"source OCIRepository catalog has no artifact yet: " +
-				"cannot clone 'https://***@git.example.com/a@b', nor ssh://***@git.example.com: GET https://s3.example.com/blob  [31m403",
+				"cannot clone 'https://***@git.example.com/a@b', nor ssh://***@git.example.com: GET https://s3.example.com/blob:  [31m403",
 			[]string{"Warning OCIArtifactPullFailed CatalogSelection"},
 		},
 		{
