@@ -47,7 +47,7 @@ func TestURLsInTexts(t *testing.T) {
 
 func TestSecretsAreHiddenInAllForms(t *testing.T) {
 	var s Secrets
-	s.Add(canary.Secret, "hunter2", "hunter2-of-the-proxy", "abc", `with "quotes" and \`)
+	s.Add(canary.Secret, "hunter2", "hunter2-of-the-proxy", "abc", `with "quotes" and \`, "a<b&c>d")
 	encoded := base64.StdEncoding.EncodeToString
 	for _, test := range []struct{ name, text, want string }{
 		{"as it is", "sent " + canary.Secret + " to", "sent *** to"},
@@ -55,6 +55,8 @@ func TestSecretsAreHiddenInAllForms(t *testing.T) {
 		{"more than once", "hunter2 hunter2", "*** ***"},
 		{"a longer one with the same beginning", "hunter2-of-the-proxy", "***"},
 		{"in quotes", strconv.Quote(`with "quotes" and \`), `"***"`},
+		{"in JSON, which escapes characters of HTML", `sent "a\u003cb\u0026c\u003ed" to`, `sent "***" to`},
+		{"in hexadecimal digits", "sent 68756e74657232 to", "sent *** to"},
 		{"in a query", "p=" + url.QueryEscape(canary.Secret), "p=***"},
 		{"in base64", "data " + encoded([]byte(canary.Secret)) + ".", "data ***."},
 		{"behind a user in base64", "Basic " + encoded([]byte("bot:"+canary.Secret)) + ".", "Basic ***."},

@@ -5,6 +5,8 @@ package redact
 import (
 	"cmp"
 	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
 	"net/url"
 	"slices"
 	"strconv"
@@ -47,11 +49,15 @@ func (s *Secrets) Add(words ...string) {
 	slices.SortStableFunc(s.forms, func(a, b form) int { return cmp.Compare(len(b.text), len(a.text)) })
 }
 
-// formsOf returns the ways to write a word: as it is, escaped in a URL, quoted, and in a longer text in base64, at each of the
-// three places where a word begins there.
+// formsOf returns the ways to write a word: as it is, escaped in a URL, quoted, in JSON, in hexadecimal digits, and in a longer
+// text in base64, at each of the three places where a word begins there.
 func formsOf(word string) []form {
 	quoted := strconv.Quote(word)
-	forms := []form{{text: word}, {text: url.QueryEscape(word)}, {text: url.PathEscape(word)}, {text: quoted[1 : len(quoted)-1]}}
+	encoded, _ := json.Marshal(word) // a text can be encoded
+	forms := []form{
+		{text: word}, {text: url.QueryEscape(word)}, {text: url.PathEscape(word)}, {text: quoted[1 : len(quoted)-1]},
+		{text: string(encoded[1 : len(encoded)-1])}, {text: hex.EncodeToString([]byte(word))},
+	}
 	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		for before := range 3 {
 			bits := 8 * (before + len(word))

@@ -33,12 +33,12 @@ func withoutValues(err error, files []*archive.BufferedFile, given []byte) error
 	return secrets.Error(err, nil)
 }
 
-// words returns the scalars of values, with their lines and with the parts of addresses: a message may quote a part.
+// words returns the keys and scalars of values, with their lines and with the parts of addresses: a message may quote a part.
 func words(value any) (all []string) {
 	switch value := value.(type) {
 	case map[string]any:
-		for _, member := range value {
-			all = append(all, words(member)...)
+		for key, member := range value {
+			all = append(append(all, key), words(member)...)
 		}
 	case []any:
 		for _, element := range value {
@@ -46,7 +46,7 @@ func words(value any) (all []string) {
 		}
 	case string:
 		all = append(all, value, strings.TrimSpace(value))
-		all = append(all, strings.FieldsFunc(value, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`/:@?&=,;'"\`, r) })...)
+		all = append(all, strings.FieldsFunc(value, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`/:@?&=,;'"\<>`, r) })...)
 	case float64: // as text/template writes it, and as fmt does
 		all = append(all, fmt.Sprint(value), strconv.FormatFloat(value, 'f', -1, 64))
 	case int64:
