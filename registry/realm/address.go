@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -28,19 +29,36 @@ type insideError struct{ address netip.Addr }
 func (e *insideError) Error() string { return e.address.String() + " is an internal address" }
 
 var (
-	// shared is the address space of RFC 6598, in which clouds and clusters have services as well.
-	shared = netip.MustParsePrefix("100.64.0.0/10")
-	// translated and tunneled are the addresses of IPv6 that have one of IPv4 in them, by RFC 6052 and RFC 3056.
-	translated = netip.MustParsePrefix("64:ff9b::/96")
-	tunneled   = netip.MustParsePrefix("2002::/16")
+	// reserved are the addresses that the registries of IANA for special purposes do not call reachable from anywhere, beside the
+	// ones that netip knows and those of documents, which nobody has: shared by clouds and clusters, of benchmarks, of protocols,
+	// for later use, of sites.
+	reserved = prefixes("100.64.0.0/10", "192.0.0.0/24", "198.18.0.0/15", "240.0.0.0/4", "64:ff9b:1::/48", "100::/64", "2001::/23", "5f00::/16", "fec0::/10")
+	// machine is the network of this machine.
+	machine = netip.MustParsePrefix("0.0.0.0/8")
+	// ends and tunneled are the addresses of IPv6 that have one of IPv4 at their end, by RFC 6052 and RFC 4291, or behind their
+	// beginning, by RFC 3056.
+	ends     = prefixes("64:ff9b::/96", "::/96")
+	tunneled = netip.MustParsePrefix("2002::/16")
 )
+
+func prefixes(all ...string) (found []netip.Prefix) {
+	for _, one := range all {
+		found = append(found, netip.MustParsePrefix(one))
+	}
+	return found
+}
+
+func isIn(all []netip.Prefix, at netip.Addr) bool {
+	return slices.ContainsFunc(all, func(prefix netip.Prefix) bool { return prefix.Contains(at) })
+}
 
 // unwrapped returns the address of IPv4 that one of IPv6 stands for, or else the address.
 func unwrapped(at netip.Addr) netip.Addr {
 	at = at.Unmap().WithZone("")
 	bytes := at.As16()
 	switch {
-	case translated.Contains(at):
+	case at.IsLoopback(), at.IsUnspecified():
+	case isIn(ends, at):
 		return netip.AddrFrom4([4]byte(bytes[12:]))
 	case tunneled.Contains(at):
 		return netip.AddrFrom4([4]byte(bytes[2:6]))
@@ -50,11 +68,11 @@ func unwrapped(at netip.Addr) netip.Addr {
 
 func scopeOf(at netip.Addr) scope {
 	switch at = unwrapped(at); {
-	case at.IsLoopback(), at.IsUnspecified():
+	case at.IsLoopback(), machine.Contains(at), at.IsUnspecified():
 		return machineScope
 	case at.IsLinkLocalUnicast(), at.IsLinkLocalMulticast():
 		return linkScope
-	case at.IsPrivate(), shared.Contains(at):
+	case at.IsPrivate(), isIn(reserved, at):
 		return privateScope
 	}
 	return publicScope

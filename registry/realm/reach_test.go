@@ -49,6 +49,11 @@ func TestScopesThatAreDialed(t *testing.T) {
 		{"[::ffff:0.0.0.0]:443", "machine"},
 		{"[64:ff9b::7f00:1]:443", "machine"},
 		{"[2002:7f00:1::]:443", "machine"},
+		{"[fec0::1]:443", "private"},          // site-local
+		{"[64:ff9b:1::a00:7]:443", "private"}, // RFC 8215
+		{"[::a00:7]:443", "private"},          // IPv4-compatible
+		{"198.18.0.1:443", "private"},         // RFC 2544
+		{"0.1.2.3:443", "machine"},            // this network
 		{"no address", ""},
 	} {
 		var got []string

@@ -34,6 +34,14 @@ func TestURLsInTexts(t *testing.T) {
 		{"a query with a URL", "https://host/x?to=https://me:secret@other/?a=b", "https://host/x"},
 		{"queries in JSON", `{"a": "see \"https://host/x?a=\\b\" of", "b": "me@host"}`, `{"a": "see \"https://host/x\" of", "b": "me@host"}`},
 		{"a question that ends with an address", "(did you mean oci://host/x:v1?) or https://host?", "(did you mean oci://host/x:v1?) or https://host?"},
+		{"a query with a bracket", "https://host/x?a=b<secret: EOF", "https://host/x: EOF"},
+		{"a query in angle brackets", "<https://host/x?a=b>, and", "<https://host/x>, and"},
+		{"a scheme in upper case", "HTTPS://host/x?token=secret: EOF", "HTTPS://host/x: EOF"},
+		{"a quote in the password", `parse "https://me:se\"cret@host/x": invalid`, `parse "https://***@host/x": invalid`},
+		{"a backslash in the password", `parse "https://me:se\\cret@host/x": invalid`, `parse "https://***@host/x": invalid`},
+		{"a bracket in the password", `parse "https://me:se<cret@host/x": invalid`, `parse "https://***@host/x": invalid`},
+		{"a space in the password", `parse "https://me:se cret@host/x": invalid`, `parse "https://***@host/x": invalid`},
+		{"a port and a digest in quotes", `"oci://host:5000/x@sha256:0123" is`, `"oci://host:5000/x@sha256:0123" is`},
 		{"a query that begins with a dot", "https://host/?.secret", "https://host/"},
 		{"a question", "is oci://host/x right? yes", "is oci://host/x right? yes"},
 	} {
@@ -47,7 +55,7 @@ func TestURLsInTexts(t *testing.T) {
 
 func TestSecretsAreHiddenInAllForms(t *testing.T) {
 	var s Secrets
-	s.Add(canary.Secret, "hunter2", "hunter2-of-the-proxy", "abc", `with "quotes" and \`, "a<b&c>d")
+	s.Add(canary.Secret, "hunter2", "hunter2-of-the-proxy", "abc", `with "quotes" and \`, "a<b&c>d", "it's-mine")
 	encoded := base64.StdEncoding.EncodeToString
 	for _, test := range []struct{ name, text, want string }{
 		{"as it is", "sent " + canary.Secret + " to", "sent *** to"},
@@ -56,6 +64,7 @@ func TestSecretsAreHiddenInAllForms(t *testing.T) {
 		{"a longer one with the same beginning", "hunter2-of-the-proxy", "***"},
 		{"in quotes", strconv.Quote(`with "quotes" and \`), `"***"`},
 		{"in JSON, which escapes characters of HTML", `sent "a\u003cb\u0026c\u003ed" to`, `sent "***" to`},
+		{"in single quotes of YAML", "p: 'it''s-mine'", "p: '***'"},
 		{"in hexadecimal digits", "sent 68756e74657232 to", "sent *** to"},
 		{"in a query", "p=" + url.QueryEscape(canary.Secret), "p=***"},
 		{"in base64", "data " + encoded([]byte(canary.Secret)) + ".", "data ***."},

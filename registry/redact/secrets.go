@@ -49,14 +49,14 @@ func (s *Secrets) Add(words ...string) {
 	slices.SortStableFunc(s.forms, func(a, b form) int { return cmp.Compare(len(b.text), len(a.text)) })
 }
 
-// formsOf returns the ways to write a word: as it is, escaped in a URL, quoted, in JSON, in hexadecimal digits, and in a longer
+// formsOf returns the ways to write a word: as it is, escaped in a URL, quoted, in JSON and YAML, in hexadecimal digits, and in a longer
 // text in base64, at each of the three places where a word begins there.
 func formsOf(word string) []form {
 	quoted := strconv.Quote(word)
 	encoded, _ := json.Marshal(word) // a text can be encoded
 	forms := []form{
 		{text: word}, {text: url.QueryEscape(word)}, {text: url.PathEscape(word)}, {text: quoted[1 : len(quoted)-1]},
-		{text: string(encoded[1 : len(encoded)-1])}, {text: hex.EncodeToString([]byte(word))},
+		{text: string(encoded[1 : len(encoded)-1])}, {text: strings.ReplaceAll(word, "'", "''")}, {text: hex.EncodeToString([]byte(word))},
 	}
 	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		for before := range 3 {

@@ -11,12 +11,12 @@ import (
 const mark = "***"
 
 var (
-	// users matches the user and the password of a URL. A password may have a / or an @, which a URL would escape, and a port,
-	// which has digits alone, is none.
-	users = regexp.MustCompile(`[a-z]*://(?:[^\s/"<>\\]*@|[^\s/:@"<>\\\[]+:[0-9]*[^\s/0-9"<>\\][^\s"<>\\]*@)`)
+	// users matches the user and the password of a URL. A password may have a / or an @, which a URL would escape, and in quotes
+	// spaces and quotes as well. A port, which has digits alone, is none.
+	users = regexp.MustCompile(`(?i)"[a-z]+://[^\s/:@"\[]*:[0-9]*(?:[^/0-9"\\]|\\.)(?:[^"\\]|\\.)*@|[a-z]*://(?:[^\s/"<>\\]*@|[^\s/:@"<>\\\[]+:[0-9]*[^\s/0-9"<>\\][^\s"<>\\]*@)`)
 	// queries matches the query of a URL, which may be a token or a signature, and what ends it. A question mark at
 	// the end of a sentence begins none.
-	queries = regexp.MustCompile(`([a-z]://[^\s?"<>\\]*)\?[:;,.)'\]]*(?:[^\s"<>\\:;,.)'\]]|\\[^"])(?:[^\s"<>\\]|\\[^"])*?([:;,.)'\]]*(?:[\s"<>]|\\"|$))`)
+	queries = regexp.MustCompile(`(?i)([a-z]://[^\s?"<>\\]*)\?[:;,.)'\]>]*(?:[^\s"\\:;,.)'\]>]|\\[^"])(?:[^\s"\\]|\\[^"])*?([:;,.)'\]>]*(?:[\s"]|\\"|$))`)
 )
 
 // Users leaves out the users and passwords of the URLs in a text, and keeps the user git of SSH, which is no secret. A document

@@ -4,6 +4,7 @@ package rendering
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"slices"
@@ -46,7 +47,10 @@ func words(value any) (all []string) {
 		}
 	case string:
 		all = append(all, value, strings.TrimSpace(value))
-		all = append(all, strings.FieldsFunc(value, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`/:@?&=,;'"\<>`, r) })...)
+		if decoded, err := base64.StdEncoding.DecodeString(value); err == nil {
+			all = append(all, strings.TrimSpace(string(decoded)))
+		}
+		all = append(all, strings.FieldsFunc(value, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`/:@?&=,;'"\<>|.`, r) })...)
 	case float64: // as text/template writes it, and as fmt does
 		all = append(all, fmt.Sprint(value), strconv.FormatFloat(value, 'f', -1, 64))
 	case int64:

@@ -16,6 +16,8 @@ func TestErrorsOfHelmShowNoValues(t *testing.T) {
 		{"a value in JSON", "password: <kanarie-7d4f>x", `"\u003ckanarie-7d4f\u003ex" is weak`, `"***" is weak`},
 		{"a part between brackets", "password: <kanarie-7d4f>x", "kanarie-7d4f is weak", "*** is weak"},
 		{"a key", "{users: {kanarie-7d4f: 1}}", "the user kanarie-7d4f is unknown", "the user *** is unknown"},
+		{"a decoded value", "p: aHVudGVyMi1sb25nCg==", "bad token hunter2-long", "bad token ***"},
+		{"a part between dots", "token: eyJhbGci.cGF5bG9hZA.c2lnbmF0dXJl", "bad c2lnbmF0dXJl", "bad ***"},
 		{"a key that the chart has", "password: a", "the password is weak", "the password is weak"},
 		{"values that are no YAML", "a: [kanarie-7d4f", "a: [kanarie-7d4f", "its values are no YAML"},
 	} {

@@ -52,6 +52,9 @@ func changedClaim(o, newer object) (risks []diff.Risk) {
 	for _, content := range []map[string]any{from, to} {
 		completeClaims(o, content)
 	}
+	if d, scales := scaledDown(o, from, to); scales {
+		risks = append(risks, changedRisk(VolumeClaim, o, d, "Kubernetes deletes the claims of the pods that go, as its persistentVolumeClaimRetentionPolicy asks for. Keep the replicas, or retain the claims."))
+	}
 	if d, changed := changedClass(o, newer, from, to); changed {
 		risks = append(risks, changedRisk(VolumeClaim, o, d, refused(o)+remedy))
 	}
@@ -59,6 +62,15 @@ func changedClaim(o, newer object) (risks []diff.Risk) {
 		risks = append(risks, changedRisk(VolumeClaim, o, d, refused(o)+remedy))
 	}
 	return risks
+}
+
+// scaledDown returns how the replicas of a StatefulSet differ, where fewer of them delete claims.
+func scaledDown(o object, from, to map[string]any) (d difference, scales bool) {
+	d = difference{".spec.replicas", initially(value(from, "spec", "replicas"), int64(1)), initially(value(to, "spec", "replicas"), int64(1))}
+	was, _ := d.from.(int64)
+	is, _ := d.to.(int64)
+	deletes := text(to, "spec", "persistentVolumeClaimRetentionPolicy", "whenScaled") == "Delete"
+	return d, o.kind == "StatefulSet" && deletes && is < was && !o.isGenerated(d.path)
 }
 
 // changedClass returns how the annotation with the class of the storage of a claim differs. It may become the field, with the

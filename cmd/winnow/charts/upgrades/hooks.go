@@ -9,13 +9,9 @@ import (
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
-// isDeletedByUpgrades reports whether Helm deletes an object of a hook with each upgrade: before it is made again, which is the
-// default, or after it. It never deletes a definition. For objects of hooks, helm.sh/resource-policy has no effect.
+// isDeletedByUpgrades reports whether Helm deletes an object of a hook with each upgrade: before it is made again, or after it. It never deletes a definition. For objects of hooks, helm.sh/resource-policy has no effect.
 func (o object) isDeletedByUpgrades() bool {
 	policies := listed(o.policy)
-	if len(policies) == 0 {
-		policies = []string{"before-hook-creation"}
-	}
 	has := func(all []string, names ...string) bool {
 		return slices.ContainsFunc(all, func(one string) bool { return slices.Contains(names, one) })
 	}
@@ -37,14 +33,15 @@ func (s sides) hooked() (risks []diff.Risk) {
 	for _, key := range s.hooksTo.sorted() {
 		o := s.hooksTo[key]
 		was, existed := s.hooksFrom[key]
-		_, inRelease := s.from[key]
-		if !o.isDeletedByUpgrades() || inRelease || existed && was.isDeletedByUpgrades() || o.hasGeneratedName() {
+		_, wasIn := s.from[key]
+		_, isIn := s.to[key]
+		if !o.isDeletedByUpgrades() || wasIn && !isIn || existed && was.isDeletedByUpgrades() || o.hasGeneratedName() {
 			continue
 		}
 		r := diff.Risk{Object: o.String()}
 		const each = "It becomes a hook of upgrades: Helm deletes it with each of them, whatever its helm.sh/resource-policy is"
 		switch {
-		case isClaim(o):
+		case isKind(o, "", "PersistentVolumeClaim") || isClaim(o) && text(o.content, "spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted") == "Delete":
 			r.Rule, r.Text = VolumeClaim, each+", and with it the volume and its data where the reclaim policy is Delete. Make it an object of the release, or a claim of your own."
 		case o.group == "" && o.kind == "Namespace":
 			r.Rule, r.Text = Gone, each+", with everything in it. Make it an object of the release, or move what is in it."

@@ -3,97 +3,112 @@
 package upgrades
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// storage is what a volume is of.
+// storage is what a volume is of, in a namespace.
 type storage struct {
-	kind, name, subPath string
+	namespace, kind, name, subPath string
+	// source is the whole volume where that has no name of its own, as JSON.
+	source string
 }
 
 // String returns the storage for people.
-func (s storage) String() string {
-	return strings.TrimSpace(s.kind + " " + s.name + " " + s.subPath)
-}
+func (s storage) String() string { return strings.TrimSpace(s.kind + " " + s.name + " " + s.subPath) }
 
 // mount is a path of the containers of a pod, with the fields of all volumes, and of the name of its own.
 type mount struct {
 	path, list, field string
 	storage
-	// keeps reports that it is a claim, or the claims of a template, which have their data when a pod goes.
+	// keeps reports that the storage has its data when a pod goes.
 	keeps bool
 }
 
-// unmounted returns a risk for each storage that the containers of a workload have no more. The claims that are gone, and the
-// templates, have risks of their own.
-func unmounted(o, newer object, s sides) (risks []diff.Risk) {
-	before, after := mountsOf(o), mountsOf(newer)
-	told := map[storage]bool{}
-	for _, m := range after {
-		told[m.storage] = true
+// unmounted returns a risk for each storage that pods of the release have at a path, and then no more: another volume is there, or
+// no pod has the storage at all. Claims that are gone, and templates, have risks of their own.
+func (s sides) unmounted() (risks []diff.Risk) {
+	mounted := map[storage]bool{}
+	for _, o := range s.to {
+		for _, m := range mountsOf(o) {
+			mounted[m.storage] = true
+		}
 	}
-	for _, m := range before {
-		_, claimed := s.from[identity{"", "PersistentVolumeClaim", o.namespace, m.name}]
-		_, stays := s.to[identity{"", "PersistentVolumeClaim", o.namespace, m.name}]
-		isTold := m.kind == templateStorage && !slices.Contains(templatesOf(newer), m.name) || m.kind == claimStorage && claimed && !stays
-		isGenerated := o.isBelowGenerated(m.field) || o.isBelowGenerated(m.list) || newer.isBelowGenerated(m.list)
-		if !m.keeps || told[m.storage] || isTold || isGenerated {
-			continue
+	for _, key := range s.from.sorted() {
+		o := s.from[key]
+		newer, told := s.to[key], map[storage]bool{}
+		after := mountsOf(newer)
+		for _, m := range mountsOf(o) {
+			at := slices.IndexFunc(after, func(other mount) bool { return other.path == m.path })
+			stays := mounted[m.storage] && (at < 0 || after[at].storage == m.storage)
+			if !m.keeps || stays || told[m.storage] || s.isTold(m, newer) || isGenerated(m, o, newer) {
+				continue
+			}
+			told[m.storage] = true
+			r := diff.Risk{
+				Rule: VolumeClaim, Object: o.String(), Field: "volumeMounts[" + excerpt.To(m.path, 200) + "]", From: diff.JSON(m.String()),
+				Text: "Pods no longer have it there, and start without what it has, which is not deleted. Mount it again, or copy its data first.",
+			}
+			if at >= 0 {
+				r.To = diff.JSON(after[at].String())
+			}
+			risks = append(risks, r)
 		}
-		told[m.storage] = true
-		r := diff.Risk{
-			Rule: VolumeClaim, Object: o.String(), Field: "volumeMounts[" + m.path + "]", From: diff.JSON(m.String()),
-			Text: "Its pods no longer mount it, and start without what it has, which is not deleted. Mount it again, or copy its data first.",
-		}
-		if i := slices.IndexFunc(after, func(other mount) bool { return other.path == m.path }); i >= 0 {
-			r.To = diff.JSON(after[i].String())
-		}
-		risks = append(risks, r)
 	}
 	return risks
 }
 
-// Kinds of storage of a cluster.
+// isTold reports whether the storage of a mount has a risk of another rule: a claim that is gone, or a template.
+func (s sides) isTold(m mount, newer object) bool {
+	if m.kind == templateStorage {
+		return !slices.Contains(templatesOf(newer), m.name)
+	}
+	claim := identity{"", "PersistentVolumeClaim", m.namespace, m.name}
+	_, was := s.from[claim]
+	_, is := s.to[claim]
+	return m.kind == claimStorage && was && !is
+}
+
+// isGenerated reports whether the volume of a mount is another one in each render.
+func isGenerated(m mount, o, newer object) bool {
+	return o.isBelowGenerated(m.field) || o.isBelowGenerated(m.list) || newer.manifest != nil && newer.isBelowGenerated(m.list) || o.hasGeneratedName()
+}
+
+// Kinds of storage with a name.
 const (
 	claimStorage    = "claim"
 	templateStorage = "volumeClaimTemplate"
 )
 
-// mountsOf returns the mounts of the containers of a workload, in their order.
+// mountsOf returns the mounts and the block devices of the containers of a workload that run on, in their order.
 func mountsOf(o object) (mounts []mount) {
 	at := podPath(o)
 	if at == nil {
 		return nil
 	}
 	spec, _ := value(o.content, at...).(map[string]any)
-	list := "." + strings.Join(append(slices.Clone(at), "volumes"), ".")
-	volumes := map[string]mount{}
-	for i, volume := range mapsIn(spec["volumes"]) {
-		name, _ := volume["name"].(string)
-		m := volumeOf(volume)
-		m.list, m.field = list, fmt.Sprintf("%s[%d]%s", list, i, m.field)
-		volumes[name] = m
-	}
-	for _, name := range templatesOf(o) { // which hide volumes of the same name
-		const field = ".spec.volumeClaimTemplates"
-		volumes[name] = mount{list: field, field: field, storage: storage{kind: templateStorage, name: name}, keeps: true}
-	}
+	volumes := volumesOf(o, spec, "."+strings.Join(append(slices.Clone(at), "volumes"), "."))
 	for _, list := range []string{"initContainers", "containers"} {
 		for _, container := range mapsIn(spec[list]) {
-			for _, one := range mapsIn(container["volumeMounts"]) {
-				name, _ := one["name"].(string)
+			if list == "initContainers" && container["restartPolicy"] != "Always" {
+				continue
+			}
+			for _, one := range append(mapsIn(container["volumeMounts"]), mapsIn(container["volumeDevices"])...) {
+				name := text(one, "name")
 				m, found := volumes[name]
 				if !found {
 					continue
 				}
-				m.path, _ = one["mountPath"].(string)
-				if m.keeps {
-					m.subPath, _ = one["subPath"].(string)
+				m.path = cmp.Or(text(one, "mountPath"), text(one, "devicePath"))
+				if within := cmp.Or(text(one, "subPath"), text(one, "subPathExpr")); m.keeps && within != "" {
+					m.subPath = path.Clean(within)
 				}
 				mounts = append(mounts, m)
 			}
@@ -102,14 +117,39 @@ func mountsOf(o object) (mounts []mount) {
 	return mounts
 }
 
-// volumeOf returns the storage of a volume of a pod. Directories of nodes are not told from what only reads of them.
+// volumesOf maps the names of the volumes of the pods of a workload to them, without a path. The templates of claims hide volumes
+// of the same name.
+func volumesOf(o object, spec map[string]any, list string) map[string]mount {
+	volumes := map[string]mount{}
+	for i, volume := range mapsIn(spec["volumes"]) {
+		m := volumeOf(volume)
+		m.list, m.field, m.namespace = list, fmt.Sprintf("%s[%d]%s", list, i, m.field), o.namespace
+		volumes[text(volume, "name")] = m
+	}
+	for _, name := range templatesOf(o) {
+		const field = ".spec.volumeClaimTemplates"
+		volumes[name] = mount{list: field, field: field, storage: storage{namespace: o.namespace, kind: templateStorage, name: name}, keeps: true}
+	}
+	return volumes
+}
+
+// passing are the kinds of volumes that are made with a pod, or of other objects. Directories of nodes are not told from what only
+// reads of them.
+var passing = []string{"emptyDir", "ephemeral", "configMap", "secret", "projected", "downwardAPI", "image", "csi", "gitRepo", "hostPath"}
+
+// volumeOf returns the storage of a volume of a pod.
 func volumeOf(volume map[string]any) mount {
 	if name := text(volume, "persistentVolumeClaim", "claimName"); name != "" {
 		return mount{field: ".persistentVolumeClaim.claimName", storage: storage{kind: claimStorage, name: name}, keeps: true}
 	}
 	for _, kind := range slices.Sorted(maps.Keys(volume)) {
 		if kind != "name" {
-			return mount{storage: storage{kind: kind}}
+			keeps := !slices.Contains(passing, kind)
+			m := mount{field: "." + kind, storage: storage{kind: kind}, keeps: keeps}
+			if keeps {
+				m.source = string(diff.JSON(volume[kind]))
+			}
+			return m
 		}
 	}
 	return mount{storage: storage{kind: "emptyDir"}}

@@ -42,7 +42,8 @@ type object struct {
 	// manifest that has it, and prefix of the paths of its fields there, which is that of a list.
 	manifest *rendering.Manifest
 	prefix   string
-	// hook and policy are the annotations of the hook that it is of; empty for an object of a release.
+	// hook and policy are the annotations of the hook that it is of, with the default of Helm where there is no policy; empty for
+	// an object of a release.
 	hook, policy string
 }
 

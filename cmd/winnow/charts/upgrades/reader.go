@@ -107,6 +107,9 @@ func (r *reader) add(m *rendering.Manifest) error {
 	for _, content := range documents {
 		o := object{content: content, manifest: m}
 		o.hook, o.policy = o.annotation(hookAnnotation), o.annotation(policyAnnotation)
+		if value(content, "metadata", "annotations", policyAnnotation) == nil {
+			o.policy = "before-hook-creation"
+		}
 		r.put(o, len(documents) == 1 && len(problems) == 0)
 	}
 	return errors.Join(problems...)

@@ -47,12 +47,11 @@ func (u Upgrade) risks(s sides, problems []string) ([]diff.Risk, []string) {
 		o := s.from[key]
 		if newer, stays := s.to[key]; stays {
 			risks = append(risks, changed(o, newer)...)
-			risks = append(risks, unmounted(o, newer, s)...)
 		} else {
 			risks = append(risks, gone(o)...)
 		}
 	}
-	risks = append(risks, s.hooked()...)
+	risks = append(append(risks, s.hooked()...), s.unmounted()...)
 	for _, v := range u.Unread {
 		risks = append(risks, unreadRisk(v))
 	}

@@ -57,7 +57,10 @@ const (
 func TestRisks(t *testing.T) {
 	f := fmt.Sprintf
 	hooked := func(events, policy string) string {
-		return ", annotations: {helm.sh/hook: '" + events + "', helm.sh/hook-delete-policy: '" + policy + "', helm.sh/resource-policy: keep}"
+		if policy != "" {
+			policy = "helm.sh/hook-delete-policy: '" + policy + "', "
+		}
+		return ", annotations: {helm.sh/hook: '" + events + "', " + policy + "helm.sh/resource-policy: keep}"
 	}
 	namespace := func(hook string) string { return "{apiVersion: v1, kind: Namespace, metadata: {name: n" + hook + "}}" }
 	keyOf := func(hook string) string { return "{apiVersion: v1, kind: Secret, metadata: {name: key" + hook + "}}" }
@@ -130,6 +133,27 @@ func TestRisks(t *testing.T) {
 		{"a template hides a volume of its name", templates("data"), strings.Replace(templates("data"), "containers:", "volumes: [{name: data, emptyDir: {}}], containers:", 1), ""},
 		{"one generated name of a claim", "# generated: .spec.template.spec.volumes[0].persistentVolumeClaim.claimName\n" + pods("Deployment", onClaim, at), pods("Deployment", onOther, at), ""},
 		{"a generated name of a claim", "# generated: .spec.template.spec.volumes\n" + pods("Deployment", onClaim, at), pods("Deployment", onOther, at), ""},
+
+		{"a claim of the release is a hook of upgrades as well", f(claim, "", ""), f(claim, "", "") + "\n---\n" + f(claim, hook, ""), "charts/volume-claim PersistentVolumeClaim apps/data   -> \n"},
+		{"an empty delete policy deletes nothing", f(claim, ", annotations: {helm.sh/hook: pre-install}", ""), f(claim, ", annotations: {helm.sh/hook: pre-upgrade, helm.sh/hook-delete-policy: ''}", ""), ""},
+		{"a StatefulSet of a hook, whose claims stay", "", strings.Replace(f(set, "volumeClaimTemplates: [{metadata: {name: data}}]"), "name: db", "name: db"+hook, 1), ""},
+		{"a Deployment becomes a StatefulSet, and its claim stays", f(claim, "", "") + "\n---\n" + pods("Deployment", onClaim, at), f(claim, "", "") + "\n---\n" + templates("data"),
+			"charts/volume-claim Deployment apps/web volumeMounts[/data] \"claim data\" -> \n"},
+		{"a renamed Deployment that mounts an emptyDir", pods("Deployment", onClaim, at), strings.Replace(pods("Deployment", onEmpty, at), "name: web", "name: web2", 1),
+			"charts/volume-claim Deployment apps/web volumeMounts[/data] \"claim data\" -> \n"},
+		{"a claim remains at a path for backups alone", pods("Deployment", onClaim, at), pods("Deployment", onClaim+", {name: e, emptyDir: {}}", "{name: e, mountPath: /data}, {name: v, mountPath: /backup}"),
+			"charts/volume-claim Deployment apps/web volumeMounts[/data] \"claim data\" -> \"emptyDir\"\n"},
+		{"a claim remains in an init container alone", pods("Deployment", onClaim, at), strings.Replace(pods("Deployment", onClaim, ""), "{name: i}", "{name: i, volumeMounts: [{name: v, mountPath: /data}]}", 1),
+			"charts/volume-claim Deployment apps/web volumeMounts[/data] \"claim data\" -> \n"},
+		{"a block device of a claim is gone", strings.Replace(pods("Deployment", onClaim, ""), "volumeMounts: []", "volumeDevices: [{name: v, devicePath: /dev/a}]", 1), pods("Deployment", "", ""),
+			"charts/volume-claim Deployment apps/web volumeMounts[/dev/a] \"claim data\" -> \n"},
+		{"a subPathExpr changes", pods("Deployment", onClaim, "{name: v, mountPath: /data, subPathExpr: $(A)}"), pods("Deployment", onClaim, "{name: v, mountPath: /data, subPathExpr: $(B)}"),
+			"charts/volume-claim Deployment apps/web volumeMounts[/data] \"claim data $(A)\" -> \"claim data $(B)\"\n"},
+		{"a share of NFS becomes an emptyDir", pods("Deployment", "{name: v, nfs: {server: a, path: /x}}", at), pods("Deployment", onEmpty, at),
+			"charts/volume-claim Deployment apps/web volumeMounts[/data] \"nfs\" -> \"emptyDir\"\n"},
+		{"fewer replicas, with whenScaled: Delete", f(set, "replicas: 3, persistentVolumeClaimRetentionPolicy: {whenScaled: Delete}, volumeClaimTemplates: [{metadata: {name: data}}]"),
+			f(set, "replicas: 1, persistentVolumeClaimRetentionPolicy: {whenScaled: Delete}, volumeClaimTemplates: [{metadata: {name: data}}]"), "charts/volume-claim StatefulSet apps/db spec.replicas 3 -> 1\n"},
+		{"the same subPath, otherwise written", pods("Deployment", onClaim, within), pods("Deployment", onClaim, "{name: v, mountPath: /data, subPath: a/}"), ""},
 
 		{"a claim that becomes a hook", f(claim, "", ""), f(claim, hook, ""), "charts/volume-claim PersistentVolumeClaim apps/data   -> \n"},
 		{"a claim of another class", f(claim, "", "storageClassName: fast"), f(claim, "", "storageClassName: slow"),

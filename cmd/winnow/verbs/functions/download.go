@@ -72,7 +72,7 @@ func download(ctx context.Context, address, digest string, access *flags.Access)
 		if cause, ok := errors.AsType[*url.Error](err); ok { // its text repeats the address
 			err = cause.Err
 		}
-		return nil, err
+		return nil, new(redact.Secrets).Error(err, nil) // it may quote where the server redirects to
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
