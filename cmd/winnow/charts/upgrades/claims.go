@@ -28,10 +28,15 @@ func goneClaim(o object) string {
 		return "Helm keeps it, as its annotation helm.sh/resource-policy asks for, but the newer chart does not: another StatefulSet starts with new volumes." + data
 	case o.kind == "PersistentVolumeClaim":
 		return "Helm deletes it, and with it the volume and its data where the reclaim policy is Delete." + data
-	case text(o.content, "spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted") == "Delete":
+	case whenDeleted(o) == "Delete":
 		return "Helm deletes it, and with it the claims of its volumeClaimTemplates, as its persistentVolumeClaimRetentionPolicy asks for." + data
 	}
 	return "Helm deletes it. The claims of its volumeClaimTemplates stay, but a StatefulSet of another name starts with new volumes." + data
+}
+
+// whenDeleted returns what happens to the claims of a StatefulSet when it is deleted.
+func whenDeleted(o object) string {
+	return text(o.content, "spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted")
 }
 
 // goneGeneratedClaim is the text for an object with volumes that each upgrade gives another name.

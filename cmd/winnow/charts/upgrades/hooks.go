@@ -28,7 +28,8 @@ func listed(text string) (words []string) {
 	return words
 }
 
-// hooked returns the risks of objects that begin to be deleted by upgrades. What was an object of the release is gone from it.
+// hooked returns the risks of objects that begin to be deleted by upgrades. What was an object of the release, and is none any
+// more, is gone from it.
 func (s sides) hooked() (risks []diff.Risk) {
 	for _, key := range s.hooksTo.sorted() {
 		o := s.hooksTo[key]
@@ -38,19 +39,24 @@ func (s sides) hooked() (risks []diff.Risk) {
 		if !o.isDeletedByUpgrades() || wasIn && !isIn || existed && was.isDeletedByUpgrades() || o.hasGeneratedName() {
 			continue
 		}
-		r := diff.Risk{Object: o.String()}
-		const each = "It becomes a hook of upgrades: Helm deletes it with each of them, whatever its helm.sh/resource-policy is"
-		switch {
-		case isKind(o, "", "PersistentVolumeClaim") || isClaim(o) && text(o.content, "spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted") == "Delete":
-			r.Rule, r.Text = VolumeClaim, each+", and with it the volume and its data where the reclaim policy is Delete. Make it an object of the release, or a claim of your own."
-		case o.group == "" && o.kind == "Namespace":
-			r.Rule, r.Text = Gone, each+", with everything in it. Make it an object of the release, or move what is in it."
-		case o.group == "" && o.kind == secretKind && existed:
-			r.Rule, r.Text = Gone, each+", and makes it anew. What others have put into it, or was generated once, is lost: keep it as a hook of installations, or as a Secret of your own."
-		default:
-			continue
+		if rule, text := hookedText(o, existed || wasIn); rule != "" {
+			risks = append(risks, diff.Risk{Rule: rule, Object: o.String(), Text: text})
 		}
-		risks = append(risks, r)
 	}
 	return risks
+}
+
+// hookedText returns the rule and the text for an object that each upgrade deletes, empty for one that loses nothing by it. existed
+// reports that it is there.
+func hookedText(o object, existed bool) (rule, text string) {
+	const each = "It becomes a hook of upgrades: Helm deletes it with each of them, whatever its helm.sh/resource-policy is"
+	switch {
+	case isKind(o, "", "PersistentVolumeClaim"), isClaim(o) && whenDeleted(o) == "Delete":
+		return VolumeClaim, each + ", and with it the volume and its data where the reclaim policy is Delete. Make it an object of the release, or a claim of your own."
+	case isKind(o, "", "Namespace"):
+		return Gone, each + ", with everything in it. Make it an object of the release, or move what is in it."
+	case isKind(o, "", secretKind) && existed:
+		return Gone, each + ", and makes it anew. What others have put into it, or was generated once, is lost: keep it as a hook of installations, or as a Secret of your own."
+	}
+	return "", ""
 }
