@@ -9,13 +9,14 @@ import (
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
-// isDeletedByUpgrades reports whether Helm deletes an object of a hook with each upgrade: before it is made again, or after it. It never deletes a definition. For objects of hooks, helm.sh/resource-policy has no effect.
+// isDeletedByUpgrades reports whether Helm deletes an object of a hook with each upgrade: before it is made again, or after it. It
+// never deletes a definition, but for one of a list. For objects of hooks, helm.sh/resource-policy has no effect.
 func (o object) isDeletedByUpgrades() bool {
 	policies := listed(o.policy)
 	has := func(all []string, names ...string) bool {
 		return slices.ContainsFunc(all, func(one string) bool { return slices.Contains(names, one) })
 	}
-	return !isDefinitionObject(o) && has(listed(o.hook), "pre-upgrade", "post-upgrade") && has(policies, "before-hook-creation", "hook-succeeded")
+	return (!isDefinitionObject(o) || o.prefix != "") && has(listed(o.hook), "pre-upgrade", "post-upgrade") && has(policies, "before-hook-creation", "hook-succeeded")
 }
 
 // listed returns the words of an annotation of hooks, as Helm reads them.
@@ -29,14 +30,14 @@ func listed(text string) (words []string) {
 }
 
 // hooked returns the risks of objects that begin to be deleted by upgrades. What was an object of the release, and is none any
-// more, is gone from it.
+// more, is gone from it, and has a risk of its own, unless it was kept.
 func (s sides) hooked() (risks []diff.Risk) {
 	for _, key := range s.hooksTo.sorted() {
 		o := s.hooksTo[key]
 		was, existed := s.hooksFrom[key]
-		_, wasIn := s.from[key]
+		older, wasIn := s.from[key]
 		_, isIn := s.to[key]
-		if !o.isDeletedByUpgrades() || wasIn && !isIn || existed && was.isDeletedByUpgrades() || o.hasGeneratedName() {
+		if !o.isDeletedByUpgrades() || wasIn && !isIn && !older.isKept() || existed && was.isDeletedByUpgrades() || o.hasGeneratedName() {
 			continue
 		}
 		if rule, text := hookedText(o, existed || wasIn); rule != "" {
@@ -55,6 +56,8 @@ func hookedText(o object, existed bool) (rule, text string) {
 		return VolumeClaim, each + ", and with it the volume and its data where the reclaim policy is Delete. Make it an object of the release, or a claim of your own."
 	case isKind(o, "", "Namespace"):
 		return Gone, each + ", with everything in it. Make it an object of the release, or move what is in it."
+	case isDefinitionObject(o):
+		return Definition, each + ", with all its objects, because it is in a list. Make it a document of its own."
 	case isKind(o, "", secretKind) && existed:
 		return Gone, each + ", and makes it anew. What others have put into it, or was generated once, is lost: keep it as a hook of installations, or as a Secret of your own."
 	}

@@ -62,7 +62,7 @@ func immutable(o, newer object) (risks []diff.Risk) {
 	from, to := normalized(o), normalized(newer)
 	for _, f := range fixedFields(o, from, to) {
 		if d, changed := change(o, newer, f, from, to); changed {
-			risks = append(risks, changedRisk(Immutable, o, d, refused(o)+recreate(o)))
+			risks = append(risks, changedRisk(Immutable, o, d, refused(o)+recreate(o, f)))
 		}
 	}
 	return risks
@@ -77,13 +77,20 @@ func refused(o object) string {
 }
 
 // recreate states what lets an upgrade pass.
-func recreate(o object) string {
+func recreate(o object, f field) string {
 	switch o.kind {
 	case "StatefulSet":
+		if f.path == ".spec.selector" {
+			return "Keep the field: a new StatefulSet does not adopt the pods, and makes none of their names. Otherwise retain its claims, and delete it with its pods before the upgrade."
+		}
 		return "Keep the field, or delete the StatefulSet with --cascade=orphan before the upgrade: pods and volumes stay."
 	case "Deployment", "DaemonSet", "ReplicaSet":
 		return "Keep the field, or delete the object before the upgrade: its pods are gone until it is there again."
-	case "PersistentVolume", "Secret", "ConfigMap", definitionKind.Kind:
+	case definitionKind.Kind:
+		return "Keep the field. If the definition gets another name, Helm deletes this one with all its objects: back them up first."
+	case "PersistentVolume":
+		return "Keep the field, or give the object another name, and copy its data first."
+	case "Secret", "ConfigMap":
 		return "Keep the field, or give the object another name."
 	}
 	return "Keep the field, or delete the object before the upgrade."

@@ -17,7 +17,7 @@ import (
 // storage is what a volume is of, in a namespace.
 type storage struct {
 	namespace, kind, name, subPath string
-	// source is the whole volume where that has no name of its own, as JSON.
+	// source is the whole volume where that has no name of its own, as JSON; of a template, the name of its StatefulSet.
 	source string
 }
 
@@ -33,21 +33,17 @@ type mount struct {
 }
 
 // unmounted returns a risk for each storage that pods of the release have at a path, and then no more: another volume is there, or
-// no pod has the storage at all. Claims that are gone, and templates, have risks of their own.
+// the storage has not moved. Claims that are gone, and templates, have risks of their own.
 func (s sides) unmounted() (risks []diff.Risk) {
-	mounted := map[storage]bool{}
-	for _, o := range s.to {
-		for _, m := range mountsOf(o) {
-			mounted[m.storage] = true
-		}
-	}
+	had, has := s.from.mounters(), s.to.mounters()
 	for _, key := range s.from.sorted() {
 		o := s.from[key]
 		newer, told := s.to[key], map[storage]bool{}
 		after := mountsOf(newer)
 		for _, m := range mountsOf(o) {
 			at := slices.IndexFunc(after, func(other mount) bool { return other.path == m.path })
-			stays := mounted[m.storage] && (at < 0 || after[at].storage == m.storage)
+			stays := slices.ContainsFunc(after, func(other mount) bool { return other.path == m.path && other.storage == m.storage }) ||
+				at < 0 && moves(key, newer, had[m.storage], has[m.storage])
 			if !m.keeps || stays || told[m.storage] || s.isTold(m, newer) || isGenerated(m, o, newer) {
 				continue
 			}
@@ -63,6 +59,31 @@ func (s sides) unmounted() (risks []diff.Risk) {
 		}
 	}
 	return risks
+}
+
+// mounters maps each storage to the workloads that mount it.
+func (all objects) mounters() map[storage]map[identity]bool {
+	found := map[storage]map[identity]bool{}
+	for key, o := range all {
+		for _, m := range mountsOf(o) {
+			if found[m.storage] == nil {
+				found[m.storage] = map[identity]bool{}
+			}
+			found[m.storage][key] = true
+		}
+	}
+	return found
+}
+
+// moves reports whether the storage of a workload is at another path of it, or of a workload that did not have it. Of one that is
+// gone, any may have it.
+func moves(key identity, newer object, had, has map[identity]bool) bool {
+	for other := range has {
+		if other == key || !had[other] || newer.content == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // isTold reports whether the storage of a mount has a risk of another rule: a claim that is gone, or a template.
@@ -128,7 +149,7 @@ func volumesOf(o object, spec map[string]any, list string) map[string]mount {
 	}
 	for _, name := range templatesOf(o) {
 		const field = ".spec.volumeClaimTemplates"
-		volumes[name] = mount{list: field, field: field, storage: storage{namespace: o.namespace, kind: templateStorage, name: name}, keeps: true}
+		volumes[name] = mount{list: field, field: field, storage: storage{namespace: o.namespace, kind: templateStorage, name: name, source: o.name}, keeps: true}
 	}
 	return volumes
 }

@@ -45,9 +45,11 @@ func (u Upgrade) risks(s sides, problems []string) ([]diff.Risk, []string) {
 	var risks []diff.Risk
 	for _, key := range s.from.sorted() {
 		o := s.from[key]
-		if newer, stays := s.to[key]; stays {
+		newer, stays := s.to[key]
+		switch {
+		case stays:
 			risks = append(risks, changed(o, newer)...)
-		} else {
+		case !o.isKept() || !s.hooksTo[key].isDeletedByUpgrades():
 			risks = append(risks, gone(o)...)
 		}
 	}

@@ -76,6 +76,13 @@ func TestRisks(t *testing.T) {
 	templates := func(name string) string {
 		return f(set, "volumeClaimTemplates: [{metadata: {name: "+name+"}, spec: {}}], template: {spec: {containers: [{name: a, volumeMounts: [{name: "+name+", mountPath: /data}]}]}}")
 	}
+	twice := "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: {spec: {containers: [{name: a, volumeMounts: [{name: e, mountPath: /data}]}, " +
+		"{name: b, volumeMounts: [{name: v, mountPath: /data}]}], volumes: [{name: e, emptyDir: {}}, " + onClaim + "]}}}}"
+	second := func(set string) string { return strings.Replace(set, "name: db}", "name: db2}", 1) }
+	listed := func(events string) string {
+		return "{apiVersion: v1, kind: List, metadata: {annotations: {helm.sh/hook: " + events + "}}, items: [" +
+			"{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: a.example.com}, spec: {scope: Cluster, names: {kind: A}, versions: []}}]}"
+	}
 	for _, test := range []struct{ name, from, to, want string }{
 		{"nothing is no risk", "", "", ""},
 		{"another number of replicas is none", f(deployment, "apps/v1", "1", "a: b"), f(deployment, "apps/v1", "2", "a: b"), ""},
@@ -154,6 +161,19 @@ func TestRisks(t *testing.T) {
 		{"fewer replicas, with whenScaled: Delete", f(set, "replicas: 3, persistentVolumeClaimRetentionPolicy: {whenScaled: Delete}, volumeClaimTemplates: [{metadata: {name: data}}]"),
 			f(set, "replicas: 1, persistentVolumeClaimRetentionPolicy: {whenScaled: Delete}, volumeClaimTemplates: [{metadata: {name: data}}]"), "charts/volume-claim StatefulSet apps/db spec.replicas 3 -> 1\n"},
 		{"the same subPath, otherwise written", pods("Deployment", onClaim, within), pods("Deployment", onClaim, "{name: v, mountPath: /data, subPath: a/}"), ""},
+
+		{"two containers have a path of two volumes, and nothing changes", twice, twice, ""},
+		{"a Deployment mounts a claim no more, and a backup does", pods("Deployment", onClaim, at) + "\n---\n" + pods("CronJob", onClaim, at), pods("Deployment", onClaim, "") + "\n---\n" + pods("CronJob", onClaim, at),
+			"charts/volume-claim Deployment apps/web volumeMounts[/data] \"claim data\" -> \n"},
+		{"of two Deployments on a claim, one is gone", pods("Deployment", onClaim, at) + "\n---\n" + pods("CronJob", onClaim, at), pods("CronJob", onClaim, at), ""},
+		{"a StatefulSet mounts its claims no more, and another one has a template of the same name", templates("data") + "\n---\n" + second(templates("data")),
+			strings.Replace(templates("data"), "{name: data, mountPath: /data}", "", 1) + "\n---\n" + second(templates("data")),
+			"charts/volume-claim StatefulSet apps/db volumeMounts[/data] \"volumeClaimTemplate data\" -> \n"},
+		{"a claim that is kept becomes a hook of upgrades", f(claim, keep, ""), f(claim, hooked("pre-upgrade", ""), ""), "charts/volume-claim PersistentVolumeClaim apps/data   -> \n"},
+		{"a Namespace that is kept becomes a hook of upgrades", namespace(keep), namespace(hooked("pre-upgrade", "")), "charts/gone Namespace n   -> \n"},
+		{"a Secret that is kept becomes a hook of upgrades", keyOf(keep), keyOf(hooked("pre-upgrade", "")), "charts/gone Secret apps/key   -> \n"},
+		{"a Secret that is kept becomes a hook of installations", keyOf(keep), keyOf(hooked("pre-install", "")), ""},
+		{"a definition of a list becomes a hook of upgrades", listed("pre-install"), listed("pre-upgrade"), "charts/crd CustomResourceDefinition a.example.com   -> \n"},
 
 		{"a claim that becomes a hook", f(claim, "", ""), f(claim, hook, ""), "charts/volume-claim PersistentVolumeClaim apps/data   -> \n"},
 		{"a claim of another class", f(claim, "", "storageClassName: fast"), f(claim, "", "storageClassName: slow"),
@@ -286,6 +306,11 @@ func TestWhatHappensIsTrue(t *testing.T) {
 			"It stays in the cluster: Helm does not upgrade what a directory crds has."},
 		{"the stored version", fmt.Sprintf(definition, "", "Cluster", v1), fmt.Sprintf(definition, "", "Cluster", v2), "The API server refuses to remove the version in which objects are stored"},
 		{"another version", fmt.Sprintf(definition, "", "Cluster", v2), fmt.Sprintf(definition, "", "Cluster", v1), "Manifests and clients of this version fail; where objects are still stored in it"},
+		{"a claim that is kept, and becomes a hook of upgrades", fmt.Sprintf(claim, keep, ""), fmt.Sprintf(claim, hook, ""), "It becomes a hook of upgrades: Helm deletes it with each of them"},
+		{"a selector of a StatefulSet", fmt.Sprintf(set, "selector: {matchLabels: {a: b}}"), fmt.Sprintf(set, "selector: {matchLabels: {a: c}}"),
+			"The API server refuses the change, and the upgrade fails. Keep the field: a new StatefulSet does not adopt the pods"},
+		{"the scope of a definition", fmt.Sprintf(definition, "", "Cluster", v1), fmt.Sprintf(definition, "", "Namespaced", v1),
+			"The API server refuses the change, and the upgrade fails. Keep the field. If the definition gets another name, Helm deletes this one with all its objects"},
 		{"a Job that may be gone", fmt.Sprintf(job, "", "ttlSecondsAfterFinished: 1,", "v1"), fmt.Sprintf(job, "", "", "v2"), "The API server refuses the change while the Job is there"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
