@@ -6,6 +6,7 @@ package canary
 import (
 	"encoding/base64"
 	"net/url"
+	"regexp"
 	"strings"
 )
 
@@ -21,11 +22,15 @@ func In(text string) string {
 			return form
 		}
 	}
-	return ""
+	return digits.FindString(text)
 }
 
+// digits matches the first word of the second part of Secret, but not within a digest, which may have it by chance.
+var digits = regexp.MustCompile(`(?:^|[^0-9a-f])7d4f(?:[^0-9a-f]|$)`)
+
 func forms() []string {
-	all := []string{Secret, url.QueryEscape(Secret), url.PathEscape(Secret), "kanarie", "7d4f"}
+	_, second, _ := strings.Cut(Secret, "/")
+	all := []string{Secret, url.QueryEscape(Secret), url.PathEscape(Secret), "kanarie", second, url.QueryEscape(second)}
 	for before := range 3 { // the bits of the neighbours are left out
 		encoded := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", before) + Secret))
 		all = append(all, encoded[(before*8+5)/6:len(encoded)-4])
