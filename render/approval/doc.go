@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package approval has the grammar of the lines that name what may leave: the entries of spec.safeguards.approve, of the
+// annotation on a stage, and of the ConfigMap of a spoke's policy.
+//
+//	line    = subject [":" word] ["#" number]  |  "sha256:" checksum of the render ["#" number]
+//	subject = app | app "/" version | app "/*" | "Instance/" name ["/" version] | Kind ["." group] "/" [namespace "/"] name
+//	version = [A-Za-z0-9][A-Za-z0-9._+~-]*
+//	word    = live | identity | source | major/N | upgrade/V | channel/C | locked ["/" path, to the end]
+//
+// It must not know what a publication loses, nor which lines count.
+package approval
