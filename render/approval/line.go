@@ -55,7 +55,7 @@ var (
 	numberPattern      = regexp.MustCompile(`#([1-9][0-9]{0,5})$`)
 	applicationPattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
 	versionPattern     = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+~-]*$`)
-	kindPattern        = regexp.MustCompile(`^([A-Z][A-Za-z0-9]*)(?:\.([a-z0-9][a-z0-9.-]*))?$`)
+	kindPattern        = regexp.MustCompile(`^([A-Z][A-Za-z0-9]*)(?:\.([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?))?$`)
 	objectNamePattern  = regexp.MustCompile(`^[a-z0-9][a-z0-9.:-]*$`)
 	majorPattern       = regexp.MustCompile(`^[0-9]+$`)
 	channelPattern     = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+~-]*$`)
