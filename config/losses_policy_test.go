@@ -4,6 +4,7 @@ package config_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -17,6 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/render/approval"
 )
 
 // fluxManager is the field manager of kustomize-controller.
@@ -38,26 +41,29 @@ type lossCase struct {
 }
 
 const (
-	refusedVersion  = "it would lose the version "
-	refusedDeletion = "its deletion uninstalls software"
-	refusedLabel    = "without the label app.kubernetes.io/managed-by: winnow"
+	refusedVersion  = "it would lose versions, which uninstalls software: to approve that, add the line argocd/"
+	refusedVersions = "it would lose versions, which uninstalls software: to approve that, add the lines argocd/"
+	refusedDeletion = "its deletion uninstalls software: to approve that, add the line "
+	refusedLabel    = "without the label app.kubernetes.io/managed-by: winnow, its deletion is no longer refused: to approve that, add the line argocd" + toTheConfigMap
+	toTheConfigMap  = " to data.approve of the ConfigMap flux-system/winnow-approvals"
 )
 
 func lossCases() []lossCase {
 	return []lossCase{
 		{"what loses nothing", "", applied(managed, "1", "2", "3"), ""},
 		{"a version that is added", "", applied(managed, "2", "4", "1", "3"), ""},
-		{"a version that is lost", "", applied(managed, "1", "3"), refusedVersion + "2, which uninstalls software: to approve that, " +
-			"add the line argocd/2 to the ConfigMap flux-system/winnow-approvals"},
-		{"versions that are lost", "", applied(managed, "4"), refusedVersion + "1 and 2 more"},
-		{"a version that is lost and approved", "# of May\n argocd/2 # INFRA-17\n", applied(managed, "1", "3"), ""},
-		{"one of two that is not approved", "argocd/2", applied(managed, "3"), refusedVersion + "1, "},
-		{"an approval of another definition", "argo/2\nargocd2/*", applied(managed, "1", "3"), refusedVersion + "2"},
-		{"an approval of another version", "argocd/2.0\nargocd/", applied(managed, "1", "3"), refusedVersion + "2"},
-		{"an approval of the whole definition", "argocd/*", applied(managed, "3"), ""},
-		{"a version that is lost with the label", "", applied(nil, "1", "3"), refusedLabel},
-		{"the label alone", "", applied(nil, "1", "2", "3"), refusedLabel},
-		{"the label of what is approved", "argocd/*", applied(nil, "3"), ""},
+		{"a version that is lost", "", applied(managed, "1", "3"), refusedVersion + "2" + toTheConfigMap},
+		{"versions that are lost", "", applied(managed, "4"), refusedVersions + "1, argocd/2, argocd/3" + toTheConfigMap},
+		{"a version that is lost and approved", "# INFRA-17\n\n argocd/2#2 \r\n", applied(managed, "1", "3"), ""},
+		{"one of two that is not approved", "argocd/2", applied(managed, "3"), refusedVersion + "1" + toTheConfigMap},
+		{"approvals of other definitions", "argo/2\nargocd2/*\n*\n*/*", applied(managed, "1", "3"), refusedVersion + "2"},
+		{"approvals of other versions", "argocd/2.0\nargocd/\nargocd/2/\nargocd/1", applied(managed, "1", "3"), refusedVersion + "2"},
+		{"a line with a note", "argocd/2 # INFRA-17\nargocd/2#INFRA-17", applied(managed, "1", "3"), refusedVersion + "2"},
+		{"an approval of all versions", "argocd/*", applied(managed, "3"), ""},
+		{"an approval of the definition is none of a version", "argocd", applied(managed, "1", "3"), refusedVersion + "2"},
+		{"a version that is lost with the label", "argocd/2", applied(nil, "1", "3"), refusedLabel},
+		{"the label alone", "argocd/*", applied(nil, "1", "2", "3"), refusedLabel},
+		{"the label of what is approved", "argocd", applied(nil, "3"), ""},
 		{"an update by an admin", "", func(s *spoke, live *unstructured.Unstructured) error {
 			setVersions(live, "3")
 			return s.api.Update(s.Context(), live, client.FieldOwner("kubectl-edit"))
@@ -65,12 +71,27 @@ func lossCases() []lossCase {
 		{"an update by Flux, without an apply", "", func(s *spoke, live *unstructured.Unstructured) error {
 			setVersions(live, "3")
 			return s.api.Update(s.Context(), live, client.FieldOwner(fluxManager))
-		}, refusedVersion},
-		{"a deletion", "argocd/1\nargocd/2\nargocd/3", deleted, refusedDeletion},
-		{"a deletion that is approved", "argocd/*", deleted, ""},
+		}, refusedVersions + "1, argocd/2" + toTheConfigMap},
+		{"a deletion", "argocd/1\nargocd/2\nargocd/3\nargocd/*\nargocd:live", deleted, refusedDeletion + "argocd" + toTheConfigMap},
+		{"a deletion that is approved", "argocd", deleted, ""},
 		{"a deletion of all", "", func(s *spoke, live *unstructured.Unstructured) error {
 			return s.api.DeleteAllOf(s.Context(), live)
 		}, refusedDeletion},
+	}
+}
+
+// formerCases have the language of the key approved: argocd/* stands for all, and what follows a # is a note.
+func formerCases() []lossCase {
+	return []lossCase{
+		{"a version that is lost and approved", "# of May\n argocd/2 # INFRA-17\n", applied(managed, "1", "3"), ""},
+		{"one of two that is not approved", "argocd/2", applied(managed, "3"), refusedVersion + "1" + toTheConfigMap},
+		{"approvals of other definitions", "argo/2\nargocd2/*", applied(managed, "1", "3"), refusedVersion + "2"},
+		{"approvals of other versions", "argocd/2.0\nargocd/", applied(managed, "1", "3"), refusedVersion + "2"},
+		{"a line of the other key", "argocd", deleted, refusedDeletion},
+		{"an approval of the whole definition", "argocd/*", applied(managed, "3"), ""},
+		{"the label of what is approved", "argocd/*", applied(nil, "3"), ""},
+		{"a deletion", "argocd/1\nargocd/2\nargocd/3", deleted, refusedDeletion},
+		{"a deletion that is approved", "argocd/*", deleted, ""},
 	}
 }
 
@@ -97,6 +118,24 @@ func TestLossesPolicy(t *testing.T) {
 			at.assertRefused(c.request(at, live), c.want)
 		})
 	}
+	for _, c := range formerCases() {
+		t.Run("a ConfigMap with the former key: "+c.name, func(t *testing.T) {
+			at := s.at(t)
+			live := at.create(managed, "1", "2", "3")
+			at.approveFormerly(c.approved)
+			at.assertRefused(c.request(at, live), c.want)
+		})
+	}
+	for name, version := range map[string]string{"a text that no line has": withoutLine, "a text that is too long for a line": strings.Repeat("1", approval.MaxLength)} {
+		t.Run(name, func(t *testing.T) {
+			at := s.at(t)
+			live := at.create(managed, "1", version)
+			at.approve("argocd/1\nargocd/" + version)
+			at.assertRefused(applied(managed, "3")(at, live), refusedVersion+"*"+toTheConfigMap)
+			at.approve("argocd/*#2")
+			at.assertRefused(applied(managed, "3")(at, live), "")
+		})
+	}
 	t.Run("what is nobody's is not refused", func(t *testing.T) {
 		at := s.at(t)
 		at.approve("")
@@ -106,7 +145,7 @@ func TestLossesPolicy(t *testing.T) {
 		at := s.at(t)
 		live := at.create(nil, "1", "2")
 		at.approve("")
-		at.assertRefused(applied(managed, "2")(at, live), refusedVersion+"1")
+		at.assertRefused(applied(managed, "2")(at, live), refusedVersion+"1"+toTheConfigMap)
 	})
 	t.Run("a definition of another platform", func(t *testing.T) { s.at(t).otherPlatform() })
 	t.Run("a thousand versions", func(t *testing.T) { s.at(t).manyVersions() })
@@ -195,13 +234,30 @@ func remove(t *testing.T, api client.Client, object *unstructured.Unstructured) 
 	}
 }
 
-// approve changes the ConfigMap, and waits until the API server heeds it.
+// approve writes lines into the ConfigMap, and waits until the API server heeds it.
 func (s *spoke) approve(lines string) {
+	s.Helper()
+	s.approveIn(map[string]any{"approve": lines})
+}
+
+// approveFormerly does so with a ConfigMap that has the former key alone.
+func (s *spoke) approveFormerly(lines string) {
+	s.Helper()
+	s.approveIn(map[string]any{"approve": nil, "approved": lines + "\n"})
+}
+
+func (s *spoke) approveIn(data map[string]any) {
 	s.Helper()
 	ctx := s.Context()
 	marker := "marker-" + fmt.Sprint(time.Now().UnixNano())
-	approvals := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "winnow-approvals", Namespace: "flux-system"}, Data: map[string]string{"approved": lines + "\n" + marker + "/*"}}
-	if err := s.api.Patch(ctx, approvals, client.Merge); err != nil {
+	former, _ := data["approved"].(string)
+	data["approved"] = former + marker + "/*"
+	content, err := json.Marshal(map[string]any{"data": data})
+	if err != nil {
+		s.Fatal(err)
+	}
+	approvals := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "winnow-approvals", Namespace: "flux-system"}}
+	if err := s.api.Patch(ctx, approvals, client.RawPatch(types.MergePatchType, content)); err != nil {
 		s.Fatal(err)
 	}
 	// The marker shows that the API server heeds the ConfigMap: a definition of that name may be deleted then.
@@ -255,11 +311,14 @@ func (s *spoke) manyVersions() {
 	}
 	live := s.create(managed, versions...)
 	s.approve("")
-	s.assertRefused(applied(managed, append(versions[1:many:many], "3.0.0")...)(s, live), refusedVersion+"1.0.0, ")
-	s.assertRefused(applied(managed, others...)(s, live), refusedVersion+"1.0.0 and 999 more")
+	s.assertRefused(applied(managed, append(versions[1:many:many], "3.0.0")...)(s, live), refusedVersion+"1.0.0"+toTheConfigMap)
+	s.assertRefused(applied(managed, others...)(s, live), refusedVersions+strings.Join(lines[:10], ", ")[len("argocd/"):]+" and 990 more, or argocd/*,"+toTheConfigMap)
 	s.assertRefused(applied(managed, versions...)(s, live), "")
-	s.approve(strings.Join(lines[:many/2], "\n"))
-	s.assertRefused(applied(managed, versions[many/2:]...)(s, live), "")
+	s.approve(strings.Join(lines[1:], "\n") + "\nargocd/other")
+	s.assertRefused(applied(managed, others...)(s, live), refusedVersion+"1.0.0"+toTheConfigMap)
+	s.approve(strings.Join(lines, "\n"))
+	s.assertRefused(deleted(s, live), refusedDeletion)
+	s.assertRefused(applied(managed, others...)(s, live), "")
 }
 
 // withoutApprovals: the API server refuses what it cannot decide with the reason Invalid, which no policy changes.

@@ -50,6 +50,7 @@ func TestAnAdoptionListsReplacedSettings(t *testing.T) {
 			cs := e.heldAtFirst("Adoption")
 			e.equal("reasons", cs.Status.Held.Reasons, []v1alpha1.HeldReason{{
 				Reason: "Adoption", Application: e.own("argocd"), Versions: []string{"1.0.0"}, Message: lives + test.want,
+				Approve: []string{e.own("argocd") + "/1.0.0:live"},
 			}})
 			// The log is left out: at a high verbosity, client-go logs responses.
 			output := strings.Join(slices.Concat(e.events.full, e.traffic.bodies), "\n") + toYAML(t, cs)

@@ -104,21 +104,18 @@ func TestAFirstPublicationIsHeldThatLiveDefinitionsWouldLoseBy(t *testing.T) {
 	e.selection("kkp", guarded)
 	cs := e.heldAtFirst("Adoption")
 	message := "lives in the cluster with versions that would be removed: 1.0.0, 0.9.0"
-	if len(cs.Status.Held.Approve) != 1 || cs.Status.Held.Approve[0] == source.Digest {
-		t.Fatalf("released by %v, and not by the render", cs.Status.Held.Approve)
-	}
-	render := cs.Status.Held.Approve[0]
+	lines := []string{e.own("argocd") + "/1.0.0:live", e.own("argocd") + "/0.9.0:live"}
 	e.equal("held", cs.Status.Held, &v1alpha1.HeldStatus{
-		Revision: source.Revision, Approve: []string{render}, Total: 1, Reasons: []v1alpha1.HeldReason{{
-			Reason: "Adoption", Application: e.own("argocd"), Versions: []string{"1.0.0", "0.9.0"}, Message: message,
+		Revision: source.Revision, Approve: lines, Total: 1, Reasons: []v1alpha1.HeldReason{{
+			Reason: "Adoption", Application: e.own("argocd"), Versions: []string{"1.0.0", "0.9.0"}, Message: message, Approve: lines,
 		}},
 	})
-	message = e.own("argocd") + ": " + message + "; to publish it all the same, add to spec.safeguards.approve: " + render
+	message = e.own("argocd") + ": " + message + "; to publish it all the same, add to spec.safeguards.approve: " + strings.Join(lines, ", ")
 	e.equal("message", conditions.GetMessage(cs, v1alpha1.HeldCondition), message)
 	e.equal("message of Ready", conditions.GetMessage(cs, meta.ReadyCondition), message)
-	e.approve(source.Digest) // as it is copied from another selection
-	e.equal("conditions with another approval", conditionsOf(e.reconcile("kkp")), stalledHold("Adoption"))
-	e.approve(render)
+	e.approve(e.own("argocd")+"/1.0.0", e.own("argocd")) // which were never published
+	e.equal("conditions with lines for others", conditionsOf(e.reconcile("kkp")), stalledHold("Adoption"))
+	e.equal("lines", e.approveHeld(), lines)
 	e.good()
 }
 

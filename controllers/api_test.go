@@ -46,7 +46,7 @@ func TestDefaultsAreFilledIn(t *testing.T) {
 	e.equal("spec", object.Object["spec"], map[string]any{
 		"interval": "10m", "provenance": "Artifact", "requireMirrors": false,
 		"safeguards": map[string]any{
-			"onEmpty": "Hold", "onRemoval": "Hold", "onVersionRemoval": "Hold", "onMajorUpgrade": "Publish",
+			"onRemoval": "Hold", "onVersionRemoval": "Hold", "onMajorUpgrade": "Publish",
 			"onIdentityChange": "Hold", "onSourceChange": "Publish", "onInstanceUpgrade": "HoldMajor",
 		},
 		"cluster": map[string]any{"bypass": "Honor", "unmanaged": "Ignore", "serve": "Compared"},

@@ -5,118 +5,118 @@ package controllers
 import (
 	"strings"
 	"testing"
-
-	"github.com/fluxcd/pkg/apis/meta"
-	"github.com/fluxcd/pkg/runtime/conditions"
-	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"time"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/controllers/record"
 )
 
-// filtered sets the content that Flux takes from the revision of another one, by what it has observed of its spec.
-func (e *environment) filtered(revision *meta.Artifact, content []byte, observe func(*sourcev1.OCIRepositoryStatus)) {
-	e.Helper()
-	taken := e.source(content)
-	taken.Revision = revision.Revision
-	e.setArtifact(sourcev1.OCIRepositoryKind, e.key("catalog"), taken)
-	repository := &sourcev1.OCIRepository{}
-	if err := apiServer.Get(e.Context(), e.key("catalog"), repository); err != nil {
-		e.Fatal(err)
+// A strategic merge patch on spec.versions replaces the list, because the kind has no schema that tells its key.
+func TestVersionsThatAPatchReplacesAreHeld(t *testing.T) {
+	e, good := publishGuarded(t, "web::1.0.0,2.0.0,2.1.0,3.0.0")
+	e.edit(patchOf("web", "apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata: {name: web}\nspec:\n  versions:\n  - version: 2.1.0\n"))
+	lines := []string{"web/1.0.0", "web/2.0.0", "web/3.0.0"}
+	cs := e.hold(good, "VersionRemoval")
+	e.equal("lost", lost(cs), []string{"VersionRemoval web 1.0.0 2.0.0 3.0.0"})
+	e.equal("approve", cs.Status.Held.Approve, lines)
+
+	e.approve(lines[:2]...)
+	cs = e.hold(good, "VersionRemoval")
+	e.equal("lost without a line", lost(cs), []string{"VersionRemoval web 3.0.0"})
+	e.equal("approve the rest", cs.Status.Held.Approve, lines[2:])
+	e.equal("named", cs.Status.Held.Named, lines[:2])
+	e.equal("used before the publication", used(cs), []string(nil))
+	e.approve(lines[2])
+	cs = e.good().cs
+	published, err := record.Read(cs)
+	if err != nil {
+		t.Fatal(err)
 	}
-	observe(&repository.Status)
-	if err := apiServer.Status().Update(e.Context(), repository); err != nil {
-		e.Fatal(err)
-	}
+	e.equal("versions", published.Definitions[0].Versions, []string{"2.1.0"})
+	e.equal("used", used(cs), lines)
+	e.equal("named after the publication", cs.Status.Held == nil, true)
 }
 
-func ignoring(patterns string) func(*sourcev1.OCIRepositoryStatus) {
-	return func(s *sourcev1.OCIRepositoryStatus) { s.ObservedIgnore = &patterns }
-}
-
-func selecting(mediaType string) func(*sourcev1.OCIRepositoryStatus) {
-	return func(s *sourcev1.OCIRepositoryStatus) {
-		s.ObservedLayerSelector = &sourcev1.OCILayerSelector{MediaType: mediaType}
-	}
-}
-
-// One commit approves the next revision, and misspells a tier: whoever approved the revision did not see that.
-func TestAnApprovedRevisionReleasesNoTypo(t *testing.T) {
-	e, good := publishGuarded(t, "argocd:gold nginx:silver falco:gold", tierRefs("gold", "silver"))
-	second := e.source(applications(t, "argocd:gold nginx:silver"))
-	e.approve(second.Digest)
-	e.edit(tierRefs("gold", "sliver"))
-	cs := e.hold(good, "Removal")
-	render := cs.Status.Held.Approve
-	if len(render) != 1 || render[0] == second.Digest {
-		t.Fatalf("approve is %q, and the revision %s", render, second.Digest)
-	}
-	var lines []string
-	for _, r := range cs.Status.Held.Reasons {
-		lines = append(lines, strings.TrimSpace(r.Reason+" "+r.Application+" "+strings.ReplaceAll(strings.Join(r.Approve, " "), second.Digest, "by the revision")))
-	}
-	e.equal("reasons", lines, []string{"Removal falco by the revision", "UnknownName"})
-	want := "; " + second.Digest + " releases only what that revision takes away alone; to publish it all the same, add to spec.safeguards.approve: " + render[0]
-	if message := conditions.GetMessage(cs, v1alpha1.HeldCondition); !strings.HasSuffix(message, want) {
-		t.Errorf("the message is %q", message)
-	}
-	e.edit(tierRefs("gold", "silver"))
-	e.good()
-}
-
-func TestAnApprovedRevisionReleasesNoTypoEvenIfOneApprovesTheRender(t *testing.T) {
-	e, good := publishGuarded(t, "argocd:gold nginx:silver falco:gold", tierRefs("gold", "silver"))
-	e.source(applications(t, "argocd:gold nginx:silver"))
-	e.edit(tierRefs("gold", "sliver"))
-	e.approve(e.hold(good, "Removal").Status.Held.Approve...)
-	e.good()
-}
-
-// The edit takes from the approved revision what the spec of the last publication keeps.
-func TestAnApprovedRevisionReleasesNothingThatAnEditCauses(t *testing.T) {
-	e, good := publishGuarded(t, "argocd:gold nginx:gold falco:gold")
-	second := e.source(applications(t, "argocd:gold nginx:silver"))
-	e.approve(second.Digest)
-	e.edit(tierRefs("gold"))
-	cs := e.hold(good, "Removal")
-	e.equal("lost", lost(cs), []string{"Removal falco 1.0.0", "Removal nginx 1.0.0"})
-	e.equal("approves falco", cs.Status.Held.Reasons[0].Approve, []string{second.Digest})
-	e.equal("approves nginx", cs.Status.Held.Reasons[1].Approve, []string(nil))
-	e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Limit = nil })
-	e.good()
-}
-
-func TestWhatFluxTakesFromARevisionIsApprovedByTheRender(t *testing.T) {
-	for name, observe := range map[string]func(*sourcev1.OCIRepositoryStatus){
-		"spec.ignore": ignoring("applications/nginx"), "spec.layerSelector": selecting("application/vnd.example"),
+// An edit names what it loses by spec.exclude alone, and the definition alone.
+func TestWhatAnEditLosesIsHeldUntilItIsNamed(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		edit    specEdit
+		want    []string
+		release specEdit
+	}{
+		{"a name that is taken out of limit.nameSelector", limited("web", "stays"), []string{"Removal other 1.0.0"}, exclude("other")},
+		{"a tier", tierRefs("gold"), []string{"Removal other 1.0.0", "Removal stays 1.0.0", "Removal web 1.0.0"}, approving("other", "stays", "web")},
+		{"a constraint", constrain(">=2", "other"), []string{"Removal other 1.0.0"}, exclude("other")},
+		{"an excluded definition", exclude("other"), nil, nil},
+		{"an excluded definition with an instance", exclude("web"), []string{"Removal web 1.0.0"}, approving("Instance/a")},
 	} {
-		t.Run(name+" of the same revision", func(t *testing.T) {
-			e, _ := publishGuarded(t, "argocd nginx falco")
-			second := e.source(applications(t, "argocd nginx"))
-			e.approve(second.Digest, second.Digest+"#2")
-			good := e.good()
-			e.filtered(second, applications(t, "argocd"), observe)
-			e.edit(func(cs *v1alpha1.CatalogSelection) {
-				cs.Spec.Safeguards.Approve = append(cs.Spec.Safeguards.Approve, second.Digest+"#3")
+		t.Run(test.name, func(t *testing.T) {
+			e := newEnvironment(t)
+			e.source(installable(t, "web:1.0.0@web other:1.0.0@other stays:1.0.0@stays"))
+			e.selection("kkp", guarded, limited("web", "other", "stays"), func(cs *v1alpha1.CatalogSelection) {
+				if strings.HasSuffix(test.name, "an instance") {
+					cs.Spec.Definitions = v1alpha1.DefinitionsPublish
+					cs.Spec.Instances = map[string]v1alpha1.Instance{"a": {Application: "web", Version: "1.0.0"}}
+				}
+				if strings.HasPrefix(test.name, "a tier") {
+					cs.Spec.Limit = nil
+				}
 			})
-			cs := e.hold(good, "Removal")
-			e.equal("lost", lost(cs), []string{"Removal nginx 1.0.0"})
-			e.approve(cs.Status.Held.Approve...)
-			e.good()
-		})
-		t.Run(name+" with a new revision", func(t *testing.T) {
-			e, good := publishGuarded(t, "argocd nginx falco")
-			second := e.source(applications(t, "argocd nginx"))
-			e.approve(second.Digest)
-			e.filtered(second, applications(t, "argocd"), observe)
-			cs := e.hold(good, "Removal")
-			e.equal("lost", lost(cs), []string{"Removal falco 1.0.0", "Removal nginx 1.0.0"})
-			e.approve(cs.Status.Held.Approve...)
-			e.good()
-			third := e.source(applications(t, "argocd:gold:2.0.0"))
-			e.filtered(third, applications(t, "argocd:gold:2.0.0"), observe)
-			e.approve(guard.Checksum(third.Revision))
+			good := e.good()
+			e.edit(test.edit)
+			if test.want != nil {
+				e.equal("lost", lost(e.hold(good, "Removal")), test.want)
+				e.edit(test.release)
+			}
 			e.good()
 		})
 	}
+}
+
+// A line that nobody used for a day names nothing any more, unless it waits together with others.
+func TestALineCountsForADay(t *testing.T) {
+	t.Run("a line that came too early", func(t *testing.T) {
+		e, _ := publishGuarded(t, "argocd nginx")
+		e.approve("nginx")
+		good := e.good()
+		e.passed += 24 * time.Hour
+		e.source(applications(t, "argocd"))
+		cs := e.hold(good, "Removal")
+		e.equal("lost", lost(cs), []string{"Removal nginx 1.0.0"})
+		e.equal("approve", e.approveHeld(), []string{"nginx#2"})
+		e.equal("used", used(e.good().cs), []string{"nginx#2"})
+	})
+	t.Run("a line for a part of what is held", func(t *testing.T) {
+		e, good := publishGuarded(t, "argocd nginx falco")
+		e.source(applications(t, "argocd"))
+		e.hold(good, "Removal")
+		e.approve("nginx")
+		e.hold(good, "Removal")
+		e.passed += 72 * time.Hour
+		e.restart()
+		e.equal("lost after three days", lost(e.hold(good, "Removal")), []string{"Removal falco 1.0.0"})
+		e.approve("falco")
+		e.equal("used", used(e.good().cs), []string{"nginx", "falco"})
+	})
+}
+
+// What is in spec.safeguards.approve and names nothing is reported, with what was meant.
+func TestLinesThatNameNothingAreUnmatched(t *testing.T) {
+	e, good := publishGuarded(t, "argocd nginx")
+	second := e.source(applications(t, "argocd"))
+	e.approve(second.Digest, "nginx@1.0.0", "Nginx", "ngnix", "Instance/a", digestOf([]byte("the render of another catalog")))
+	cs := e.hold(good, "Removal")
+	e.equal("lost", lost(cs), []string{"Removal nginx 1.0.0"})
+	e.equal("unmatched", strings.Split(unmatched(cs), ", spec.safeguards."), []string{
+		"True NoMatch: nothing in the catalogs matches spec.safeguards.approve[0]: the checksum of the source " + e.namespace + "/catalog releases nothing: name what leaves",
+		`approve[1]: "nginx@1.0.0" names nothing: it does not begin with the name of an application, Instance/ or the kind of an object (did you mean "nginx/1.0.0"?)`,
+		`approve[2]: "Nginx" names nothing: a kind has the name of its object behind it, with the namespace before the name where it has one (did you mean "nginx"?)`,
+		`approve[3]: no application is called ngnix (did you mean "nginx"?)`,
+		"approve[4]: no instance is called a",
+	})
+	e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.Approve = []string{"nginx"} })
+	e.equal("of a line that is used", unmatched(e.good().cs), "")
+	e.restart()
+	e.equal("of one that was used", unmatched(e.good().cs), "")
 }

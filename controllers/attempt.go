@@ -23,7 +23,9 @@ import (
 	"github.com/winnow-dev/winnow/controllers/record"
 	"github.com/winnow-dev/winnow/controllers/source"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/approval"
 	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/mention"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -53,6 +55,9 @@ type attempt struct {
 	stored *render.Result
 	live   *live.State
 	next   publication
+
+	// uses are the lines of the spec that name what the render loses.
+	uses []approval.Line
 
 	// notes are keys and values for the line in the log.
 	notes []any
@@ -102,11 +107,11 @@ func (a *attempt) reachedNoCluster() bool {
 
 // addsUnknown reports whether the spec has names that match nothing and that the last publication lacks.
 func (a *attempt) addsUnknown() bool {
-	var last guard.Published
-	if !a.reachedNoCluster() {
-		last = a.record.Published()
+	var last *v1alpha1.CatalogSelectionSpec
+	if a.record != nil && !a.reachedNoCluster() {
+		last = &a.record.Spec
 	}
-	return guard.AddsUnknown(last, guard.Next{Selection: a.selection, Sources: a.guarded})
+	return mention.Adds(last, a.selection.Spec, a.names.unmatched)
 }
 
 // list writes the readable lists of what is published into the status.
@@ -115,7 +120,7 @@ func (a *attempt) list() {
 		Artifact: a.next.artifact, Result: a.stored, Sources: a.next.sources, Took: time.Since(a.start),
 	}
 	if consumers.RevisionOf(a.selection) != a.stored.Revision {
-		a.sourceChanges = sourceChanges(a.record.Published().Definitions, a.result.Compared())
+		a.sourceChanges = sourceChanges(a.record.Published(), a.result.Compared())
 		changes := len(a.sourceChanges)
 		p.SourceChanges = &changes
 	}

@@ -44,19 +44,18 @@ func (e *environment) damage() {
 	}
 }
 
-// Without a record only the definitions in the artifact are known, so no edit excuses a loss.
+// Without a record, the definitions in the artifact are the baseline.
 func TestWithoutARecordTheArtifactIsCompared(t *testing.T) {
 	for name, record := range map[string][]byte{"no record": nil, "garbage": []byte("garbage"), "an empty mapping": sourcetest.Gzip(t, []byte("{}"))} {
 		t.Run(name, func(t *testing.T) {
 			e, good := publishGuarded(t, "argocd::1.0.0,2.0.0 nginx", patchOf("argocd", removeFirstVersion))
 			e.forge(record)
 			good.cs.Status.WrittenRecord = written(record)
-			source := e.source(applications(t, "argocd falco"))
-			e.edit(exclude("nginx"))
-			e.equal("lost", lost(e.hold(good, "Removal")), []string{"VersionRemoval argocd 2.0.0", "Removal nginx 1.0.0"})
+			e.source(applications(t, "argocd falco"))
+			e.equal("lost", lost(e.hold(good, "Removal")), []string{"Removal nginx 1.0.0", "VersionRemoval argocd 2.0.0"})
 			e.restart()
-			e.approve(source.Digest) // which spec it was reviewed with is not known
-			e.approve(e.hold(good, "Removal").Status.Held.Approve...)
+			e.hold(good, "Removal")
+			e.approveHeld()
 			if cs := e.good().cs; cs.Status.WrittenRecord == nil {
 				t.Error("there is no record again")
 			}
@@ -91,8 +90,9 @@ func TestWithoutRecordAndArchiveEveryChangeIsHeld(t *testing.T) {
 				good.cs.Status.WrittenRecord = written(record)
 				e.damage()
 				source := e.source(applications(t, words))
-				e.approve(source.Digest)
+				e.approve(source.Digest, "nginx")
 				render := func(cs *v1alpha1.CatalogSelection) []string {
+					e.equal("approve", cs.Status.Held.Approve, cs.Status.Held.Reasons[0].Approve)
 					if len(cs.Status.Held.Approve) != 1 || cs.Status.Held.Approve[0] == source.Digest {
 						t.Errorf("approve is %q", cs.Status.Held.Approve)
 					}
@@ -107,11 +107,13 @@ func TestWithoutRecordAndArchiveEveryChangeIsHeld(t *testing.T) {
 				}
 				cs := e.reconcile("kkp")
 				held.Approve = render(cs)
+				held.Reasons[0].Approve = held.Approve
 				e.equal("held", cs.Status.Held, held)
 				e.restart()
 				e.edit(exclude("nginx"))
 				cs = e.reconcile("kkp")
 				held.Approve = render(cs)
+				held.Reasons[0].Approve = held.Approve
 				e.equal("held after an edit", cs.Status.Held, held)
 				e.equal("the ExternalArtifact", essence(e.announced("kkp")), essence(good.announced))
 				e.approve(held.Approve...)

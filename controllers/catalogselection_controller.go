@@ -99,7 +99,7 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, e
 	}
 	if markErr == nil {
 		kept = r.cluster.Departures.Kept(ctx, cs, live)
-		applied = live.Consumers.Applied(consumers.RevisionOf(cs), r.publishedFiles(cs))
+		applied = live.Consumers.Applied(consumers.RevisionOf(cs), r.publishedFiles(cs), cs.Spec.Patches)
 	}
 	served := cs.Status.Artifact != nil && cs.Status.Withheld == "" && !a.isOld() && (err == nil || r.artifacts.Intact(cs))
 	o := decide(err, cs, served)

@@ -223,7 +223,6 @@ func TestOfTwoThatWaitOneGetsWhatIsGivenUp(t *testing.T) {
 	c.equal("conditions of the first", conditionsOf(c.get("beta")), stalled("Conflict"))
 	c.equal("conditions of the second", conditionsOf(c.get("gamma")), stalled("Conflict"))
 	c.change("alpha", without("argocd", "nginx", "falco"))
-	c.change("alpha", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.OnEmpty = v1alpha1.SafeguardPublish })
 	c.rounds("alpha", "gamma", "beta")
 	c.ready("alpha", "beta")
 	c.equal("conditions of the second at the end", conditionsOf(c.get("gamma")), stalled("Conflict"))

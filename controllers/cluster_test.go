@@ -32,6 +32,8 @@ type liveCluster struct {
 	*environment
 	group string
 	wire  *wire
+	// policies are the admission policies of the test.
+	policies []client.Object
 	// awaited is the number of writes after which the caches were up to date.
 	awaited int64
 }

@@ -3,13 +3,12 @@
 package controllers
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
-	sourcev1 "github.com/fluxcd/source-controller/api/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -36,11 +35,11 @@ func TestNothingIsServedUntilAConsumerWasCompared(t *testing.T) {
 	e.equal("conditions with a consumer that has more", conditionsOf(cs), stalledHold("Removal"))
 	e.equal("lost", lost(cs), []string{"Removal " + e.own("nginx")})
 	e.equal("the artifact while it is held", e.announced("kkp").Status.Artifact == nil, true)
-	next := e.source(applications(t, e.own("argocd falco")))
-	e.approve(next.Digest) // as copied from another selection
+	e.source(applications(t, e.own("argocd falco")))
+	e.approve(e.own("nginx")) // as copied from another selection, which has published it
 	cs = e.reconcile("kkp")
 	e.equal("lost when the catalog has changed", lost(cs), []string{"Removal " + e.own("nginx")})
-	e.approve(cs.Status.Held.Approve...)
+	e.equal("approve", e.approveHeld(), []string{e.own("nginx") + ":live"})
 	cs, _ = e.publish("kkp")
 	e.equal("withheld once it is approved", cs.Status.Withheld, "")
 	e.reconcile("kkp")
@@ -94,65 +93,80 @@ func TestAServedArtifactStaysServed(t *testing.T) {
 	c.publish("kkp")
 }
 
-// kustomize-controller applies a selection before the sources of the same commit.
-func TestAnEditThatTakesSomethingAwayWaitsForItsSources(t *testing.T) {
-	const before, after = "argocd:gold nginx:silver", "argocd:gold nginx:standard"
-	edit := tierRefs("gold", "standard")
-	t.Run("the catalog follows", func(t *testing.T) {
+// kustomize-controller applies a selection before the sources of the same commit: what the edit alone would lose is no news yet.
+func TestAHoldIsQuietWhileTheEditIsFresh(t *testing.T) {
+	const before = "argocd:gold nginx:silver"
+	quiet := []string{"Held=Unknown SourcesUnsettled", "Ready=Unknown SourcesUnsettled", "Reconciling=True SourcesUnsettled"}
+	edited := func(t *testing.T) (*environment, lastGood) {
 		e, good := publishGuarded(t, before, tierRefs("gold", "silver"))
 		e.reconciler.settleDelay = 30 * time.Second
-		e.edit(edit)
-		cs := e.reconcile("kkp")
-		e.equal("conditions", conditionsOf(cs), []string{"Ready=Unknown SourcesUnsettled", "Reconciling=True SourcesUnsettled"})
+		e.edit(tierRefs("gold", "standard"))
+		return e, good
+	}
+	t.Run("the catalog follows", func(t *testing.T) {
+		e, good := edited(t)
+		e.equal("conditions", conditionsOf(e.reconcile("kkp")), quiet)
 		e.untouchedArtifact(good)
-		e.source(applications(t, after))
-		cs, _ = e.publish("kkp")
+		e.source(applications(t, "argocd:gold nginx:standard"))
+		cs, _ := e.publish("kkp")
 		e.equal("applications", len(cs.Status.Applications), 2)
+		e.equal("a warning", strings.Contains(strings.Join(e.events.take(), "\n"), "Warning"), false)
 	})
 	t.Run("no catalog follows", func(t *testing.T) {
-		e, good := publishGuarded(t, before, tierRefs("gold", "silver"))
-		e.reconciler.settleDelay = 30 * time.Second
-		e.edit(tierRefs("gold"))
+		e, good := edited(t)
 		result, err := e.tryReconcile("kkp")
 		if err != nil || result.RequeueAfter <= 0 || result.RequeueAfter > 30*time.Second {
 			t.Errorf("Reconcile() = %v, %v", result, err)
 		}
 		e.passed += 29 * time.Second
-		e.equal("conditions after 29 s", conditionsOf(e.reconcile("kkp")), []string{"Ready=Unknown SourcesUnsettled", "Reconciling=True SourcesUnsettled"})
+		e.equal("conditions after 29 s", conditionsOf(e.reconcile("kkp")), quiet)
+		e.equal("events after 29 s", e.events.take(), []string(nil))
 		e.untouchedArtifact(good)
 		e.passed += time.Second
+		e.equal("lost", lost(e.hold(good, "Removal")), []string{"Removal nginx 1.0.0"})
+		e.equal("events after 30 s", e.events.take(), warned("Removal"))
+	})
+	t.Run("a line names it", func(t *testing.T) {
+		e, _ := edited(t)
+		e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.DeletionPolicy = v1alpha1.DeletionPolicyOrphan })
+		e.approve("nginx")
 		cs, _ := e.publish("kkp")
 		e.equal("applications", len(cs.Status.Applications), 1)
 	})
-	for _, unsettled := range []struct {
-		name string
-		edit func(*sourcev1.OCIRepository)
-	}{
-		{"a source whose generation was not observed", func(o *sourcev1.OCIRepository) { o.Status.ObservedGeneration-- }},
-		{"a source that is reconciling", func(o *sourcev1.OCIRepository) {
-			o.Status.Conditions = []metav1.Condition{{
-				Type: meta.ReconcilingCondition, Status: metav1.ConditionTrue, Reason: "Progressing", LastTransitionTime: metav1.Now(),
-			}}
-		}},
+	t.Run("at first", func(t *testing.T) {
+		e := newEnvironment(t)
+		e.reconciler.settleDelay = 30 * time.Second
+		e.live("argocd:1.0.0,2.0.0")
+		e.source(applications(t, e.own("argocd::2.0.0")))
+		e.selection("kkp", guarded)
+		e.equal("conditions", conditionsOf(e.reconcile("kkp")), quiet)
+		e.passed += 30 * time.Second
+		e.equal("conditions after 30 s", conditionsOf(e.reconcile("kkp")), stalledHold("Adoption"))
+	})
+	t.Run("the catalog loses something long after the edit", func(t *testing.T) {
+		e, _ := publishGuarded(t, before, tierRefs("gold", "silver"))
+		e.reconciler.settleDelay = 30 * time.Second
+		e.source(applications(t, "argocd:gold nginx:silver falco:silver"))
+		e.passed += time.Hour
+		good := e.good()
+		e.source(applications(t, "argocd:gold falco:silver"))
+		e.hold(good, "Removal")
+	})
+}
+
+// What a spec gives up is deleted under Delete, so that it waits for the sources of the same commit although Git names it.
+func TestWhatIsNamedWaitsUnderDeleteAlone(t *testing.T) {
+	for policy, want := range map[string][]string{
+		v1alpha1.DeletionPolicyOrphan: {"Ready=True Succeeded"},
+		v1alpha1.DeletionPolicyDelete: {"Held=Unknown SourcesUnsettled", "Ready=Unknown SourcesUnsettled", "Reconciling=True SourcesUnsettled"},
 	} {
-		t.Run(unsettled.name, func(t *testing.T) {
-			e, good := publishGuarded(t, before, tierRefs("gold", "silver"))
-			repository := &sourcev1.OCIRepository{}
-			set := func(edit func(*sourcev1.OCIRepository)) {
-				if err := apiServer.Get(t.Context(), e.key("catalog"), repository); err != nil {
-					t.Fatal(err)
-				}
-				edit(repository)
-				if err := apiServer.Status().Update(t.Context(), repository); err != nil {
-					t.Fatal(err)
-				}
-			}
-			set(unsettled.edit)
-			e.edit(tierRefs("gold"))
-			e.equal("conditions", conditionsOf(e.reconcile("kkp")), []string{"Ready=Unknown SourcesUnsettled", "Reconciling=True SourcesUnsettled"})
-			e.untouchedArtifact(good)
-			set(func(o *sourcev1.OCIRepository) { o.Status.ObservedGeneration, o.Status.Conditions = o.Generation, nil })
-			e.publish("kkp")
+		t.Run(policy, func(t *testing.T) {
+			e, _ := publishGuarded(t, "argocd nginx", func(cs *v1alpha1.CatalogSelection) { cs.Spec.DeletionPolicy = policy })
+			e.reconciler.settleDelay = 30 * time.Second
+			e.edit(exclude("nginx"))
+			e.equal("conditions", conditionsOf(e.reconcile("kkp")), want)
+			e.passed += 30 * time.Second
+			e.equal("applications", len(e.good().cs.Status.Applications), 1)
 		})
 	}
 }
@@ -160,28 +174,6 @@ func TestAnEditThatTakesSomethingAwayWaitsForItsSources(t *testing.T) {
 func (e *environment) untouchedArtifact(good lastGood) {
 	e.Helper()
 	e.equal("the artifact", e.announced("kkp").Status.Artifact, good.announced.Status.Artifact)
-}
-
-// v2 was approved, v3 adds an application, and the tag returns to v2.
-func TestALeftOverApprovalReleasesNothing(t *testing.T) {
-	e, good := publishGuarded(t, "argocd nginx")
-	second := e.source(applications(t, "argocd"))
-	e.hold(good, "Removal")
-	e.approve(second.Digest)
-	e.good()
-	e.equal("used approvals", e.get("kkp").Status.UsedApprovals, []string{second.Digest})
-	e.source(applications(t, "argocd falco"))
-	good = e.good()
-	e.source(applications(t, "argocd"))
-	cs := e.hold(good, "Removal")
-	e.equal("lost", lost(cs), []string{"Removal falco 1.0.0"})
-	e.equal("approve", cs.Status.Held.Approve, []string{second.Digest + "#2"})
-	e.approve(second.Digest + "#again")
-	e.good()
-	e.equal("used approvals", e.get("kkp").Status.UsedApprovals, []string{second.Digest, second.Digest + "#again"})
-	e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.Approve = nil })
-	e.reconcile("kkp")
-	e.equal("used approvals that are gone from the spec", e.get("kkp").Status.UsedApprovals, []string(nil))
 }
 
 // The process was frozen between its two writes, and another leader has published since.
@@ -240,11 +232,9 @@ func TestOnlyTheHolderEndsABypass(t *testing.T) {
 // The guard must not rely on the past absence of a kind.
 func TestDefinitionsOfANewKindAreGuarded(t *testing.T) {
 	c := withoutKind(t)
-	c.change("kkp", func(cs *v1alpha1.CatalogSelection) {
-		guarded(cs)
-		cs.Spec.Exclude = []string{"argocd"}
-		cs.Spec.Safeguards.OnEmpty = v1alpha1.SafeguardPublish
-	})
+	c.catalog("argocd", "nginx")
+	c.change("kkp", guarded)
+	c.change("kkp", without("argocd"))
 	c.publish("kkp")
 	c.install(c.group)
 	defer c.uninstall(c.group)

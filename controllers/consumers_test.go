@@ -62,9 +62,10 @@ func TestTheStatusListsConsumers(t *testing.T) {
 
 func TestAppliedIsOfTheArtifactThatIsServed(t *testing.T) {
 	c := publishing(t)
-	c.edit(without("argocd", "nginx"))
+	c.edit(limited("none"))
+	c.edit(guarded)
 	cs := c.look()
-	c.equal("conditions", conditionsOf(cs), []string{"Held=True EmptyResult", "Ready=True Succeeded"})
+	c.equal("conditions", conditionsOf(cs), []string{"Held=True Removal", "Ready=True Succeeded"})
 	c.equal("Applied", conditions.GetReason(cs, v1alpha1.AppliedCondition), "Succeeded")
 	c.remove(c.kustomization("apps"))
 	c.setArtifact(sourcev1.OCIRepositoryKind, c.key("catalog"), nil)

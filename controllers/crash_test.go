@@ -168,12 +168,12 @@ func TestAnEmptySelectionIsNotReadyOnceItsArchiveIsLost(t *testing.T) {
 	_, announced := e.publish("kkp")
 	e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Limit = &v1alpha1.Limit{NameSelector: []string{"argocd"}} })
 	e.source(applications(t, "nginx"))
-	e.equal("conditions", conditionsOf(e.reconcile("kkp")), []string{"Held=True EmptyResult", "Ready=True Succeeded"})
+	e.equal("conditions", conditionsOf(e.reconcile("kkp")), []string{"Held=True Removal", "Ready=True Succeeded"})
 	e.emptyStorage()
 	e.sources.Handle("/"+source.Path, http.NotFound)
 	e.restart()
 	cs := e.reconcile("kkp")
-	e.equal("conditions", conditionsOf(cs), []string{"Held=True EmptyResult", "Ready=False EmptyResult", "Stalled=True EmptyResult"})
+	e.equal("conditions", conditionsOf(cs), stalledHold("Removal"))
 	if message := conditions.GetMessage(cs, meta.ReadyCondition); !strings.Contains(message, "lost") {
 		t.Errorf("the message does not say that the archive is lost: %s", message)
 	}

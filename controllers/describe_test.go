@@ -91,7 +91,7 @@ func TestCostOfDescribeWhileAThousandAreHeld(t *testing.T) {
 	e.publish("kkp")
 	e.source(realistic(t, 1, 3))
 	cs := e.reconcile("kkp")
-	e.equal("held", []int{int(cs.Status.Held.Total), len(cs.Status.Held.Reasons)}, []int{1000, 25})
+	e.equal("held", []int{int(cs.Status.Held.Total), len(cs.Status.Held.Reasons)}, []int{1000, 12})
 	e.readable(cs)
 }
 
@@ -186,11 +186,11 @@ func TestKubectlWaitsUntilNothingIsHeld(t *testing.T) {
 		}
 	}
 	waits("published", "Held=False", false)
-	source := e.source(applications(t, "argocd"))
+	e.source(applications(t, "argocd"))
 	e.reconcile("kkp")
 	waits("held", "Ready", false)
 	waits("held", "Held=False", true)
-	e.approve(source.Digest)
+	e.approveHeld()
 	e.good()
 	waits("approved", "Held=False", false)
 	e.edit(exclude("falco"))

@@ -28,7 +28,7 @@ func (r *CatalogSelectionReconciler) reportEarly(ctx context.Context, a *attempt
 	}
 	cs.Status.Consumers = consumed.Statuses()
 	o := decide(nil, cs, true)
-	o.names, o.applied = a.names, consumed.Applied(consumers.RevisionOf(cs), a.next.files)
+	o.names, o.applied = a.names, consumed.Applied(consumers.RevisionOf(cs), a.next.files, cs.Spec.Patches)
 	o.kept, o.pushed = conditions.Get(cs, v1alpha1.KeptCondition), conditions.Get(cs, v1alpha1.PushedCondition)
 	o.sources = r.sources.Readiness(ctx, cs)
 	o.report(cs)

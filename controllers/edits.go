@@ -16,7 +16,7 @@ import (
 // settleRetry is the delay before unsettled sources are checked again.
 const settleRetry = 5 * time.Second
 
-// unsettledError reports that an edit removes something while sources of the same commit may still change.
+// unsettledError reports that an edit loses something while Flux may still apply sources of the same commit.
 type unsettledError struct {
 	message string
 	after   time.Duration

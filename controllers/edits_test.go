@@ -8,6 +8,8 @@ import (
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
 // An edit that was reverted, and is made again, waits for SettleDelay again.
@@ -16,16 +18,26 @@ func TestAnEditThatComesBackWaitsAgain(t *testing.T) {
 	e, good := publishGuarded(t, before, tierRefs("gold", "silver"))
 	e.reconciler.settleDelay = 30 * time.Second
 	e.edit(tierRefs("gold"))
-	e.equal("conditions", conditionsOf(e.reconcile("kkp")), []string{"Ready=Unknown SourcesUnsettled", "Reconciling=True SourcesUnsettled"})
+	e.equal("conditions", conditionsOf(e.reconcile("kkp")), []string{"Held=Unknown SourcesUnsettled", "Ready=Unknown SourcesUnsettled", "Reconciling=True SourcesUnsettled"})
 	e.source(applications(t, "argocd:gold"))
 	e.edit(tierRefs("gold", "silver")) // taken back, while the catalog lost nginx by mistake: held
-	e.hold(good, "Removal")
+	e.reconcile("kkp")
 	e.passed += time.Hour
+	e.hold(good, "Removal")
 	// One pull request: the tag v3 renames the tier, and the selection follows. The selection arrives first.
 	e.edit(tierRefs("gold"))
 	e.source(applications(t, before))
 	e.equal("Ready", conditions.GetReason(e.reconcile("kkp"), meta.ReadyCondition), "SourcesUnsettled")
 	e.untouchedArtifact(good)
+}
+
+// Nothing is decided yet about a render that waits, also where the selection has no condition.
+func TestAFreshEditIsHeldUnknownAtFirst(t *testing.T) {
+	cs := &v1alpha1.CatalogSelection{}
+	decide(&unsettledError{"it waits", time.Second}, cs, false).report(cs)
+	if held := conditions.Get(cs, v1alpha1.HeldCondition); held.Status != "Unknown" || held.Reason != "SourcesUnsettled" {
+		t.Errorf("Held is %v", held)
+	}
 }
 
 // A selection that is deleted while its first download hangs leaves nothing in memory.

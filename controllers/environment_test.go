@@ -126,12 +126,13 @@ func (e *environment) now() time.Time { return time.Unix(1_700_000_000, 0).Add(e
 
 // selection creates a CatalogSelection of the OCIRepository "catalog". Its safeguards hold an empty result
 // only, and it is served before a consumer was compared: guard_test.go and compared_test.go have the other
-// cases.
+// cases. Flux may delete what leaves: orphan_test.go has what is orphaned.
 func (e *environment) selection(name string, edit ...func(*v1alpha1.CatalogSelection)) *v1alpha1.CatalogSelection {
 	e.Helper()
 	cs := &v1alpha1.CatalogSelection{}
 	cs.Name, cs.Namespace = name, e.namespace
 	cs.Spec.Sources = []v1alpha1.SourceReference{byContent()}
+	cs.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete
 	cs.Spec.Safeguards.OnRemoval = v1alpha1.SafeguardPublish
 	cs.Spec.Safeguards.OnVersionRemoval = v1alpha1.SafeguardPublish
 	cs.Spec.Cluster.Serve = v1alpha1.ServeAlways

@@ -21,6 +21,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/loading"
 )
@@ -76,7 +77,7 @@ func (c *liveCluster) prune(kustomization, name string, kept map[string]bool) {
 	if kept[name] || u == nil || u.GetLabels()["kustomize.toolkit.fluxcd.io/name"] != kustomization {
 		return
 	}
-	if u.GetAnnotations()[pruneAnnotation] != disabled && u.GetAnnotations()[reconcileAnnotation] != disabled {
+	if !guard.Kept(u) && !guard.Untouched(u) {
 		c.remove(u)
 	}
 }

@@ -8,14 +8,17 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/fluxcd/pkg/runtime/conditions"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/approvals"
 	"github.com/winnow-dev/winnow/controllers/artifacts"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/holds"
+	"github.com/winnow-dev/winnow/render/approval"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -30,46 +33,80 @@ import (
 // Kustomizations, because Flux prunes the objects in an inventory that the render lacks.
 func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) error {
 	cs := a.selection
-	a.useUpOutdated()
+	a.uses = nil
+	r.seeApprovals(a)
 	if err := r.available(a); err != nil {
 		return err
 	}
+	named := guard.NamedBy(cs, a.result.Instances)
+	named.Lines = approvals.Counting(cs, r.now())
 	last, err := r.baseline(ctx, a)
 	var lost *baselineError
-	switch unknown := []safeguard.Change{{Reason: v1alpha1.BaselineLostReason}}; {
-	case errors.As(err, &lost) && !a.approved(unknown):
-		return a.hold(v1alpha1.BaselineLostReason, unknown, []v1alpha1.HeldReason{{
-			Reason: v1alpha1.BaselineLostReason, Message: lost.Error(),
-		}})
-	case lost == nil && err != nil:
+	switch {
+	case errors.As(err, &lost):
+		if err := r.holdUnknown(a, lost, named.Lines); err != nil {
+			return err
+		}
+	case err != nil:
 		return err
 	}
-	next := guard.Next{Selection: cs, Sources: a.guarded, Result: a.result}
+	next := guard.Next{Definitions: a.result.Compared(), Unresolved: a.result.Unresolved}
+	if next.Live, err = r.losesLive(ctx, a, last); err != nil {
+		return err
+	}
+	verdict := guard.Decide(last, next, named)
+	a.uses = append(a.uses, verdict.Uses...)
+	a.noteUnmatchedLines(last)
+	if len(verdict.Held) > 0 {
+		reasons := guard.Reasons(verdict.Held, a.result.Selection, a.numbered())
+		return r.hold(a, verdict.Held[0].Reason, reasons, guard.LinesOf(verdict.Held, a.numbered()))
+	}
+	if cs.Spec.GetDeletionPolicy() == v1alpha1.DeletionPolicyDelete && slices.ContainsFunc(verdict.Changes, safeguard.Change.Loses) {
+		return r.settled(a, "what the spec gives up would be deleted")
+	}
+	return nil
+}
+
+// seeApprovals notes the lines of the spec. With a publication that the status does not know they are used: which of them it has
+// used is not known either.
+func (r *CatalogSelectionReconciler) seeApprovals(a *attempt) {
+	approvals.See(a.selection, r.now())
+	switch {
+	case a.newer != nil:
+		approvals.UseAll(a.selection, a.newer.Revision, r.now())
+	case a.behind || a.isRecreated():
+		approvals.UseAll(a.selection, "applied by a consumer", r.now())
+	}
+}
+
+// holdUnknown holds a render whose baseline is lost. Only the checksum of the render releases it: what leaves has no name.
+func (r *CatalogSelectionReconciler) holdUnknown(a *attempt, lost error, lines []approval.Line) error {
+	exact := approval.Line{Checksum: guard.Checksum(a.result.Revision)}
+	for _, line := range lines {
+		if line.Names(exact) {
+			a.uses = append(a.uses, line)
+			return nil
+		}
+	}
+	line := a.numbered()(exact).String()
+	return r.hold(a, v1alpha1.BaselineLostReason, []v1alpha1.HeldReason{{
+		Reason: v1alpha1.BaselineLostReason, Message: lost.Error(), Approve: []string{line},
+	}}, []string{line})
+}
+
+// losesLive returns the losses of live objects, and of objects in inventories, that the selection has not published.
+func (r *CatalogSelectionReconciler) losesLive(ctx context.Context, a *attempt, last []safeguard.Definition) (losses []safeguard.Change, err error) {
 	if a.isNew() {
-		if next.Adopted, err = r.adopted(ctx, a, last.Definitions); err != nil {
-			return err
+		if losses, err = r.adopted(ctx, a, last); err != nil {
+			return nil, err
 		}
 	}
-	if serves, err := r.servesKnown(ctx, a); err != nil {
-		return err
-	} else if !serves {
-		// This is the last chance: a Kustomization prunes as soon as the ExternalArtifact names an artifact.
-		if next.Pruned, err = r.cluster.Effects.Pruned(ctx, a.consumers, a.result); err != nil {
-			return err
-		}
+	if serves, err := r.servesKnown(ctx, a); serves || err != nil {
+		return losses, err
 	}
-	verdict := guard.Decide(ctx, last, next)
-	if verdict.LosingEdit {
-		// Wait before holding: a source of the same commit may restore what this render removes.
-		if err := r.settled(ctx, a); err != nil {
-			return err
-		}
-	}
-	if a.approved(verdict.Held) {
-		return nil
-	}
-	return a.hold(guard.MostSerious(verdict.Held), verdict.Held,
-		a.toApprove().Reasons(verdict.Held, a.result.Selection, cs.Status.UsedApprovals))
+	// This is the last chance: a Kustomization prunes as soon as the ExternalArtifact names an artifact.
+	pruned, err := r.cluster.Effects.Pruned(ctx, a.consumers, a.result)
+	return append(losses, pruned...), err
 }
 
 // servesKnown reports whether the consumers have applied what the record has: something is served, and the record is of that.
@@ -87,30 +124,13 @@ func (r *CatalogSelectionReconciler) servesKnown(ctx context.Context, a *attempt
 	return r.artifacts.IsAnnounced(ctx, a.selection) // not after a restore of an older status
 }
 
-// settleTimeout bounds the wait for sources: a source that fails for days must not delay an edit.
-const settleTimeout = 10 * time.Minute
-
-// settled returns an *unsettledError while sources that were edited together with the selection may still change:
-// kustomize-controller applies a CatalogSelection before the sources of the same commit, and source-controller
-// needs some seconds to fetch them. So the edit must be older than settleDelay, and every source, read past the
-// cache, must have observed its generation and must not be reconciling.
-func (r *CatalogSelectionReconciler) settled(ctx context.Context, a *attempt) error {
+// settled returns an *unsettledError while the edit of the spec is younger than settleDelay: Flux may still apply sources of
+// the same commit, and kustomize-controller applies a CatalogSelection before them.
+func (r *CatalogSelectionReconciler) settled(a *attempt, why string) error {
 	now := r.now()
-	age := now.Sub(r.edits.since(a.selection, now))
-	if left := r.settleDelay - age; left > 0 {
-		return &unsettledError{fmt.Sprintf("the edit of the spec removes applications or versions, and waits until it is %s old: "+
-			"Flux may still apply sources of the same commit", r.settleDelay), left}
-	}
-	if age > settleTimeout {
-		return nil
-	}
-	for _, s := range a.observed {
-		if why, err := r.sources.Unsettled(ctx, s); err != nil {
-			return err
-		} else if why != "" {
-			return &unsettledError{fmt.Sprintf("the edit of the spec removes applications or versions, and waits for the source %s %s: %s",
-				s.Kind, s.Name, why), settleRetry}
-		}
+	if left := r.settleDelay - now.Sub(r.edits.since(a.selection, now)); left > 0 {
+		return &unsettledError{fmt.Sprintf("%s: it waits until the edit of the spec is %s old, because Flux may still apply sources of the same commit",
+			why, r.settleDelay), left}
 	}
 	return nil
 }
@@ -159,19 +179,19 @@ func leavingOut(absent []schema.GroupVersionKind, instances []installation.Insta
 // knows, or else those in the record of the last publication, or else those in the artifact that the ExternalArtifact or
 // the status names. Before the first publication, the baseline is empty. The error is a *baselineError if there was a
 // publication but neither its record (one of a newer controller, for example) nor its artifact can be read.
-func (r *CatalogSelectionReconciler) baseline(ctx context.Context, a *attempt) (guard.Published, error) {
+func (r *CatalogSelectionReconciler) baseline(ctx context.Context, a *attempt) ([]safeguard.Definition, error) {
 	cs := a.selection
 	switch {
 	case a.newer != nil && guard.Checksum(a.newer.Revision) == guard.Checksum(a.result.Revision):
-		return guard.Published{Definitions: a.result.Compared()}, nil
+		return a.result.Compared(), nil
 	case a.newer != nil:
 		published, err := r.artifacts.DefinitionsOf(ctx, cs, a.newer)
 		if err != nil {
-			return guard.Published{}, &baselineError{fmt.Errorf("%s, and %w", a.newer, err)}
+			return nil, &baselineError{fmt.Errorf("%s, and %w", a.newer, err)}
 		}
-		return guard.Published{Definitions: published}, nil
+		return published, nil
 	case a.reachedNoCluster():
-		return guard.Published{}, nil
+		return nil, nil
 	}
 	if a.record != nil {
 		return a.record.Published(), nil
@@ -179,17 +199,17 @@ func (r *CatalogSelectionReconciler) baseline(ctx context.Context, a *attempt) (
 	artifact, err := r.artifacts.Last(ctx, cs)
 	switch {
 	case err != nil:
-		return guard.Published{}, err
-	case artifact == nil && (cs.Status.WrittenRecord != nil || len(cs.Status.Published) > 0):
-		return guard.Published{}, &baselineError{a.unread}
+		return nil, err
+	case artifact == nil && cs.Status.WrittenRecord != nil:
+		return nil, &baselineError{a.unread}
 	case artifact == nil:
-		return guard.Published{}, nil
+		return nil, nil
 	}
 	published, err := r.artifacts.Definitions(ctx, cs, artifact)
 	if err != nil {
-		return guard.Published{}, &baselineError{fmt.Errorf("%w, and %w", a.unread, err)}
+		return nil, &baselineError{fmt.Errorf("%w, and %w", a.unread, err)}
 	}
-	return guard.Published{Definitions: published}, nil
+	return published, nil
 }
 
 // baselineError reports that the content of the last publication is unknown.
@@ -212,62 +232,39 @@ func (r *CatalogSelectionReconciler) adopted(ctx context.Context, a *attempt, pu
 	return r.cluster.Effects.Adopted(ctx, a.selection, published, a.result, a.live)
 }
 
-// approved reports whether the spec approves all changes.
-func (a *attempt) approved(changes []safeguard.Change) bool {
-	return a.toApprove().Releases(changes, guard.Unused(a.selection.Spec.Safeguards.Approve, a.selection.Status.UsedApprovals))
-}
-
-// useUpOutdated uses up the entries of the spec that name the render, or the new revision, and are outdated.
-func (a *attempt) useUpOutdated() {
-	status, approval := &a.selection.Status, a.toApprove()
-	for _, entry := range a.record.Outdated(a.selection, a.guarded) {
-		if sum := guard.Approved(entry); sum == approval.Render || sum == approval.Revision {
-			status.UsedApprovals = append(status.UsedApprovals, entry)
-		}
-	}
-}
-
-// toApprove returns the approval that releases the render. What reached no cluster does not count as published.
-func (a *attempt) toApprove() guard.Approval {
-	before := a.selection.Status.Sources
-	if a.reachedNoCluster() || a.isOld() {
-		before = nil
-	}
-	approval := guard.ToApprove(before, a.guarded, a.result.Revision)
-	if a.isRecreated() {
-		approval.Note = guard.NoteOf(a.selection)
-	}
-	return approval
-}
-
 // isRecreated reports whether a Kustomization has applied an artifact of Winnow's, though nothing of this selection was
-// served: it was deleted and created again, or its status is lost. Which entries of the spec are used up is not known then.
+// served: it was deleted and created again, or its status is lost. Which lines of the spec are used is not known then.
 func (a *attempt) isRecreated() bool {
 	isServed := a.selection.Status.Artifact != nil && !consumers.Awaited(a.selection)
 	return !isServed && a.live.HaveApplied(a.selection)
 }
 
-// earlierApprovals returns the entries of the spec that a publication uses up because the status does not know which of
-// them are used up already.
-func (a *attempt) earlierApprovals() []string {
-	if !a.isOld() && !a.isRecreated() {
-		return nil
-	}
-	return a.selection.Spec.Safeguards.Approve
+// numbered returns the function that gives lines the numbers with which they count.
+func (a *attempt) numbered() func(approval.Line) approval.Line {
+	return guard.Fresh(approvals.Known(a.selection))
 }
 
-// hold returns the error that holds changes, which an approval releases.
-func (a *attempt) hold(reason string, changes []safeguard.Change, reasons []v1alpha1.HeldReason) error {
-	held := holds.New(reason, artifacts.Origin(a.observed), reasons, a.toApprove().Entry(a.selection.Status.UsedApprovals, changes...))
+// hold returns the error that holds a render. It is quiet while the edit is fresh, unless it is reported already.
+func (r *CatalogSelectionReconciler) hold(a *attempt, reason string, reasons []v1alpha1.HeldReason, lines []string) error {
+	held := holds.New(reason, artifacts.Origin(a.observed), reasons, lines...)
 	if a.newer != nil {
-		return held.Because(a.newer.String())
+		held = held.Because(a.newer.String())
+	}
+	for _, line := range a.uses {
+		held.Named(line.String())
+	}
+	known := conditions.Get(a.selection, v1alpha1.HeldCondition)
+	if known == nil || known.Status != metav1.ConditionTrue || known.ObservedGeneration != a.selection.Generation {
+		if err := r.settled(a, held.Error()); err != nil {
+			return err
+		}
 	}
 	return held
 }
 
-// holdEmpty turns the error about an empty render into a hold that no approval releases.
-func (a *attempt) holdEmpty(refused error) error {
-	return holds.New(v1alpha1.EmptyResultReason, artifacts.Origin(a.observed), []v1alpha1.HeldReason{{
-		Reason: v1alpha1.EmptyResultReason, Message: refused.Error(),
-	}})
+// noteUnmatchedLines adds the lines of the spec that name nothing to the names that match nothing.
+func (a *attempt) noteUnmatchedLines(last []safeguard.Definition) {
+	isUsed := func(line string) bool { return approvals.IsUsed(a.selection, line) }
+	lines := guard.UnmatchedLines(a.selection.Spec.Safeguards.Approve, slices.Concat(last, a.result.Compared()), a.result.Selection, a.guarded, isUsed)
+	a.names = &unmatchedNames{slices.Concat(a.result.Unmatched, lines)}
 }

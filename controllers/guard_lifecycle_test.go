@@ -10,38 +10,45 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-func TestAnApprovalReleasesOneRevision(t *testing.T) {
+// A line counts once: what leaves later under the same name needs the next number.
+func TestALineReleasesOneLoss(t *testing.T) {
 	e, good := publishGuarded(t, "argocd nginx falco")
-	second := e.source(applications(t, "argocd nginx"))
+	e.source(applications(t, "argocd"))
 	e.hold(good, "Removal")
-	third := e.source(applications(t, "argocd"))
 	e.events.take()
-	e.approve(second.Digest)
+	e.approve("falco")
 	cs := e.hold(good, "Removal")
-	e.equal("lost", lost(cs), []string{"Removal falco 1.0.0", "Removal nginx 1.0.0"})
-	e.equal("approve", cs.Status.Held.Approve, []string{third.Digest})
-	e.equal("events of the third revision", e.events.take(), warned("Removal"))
+	e.equal("lost", lost(cs), []string{"Removal nginx 1.0.0"})
+	e.equal("named", cs.Status.Held.Named, []string{"falco"})
+	e.equal("approve", cs.Status.Held.Approve, []string{"nginx"})
+	e.equal("events of another part", e.events.take(), warned("Removal"))
 
 	e.source(applications(t, "argocd nginx"))
+	e.equal("used", used(e.good().cs), []string{"falco"})
+	e.source(applications(t, "argocd nginx falco"))
 	good = e.good()
-	e.source(applications(t, "argocd"))
-	e.equal("lost after the second", lost(e.hold(good, "Removal")), []string{"Removal nginx 1.0.0"})
-	e.equal("events", e.events.take(), warned("Removal"))
-	e.approve(third.Digest)
-	e.good()
+	e.source(applications(t, "argocd nginx"))
+	cs = e.hold(good, "Removal")
+	e.equal("lost again", lost(cs), []string{"Removal falco 1.0.0"})
+	e.equal("approve", cs.Status.Held.Approve, []string{"falco#2"})
+	e.approveHeld()
+	e.equal("used in the end", used(e.good().cs), []string{"falco", "falco#2"})
+	e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.Approve = nil })
+	e.equal("used lines that are gone from the spec", used(e.good().cs), []string(nil))
+	e.equal("lines that are remembered", len(e.get("kkp").Status.Approvals), 2)
 }
 
-func TestAnApprovalMayComeFirst(t *testing.T) {
+func TestALineMayComeFirst(t *testing.T) {
 	e, _ := publishGuarded(t, "argocd nginx")
-	next := applications(t, "argocd")
-	e.approve(digestOf(next))
+	e.approve("nginx")
 	e.good()
-	e.source(next)
+	e.source(applications(t, "argocd"))
 	e.good()
 }
 
@@ -96,77 +103,60 @@ func TestAHoldLastsWhileASourceIsUnavailable(t *testing.T) {
 			e.equal("held again", again.Status.Held, first.Status.Held)
 			e.equal("events", e.events.take(), []string(nil))
 			e.setArtifact("OCIRepository", e.key("catalog"), source)
-			e.approve(source.Digest)
+			e.approveHeld()
 			e.good()
 		})
 	}
 }
 
-// A first publication that is held leaves no artifact to be Ready with.
-func TestAHeldFirstPublicationIsReportedOnce(t *testing.T) {
-	for _, trouble := range interruptions() {
-		t.Run(trouble.name, func(t *testing.T) {
-			e := newEnvironment(t)
-			source := e.source(applications(t, "argocd"))
-			e.selection("kkp", guarded, exclude("argocd"))
-			stalled := []string{"Held=True EmptyResult", "Ready=False EmptyResult", "Stalled=True EmptyResult"}
-			first := e.reconcile("kkp")
-			e.equal("conditions", conditionsOf(first), stalled)
-			e.equal("events", e.events.take(), []string{"Warning EmptyResult CatalogSelection"})
-			trouble.cause(e)
-			_, _ = e.tryReconcile("kkp")
-			e.events.take()
-			e.setArtifact("OCIRepository", e.key("catalog"), source)
-			e.equal("conditions again", conditionsOf(e.reconcile("kkp")), stalled)
-			e.equal("events again", e.events.take(), []string(nil))
-		})
+func TestAnEmptyFirstPublicationIsAnError(t *testing.T) {
+	e := newEnvironment(t)
+	e.source(applications(t, "argocd"))
+	e.selection("kkp", guarded, exclude("argocd"))
+	cs := e.reconcile("kkp")
+	e.equal("conditions", conditionsOf(cs), stalled("EmptyResult"))
+	if message := conditions.GetMessage(cs, meta.ReadyCondition); !strings.Contains(message, "1 by exclude") {
+		t.Errorf("the message is %q", message)
 	}
+	e.equal("events", e.events.take(), []string{"Warning EmptyResult CatalogSelection"})
+	e.restart()
+	e.equal("after a restart", conditionsOf(e.reconcile("kkp")), stalled("EmptyResult"))
+	e.equal("events of a repetition", e.events.take(), []string(nil))
+	if e.announced("kkp") != nil {
+		t.Error("something was published")
+	}
+	e.edit(exclude())
+	e.good()
 }
 
+// After the first publication, an empty result is the loss of every name, whoever causes it and whatever onRemoval is.
 func TestAnEmptyResult(t *testing.T) {
-	onEmpty := func(value string) specEdit {
-		return func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.OnEmpty = value }
-	}
 	const before = "argocd:gold nginx:gold"
 	for _, test := range []struct {
-		name        string
-		onEmpty     string
-		edit        specEdit
-		after       string
-		want        []string
-		approvable  bool
-		wantMessage string
+		name  string
+		edit  specEdit
+		after string
+		want  []string
 	}{
-		{"by the spec", "Hold", exclude("argocd", "nginx"), before, []string{"EmptyResult "}, false, "2 by exclude"},
-		{"by the catalog", "Hold", func(*v1alpha1.CatalogSelection) {}, "argocd:silver", []string{"EmptyResult "}, false, "1 by limit.metadataSelector.tierRefs"},
-		{"by the spec, which allows it", "Publish", exclude("argocd", "nginx"), before, nil, false, ""},
-		{"by the catalog, and the spec allows it", "Publish", func(*v1alpha1.CatalogSelection) {}, "argocd:silver",
-			[]string{"Removal argocd 1.0.0", "Removal nginx 1.0.0"}, true, "argocd: would be removed"},
-		{"by both, and the spec allows it", "Publish", exclude("argocd"), "argocd:gold", []string{"Removal nginx 1.0.0"}, true, "nginx: would be removed"},
+		{"by an edit of the limit", tierRefs("none"), before, []string{"Removal argocd 1.0.0", "Removal nginx 1.0.0"}},
+		{"by the catalog", func(*v1alpha1.CatalogSelection) {}, "argocd:silver", []string{"Removal argocd 1.0.0", "Removal nginx 1.0.0"}},
+		{"by the catalog, while removals are published", func(cs *v1alpha1.CatalogSelection) {
+			cs.Spec.Safeguards.OnRemoval = v1alpha1.SafeguardPublish
+		}, "argocd:silver", []string{"Removal argocd 1.0.0", "Removal nginx 1.0.0"}},
+		{"by both", exclude("argocd"), "argocd:gold", []string{"Removal nginx 1.0.0"}},
+		{"by spec.exclude", exclude("argocd", "nginx"), before, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			e, good := publishGuarded(t, before, onlyGold, onEmpty(test.onEmpty))
-			source := e.source(applications(t, test.after))
+			e, good := publishGuarded(t, before, onlyGold)
+			e.source(applications(t, test.after))
 			e.edit(test.edit)
-			e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.Approve = []string{digestOf([]byte("wrong"))} })
-			if test.want == nil {
-				e.equal("selected", e.good().cs.Status.Summary.Selected, 0)
-				return
+			if test.want != nil {
+				e.equal("lost", lost(e.hold(good, "Removal")), test.want)
+				e.approveHeld()
 			}
-			reason, _, _ := strings.Cut(test.want[0], " ")
-			cs := e.hold(good, reason)
-			e.equal("lost", lost(cs), test.want)
-			e.equal("revision", cs.Status.Held.Revision, source.Revision)
-			if message := conditions.GetMessage(cs, v1alpha1.HeldCondition); !strings.Contains(message, test.wantMessage) ||
-				strings.Contains(message, "approve") != test.approvable {
-				t.Errorf("the message is %q", message)
-			}
-			e.approve(source.Digest)
-			if test.approvable {
-				e.equal("selected", e.good().cs.Status.Summary.Selected, 0)
-				return
-			}
-			e.equal("lost though approved", lost(e.hold(good, reason)), test.want)
+			e.equal("selected", e.good().cs.Status.Summary.Selected, 0)
+			e.source(applications(t, "argocd:silver nginx:silver"))
+			e.equal("selected by the next revision", e.good().cs.Status.Summary.Selected, 0)
 		})
 	}
 }
@@ -180,8 +170,8 @@ func TestCostOfTheReasonsOfAHold(t *testing.T) {
 		// reasons and versions bound the listed reasons and the versions of each; short ones reach the bounds.
 		reasons, versions int
 	}{
-		{"many applications", "Removal", short, func(int) string { return "" }, 40, 1},
-		{"many versions", "VersionRemoval", func(i int) string { return short(i) + versions(i) }, short, 7, 20},
+		{"many applications", "Removal", short, func(int) string { return "" }, 17, 1},
+		{"many versions", "VersionRemoval", func(i int) string { return short(i) + versions(i) }, short, 2, 20},
 		{"long versions", "VersionRemoval", func(i int) string {
 			return short(i) + strings.ReplaceAll(versions(i), ".0", ".0-"+long)
 		}, short, 0, 20},
@@ -205,7 +195,7 @@ func TestCostOfTheReasonsOfAHold(t *testing.T) {
 			}
 			e.fits(cs)
 			for _, message := range []string{conditions.GetMessage(cs, v1alpha1.HeldCondition), e.events.message} {
-				if !strings.Contains(message, " more; ") || !strings.HasSuffix(message, held.Approve[0]) {
+				if !strings.Contains(message, " more; ") || !strings.Contains(message, "add to spec.safeguards.approve: "+held.Approve[0]) {
 					t.Errorf("the message does not explain how to release the hold: %s", message)
 				}
 			}
@@ -230,7 +220,7 @@ func (e *environment) fits(cs *v1alpha1.CatalogSelection) {
 func TestTheReasonsAreInTheSameOrderEveryTime(t *testing.T) {
 	e, good := publishGuarded(t, "z b:gold:1.0.0,2.0.0 y c a::1.0.0,2.0.0")
 	e.source(applications(t, "b:gold:2.0.0 c a::1.0.0"))
-	want := []string{"VersionRemoval a 2.0.0", "VersionRemoval b 1.0.0", "Removal y 1.0.0", "Removal z 1.0.0"}
+	want := []string{"Removal y 1.0.0", "Removal z 1.0.0", "VersionRemoval a 2.0.0", "VersionRemoval b 1.0.0"}
 	for range 3 {
 		e.restart()
 		e.equal("lost", lost(e.hold(good, "Removal")), want)
@@ -238,21 +228,4 @@ func TestTheReasonsAreInTheSameOrderEveryTime(t *testing.T) {
 	if !slices.Equal(e.events.take(), warned("Removal")) {
 		t.Error("each object needs exactly one event")
 	}
-}
-
-// v2 was held, and v3 was published before v2 was approved. The approval is used up by then, and releases
-// nothing when the tag returns to v2.
-func TestAnApprovalThatCameTooLateReleasesNothing(t *testing.T) {
-	e, good := publishGuarded(t, "argocd nginx")
-	second := e.source(applications(t, "argocd"))
-	e.hold(good, "Removal")
-	e.source(applications(t, "argocd nginx falco"))
-	e.good()
-	e.approve(second.Digest) // the pull request of the hold is merged
-	e.good()
-	e.source(applications(t, "argocd nginx falco tempo"))
-	good = e.good()
-	e.source(applications(t, "argocd"))
-	cs := e.hold(good, "Removal")
-	e.equal("lost", lost(cs), []string{"Removal falco 1.0.0", "Removal nginx 1.0.0", "Removal tempo 1.0.0"})
 }

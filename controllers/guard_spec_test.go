@@ -16,6 +16,11 @@ func exclude(names ...string) specEdit {
 	return func(cs *v1alpha1.CatalogSelection) { cs.Spec.Exclude = names }
 }
 
+// limited selects applications by their names.
+func limited(names ...string) specEdit {
+	return func(cs *v1alpha1.CatalogSelection) { cs.Spec.Limit = &v1alpha1.Limit{NameSelector: names} }
+}
+
 func constrain(constraint string, names ...string) specEdit {
 	return func(cs *v1alpha1.CatalogSelection) {
 		cs.Spec.Versions = []v1alpha1.VersionRule{{Names: names, Constraint: constraint}}
@@ -40,18 +45,20 @@ func TestEditsWhileAChangeIsHeld(t *testing.T) {
 		want []string
 	}{
 		{"excluding the removed applications releases them", exclude("falco", "nginx"), nil},
-		{"narrowing removes another application", exclude("velero"), []string{"Removal falco 1.0.0", "Removal nginx 1.0.0"}},
+		{"excluding another application releases nothing else", exclude("velero"), []string{"Removal falco 1.0.0", "Removal nginx 1.0.0"}},
+		{"narrowing is held as well", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Limit.NameSelector = []string{"argocd"} },
+			[]string{"Removal falco 1.0.0", "Removal nginx 1.0.0", "Removal velero 1.0.0"}},
 		{"widening restores an application that only the tier removed", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Limit = nil }, held},
 		{"publishing removals releases it", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.OnRemoval = "Publish" }, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e, good := publishGuarded(t, before, onlyGold)
-			source := e.source(applications(t, after))
+			e.source(applications(t, after))
 			e.equal("lost at first", lost(e.hold(good, "Removal")), []string{"Removal falco 1.0.0", "Removal nginx 1.0.0"})
 			e.edit(test.edit)
 			if test.want != nil {
 				e.equal("lost", lost(e.hold(good, "Removal")), test.want)
-				e.approve(source.Digest)
+				e.approveHeld()
 			}
 			e.good()
 		})

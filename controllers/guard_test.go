@@ -78,11 +78,38 @@ func lost(cs *v1alpha1.CatalogSelection) []string {
 	return lines
 }
 
-func (e *environment) approve(sums ...string) {
+// approving adds lines to spec.safeguards.approve.
+func approving(lines ...string) specEdit {
+	return func(cs *v1alpha1.CatalogSelection) {
+		cs.Spec.Safeguards.Approve = append(cs.Spec.Safeguards.Approve, lines...)
+	}
+}
+
+func (e *environment) approve(lines ...string) {
 	e.Helper()
-	e.edit(func(cs *v1alpha1.CatalogSelection) {
-		cs.Spec.Safeguards.Approve = append(cs.Spec.Safeguards.Approve, sums...)
-	})
+	e.edit(approving(lines...))
+}
+
+// approveHeld adds the lines of status.held, and returns them.
+func (e *environment) approveHeld() []string {
+	e.Helper()
+	held := e.get("kkp").Status.Held
+	if held == nil || len(held.Approve) == 0 {
+		e.Fatal("no line releases what is held")
+	}
+	e.approve(held.Approve...)
+	return held.Approve
+}
+
+// used lists the lines of the spec that are used.
+func used(cs *v1alpha1.CatalogSelection) []string {
+	var lines []string
+	for _, a := range cs.Status.Approvals {
+		if a.Used != nil && a.Left == nil {
+			lines = append(lines, a.Line)
+		}
+	}
+	return lines
 }
 
 func warned(reason string) []string {
@@ -102,64 +129,76 @@ func TestWhatTheCatalogTakesAwayIsHeld(t *testing.T) {
 	}{
 		{"an application", guarded, "argocd nginx::1.0.0,2.0.0", "argocd", []v1alpha1.HeldReason{{
 			Reason: "Removal", Application: "nginx", Versions: []string{"1.0.0", "2.0.0"},
-			Message: "would be removed, because no source has it",
+			Message: "would be removed, because no source has it", Approve: []string{"nginx"},
 		}}},
 		{"an application while another is added", guarded, "argocd nginx", "argocd nginx2 velero", []v1alpha1.HeldReason{{
 			Reason: "Removal", Application: "nginx", Versions: []string{"1.0.0"}, Message: "would be removed, because no source has it",
+			Approve: []string{"nginx"},
 		}}},
 		{"a version", guarded, "argocd::1.0.0,1.1.0", "argocd::1.1.0,1.2.0", []v1alpha1.HeldReason{{
 			Reason: "VersionRemoval", Application: "argocd", Versions: []string{"1.0.0"}, Message: "versions would be removed: 1.0.0",
+			Approve: []string{"argocd/1.0.0"},
 		}}},
 		{"a tier", onlyGold, "argocd:gold nginx:gold", "argocd:gold nginx:silver", []v1alpha1.HeldReason{{
 			Reason: "Removal", Application: "nginx", Versions: []string{"1.0.0"},
-			Message: `would be removed, because its tier is "silver", and limit.metadataSelector.tierRefs requires "gold"`,
+			Message: `would be removed, because its tier is "silver", and limit.metadataSelector.tierRefs requires "gold"`, Approve: []string{"nginx"},
 		}}},
 		{"all versions that a rule selects", func(cs *v1alpha1.CatalogSelection) {
 			cs.Spec.Versions = []v1alpha1.VersionRule{{Constraint: "<2"}}
 		}, "argocd nginx::1.0.0,2.0.0", "argocd nginx::2.0.0", []v1alpha1.HeldReason{{
 			Reason: "Removal", Application: "nginx", Versions: []string{"1.0.0"},
-			Message: `would be removed, because none of its versions satisfies the constraint "<2": 2.0.0`,
+			Message: `would be removed, because none of its versions satisfies the constraint "<2": 2.0.0`, Approve: []string{"nginx"},
 		}}},
 		{"the latest that a rule selects", func(cs *v1alpha1.CatalogSelection) {
 			cs.Spec.Versions = []v1alpha1.VersionRule{{Latest: 1}}
 		}, "argocd::1.0.0", "argocd::1.0.0,1.1.0", []v1alpha1.HeldReason{{
 			Reason: "VersionRemoval", Application: "argocd", Versions: []string{"1.0.0"}, Message: "versions would be removed: 1.0.0",
+			Approve: []string{"argocd/1.0.0"},
 		}}},
 		{"a major, as configured", holdMajors, "argocd::1.0.0", "argocd::1.0.0,2.0.0", []v1alpha1.HeldReason{{
-			Reason: "MajorUpgrade", Application: "argocd", Message: "would rise from 1.0.0 to 2.0.0",
+			Reason: "MajorUpgrade", Application: "argocd", Message: "would rise from 1.0.0 to 2.0.0", Approve: []string{"argocd:major/2"},
 		}}},
 		{"all at once", holdMajors, "argocd nginx falco::1.0.0,1.1.0", "argocd::1.0.0,v3.0.0 falco::1.1.0", []v1alpha1.HeldReason{
-			{Reason: "MajorUpgrade", Application: "argocd", Message: "would rise from 1.0.0 to v3.0.0"},
-			{Reason: "VersionRemoval", Application: "falco", Versions: []string{"1.0.0"}, Message: "versions would be removed: 1.0.0"},
-			{Reason: "Removal", Application: "nginx", Versions: []string{"1.0.0"}, Message: "would be removed, because no source has it"},
+			{Reason: "Removal", Application: "nginx", Versions: []string{"1.0.0"}, Message: "would be removed, because no source has it", Approve: []string{"nginx"}},
+			{Reason: "VersionRemoval", Application: "falco", Versions: []string{"1.0.0"}, Message: "versions would be removed: 1.0.0", Approve: []string{"falco/1.0.0"}},
+			{Reason: "MajorUpgrade", Application: "argocd", Message: "would rise from 1.0.0 to v3.0.0", Approve: []string{"argocd:major/3"}},
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e, good := publishGuarded(t, test.before, test.edit)
 			source := e.source(applications(t, test.after))
-			reason := test.reasons[len(test.reasons)-1].Reason
+			reason := test.reasons[0].Reason
 			cs := e.hold(good, reason)
 			e.equal("held", cs.Status.Held, &v1alpha1.HeldStatus{
-				Revision: source.Revision, Approve: []string{source.Digest},
+				Revision: source.Revision, Approve: linesOf(test.reasons),
 				Reasons: test.reasons, Total: int32(len(test.reasons)),
 			})
-			e.equal("message", conditions.GetMessage(cs, v1alpha1.HeldCondition), messageOf(test.reasons, source.Digest))
+			e.equal("message", conditions.GetMessage(cs, v1alpha1.HeldCondition), messageOf(test.reasons))
 			e.equal("message of Ready", conditions.GetMessage(cs, meta.ReadyCondition),
 				conditions.GetMessage(good.cs, meta.ReadyCondition)+"; a change is held")
 			e.equal("events", e.events.take(), warned(reason))
 			e.staysHeld(good, reason)
-			e.approve(source.Digest)
-			e.good()
+			lines := e.approveHeld()
+			e.equal("used", used(e.good().cs), lines)
 		})
 	}
 }
 
-func messageOf(reasons []v1alpha1.HeldReason, sum string) string {
+// linesOf lists the lines of reasons.
+func linesOf(reasons []v1alpha1.HeldReason) []string {
+	var lines []string
+	for _, r := range reasons {
+		lines = append(lines, r.Approve...)
+	}
+	return lines
+}
+
+func messageOf(reasons []v1alpha1.HeldReason) string {
 	var parts []string
 	for _, r := range reasons {
 		parts = append(parts, r.Application+": "+r.Message)
 	}
-	return strings.Join(parts, "; ") + "; to publish it all the same, add to spec.safeguards.approve: " + sum
+	return strings.Join(parts, "; ") + "; to publish it all the same, add to spec.safeguards.approve: " + strings.Join(linesOf(reasons), ", ")
 }
 
 // staysHeld expects that steps without an effect cause no writes and no events.
@@ -174,7 +213,7 @@ func (e *environment) staysHeld(good lastGood, reason string) {
 			e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Interval = metav1.Duration{Duration: time.Hour} })
 		},
 		func() { e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Exclude = []string{"not-there"} }) },
-		func() { e.approve(digestOf([]byte("another revision"))) },
+		func() { e.approve("loki", digestOf([]byte("another render"))) },
 		func() {
 			e.edit(func(cs *v1alpha1.CatalogSelection) {
 				cs.Annotations = map[string]string{meta.ReconcileRequestAnnotation: "now"}

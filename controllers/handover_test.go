@@ -34,18 +34,19 @@ func (r *countingReader) List(ctx context.Context, list client.ObjectList, opts 
 func TestMarksThatStayCostOneListOfKustomizations(t *testing.T) {
 	names := []string{"a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8"}
 	c := newCluster(t)
-	c.catalog(append(names, "rest")...)
-	c.selection("alpha", compared)
-	c.selection("beta", compared, without(append(names, "rest")...), func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.OnEmpty = v1alpha1.SafeguardPublish })
+	c.catalog(append(names, "rest", "other")...)
+	c.selection("alpha", compared, without("other"))
+	c.selection("beta", compared, without(append(names, "rest")...))
 	c.consumer("alpha", "alpha", pruning)
 	c.consumer("beta", "beta", pruning)
 	c.settle("alpha", "beta")
 	c.flux("alpha", "alpha", append(names, "rest")...)
+	c.flux("beta", "beta", "other")
 	c.settle("alpha", "beta")
-	c.change("alpha", without(names...))
+	c.change("alpha", without(append(names, "other")...))
 	c.change("beta", without("rest"))
 	c.rounds("alpha", "beta")
-	c.flux("beta", "beta", names...) // alpha's Kustomization is suspended: its inventory has them still
+	c.flux("beta", "beta", append(names, "other")...) // alpha's Kustomization is suspended: its inventory has them still
 	c.rounds("alpha", "beta")
 	c.equal("kept", c.kept("a1"), disabled)
 	reader := &countingReader{Reader: apiServer}
@@ -198,7 +199,6 @@ func TestWhatMovesIsNotDeleted(t *testing.T) {
 	c := moving(t)
 	uid := c.live("argocd").GetUID()
 	c.change("alpha", without("argocd", "nginx", "falco"))
-	c.change("alpha", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.OnEmpty = v1alpha1.SafeguardPublish })
 	c.change("beta", without("falco"))
 	c.rounds("alpha", "beta")
 	c.ready("alpha", "beta")

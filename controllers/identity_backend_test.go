@@ -48,11 +48,12 @@ func TestAnotherBackendOfCozystackIsHeld(t *testing.T) {
 	e.good()
 	e.source(e.proposed(replace(helmOfVM, "prefix", "labels: {a: b}, valuesFrom: [{kind: Secret, name: a}], prefix")))
 	good := e.good()
-	source := e.source(e.proposed(terraformOfVM))
+	e.source(e.proposed(terraformOfVM))
 	e.equal("held", e.hold(good, "IdentityChange").Status.Held.Reasons, []v1alpha1.HeldReason{{
 		Reason: "IdentityChange", Application: "vm",
 		Message: `spec.backend.type would change from "Helm" to "Terraform": its releases would be orphaned, and installed anew`,
+		Approve: []string{"vm:identity"},
 	}})
-	e.approve(source.Digest)
+	e.approveHeld()
 	e.good()
 }

@@ -197,7 +197,8 @@ func TestWithoutInstancesThereIsNoCondition(t *testing.T) {
 	c := withInstances(t, "a")
 	c.states()
 	c.edit(func(cs *v1alpha1.CatalogSelection) {
-		cs.Spec.Instances, cs.Spec.Safeguards.OnEmpty = nil, v1alpha1.SafeguardPublish
+		cs.Spec.Instances = nil
+		approving("Instance/a")(cs)
 	})
 	c.passed += time.Hour
 	c.reconcile("kkp")

@@ -75,8 +75,8 @@ type outcome struct {
 //	Progressing: sources are being loaded, or
 //	others of the namespace are rendered          as it is Reconciling once they are; Ready Unknown if it proves nothing of this spec;
 //	                                                                   nothing is reported while outcome.silent
-//	a safeguard, the last good one is served      True   Held         interval
-//	a safeguard otherwise                         False  Held Stalled interval
+//	a safeguard, the last good one is served      True   Held         interval; a minute for PruneNotDisabled
+//	a safeguard otherwise                         False  Held Stalled the same
 //	FetchFailed, StorageFailed, TimedOut,
 //	QuotaExceeded, NamespaceTerminating           False  Reconciling  backoff; the next attempt of a host that does not answer
 //
@@ -97,7 +97,7 @@ func decide(err error, cs *v1alpha1.CatalogSelection, served bool) outcome {
 	case v1alpha1.ProgressingReason:
 		o.waiting, o.quiet, o.retry = true, true, atInterval
 		o.keepsReady = served || isCurrent(conditions.Get(cs, meta.ReadyCondition), cs)
-	case v1alpha1.ConflictReason, v1alpha1.SourceLoopReason:
+	case v1alpha1.ConflictReason, v1alpha1.SourceLoopReason, v1alpha1.PruneNotDisabledReason:
 		o.stalled, o.retry, o.after = true, atInterval, conflictRetry
 	default:
 		o.stalled = true
@@ -214,12 +214,12 @@ func (o outcome) reportHeld(cs *v1alpha1.CatalogSelection, message string) {
 	case o.held != nil:
 		conditions.MarkTrue(cs, v1alpha1.HeldCondition, o.reason, "%s", message)
 		cs.Status.Held = o.held
+	case o.reason == v1alpha1.SourcesUnsettledReason, o.waiting && holdOfEarlierSpec(cs):
+		// status.held keeps what was held, because the lines that name a part of it count for as long.
+		conditions.MarkUnknown(cs, v1alpha1.HeldCondition, o.reason, "%s", bounds.Truncate(undecided+message, bounds.ConditionMessage))
 	case o.ready || o.stalled || !conditions.Has(cs, v1alpha1.HeldCondition):
 		conditions.MarkFalse(cs, v1alpha1.HeldCondition, v1alpha1.NothingHeldReason, "no change is held")
 		cs.Status.Held = nil
-	case o.waiting && holdOfEarlierSpec(cs):
-		// status.held keeps what was held, because its approvals come too late once another revision is published.
-		conditions.MarkUnknown(cs, v1alpha1.HeldCondition, o.reason, "%s", bounds.Truncate(undecided+message, bounds.ConditionMessage))
 	default:
 		// A hold stays while a source or the storage fails. Whether a newer generation is held is unknown
 		// then, so the condition keeps the older observedGeneration.

@@ -25,9 +25,9 @@ type trouble struct {
 	name string
 	// cause creates it for the selection "kkp" of the OCIRepository "catalog".
 	cause func(e *environment)
-	// want has the conditions, lastGood those with a last good artifact if they differ.
-	want, lastGood []string
-	retry          retry
+	// want has the conditions.
+	want  []string
+	retry retry
 	// message has parts of the message.
 	message []string
 }
@@ -115,7 +115,6 @@ func contentTroubles(t *testing.T) []trouble {
 		"applications/b/application.yaml", "kind: ConfigMap\n",
 		"applications/c/metadata.yaml", "tier: 1\n",
 	)
-	empty := []string{"Held=True EmptyResult", "Ready=False EmptyResult", "Stalled=True EmptyResult"}
 	return []trouble{
 		{
 			name:  "an archive without gzip is refused",
@@ -157,21 +156,6 @@ func contentTroubles(t *testing.T) []trouble {
 			},
 			want: stalled("InvalidSpec"), message: []string{"spec.commonMetadata.labels", "not a value!"},
 		},
-		{
-			name: "an empty selection is held",
-			cause: func(e *environment) {
-				e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Exclude = []string{"argocd"} })
-			},
-			want: empty, lastGood: []string{"Held=True EmptyResult", "Ready=True Succeeded"}, retry: atInterval, message: []string{"1 by exclude"},
-		},
-		{
-			name: "a catalog that lost the selected application is held",
-			cause: func(e *environment) {
-				e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Limit = &v1alpha1.Limit{NameSelector: []string{"argocd"}} })
-				e.source(applications(e.T, "nginx"))
-			},
-			want: empty, lastGood: []string{"Held=True EmptyResult", "Ready=True Succeeded"}, retry: atInterval, message: []string{"1 by limit.nameSelector"},
-		},
 	}
 }
 
@@ -201,11 +185,7 @@ func troubleLater(t *testing.T, trouble trouble) {
 	good, announced := e.publish("kkp")
 	served := e.download(announced)
 	trouble.cause(e)
-	want := trouble.want
-	if trouble.lastGood != nil {
-		want = trouble.lastGood
-	}
-	cs := e.suffer(trouble, want)
+	cs := e.suffer(trouble, trouble.want)
 	e.equal("the ExternalArtifact", e.announced("kkp"), announced)
 	if !bytes.Equal(e.download(announced), served) {
 		t.Error("the last good artifact is not served any more")

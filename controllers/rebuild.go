@@ -44,6 +44,7 @@ func (r *CatalogSelectionReconciler) rebuild(ctx context.Context, a *attempt) er
 	if err != nil {
 		return err
 	}
+	opts.AllowEmpty = true
 	loaded, err := r.loadSources(ctx, a, source.ForRebuild, observed)
 	if err != nil {
 		return err

@@ -114,7 +114,7 @@ func TestNoObjectLeavesForARenderThatIsNotDecidedUpon(t *testing.T) {
 // The empty result of beta is held, but objects that leave alpha are not kept for it.
 func TestASelectionOfNothingReceivesNothing(t *testing.T) {
 	c := moving(t)
-	c.change("beta", without("argocd", "nginx", "falco"))
+	c.change("beta", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Limit = &v1alpha1.Limit{Expression: "false"} })
 	c.change("alpha", without("argocd", "nginx"))
 	c.rounds("beta", "alpha", "beta", "alpha")
 	c.ready("alpha")

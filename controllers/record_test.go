@@ -17,7 +17,6 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/record"
-	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -26,7 +25,6 @@ func TestARecordIsReadAsItWasWritten(t *testing.T) {
 		func(cs *v1alpha1.CatalogSelection) {
 			cs.Spec.OmitFields = []string{}
 			cs.Spec.Values = []v1alpha1.ValuesRule{{Names: []string{"nginx"}, Defaults: &apiextensionsv1.JSON{Raw: []byte(`{"b":1,"a":"<&>"}`)}}}
-			cs.Spec.Safeguards.OnEmpty = v1alpha1.SafeguardPublish
 		})
 	cs := e.get("kkp")
 	got, err := record.Read(cs)
@@ -36,17 +34,8 @@ func TestARecordIsReadAsItWasWritten(t *testing.T) {
 	source := e.source(applications(t, "argocd:gold:2.0.0,1.0.0 nginx:gold"))
 	spec := cs.Spec
 	spec.Interval, spec.Cluster = metav1.Duration{}, v1alpha1.Cluster{}
-	spec.Safeguards = v1alpha1.Safeguards{OnEmpty: v1alpha1.SafeguardPublish}
-	metadata := func(name string, versions ...string) guard.RecordedApplication {
-		return guard.RecordedApplication{
-			Name: name, APIVersion: "apps.kubermatic.k8c.io/v1", Kind: "ApplicationDefinition", Tier: "gold", Versions: versions,
-			ObjectAnnotations: map[string]string{},
-		}
-	}
-	want := &record.Record{Format: 2, Spec: spec, Revisions: []string{consumers.RevisionOf(cs)}, Sources: []guard.RecordedSource{{
-		Kind: "OCIRepository", Namespace: e.namespace, Name: "catalog", Digest: got.Sources[0].Digest, Tiers: []string{"gold"},
-		Applications: []guard.RecordedApplication{metadata("argocd", "2.0.0", "1.0.0"), metadata("nginx", "1.0.0")},
-	}}, URLs: []string{source.URL}, Filters: []string{""}, Standing: [][]string{nil}, Definitions: []safeguard.Definition{
+	spec.Safeguards = v1alpha1.Safeguards{}
+	want := &record.Record{Spec: spec, Revisions: []string{consumers.RevisionOf(cs)}, URLs: []string{source.URL}, Definitions: []safeguard.Definition{
 		{APIVersion: "apps.kubermatic.k8c.io/v1", Kind: "ApplicationDefinition", Name: "argocd", Source: "catalog", Versions: []string{"2.0.0", "1.0.0"}},
 		{APIVersion: "apps.kubermatic.k8c.io/v1", Kind: "ApplicationDefinition", Name: "nginx", Source: "catalog", Versions: []string{"1.0.0"}},
 	}}

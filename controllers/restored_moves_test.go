@@ -28,7 +28,7 @@ func TestARestoredStatusGivesUpNothing(t *testing.T) {
 	c.fluxAlpha()
 	c.rounds("alpha")
 	c.restoreStatus("alpha", old)
-	c.change("alpha", func(cs *v1alpha1.CatalogSelection) { guarded(cs); without("nginx", "argocd")(cs) })
+	c.change("alpha", func(cs *v1alpha1.CatalogSelection) { guarded(cs); limited("falco")(cs) })
 	c.rounds("alpha")
 	c.equal("what is lost", lost(c.get("alpha")), []string{"Removal argocd 1.0.0"})
 	c.change("beta", without("argocd"))

@@ -14,7 +14,6 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
-	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // twice publishes argocd, calls between, and publishes argocd and nginx, which the Kustomization "kkp" has applied. It returns
@@ -116,7 +115,7 @@ func TestARestoredStatusAndAClockThatIsBehind(t *testing.T) {
 	e.ahead(30 * time.Second)
 	second := e.get("kkp")
 	content := applications(t, "argocd nginx")
-	e.approve(digestOf(content))
+	e.approve("falco")
 	e.source(content)
 	third := e.good()
 	e.equal("the third", third.cs.Status.Artifact.Revision, first.cs.Status.Artifact.Revision)
@@ -143,7 +142,7 @@ func TestACrashOfAProcessWhoseClockIsBehind(t *testing.T) {
 	e, _ := publishGuarded(t, "argocd nginx")
 	e.ahead(5 * time.Minute)
 	content := applications(t, "argocd")
-	e.approve(digestOf(content))
+	e.approve("nginx")
 	e.source(content)
 	e.traffic.before = crashAt("patch ExternalArtifact/status")
 	if _, err := e.tryReconcile("kkp"); !errors.Is(err, errDead) {
@@ -158,14 +157,13 @@ func TestACrashOfAProcessWhoseClockIsBehind(t *testing.T) {
 
 // A Kustomization of a remote cluster has attempted a revision and applied a part of it, as while a health check fails: it
 // reports no applied revision, and its objects do not live here. Then the selection is deleted and created again.
-func TestAUsedApprovalReleasesNothingThatAConsumerHasAttempted(t *testing.T) {
+func TestAUsedLineReleasesNothingThatAConsumerHasAttempted(t *testing.T) {
 	c := newCluster(t)
 	c.catalog("argocd")
 	c.selection("kkp", compared, guarded)
 	c.consumer("kkp", "kkp", pruning, remotely)
 	c.settle("kkp")
-	render := guard.Checksum(c.get("kkp").Status.Artifact.Revision)
-	c.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.Approve = []string{render} })
+	c.edit(approving("nginx:live"))
 	c.catalog("argocd", "nginx")
 	c.settle("kkp")
 	c.report("kkp", func(ks *kustomizev1.Kustomization) {
@@ -176,12 +174,12 @@ func TestAUsedApprovalReleasesNothingThatAConsumerHasAttempted(t *testing.T) {
 	})
 	c.fails("kkp")
 	c.settle("kkp")
-	again := c.recreate()
+	c.recreate()
 	c.catalog("argocd")
 	c.settle("kkp")
 	cs := c.get("kkp")
 	c.equal("lost", lost(cs), []string{"Removal nginx"})
 	if cs.Status.Held != nil {
-		c.equal("approve", cs.Status.Held.Approve, []string{render + "#" + guard.NoteOf(again)})
+		c.equal("approve", cs.Status.Held.Approve, []string{"nginx:live#2"})
 	}
 }

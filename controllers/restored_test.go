@@ -18,7 +18,6 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/record"
-	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // restore puts the status of an older publication back, as a backup does, and restarts the controller.
@@ -67,7 +66,7 @@ func TestARestoredStatusAnnouncesNothing(t *testing.T) {
 func TestARestoredStatusIsNoBaseline(t *testing.T) {
 	for name, edit := range map[string]specEdit{
 		"the catalog takes away":           func(*v1alpha1.CatalogSelection) {},
-		"an edit takes the same away":      exclude("nginx"),
+		"an edit takes the same away":      limited("argocd", "falco"),
 		"the first revision was published": func(*v1alpha1.CatalogSelection) {},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -78,11 +77,11 @@ func TestARestoredStatusIsNoBaseline(t *testing.T) {
 			if strings.HasPrefix(name, "the first") {
 				words = "argocd"
 			}
-			third := e.source(applications(t, words))
+			e.source(applications(t, words))
 			e.hold(good, "Removal")
-			e.approve(third.Digest + "#late")
 			e.restore(first.cs)
 			e.edit(edit)
+			e.approve("nginx") // it may be used
 			cs := e.reconcile("kkp")
 			e.equal("lost", lost(cs), []string{"Removal nginx 1.0.0"})
 			e.equal("conditions", conditionsOf(cs), []string{"Held=True Removal", "Ready=False Removal", "Stalled=True Removal"})
@@ -91,7 +90,8 @@ func TestARestoredStatusIsNoBaseline(t *testing.T) {
 				t.Errorf("the message is %q", message)
 			}
 			e.equal("the ExternalArtifact", essence(e.announced("kkp")), essence(good.announced))
-			e.approve(cs.Status.Held.Approve...)
+			e.equal("approve", cs.Status.Held.Approve, []string{"nginx#2"})
+			e.approveHeld()
 			published := e.good()
 			r, err := record.Read(published.cs)
 			if err != nil {
@@ -101,7 +101,7 @@ func TestARestoredStatusIsNoBaseline(t *testing.T) {
 			if got := r.Revisions[:2]; !slices.Equal(got, []string{revision(published), revision(good)}) {
 				t.Errorf("the record has the revisions %q", got)
 			}
-			e.equal("used approvals", len(published.cs.Status.UsedApprovals), 2)
+			e.equal("used", used(published.cs), []string{"nginx", "nginx#2"})
 		})
 	}
 }
@@ -112,7 +112,7 @@ func TestARestoredStatusOfARevisionThatCameBack(t *testing.T) {
 	e.source(applications(t, "argocd nginx falco"))
 	second := e.good()
 	content := applications(t, "argocd nginx")
-	e.approve(digestOf(content))
+	e.approve("falco")
 	e.source(content)
 	third := e.good()
 	e.equal("the third", third.cs.Status.Artifact.Revision, first.cs.Status.Artifact.Revision)
@@ -126,6 +126,25 @@ func TestARestoredStatusOfARevisionThatCameBack(t *testing.T) {
 	e.setArtifact("OCIRepository", e.key("catalog"), nil)
 	e.reconcile("kkp")
 	e.equal("the ExternalArtifact", essence(e.announced("kkp")), essence(announced))
+}
+
+// The status is restored to that of the first publication, and the third is of the same revision: lines were used in between.
+func TestARestoredStatusOfTheSameRevision(t *testing.T) {
+	e, first := publishGuarded(t, "argocd nginx")
+	e.source(applications(t, "argocd"))
+	e.approve("nginx")
+	e.good()
+	e.source(applications(t, "argocd nginx"))
+	third := e.good()
+	e.equal("the third", third.cs.Status.Artifact.Revision, first.cs.Status.Artifact.Revision)
+	e.restore(first.cs)
+	e.source(applications(t, "argocd"))
+	cs := e.reconcile("kkp")
+	e.equal("lost", lost(cs), []string{"Removal nginx 1.0.0"})
+	e.equal("approve", cs.Status.Held.Approve, []string{"nginx#2"})
+	e.equal("the ExternalArtifact", essence(e.announced("kkp")), essence(third.announced))
+	e.approveHeld()
+	e.good()
 }
 
 // Of the ExternalArtifact nothing is left, and of the status an older one, perhaps of a time of conflict.
@@ -175,11 +194,11 @@ func TestTheArchiveOfARevisionThatCameBack(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			e, first := publishGuarded(t, "argocd nginx")
 			second := applications(t, "argocd falco")
-			e.approve(digestOf(second))
+			e.approve("nginx")
 			e.source(second)
 			between := e.good()
 			back := applications(t, "argocd nginx")
-			e.approve(digestOf(back) + "#again")
+			e.approve("falco")
 			e.source(back)
 			e.equal("the third", e.good().cs.Status.Artifact.Revision, first.cs.Status.Artifact.Revision)
 			announced := e.announced("kkp")
@@ -215,7 +234,7 @@ func TestAnArchiveThatIsOlderThanTheStatus(t *testing.T) {
 			e, _ := publishGuarded(t, "argocd nginx")
 			old := e.archiveFiles()[0]
 			second := applications(t, "argocd")
-			e.approve(digestOf(second))
+			e.approve("nginx")
 			e.source(second)
 			good := e.good()
 			forgotten := filepath.Join(e.archiveDir("kkp"), strings.Repeat("0", 64)+".tar.gz")
@@ -245,7 +264,7 @@ func TestANewerArtifactThatCannotBeRead(t *testing.T) {
 	e.restore(first.cs)
 	e.emptyStorage()
 	third := e.source(applications(t, "argocd nginx falco"))
-	e.approve(third.Digest)
+	e.approve(third.Digest, "nginx")
 	cs := e.reconcile("kkp")
 	e.equal("lost", lost(cs), []string{"BaselineLost "})
 	e.equal("the ExternalArtifact", essence(e.announced("kkp")), essence(good.announced))
@@ -271,8 +290,7 @@ func TestACrashBeforeTheStatusIsNoDisagreement(t *testing.T) {
 // Nobody has applied the archive of a crash, also when the ExternalArtifact is lost.
 func TestACrashBeforeTheStatusIsNoBaseline(t *testing.T) {
 	e, _ := publishGuarded(t, "argocd nginx")
-	crashed := e.source(applications(t, "argocd falco"))
-	e.approve(crashed.Digest)
+	e.source(applications(t, "argocd nginx falco"))
 	e.traffic.before = crashAt("patch CatalogSelection/status")
 	if _, err := e.tryReconcile("kkp"); !errors.Is(err, errDead) {
 		t.Errorf("Reconcile() = %v", err)
@@ -280,14 +298,13 @@ func TestACrashBeforeTheStatusIsNoBaseline(t *testing.T) {
 	e.traffic.before = nil
 	e.remove(e.announced("kkp"))
 	e.restart()
-	e.source(applications(t, "argocd"))
-	cs := e.reconcile("kkp")
-	e.equal("lost", lost(cs), []string{"Removal nginx 1.0.0"})
+	e.source(applications(t, "argocd nginx"))
+	e.good()
 }
 
 // A restored namespace has no status, neither that of the selection nor that of its Kustomization. The definitions of the
 // cluster still have the labels of both.
-func TestAUsedApprovalReleasesNothingAfterARestoreOfTheNamespace(t *testing.T) {
+func TestAUsedLineReleasesNothingAfterARestoreOfTheNamespace(t *testing.T) {
 	for _, test := range []struct {
 		name, labels string // labels are those of the selection whose artifact was applied
 		want         []string
@@ -305,20 +322,17 @@ func TestAUsedApprovalReleasesNothingAfterARestoreOfTheNamespace(t *testing.T) {
 				})
 			})
 			c.source(applications(t, name+"::2.0.0"))
-			cs := c.selection("kkp", compared, guarded)
+			line := name + "/1.0.0:live"
+			c.selection("kkp", compared, guarded, approving(line))
 			c.consumer("apps", "kkp", pruning)
-			render := c.reconcile("kkp").Status.Held.Approve
-			sum := guard.Approved(render[0])
-			if test.want != nil {
-				c.equal("approve", render, []string{sum + "#" + guard.NoteOf(cs)})
-			}
-			c.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.Approve = []string{sum} })
 			var held []string
 			for _, line := range lost(c.reconcile("kkp")) {
 				held = append(held, strings.ReplaceAll(line, " "+name, ""))
 			}
 			c.equal("lost", held, test.want)
-			c.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.Approve = render })
+			if test.want != nil {
+				c.equal("approve", c.approveHeld(), []string{line + "#2"})
+			}
 			c.settle("kkp")
 			c.ready("kkp")
 		})
@@ -394,7 +408,7 @@ func TestARestoredStatusWithoutAnArtifactIsCompared(t *testing.T) {
 		{"the catalog takes away what is applied", false, []string{"argocd"}, without(), []string{"Removal nginx"}},
 		{"the catalog takes away what the status knows", false, []string{"nginx"}, without(), []string{"Removal argocd 1.0.0"}},
 		{"the catalog takes away what is applied, after a conflict", true, []string{"argocd"}, without(), []string{"Removal nginx"}},
-		{"an edit takes away what the status knows, and is applied", false, []string{"argocd", "nginx"}, without("argocd"), []string{"Removal argocd"}},
+		{"an edit takes away what the status knows, and is applied", false, []string{"argocd", "nginx"}, limited("nginx"), []string{"Removal argocd 1.0.0"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c, first := twice(t, func(*liveCluster) {})

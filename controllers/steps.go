@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/approvals"
 	"github.com/winnow-dev/winnow/controllers/artifacts"
 	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
@@ -132,9 +133,11 @@ func (r *CatalogSelectionReconciler) load(ctx context.Context, a *attempt) (err 
 	return nil
 }
 
-// render renders the loaded sources. An empty result is an error and a hold, and claims no objects.
+// render renders the loaded sources. An empty first publication is an error, and claims no objects; a later one is the loss of
+// everything.
 func (r *CatalogSelectionReconciler) render(ctx context.Context, a *attempt) (err error) {
 	sources := guard.Selections(a.guarded)
+	a.options.AllowEmpty = a.isOld() || a.selection.Status.Artifact != nil && !a.reachedNoCluster()
 	a.result, err = render.InPhases(ctx, sources, a.options, a.enter)
 	switch {
 	case err == nil:
@@ -143,7 +146,6 @@ func (r *CatalogSelectionReconciler) render(ctx context.Context, a *attempt) (er
 	case failure.ReasonOf(err) == v1alpha1.EmptyResultReason:
 		a.names = &unmatchedNames{mention.UnmatchedOf(sources, a.options.Mentions)} // explains why the result is empty
 		r.cluster.Claims.NoteRender(a.selection, a.consumers, nil, a.addsUnknown())
-		return a.holdEmpty(err)
 	}
 	return err
 }
@@ -157,7 +159,7 @@ func (r *CatalogSelectionReconciler) inspect(ctx context.Context, a *attempt) (e
 }
 
 // admit returns nil when the render may be published: no safeguard holds it, no other selection holds one of its
-// objects, and Flux would delete no object that moves between selections. Bypassed definitions are marked last. If
+// objects, and Flux would delete no object that is orphaned, or moves between selections. Bypassed definitions are marked last. If
 // one cannot be marked, Flux would overwrite it, so the checks run again without the bypass.
 func (r *CatalogSelectionReconciler) admit(ctx context.Context, a *attempt) error {
 	for {
@@ -174,7 +176,7 @@ func (r *CatalogSelectionReconciler) admit(ctx context.Context, a *attempt) erro
 		}
 		for _, check := range checks {
 			if err := check(ctx, a.selection, a.live, a.result.Live()); err != nil {
-				return err
+				return a.holdUnkept(err)
 			}
 		}
 		if err := a.keep(ctx, a.live.Staying); err != nil {
@@ -218,7 +220,7 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 	if a.newer != nil {
 		publication.Newer = a.newer.Revision
 	}
-	next, earlier := record.New(cs, publication), a.earlierApprovals()
+	next := record.New(cs, publication)
 	packed, err := next.Pack()
 	if err != nil {
 		return err
@@ -230,11 +232,11 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 		return err
 	}
 	a.list()
-	cs.Status.WrittenRecord, cs.Status.Published, cs.Status.Claims = packed, nil, nil
+	cs.Status.WrittenRecord, cs.Status.Claims = packed, nil
 	cs.Status.Leaving = leaving.Placed(a.live.Staying)
 	if !a.reachedNoCluster() { // or the render is compared again before it is served
-		cs.Status.UsedApprovals = guard.Used(cs.Spec.Safeguards.Approve, append(cs.Status.UsedApprovals, earlier...),
-			append(guard.Checksums(a.guarded), guard.Checksum(a.result.Revision)), next.PassedOver)
+		approvals.Use(cs, a.uses, r.now())
+		cs.Status.ApprovalsRead = ""
 	}
 	if err = r.reportEarly(ctx, a); err == nil {
 		err = r.writeStatus(ctx, a)
@@ -248,7 +250,6 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 		a.record = &next
 	}
 	r.published.Store(client.ObjectKeyFromObject(cs), a.next)
-	r.edits.forget(cs.UID)
 	r.cluster.Claims.Commit(ctx, cs, a.live, a.result.Live())
 	if err := r.artifacts.Unstage(cs); err != nil {
 		return err

@@ -31,32 +31,14 @@ func tierRefs(tiers ...string) specEdit {
 
 func TestATypoInAnEditThatRemovesIsHeld(t *testing.T) {
 	const words = "argocd:gold nginx:silver falco:bronze"
-	const held = `spec.limit.metadataSelector.tierRefs[1]: the edit adds "sliver", which matches nothing, while applications or versions would be removed: ` +
-		`did you mean "silver"? the catalogs have "bronze", "gold", "silver"`
-	e, good := publishGuarded(t, words)
+	e, good := publishGuarded(t, words, tierRefs("gold", "silver"))
 	e.edit(tierRefs("gold", "sliver"))
-	cs := e.hold(good, "UnknownName")
-	e.equal("reasons", cs.Status.Held.Reasons, []v1alpha1.HeldReason{{Reason: "UnknownName", Message: held}})
-	e.equal("events", e.events.take(), warned("UnknownName"))
-	e.restart()
-	e.equal("reasons after a restart", e.hold(good, "UnknownName").Status.Held.Reasons, cs.Status.Held.Reasons)
-	e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.OnRemoval = v1alpha1.SafeguardPublish })
-	e.hold(good, "UnknownName")
+	cs := e.hold(good, "Removal")
+	e.equal("lost", lost(cs), []string{"Removal nginx 1.0.0"})
+	e.equal("unmatched", unmatched(cs),
+		`True NoMatch: nothing in the catalogs matches spec.limit.metadataSelector.tierRefs[1] "sliver" (did you mean "silver"?)`)
 	e.edit(tierRefs("gold", "silver"))
-	e.equal("the corrected selection", lost(e.good().cs), []string(nil))
-}
-
-func TestATypoThatIsApprovedIsPublishedOnce(t *testing.T) {
-	e, good := publishGuarded(t, "argocd:gold nginx:silver")
-	e.edit(tierRefs("gold", "platinum"))
-	e.approve(e.hold(good, "UnknownName").Status.Held.Approve...)
-	e.good()
-	e.edit(func(cs *v1alpha1.CatalogSelection) {
-		cs.Spec.Safeguards.Approve = nil
-		cs.Spec.Exclude = []string{"velero"}
-	})
-	e.equal("unmatched", unmatched(e.good().cs),
-		`True NoMatch: nothing in the catalogs matches spec.limit.metadataSelector.tierRefs[1] "platinum", spec.exclude[0] "velero"`)
+	e.equal("the corrected selection", unmatched(e.good().cs), "")
 }
 
 func TestUnmatchedListsNamesWithoutAMatch(t *testing.T) {
@@ -82,7 +64,7 @@ func TestUnmatchedExplainsAnEmptySelection(t *testing.T) {
 	e.source(applications(t, "argocd:gold nginx:silver"))
 	e.selection("kkp", guarded, tierRefs("glod"))
 	cs := e.reconcile("kkp")
-	e.equal("conditions", conditionsOf(cs), stalledHold("EmptyResult"))
+	e.equal("conditions", conditionsOf(cs), stalled("EmptyResult"))
 	e.equal("unmatched", unmatched(cs),
 		`True NoMatch: nothing in the catalogs matches spec.limit.metadataSelector.tierRefs[0] "glod" (did you mean "gold"?)`)
 }

@@ -3,19 +3,25 @@
 package render_test
 
 import (
+	"errors"
 	"os"
 	"testing"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/kustomized"
 )
 
-func TestAnEmptySelectionIsRenderedOnlyWhenTheSpecSaysSo(t *testing.T) {
+func TestAnEmptySelectionIsRenderedOnlyWhereItIsAllowed(t *testing.T) {
 	empty := func(cs *v1alpha1.CatalogSelection) {
 		cs.Spec.Limit = &v1alpha1.Limit{MetadataSelector: &v1alpha1.MetadataSelector{TierRefs: []string{"none"}}}
-		cs.Spec.Safeguards.OnEmpty = v1alpha1.SafeguardPublish
 	}
-	result, err := renderFS(t.Context(), os.DirFS("../examples/catalog"), selectionOf(empty))
+	cs, examples := selectionOf(empty), os.DirFS("../examples/catalog")
+	_, err := renderFS(t.Context(), examples, cs)
+	if refused, ok := errors.AsType[*render.Error](err); !ok || refused.Reason() != v1alpha1.EmptyResultReason {
+		t.Errorf("without AllowEmpty the error is %v", err)
+	}
+	result, err := renderWith(t.Context(), examples, cs, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func renderOperators(t *testing.T, edit func(*v1alpha1.CatalogSelectionSpec), re
 		}
 		files[name] = &fstest.MapFile{Data: []byte(strings.NewReplacer(replace...).Replace(string(content)))}
 	}
-	return renderFS(t.Context(), files, cs)
+	return renderWith(t.Context(), files, cs, true)
 }
 
 func TestInstancesOfOnePackage(t *testing.T) {

@@ -66,10 +66,16 @@ func readSelection(t *testing.T, path string) *v1alpha1.CatalogSelection {
 
 // renderFS renders a single source.
 func renderFS(ctx context.Context, fsys fs.FS, cs *v1alpha1.CatalogSelection) (*render.Result, error) {
+	return renderWith(ctx, fsys, cs, false)
+}
+
+// renderWith is renderFS, for a selection that may be empty.
+func renderWith(ctx context.Context, fsys fs.FS, cs *v1alpha1.CatalogSelection, allowEmpty bool) (*render.Result, error) {
 	opts, err := render.FromSpec(cs)
 	if err != nil {
 		return nil, err
 	}
+	opts.AllowEmpty = allowEmpty
 	source := cs.Spec.Sources[0]
 	loaded, err := render.LoadFS(ctx, source.Name, fsys, render.LocationOf(source))
 	if err != nil {

@@ -78,7 +78,7 @@ func TestTheImageOfTheServedCatalog(t *testing.T) {
 
 func TestCatalogsWithoutPackages(t *testing.T) {
 	result, err := renderOperators(t, serving("ClusterCatalog", "", func(s *v1alpha1.CatalogSelectionSpec) {
-		s.Exclude, s.Instances, s.Safeguards.OnEmpty = []string{"cert-manager", "grafana-operator"}, nil, v1alpha1.SafeguardPublish
+		s.Exclude, s.Instances = []string{"cert-manager", "grafana-operator"}, nil
 	}))
 	if err != nil {
 		t.Fatal(err)

@@ -100,8 +100,7 @@ func TestWhatMatchesNothingIsListed(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			cs := selectionOf(test.edit)
-			cs.Spec.Safeguards.OnEmpty = v1alpha1.SafeguardPublish
-			result, err := renderFS(t.Context(), labelledApplications(), cs)
+			result, err := renderWith(t.Context(), labelledApplications(), cs, true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,14 +116,13 @@ func TestWhatMatchesNothingIsListed(t *testing.T) {
 }
 
 func TestWhatThereIsIsSaidOnce(t *testing.T) {
-	result, err := renderFS(t.Context(), labelledApplications(), selectionOf(func(cs *v1alpha1.CatalogSelection) {
+	result, err := renderWith(t.Context(), labelledApplications(), selectionOf(func(cs *v1alpha1.CatalogSelection) {
 		metadata(v1alpha1.MetadataSelector{
 			TierRefs:    []string{"sliver"},
 			MatchLabels: map[string]string{"team": "x", "teem": "x", "owner": "x"},
 		})(cs)
 		cs.Spec.Exclude = []string{"falko", "prometheus"}
-		cs.Spec.Safeguards.OnEmpty = v1alpha1.SafeguardPublish
-	}))
+	}), true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,9 +70,6 @@ const (
 	// SourceChangeReason: a version of an application would stay, and come from another chart,
 	// repository or commit: its releases would be upgraded in place.
 	SourceChangeReason = "SourceChange"
-	// UnknownNameReason: an edit of spec.limit adds a name, a tier or a label that matches nothing,
-	// and removes applications.
-	UnknownNameReason = "UnknownName"
 	// MajorUpgradeReason: the highest version of an application would rise to another major.
 	MajorUpgradeReason = "MajorUpgrade"
 	// InstanceUpgradeReason: an instance would rise to another version.
@@ -81,6 +78,9 @@ const (
 	LockedValueReason = "LockedValue"
 	// BackendNotAvailableReason: the cluster does not serve a kind that the backend of an instance makes.
 	BackendNotAvailableReason = "BackendNotAvailable"
+	// PruneNotDisabledReason: with deletionPolicy Orphan, an object leaves whose live object lacks the annotation that keeps
+	// Flux from deleting it, and Winnow could not set it.
+	PruneNotDisabledReason = "PruneNotDisabled"
 	// AdoptionReason: a definition that lives in the cluster, and that the selection does not
 	// publish yet, has versions that the application lacks.
 	AdoptionReason = "Adoption"
@@ -185,8 +185,8 @@ const (
 	SelectionAnnotation = "catalog.winnow.dev/selection"
 )
 
-// ApproveAnnotation of an OCIRepository in Git names the digest whose promotion loses something and is approved. It counts
-// in the change that adds it.
+// ApproveAnnotation of an OCIRepository in Git has the lines that name what its promotion loses, in the grammar of
+// spec.safeguards.approve. They count in the change that adds them.
 const ApproveAnnotation = "catalog.winnow.dev/approve"
 
 // IgnoreRisksAnnotation of a CatalogSelection has a line for each rule of an application that winnow diff --charts ignores:

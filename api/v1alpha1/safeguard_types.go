@@ -2,19 +2,11 @@
 
 package v1alpha1
 
-// Safeguards define which changes that a new revision of a catalog causes are held instead of
-// published. A change that an edit of this spec causes was reviewed, and is published; except an empty
-// result.
+// Safeguards define which changes are held instead of published, whatever causes them: a catalog, an edit of this spec or a
+// patch. A publication loses nothing that is not named by spec.exclude, by a version in spec.instances or in approve.
 type Safeguards struct {
-	// OnEmpty: the selection is empty, whatever the cause. Hold keeps the last artifact. Publish
-	// publishes an artifact without objects, but onRemoval still holds applications that the catalog
-	// removed.
-	// +kubebuilder:validation:Enum=Hold;Publish
-	// +kubebuilder:default=Hold
-	// +optional
-	OnEmpty string `json:"onEmpty,omitempty"`
-
-	// OnRemoval: an application is removed.
+	// OnRemoval: an application, or an instance, is removed. Publish does not let everything go at once, nor an instance
+	// because one that it depends on goes.
 	// +kubebuilder:validation:Enum=Hold;Publish
 	// +kubebuilder:default=Hold
 	// +optional
@@ -30,7 +22,7 @@ type Safeguards struct {
 	// OnIdentityChange: the backend, the prefix of its releases (spec.release.prefix), spec.application.kind or
 	// spec.application.plural of one of Cozystack's applications changes. These decide which HelmReleases it means: the
 	// live ones would be orphaned, and installed again. Or the object or the release of an instance becomes another
-	// one, even by an edit of this spec: what runs would be uninstalled, and installed again.
+	// one: what runs would be uninstalled, and installed again.
 	// +kubebuilder:validation:Enum=Hold;Publish
 	// +kubebuilder:default=Hold
 	// +optional
@@ -58,14 +50,14 @@ type Safeguards struct {
 	// +optional
 	OnMajorUpgrade string `json:"onMajorUpgrade,omitempty"`
 
-	// Approve lists the revisions whose held changes are accepted: <algorithm>:<hex>, or
-	// <algorithm>:<hex>#<note>. The checksum is that of a source's revision; for an OCIRepository it is the
-	// digest of the manifest. If none or several sources changed, for a GitRepository or a Bucket, and
-	// before the first publication, it is the checksum of the render, as in status.held. An entry is used up after its revision was published, was held while another one
-	// was published, or came only after another one was published; with another note it is a new entry. An empty result cannot be approved.
-	// +kubebuilder:validation:MaxItems=64
-	// +kubebuilder:validation:items:Pattern="^[a-z0-9]+:[a-f0-9]{32,128}(#[A-Za-z0-9][A-Za-z0-9._-]{0,62})?$"
-	// +kubebuilder:validation:items:MaxLength=255
+	// Approve names what may leave, a line each, as status.held and winnow diff print it: argocd (the application),
+	// argocd/2.13.0 (a version of it, argocd/* any), Instance/monitoring, or Kind.group/namespace/name; behind a colon
+	// what else may happen to it: live, identity, source, major/N, upgrade/V, channel/C or locked/path. A line counts once, for 24
+	// hours after the controller saw it first, and longer while it names something that is held; argocd#2 is a new one.
+	// sha256:<checksum of the render> releases only what has no name: a baseline that is lost.
+	// +kubebuilder:validation:MaxItems=1000
+	// +kubebuilder:validation:items:Pattern="^[A-Za-z0-9][^\\n]*$"
+	// +kubebuilder:validation:items:MaxLength=1024
 	// +listType=set
 	// +optional
 	Approve []string `json:"approve,omitempty"`

@@ -74,7 +74,7 @@ type CatalogSelectionStatus struct {
 	// +optional
 	Deprecated []DeprecatedStatus `json:"deprecated,omitempty"`
 
-	// Held has the changes that a safeguard holds, and the checksums that approve them.
+	// Held has the changes that a safeguard holds, and the lines that name them.
 	// +optional
 	Held *HeldStatus `json:"held,omitempty"`
 
@@ -84,12 +84,15 @@ type CatalogSelectionStatus struct {
 	// +optional
 	Leaving []LeavingStatus `json:"leaving,omitempty"`
 
-	// UsedApprovals are the entries of spec.safeguards.approve whose revision was published, was
-	// held while another one was published, or came only after that. They approve nothing any more; with another #note it is a new
-	// entry.
+	// Approvals are the lines of spec.safeguards.approve that the controller has seen, with what became of them.
 	// +listType=atomic
 	// +optional
-	UsedApprovals []string `json:"usedApprovals,omitempty"`
+	Approvals []ApprovalStatus `json:"approvals,omitempty"`
+
+	// ApprovalsRead is the revision of a publication that the status did not know, at which all lines of the spec were noted
+	// as used: which of them it has used is not known.
+	// +optional
+	ApprovalsRead string `json:"approvalsRead,omitempty"`
 
 	// Consumers are the Kustomizations that use the artifact, by namespace and name. The list is
 	// bounded.
@@ -113,12 +116,6 @@ type CatalogSelectionStatus struct {
 	// +optional
 	Push *PushStatus `json:"push,omitempty"`
 
-	// Published is the record of the artifact in the format of releases before writtenRecord. It is read if
-	// it exists, and the next publication removes it.
-	// +kubebuilder:validation:MaxLength=262144
-	// +optional
-	Published []byte `json:"published,omitempty"`
-
 	// History of the artifacts, newest first.
 	// +optional
 	History meta.History `json:"history,omitempty"`
@@ -130,6 +127,21 @@ type CatalogSelectionStatus struct {
 	WrittenRecord *WrittenRecord `json:"writtenRecord,omitempty"`
 }
 
+// ApprovalStatus is a line of spec.safeguards.approve.
+type ApprovalStatus struct {
+	// Line as it stands in the spec.
+	Line string `json:"line"`
+	// Seen is when the controller saw it first.
+	Seen metav1.Time `json:"seen"`
+	// Used is when a publication lost what the line names, or when the line was found together with a publication that the
+	// status did not know. It names nothing any more.
+	// +optional
+	Used *metav1.Time `json:"used,omitempty"`
+	// Left is when the spec had it no more. It is forgotten 30 days after that.
+	// +optional
+	Left *metav1.Time `json:"left,omitempty"`
+}
+
 // WrittenRecord is a record of a publication.
 type WrittenRecord struct {
 	// Format is the version of the format of packed. A controller ignores a record in a format that it does
@@ -137,21 +149,19 @@ type WrittenRecord struct {
 	// +kubebuilder:validation:Minimum=2
 	Format int32 `json:"format"`
 
-	// Packed is, in format 2, gzip-compressed JSON of the spec, the addresses of the sources and every
-	// definition with its versions.
+	// Packed is gzip-compressed JSON of the spec, the addresses of the sources and every definition with its versions.
 	// +kubebuilder:validation:MaxLength=262144
 	Packed []byte `json:"packed"`
 }
 
-// HeldStatus has the changes that a safeguard holds.
+// HeldStatus has the changes that a safeguard holds, and the lines that release them.
 type HeldStatus struct {
 	// Revision is the held revision of a single source; for several sources kind/namespace/name=revision,
 	// separated by commas.
 	Revision string `json:"revision"`
 
-	// Approve has the entry that spec.safeguards.approve needs for the changes to be published: the checksum
-	// of the only new revision where it causes all changes alone, otherwise that of the render. Empty if a
-	// change cannot be approved.
+	// Approve has the lines that spec.safeguards.approve needs for everything to be published, bounded: once these are there,
+	// the next ones follow. There are none where no line releases it.
 	// +listType=atomic
 	// +optional
 	Approve []string `json:"approve,omitempty"`
@@ -160,14 +170,19 @@ type HeldStatus struct {
 	// +listType=atomic
 	Reasons []HeldReason `json:"reasons"`
 
+	// Named are the lines of the spec that name a part of what waits. They count for as long as it is held.
+	// +listType=atomic
+	// +optional
+	Named []string `json:"named,omitempty"`
+
 	// Total is the number of reasons, listed or not.
 	Total int32 `json:"total"`
 }
 
 // HeldReason is one held change.
 type HeldReason struct {
-	// Reason is Removal, UnknownName, IdentityChange, VersionRemoval, Adoption, SourceChange,
-	// InstanceUpgrade, LockedValue, MajorUpgrade, BackendNotAvailable, EmptyResult or BaselineLost.
+	// Reason is Removal, IdentityChange, VersionRemoval, Stranded, Adoption, SourceChange, InstanceUpgrade, LockedValue,
+	// MajorUpgrade, BackendNotAvailable, PruneNotDisabled or BaselineLost.
 	Reason string `json:"reason"`
 	// Application that changes; empty for the selection as a whole.
 	// +optional
@@ -181,8 +196,7 @@ type HeldReason struct {
 	Versions []string `json:"versions,omitempty"`
 	// Message describes the change.
 	Message string `json:"message"`
-	// Approve lists the entries that release this change, where they are others than those of held.approve: a
-	// revision causes it alone, so that the checksum of that revision releases it, but not the other changes.
+	// Approve lists the lines that name this change.
 	// +listType=atomic
 	// +optional
 	Approve []string `json:"approve,omitempty"`

@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -12,7 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
 )
 
-var heldSum = "sha256:" + strings.Repeat("5b", 32)
+const heldLine = "loki/2.0.0:live"
 
 // holds creates a selection apps of which a change is held.
 func (c *cluster) holds(namespace string, approve ...string) {
@@ -26,7 +27,7 @@ func (c *cluster) holds(namespace string, approve ...string) {
 }
 
 func testApprove(c *cluster) {
-	c.holds("approve", heldSum)
+	c.holds("approve", heldLine)
 	c.expect(root.ExitOK, strings.Replace(heldOutput, "NS", "approve", 1), "", "approve", "apps", "-n", "approve")
 	c.expect(root.ExitFindings, "", "CatalogSelection nothing not found", "approve", "nothing", "-n", "approve")
 	c.expect(root.ExitFailed, "", "approve needs one NAME", "approve", "a", "b")
@@ -60,7 +61,7 @@ func testApprove(c *cluster) {
 	c.expect(root.ExitFindings, "", "calm/apps: status.held is missing, and the condition Held is True: Removal: loki: would be removed: "+
 		"install the CRD of this version", "approve", "apps", "-n", "calm")
 
-	c.holds("edited", heldSum)
+	c.holds("edited", heldLine)
 	if err := c.report(c.t.Context(), selectionGVK, c.key("edited"), map[string]any{"conditions": []map[string]any{{
 		"type": "Held", "status": "Unknown", "reason": "SourcesUnsettled", "message": "not decided yet", "lastTransitionTime": "2026-01-01T00:00:00Z",
 	}}}); err != nil {
@@ -72,7 +73,7 @@ func testApprove(c *cluster) {
 	if got := c.on("approve", "apps", "-n", "empty"); got.code != root.ExitFindings || !strings.Contains(got.stdout, "This cannot be approved") {
 		c.t.Errorf("%+v", got)
 	}
-	many := heldStatus("sha256:" + strings.Repeat("77", 32))
+	many := heldStatus("grafana")
 	reason := many["held"].(map[string]any)["reasons"].([]map[string]any)[0]
 	var reasons []map[string]any
 	for range 30 {
@@ -84,13 +85,13 @@ func testApprove(c *cluster) {
 	}
 	got := c.on("approve", "apps", "-n", "empty")
 	if strings.Count(got.stdout, "Removal: loki") != report.MaxHeld || !strings.Contains(got.stdout, "\n  and 380 more\n") ||
-		!strings.Contains(got.stdout, "It releases all 400 changes of this render") {
+		!strings.Contains(got.stdout, "\n      - grafana\n") {
 		c.t.Errorf("%+v", got)
 	}
 }
 
 func testApproveInFile(c *cluster) {
-	c.holds("write", heldSum)
+	c.holds("write", heldLine)
 	file := filepath.Join(c.t.TempDir(), "selection.yaml")
 	const before = "# ours\r\nkind: CatalogSelection\r\napiVersion: catalog.winnow.dev/v1alpha1\r\nmetadata: {name: apps}\r\nspec:\r\n  sources: [{name: catalog}] # it"
 	writeFile(c.t, file, before)
@@ -99,9 +100,9 @@ func testApproveInFile(c *cluster) {
 	}
 	approve := []string{"approve", "apps", "-n", "write", "--write", file}
 	output := strings.Replace(heldOutput, "NS", "write", 1)
-	c.expect(root.ExitOK, output+file+":9: added "+heldSum+"\n", "", approve...)
+	c.expect(root.ExitOK, output+file+":9: added "+heldLine+"\n", "", approve...)
 	after := readFileString(c.t, file)
-	if want := before + "\r\n  safeguards:\r\n    approve:\r\n    - " + heldSum; after != want {
+	if want := before + "\r\n  safeguards:\r\n    approve:\r\n    - " + heldLine; after != want {
 		c.t.Errorf("%q, want %q", after, want)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode() != 0o640 {
@@ -111,13 +112,23 @@ func testApproveInFile(c *cluster) {
 	if spec := c.apps("write").Object["spec"].(map[string]any)["safeguards"]; spec.(map[string]any)["approve"] != nil {
 		c.t.Error("it wrote to the cluster")
 	}
-	// A note that is not used up approves as well, one that is used up does not.
-	writeFile(c.t, file, strings.Replace(after, heldSum, heldSum+"#mine", 1))
-	c.expect(root.ExitOK, output+file+":9: already approved, nothing is written\n", "", approve...)
-	if err := c.report(c.t.Context(), selectionGVK, c.key("write"), map[string]any{"usedApprovals": []string{heldSum + "#mine"}}); err != nil {
-		c.t.Fatal(err)
+	// A line that is there may be used: the next one has a number.
+	c.holds("used", heldLine+"#2")
+	output = strings.NewReplacer("NS", "used", heldLine, heldLine+"#2").Replace(heldOutput)
+	approve[2], approve[3] = "-n", "used"
+	c.expect(root.ExitOK, output+file+":10: added "+heldLine+"#2\n", "", approve...)
+
+	// What Git does not track is in no commit.
+	if out, err := exec.CommandContext(c.t.Context(), "git", "init", "-q", filepath.Dir(file)).CombinedOutput(); err != nil {
+		c.t.Fatalf("%v: %s", err, out)
 	}
-	c.expect(root.ExitOK, output+file+":10: added "+heldSum+"\n", "", approve...)
+	writeFile(c.t, file, before)
+	c.expect(root.ExitOK, output+file+":9: added "+heldLine+"#2\n", "note: git does not know "+file+": run git add "+file, approve...)
+
+	patch := filepath.Join(c.t.TempDir(), "patch.yaml")
+	writeFile(c.t, patch, strings.Replace(before, "sources", "patches", 1))
+	c.expect(root.ExitFindings, output, patch+":2: it is a patch of the CatalogSelection, whose list would replace all others: add the lines to its kustomization.yaml, as a JSON patch",
+		"approve", "apps", "-n", "used", "--write", patch)
 
 	link := filepath.Join(c.t.TempDir(), "link.yaml")
 	if err := os.Symlink(file, link); err != nil {
@@ -126,11 +137,11 @@ func testApproveInFile(c *cluster) {
 	broken := filepath.Join(c.t.TempDir(), "broken.yaml")
 	writeFile(c.t, broken, "kind: [")
 	for name, code := range map[string]int{link: root.ExitFailed, filepath.Dir(file): root.ExitFailed, "/nowhere": root.ExitFailed, broken: root.ExitFindings, "../../go.mod": root.ExitFindings} {
-		if got := c.on("approve", "apps", "-n", "write", "--write", name); got.code != code || got.stdout != output || !strings.HasPrefix(got.stderr, "winnow: ") {
+		if got := c.on("approve", "apps", "-n", "used", "--write", name); got.code != code || got.stdout != output || !strings.HasPrefix(got.stderr, "winnow: ") {
 			c.t.Errorf("%s: %+v", name, got)
 		}
 	}
-	if entries, err := os.ReadDir(filepath.Dir(file)); err != nil || len(entries) != 1 {
+	if entries, err := os.ReadDir(filepath.Dir(file)); err != nil || len(entries) != 2 {
 		c.t.Errorf("it left %v, %v", entries, err)
 	}
 }

@@ -14,11 +14,13 @@ import (
 	"time"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
+	"github.com/winnow-dev/winnow/render/approval"
 )
 
 // The blocks of the guide are part of the example that the end-to-end tests apply, or match the API.
@@ -27,6 +29,7 @@ func TestFleetGuideShowsTheExample(t *testing.T) {
 	for _, block := range yamlBlock.FindAllStringSubmatch(readFileString(t, "../../docs/guides/fleet.md"), -1) {
 		switch {
 		case strings.HasPrefix(block[1], "# clusters/production/losses/"): // of config/policies/spoke
+			checkLines(t, block[1])
 			continue
 		case showsExample(t, "../../examples/fleet", block[1]):
 			shown++
@@ -48,6 +51,20 @@ func TestFleetGuideShowsTheExample(t *testing.T) {
 	}
 	if shown < 4 {
 		t.Errorf("the guide shows %d parts of the example", shown)
+	}
+}
+
+// checkLines checks that what a ConfigMap approves are lines.
+func checkLines(t *testing.T, manifest string) {
+	t.Helper()
+	var approvals corev1.ConfigMap
+	if err := yaml.UnmarshalStrict([]byte(manifest), &approvals); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(approvals.Data["approve"]) {
+		if _, err := approval.Parse(strings.TrimSpace(line)); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

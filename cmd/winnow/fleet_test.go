@@ -76,7 +76,7 @@ func TestCostOfAFleet(t *testing.T) {
 	}{
 		{
 			"three effects", 400, farm.Farm.Effects, 4, "HELD: 20 CatalogSelections; LOOSENED: 20; changed: 40; unchanged: 320",
-			[]string{"320 clusters: nothing changes", "rings/canary/selection.yaml", "c010", " and 10 more"},
+			[]string{"320 clusters: nothing changes", "rings/canary/kustomization.yaml", "c010", " and 10 more"},
 		},
 		{
 			"one effect on all", 40, func(f farm.Farm) map[string]string { return f.Everywhere(farm.Third) }, 2, "HELD: 40 CatalogSelections",

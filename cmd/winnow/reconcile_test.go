@@ -40,14 +40,13 @@ To publish it all the same, add to the CatalogSelection in Git:
   spec:
     safeguards:
       approve:
-      - sha256:5b5b5b5b5b5b5b5b5b5b5b5b5b5b5b5b5b5b5b5b5b5b5b5b5b5b5b5b5b5b5b5b
-It releases the change of this revision, in every cluster that has the selection
-from Git.
+      - loki/2.0.0:live
+A line counts once, in every cluster that has the selection from Git.
 `
 
 func testReconcile(c *cluster) {
 	c.apply(inNamespace("reconcile", "{sources: [{name: catalog}]}"))
-	c.play(selectionGVK, "reconcile", "apps", "True", heldStatus("sha256:"+strings.Repeat("5b", 32)))
+	c.play(selectionGVK, "reconcile", "apps", "True", heldStatus(heldLine))
 	c.expect(root.ExitOK, "reconcile/apps: done\n  OCIRepository ns/catalog at v1@sha256:01\n"+strings.Replace(heldOutput, "NS", "reconcile", 1), "",
 		"reconcile", "apps", "-n", "reconcile")
 	first := c.apps("reconcile").GetAnnotations()[meta.ReconcileRequestAnnotation]

@@ -15,11 +15,11 @@ import (
 
 	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/failure"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -67,12 +67,11 @@ func (a *Artifacts) stored(cs *v1alpha1.CatalogSelection, artifact *meta.Artifac
 	return artifact.Path == a.Storage.NewArtifactFor(sourcev1.ExternalArtifactKind, cs, artifact.Revision, archiveName(artifact.Revision)).Path
 }
 
-// knows reports whether the status knows the artifact, as the published one or as an older one. An older revision that was
-// published once more after the status was written is newer.
+// knows reports whether the status knows the artifact, as the published one or as an older one. A revision that was published
+// once more after the status was written is newer, also if it is that of the status: lines were used in between.
 func knows(cs *v1alpha1.CatalogSelection, known []string, artifact *meta.Artifact) bool {
 	last := cs.Status.Artifact
-	return last != nil && (artifact.Revision == last.Revision ||
-		slices.Contains(known, artifact.Revision) && !artifact.LastUpdateTime.After(last.LastUpdateTime.Time))
+	return last != nil && slices.Contains(known, artifact.Revision) && !artifact.LastUpdateTime.After(last.LastUpdateTime.Time)
 }
 
 // confirmed returns the artifact of the ExternalArtifact in the API server, past the cache. If the selection was published
@@ -88,7 +87,7 @@ func (a *Artifacts) confirmed(ctx context.Context, cs *v1alpha1.CatalogSelection
 	}
 	artifact := announced.Status.Artifact
 	switch {
-	case now.UID != cs.UID || consumers.RevisionOf(now) != consumers.RevisionOf(cs):
+	case now.UID != cs.UID || !equality.Semantic.DeepEqual(now.Status.Artifact, cs.Status.Artifact):
 		return nil, apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("catalogselections").GroupResource(), cs.Name,
 			errors.New("another process has published another revision"))
 	case artifact == nil || !a.stored(cs, artifact) || knows(cs, known, artifact):
@@ -129,13 +128,12 @@ const clockSkew = time.Minute
 // knowsArchive is knows for an archive that was written at a time. The API stores whole seconds. One that is older than the
 // published one may be of a revision that the record has forgotten: a storage has it whose process did not lead for long.
 func knowsArchive(cs *v1alpha1.CatalogSelection, known []string, n *Newer, written time.Time) bool {
-	named := func(revision string) bool { return archiveName(revision) == filepath.Base(n.file) }
 	last := cs.Status.Artifact
 	if last == nil {
 		return false
 	}
 	age := last.LastUpdateTime.Sub(written.Truncate(time.Second))
-	return named(last.Revision) || age > clockSkew || age >= 0 && slices.ContainsFunc(known, named)
+	return age > clockSkew || age >= 0 && slices.ContainsFunc(known, func(revision string) bool { return archiveName(revision) == filepath.Base(n.file) })
 }
 
 // DefinitionsOf reads the definitions of a newer publication from the storage.

@@ -6,11 +6,11 @@ package holds
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // Error reports that a safeguard holds a render.
@@ -19,13 +19,15 @@ type Error struct {
 	status v1alpha1.HeldStatus
 	// because precedes the message; it may be empty.
 	because string
+	// approve are all lines that release the render.
+	approve []string
 }
 
 // New returns the error with the reason of the condition Held. revision is that of the sources, reasons are all
 // that apply, and approve the lines that release the render.
 func New(reason, revision string, reasons []v1alpha1.HeldReason, approve ...string) *Error {
-	return &Error{reason: reason, status: v1alpha1.HeldStatus{
-		Revision: revision, Total: bounds.Count(len(reasons)), Reasons: bounded(reasons), Approve: approve,
+	return &Error{reason: reason, approve: approve, status: v1alpha1.HeldStatus{
+		Revision: revision, Total: bounds.Count(len(reasons)), Reasons: bounded(reasons), Approve: boundedLines(approve),
 	}}
 }
 
@@ -34,6 +36,9 @@ func (e *Error) Because(outdated string) *Error {
 	e.because = outdated
 	return e
 }
+
+// Named adds a line of the spec that names a part of what is held.
+func (e *Error) Named(line string) { e.status.Named = append(e.status.Named, line) }
 
 // IsOutdated reports whether the status is older than what is served.
 func (e *Error) IsOutdated() bool { return e.because != "" }
@@ -50,19 +55,23 @@ func (e *Error) Error() string {
 	if e.because != "" {
 		message = e.because + ": " + message
 	}
-	if len(e.status.Approve) > 0 {
-		message += e.bySome() + "; to publish it all the same, add to spec.safeguards.approve: " + strings.Join(e.status.Approve, ", ")
+	switch n := fitting(e.approve); {
+	case len(e.approve) == 0:
+	case n == 0:
+		message += "; to publish it all the same, add the lines in status.held.approve to spec.safeguards.approve"
+	default:
+		message += "; to publish it all the same, add to spec.safeguards.approve: " + excerpt.Names(e.approve, n)
 	}
 	return message
 }
 
-// bySome returns what other entries release than those for all changes; empty if there are none.
-func (e *Error) bySome() string {
-	i := slices.IndexFunc(e.status.Reasons, func(r v1alpha1.HeldReason) bool { return len(r.Approve) > 0 })
-	if i < 0 {
-		return ""
+// fitting returns how many of the lines fit into the room that Describe leaves in an event.
+func fitting(lines []string) int {
+	n := 0
+	for room := 300; n < len(lines) && len(lines[n]) <= room; n++ {
+		room -= len(lines[n]) + len(", ")
 	}
-	return fmt.Sprintf("; %s releases only what that revision takes away alone", strings.Join(e.status.Reasons[i].Approve, ", "))
+	return n
 }
 
 // Describe joins the messages of the reasons, of which total is the number, and leaves room in an event for the
@@ -87,12 +96,24 @@ func Describe(reasons []v1alpha1.HeldReason, total int) string {
 	return message
 }
 
-// Bounds of status.held: the bytes of a version, and the lines of all reasons in the output of kubectl
-// describe.
+// Bounds of status.held: the bytes of a version, and what all reasons, and the lines that release them, take in the output
+// of kubectl describe.
 const (
 	maxVersionBytes = 64
-	maxLines        = 200
+	maxLines        = 120
+	maxApproveLines = 100
 )
+
+// boundedLines returns as many lines as fit into the status, at least one.
+func boundedLines(lines []string) []string {
+	room := maxApproveLines
+	for i, line := range lines {
+		if room -= bounds.Lines([]string{line}); room < 0 && i > 0 {
+			return lines[:i]
+		}
+	}
+	return lines
+}
 
 // bounded returns as many reasons as fit into the status.
 func bounded(reasons []v1alpha1.HeldReason) []v1alpha1.HeldReason {

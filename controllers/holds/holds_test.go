@@ -32,6 +32,8 @@ func TestTheMessageOfHeldChanges(t *testing.T) {
 		{"nothing to release it", reasons(1, "would be removed"), nil, "app0: would be removed"},
 		{"several, and a line that releases them", reasons(2, "would be removed"), []string{"sha256:00"},
 			"app0: would be removed; app1: would be removed; to publish it all the same, add to spec.safeguards.approve: sha256:00"},
+		{"lines that are too long for an event", reasons(1, "would be removed"), []string{"app0:locked/" + strings.Repeat("a", 500)},
+			"app0: would be removed; to publish it all the same, add the lines in status.held.approve to spec.safeguards.approve"},
 		{"without an application", []v1alpha1.HeldReason{{Message: "nothing is selected"}}, nil, "nothing is selected"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -44,8 +46,15 @@ func TestTheMessageOfHeldChanges(t *testing.T) {
 }
 
 func TestHeldReasonsFitIntoTheAPI(t *testing.T) {
-	err := holds.New(v1alpha1.RemovalReason, "v2", reasons(5000, strings.Repeat("x", 500)), "sha256:00")
+	var lines []string
+	for i := range 5000 {
+		lines = append(lines, fmt.Sprintf("app%d", i))
+	}
+	err := holds.New(v1alpha1.RemovalReason, "v2", reasons(5000, strings.Repeat("x", 500)), lines...)
 	status := err.Status()
+	if n := len(status.Approve); n != 100 {
+		t.Errorf("%d of 5000 lines are listed", n)
+	}
 	if n := len(status.Reasons); status.Total != 5000 || n == 0 || n > 40 {
 		t.Errorf("%d of %d reasons are listed", n, status.Total)
 	}
@@ -53,7 +62,7 @@ func TestHeldReasonsFitIntoTheAPI(t *testing.T) {
 		t.Errorf("a version of %d bytes", len(v))
 	}
 	message := err.Error()
-	if len(message) > bounds.EventMessage || !strings.HasSuffix(message, "spec.safeguards.approve: sha256:00") || !strings.Contains(message, "and 49") {
+	if len(message) > bounds.EventMessage || !strings.Contains(message, "spec.safeguards.approve: app0, app1, ") || !strings.Contains(message, "and 49") || !strings.HasSuffix(message, " more") {
 		t.Errorf("the message of %d bytes is %s", len(message), message)
 	}
 }

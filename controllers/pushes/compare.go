@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 	"golang.org/x/sync/semaphore"
@@ -85,15 +84,13 @@ func (c *comparer) compare(ctx context.Context, job pushJob, to *registries.Conn
 	if err != nil {
 		return err
 	}
-	held := slices.DeleteFunc(safeguard.Compare(before, next), func(change safeguard.Change) bool {
-		return !guard.Holds(job.safeguards, change)
-	})
+	held := guard.Decide(before, guard.Next{Definitions: next}, guard.Named{Safeguards: job.safeguards}).Held
 	if len(held) == 0 {
 		return nil
 	}
 	return &pushHeld{
-		guard.MostSerious(held),
-		"the tagged artifact contains more: " + holds.Describe(guard.Reasons(held, selection.Result{}), len(held)) + job.release(),
+		held[0].Reason,
+		"the tagged artifact contains more: " + holds.Describe(guard.Reasons(held, selection.Result{}, guard.Fresh(nil)), len(held)) + job.release(),
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/controllers/record"
 	"github.com/winnow-dev/winnow/controllers/registries"
+	"github.com/winnow-dev/winnow/render/approval"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
@@ -80,9 +81,9 @@ func (p *Pushes) job(cs *v1alpha1.CatalogSelection, published *record.Record) pu
 		job.last = digest.Digest(pushed)
 	}
 	job.safeguards = cs.Spec.Safeguards
-	// The publication in this cluster uses up the approval for publications, but not for pushes: it names
-	// exactly this content.
-	job.approved = guard.Approves(cs.Spec.Safeguards.Approve, guard.Checksum(job.revision))
+	// A publication in this cluster uses the line, but a push does not: it names exactly this content.
+	exact := approval.Line{Checksum: guard.Checksum(job.revision)}
+	job.approved = slices.ContainsFunc(approval.ParseAll(cs.Spec.Safeguards.Approve), func(l approval.Line) bool { return l.Names(exact) })
 	return job
 }
 

@@ -14,8 +14,8 @@ import (
 func FuzzRead(f *testing.F) {
 	for _, content := range []string{
 		"", "{}", `{"spec":{"sources":[{"name":"catalog"}]},"definitions":[]}`,
-		`{"definitions":[{"name":"argocd","versions":["1"],"identity":{"a":"b"},"locked":{"":"x"}}],"urls":["x"],"revisions":["r"],"standing":[["a"]]}`,
-		`{"definitions":[{"kind":"Package","package":{"channels":[{"name":"a","entries":["b"]}]}}],"sources":[{"name":"catalog","applications":[{"name":"a"}]}]}`,
+		`{"definitions":[{"name":"argocd","versions":["1"],"identity":{"a":"b"},"locked":{"":"x"}}],"urls":["x"],"revisions":["r"]}`,
+		`{"definitions":[{"kind":"Package","package":{"channels":[{"name":"a","entries":["b"]}]}}]}`,
 	} {
 		f.Add([]byte(content), true)
 		f.Add(sourcetest.Gzip(new(testing.T), []byte(content)), false)

@@ -28,38 +28,21 @@ import (
 // Record is the content of status.writtenRecord: all that is needed to compare a new revision with the
 // artifact, and to render the artifact again. It outlives the data directory.
 type Record struct {
-	// Format of the record; see currentFormat. Formats 0 and 1 have it in the packed content, later ones
-	// beside it.
-	Format int32 `json:"format,omitempty"`
 	// Spec that was rendered, without the fields that do not affect the artifact.
 	Spec v1alpha1.CatalogSelectionSpec `json:"spec"`
 	// URLs of the sources' artifacts, in the order of status.sources.
 	URLs []string `json:"urls,omitempty"`
-	// Filters are what Flux took from the revisions of the sources, in the same order, as guard.FilterOf returns them;
-	// nil in records of older releases.
-	Filters []string `json:"filters,omitempty"`
 	// Locations of the catalogs of the sources, in the same order; nil for a source without a contract.
 	Locations []*source.Location `json:"carriers,omitempty"`
 	// Definitions in the artifact.
 	Definitions []safeguard.Definition `json:"definitions"`
-	// Sources has the parts of the sources that selection reads; nil if they are too large.
-	Sources []guard.RecordedSource `json:"sources,omitempty"`
-	// PassedOver has the checksums that were held when another revision was published, the latest first,
-	// bounded: an approval of these came too late, and must not release them months later.
-	PassedOver []string `json:"passedOver,omitempty"`
-	// Standing has the entries of spec.safeguards.approve at the first publication of each source's revision, in the order
-	// of status.sources; see Outdated.
-	Standing [][]string `json:"standing,omitempty"`
 	// Revisions that were published, the latest first, bounded.
 	Revisions []string `json:"revisions,omitempty"`
 }
 
 // Formats of records. A change that an older controller would misread takes the next number.
 const (
-	// attributedFormat is that of the first records with Sources and Revisions.
-	attributedFormat = 1
-	// currentFormat is the format of new records: status.writtenRecord, with the format beside the packed
-	// content. Formats 0 and 1 are in status.published.
+	// currentFormat is the format of records. It stands beside the packed content.
 	currentFormat = 2
 	// contentsFormat is that of records with contents, which older controllers would take for live objects.
 	contentsFormat = 3
@@ -115,12 +98,9 @@ type Publication struct {
 
 // New returns the record of the next publication of a selection, whose status is that of the last one.
 func New(cs *v1alpha1.CatalogSelection, p Publication) Record {
-	guarded := source.Guarded(p.Sources)
-	r := Record{
-		Spec: guard.RenderedSpec(cs), Definitions: p.Result.Compared(), Sources: guard.Record(guarded, p.Result.Compared()),
-		PassedOver: passedOver(cs, p, append(guard.Checksums(guarded), guard.Checksum(p.Result.Revision))),
-		Revisions:  []string{p.Result.Revision}, Filters: guard.Filters(guarded), Standing: standing(cs, guarded, p.Last),
-	}
+	// Of nothing, the list is empty: without one, Read takes the record for one that cannot be read.
+	definitions := append([]safeguard.Definition{}, p.Result.Compared()...)
+	r := Record{Spec: guard.RenderedSpec(cs), Definitions: definitions, Revisions: []string{p.Result.Revision}}
 	for _, s := range p.Sources {
 		r.URLs = append(r.URLs, s.Artifact.URL)
 		r.Locations = append(r.Locations, s.Location)
@@ -134,30 +114,6 @@ func New(cs *v1alpha1.CatalogSelection, p Publication) Record {
 		}
 	}
 	return r
-}
-
-// maxPassedOver bounds the checksums of held revisions in a record.
-const maxPassedOver = 64
-
-// passedOver returns the checksums that were held and are not published now.
-func passedOver(cs *v1alpha1.CatalogSelection, p Publication, now []string) []string {
-	var all []string
-	if held := cs.Status.Held; held != nil && p.Result.Revision != consumers.RevisionOf(cs) {
-		lines := held.Approve
-		for _, reason := range held.Reasons {
-			lines = append(lines, reason.Approve...)
-		}
-		for _, line := range lines {
-			if sum := guard.Approved(line); !slices.Contains(all, sum) {
-				all = append(all, sum)
-			}
-		}
-	}
-	if p.Last != nil {
-		all = append(all, p.Last.PassedOver...)
-	}
-	all = slices.DeleteFunc(all, func(sum string) bool { return slices.Contains(now, sum) })
-	return slices.Clip(all[:min(len(all), maxPassedOver)])
 }
 
 // PublishedRevisions returns the published revisions, the latest first; r may be nil.
@@ -177,7 +133,6 @@ func (r *Record) PublishedRevisions(cs *v1alpha1.CatalogSelection) []string {
 
 // Pack returns the record in the form of the status, nil if it is too large.
 func (r Record) Pack() (*v1alpha1.WrittenRecord, error) {
-	r.Format = 0
 	content, err := json.Marshal(r)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the record of the artifact: %w", err)
@@ -194,10 +149,6 @@ func (r Record) Pack() (*v1alpha1.WrittenRecord, error) {
 		return nil, fmt.Errorf("packing the record of the artifact: %w", err)
 	}
 	tooLarge := packed.Len() > maxRecord || !isReadable(content)
-	if tooLarge && r.Sources != nil {
-		r.Sources = guard.Leaner(r.Sources) // without any, an edit of the spec excuses no loss while the catalog changes
-		return r.Pack()
-	}
 	if tooLarge {
 		if lean, ok := r.lean(); ok {
 			return lean.Pack()
@@ -214,27 +165,17 @@ func (r Record) writtenFormat() int32 {
 	return currentFormat
 }
 
-// Read reads the record of the artifact from the status. Every error is an ErrNone.
-//
-// A publication clears status.published. If it is set, an older controller has published since, and
-// status.writtenRecord does not belong to the artifact; nor does any record with another latest revision.
+// Read reads the record of the artifact from the status. Every error is an ErrNone. A record with another latest revision
+// does not belong to the artifact.
 func Read(cs *v1alpha1.CatalogSelection) (*Record, error) {
-	var r *Record
-	var err error
-	switch written := cs.Status.WrittenRecord; {
-	case len(cs.Status.Published) > 0:
-		if r, err = unpack(cs.Status.Published); err == nil && r.Format > attributedFormat {
-			err = &newerRecordError{r.Format}
-		}
+	written := cs.Status.WrittenRecord
+	switch {
 	case written == nil || written.Format < currentFormat:
-		err = ErrNone
+		return nil, ErrNone
 	case written.Format > contentsFormat:
-		err = &newerRecordError{written.Format}
-	default:
-		if r, err = unpack(written.Packed); err == nil {
-			r.Format = written.Format
-		}
+		return nil, &newerRecordError{written.Format}
 	}
+	r, err := unpack(written.Packed)
 	if err != nil {
 		return nil, err
 	}
@@ -262,12 +203,12 @@ func unpack(packed []byte) (*Record, error) {
 	return &r, nil
 }
 
-// Published returns the baseline of a render; empty for a nil record.
-func (r *Record) Published() guard.Published {
+// Published returns the definitions of the last publication; none for a nil record.
+func (r *Record) Published() []safeguard.Definition {
 	if r == nil {
-		return guard.Published{}
+		return nil
 	}
-	return guard.Published{Spec: &r.Spec, Definitions: r.Definitions, Sources: r.Sources, Filters: r.Filters, Older: r.Format < attributedFormat}
+	return r.Definitions
 }
 
 // Rendered reports whether the artifact of a selection was rendered from its present spec.

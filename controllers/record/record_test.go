@@ -15,54 +15,41 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/source"
-	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/test/sourcetest"
 )
 
 func TestReadChoosesTheRecord(t *testing.T) {
-	packed := func(format int32, revisions ...string) Record {
-		return Record{Format: format, Revisions: revisions, Definitions: definitionsOf("argocd")}
-	}
-	ours, err := packed(0, "r2", "r1").Pack()
+	ours, err := Record{Revisions: []string{"r2", "r1"}, Definitions: definitionsOf("argocd")}.Pack()
 	if err != nil {
 		t.Fatal(err)
 	}
-	wrong := func(format int32) *v1alpha1.WrittenRecord {
+	of := func(format int32) *v1alpha1.WrittenRecord {
 		return &v1alpha1.WrittenRecord{Format: format, Packed: ours.Packed}
 	}
 	for _, test := range []struct {
-		name     string
-		status   v1alpha1.CatalogSelectionStatus
-		artifact string
-		format   int32
-		newer    bool
+		name        string
+		written     *v1alpha1.WrittenRecord
+		artifact    string
+		read, newer bool
 	}{
-		{name: "that of the artifact", status: v1alpha1.CatalogSelectionStatus{WrittenRecord: ours}, artifact: "r2", format: 2},
-		{name: "without an artifact", status: v1alpha1.CatalogSelectionStatus{WrittenRecord: ours}, format: 2},
-		{name: "of another artifact", status: v1alpha1.CatalogSelectionStatus{WrittenRecord: ours}, artifact: "r1", format: -1},
-		{name: "none", artifact: "r2", format: -1},
-		{name: "format 0", status: v1alpha1.CatalogSelectionStatus{WrittenRecord: wrong(0)}, artifact: "r2", format: -1},
-		{name: "a negative format", status: v1alpha1.CatalogSelectionStatus{WrittenRecord: wrong(-3)}, artifact: "r2", format: -1},
-		{name: "one with contents", status: v1alpha1.CatalogSelectionStatus{WrittenRecord: wrong(3)}, artifact: "r2", format: 3},
-		{name: "a newer format", status: v1alpha1.CatalogSelectionStatus{WrittenRecord: wrong(4)}, artifact: "r2", format: -1, newer: true},
-		{name: "an older one beside it", status: v1alpha1.CatalogSelectionStatus{WrittenRecord: ours, Published: older(t, packed(1, "r3"), 1)},
-			artifact: "r3", format: 1},
-		{name: "the oldest", status: v1alpha1.CatalogSelectionStatus{Published: older(t, packed(0), 0)}, artifact: "r9", format: 0},
+		{name: "that of the artifact", written: ours, artifact: "r2", read: true},
+		{name: "without an artifact", written: ours, read: true},
+		{name: "of another artifact", written: ours, artifact: "r1"},
+		{name: "none", artifact: "r2"},
+		{name: "a negative format", written: of(-3), artifact: "r2"},
+		{name: "a format before those of releases", written: of(1), artifact: "r2"},
+		{name: "one with contents", written: of(3), artifact: "r2", read: true},
+		{name: "a newer format", written: of(4), artifact: "r2", newer: true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			cs := &v1alpha1.CatalogSelection{Status: test.status}
+			cs := &v1alpha1.CatalogSelection{Status: v1alpha1.CatalogSelectionStatus{WrittenRecord: test.written}}
 			if test.artifact != "" {
-				cs.Status.Artifact = artifactAt(test.artifact)
+				cs.Status.Artifact = &meta.Artifact{Revision: test.artifact}
 			}
 			r, err := Read(cs)
 			var tooNew *newerRecordError
-			switch {
-			case test.format < 0:
-				if !errors.Is(err, ErrNone) || errors.As(err, &tooNew) != test.newer {
-					t.Errorf("Read() = %v, %v", r, err)
-				}
-			case err != nil || r.Format != test.format:
+			if (err == nil) != test.read || err != nil && !errors.Is(err, ErrNone) || errors.As(err, &tooNew) != test.newer {
 				t.Errorf("Read() = %v, %v", r, err)
 			}
 		})
@@ -72,8 +59,7 @@ func TestReadChoosesTheRecord(t *testing.T) {
 // A change of the fields needs the next number of the format, if an older controller would misread the record.
 func TestTheFormatOfTheRecordIsPinned(t *testing.T) {
 	content, err := json.Marshal(Record{
-		Definitions: definitionsOf("argocd"), URLs: []string{"u"}, Locations: []*source.Location{{}}, Sources: []guard.RecordedSource{{}},
-		PassedOver: []string{"p"}, Revisions: []string{"r"},
+		Definitions: definitionsOf("argocd"), URLs: []string{"u"}, Locations: []*source.Location{{}}, Revisions: []string{"r"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +73,7 @@ func TestTheFormatOfTheRecordIsPinned(t *testing.T) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	want := []string{"carriers", "definitions", "passedOver", "revisions", "sources", "spec", "urls"}
+	want := []string{"carriers", "definitions", "revisions", "spec", "urls"}
 	if !slices.Equal(names, want) || currentFormat != 2 {
 		t.Errorf("format %d has the fields %q, want %q", currentFormat, names, want)
 	}
@@ -219,54 +205,6 @@ func TestARecordOfTooManyElementsIsNotWritten(t *testing.T) {
 	}
 }
 
-// Pack removes the annotations of definitions from a record that is too large, before it removes the sources.
-func TestCostOfAnnotationsInALargeRecord(t *testing.T) {
-	for _, test := range []struct {
-		applications, annotation int
-		annotated, recorded      bool
-	}{{1000, 1, true, true}, {5000, 8, false, true}, {30_000, 8, false, false}} {
-		t.Run(fmt.Sprint(test.applications), func(t *testing.T) {
-			r := Record{Definitions: definitionsOf("argocd"), Sources: []guard.RecordedSource{{Name: "catalog"}}}
-			for i := range test.applications {
-				noise := sourcetest.Digest(fmt.Append(nil, i))
-				r.Sources[0].Applications = append(r.Sources[0].Applications, guard.RecordedApplication{
-					Name: noise[7:23], ObjectAnnotations: map[string]string{"a": strings.Repeat(noise[:16], test.annotation) + noise},
-				})
-			}
-			packed, err := r.Pack()
-			if err != nil {
-				t.Fatal(err)
-			}
-			read, err := unpack(packed.Packed)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := len(read.Sources) > 0; got != test.recorded {
-				t.Fatalf("the sources are recorded: %v, in %d bytes", got, len(packed.Packed))
-			}
-			if got := test.recorded && len(read.Sources[0].Applications[0].ObjectAnnotations) > 0; got != test.annotated {
-				t.Errorf("the annotations are recorded: %v, in %d bytes", got, len(packed.Packed))
-			}
-			if len(r.Sources[0].Applications[0].ObjectAnnotations) == 0 {
-				t.Error("packing changed the record")
-			}
-		})
-	}
-}
-
-// older packs a record in the form of status.published.
-func older(t *testing.T, r Record, format int32) []byte {
-	t.Helper()
-	if r.Format = format; format == 0 {
-		r.Sources, r.Revisions = nil, nil
-	}
-	content, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sourcetest.Gzip(t, content)
-}
-
 func definitionsOf(names ...string) []safeguard.Definition {
 	var definitions []safeguard.Definition
 	for _, name := range names {
@@ -274,5 +212,3 @@ func definitionsOf(names ...string) []safeguard.Definition {
 	}
 	return definitions
 }
-
-func artifactAt(revision string) *meta.Artifact { return &meta.Artifact{Revision: revision} }

@@ -3,7 +3,6 @@
 package approval
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -30,8 +29,8 @@ const (
 	Locked = "locked"
 )
 
-// AnyVersion is the version that stands for all versions of an application that stays.
-const AnyVersion = "*"
+// Any stands for each version or channel.
+const Any = "*"
 
 // MaxLength bounds a line in bytes, as the API does.
 const MaxLength = 1024
@@ -40,7 +39,7 @@ const MaxLength = 1024
 type Line struct {
 	// Checksum of a render, <algorithm>:<hex>.
 	Checksum string
-	// Application, or Instance of spec.instances, with its Version: empty for the whole, AnyVersion for any of them.
+	// Application, or Instance of spec.instances, with its Version: empty for the whole, Any for each of them.
 	Application, Instance, Version string
 	// Object of Kubernetes; its group may be empty.
 	Object safeguard.Key
@@ -58,11 +57,11 @@ var (
 	kindPattern        = regexp.MustCompile(`^([A-Z][A-Za-z0-9]*)(?:\.([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?))?$`)
 	objectNamePattern  = regexp.MustCompile(`^[a-z0-9][a-z0-9.:-]*$`)
 	majorPattern       = regexp.MustCompile(`^[0-9]+$`)
-	channelPattern     = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+~-]*$`)
+	pathPattern        = regexp.MustCompile(`^\S(.*\S)?$`)
 )
 
-// HasLine reports whether a version has a line of its own.
-func HasLine(version string) bool { return versionPattern.MatchString(version) }
+// isVersion reports whether a text is a version or a channel of a line.
+func isVersion(text string) bool { return text == Any || versionPattern.MatchString(text) }
 
 // instanceKind is the word before the name of an instance.
 const instanceKind = "Instance"
@@ -79,20 +78,43 @@ func Parse(text string) (Line, error) {
 		l.Number, _ = strconv.Atoi(m[1])
 		rest = strings.TrimSuffix(text, m[0])
 	}
-	if checksumPattern.MatchString(rest) {
-		l.Checksum = rest
-		return l, nil
-	}
-	subject, word, worded := strings.Cut(rest, ":")
-	if why := l.readSubject(subject); why != "" {
+	if why := l.read(rest); why != "" {
 		return fail(why)
 	}
-	if worded {
-		if why := l.readWord(word); why != "" {
-			return fail(why)
+	return l, nil
+}
+
+// read reads a line without its number, and returns what is wrong with it. The name of an object may have colons, so that of what
+// stands behind them only a word of objects counts.
+func (l *Line) read(text string) string {
+	if checksumPattern.MatchString(text) {
+		l.Checksum = text
+		return ""
+	}
+	subject, word, worded := strings.Cut(text, ":")
+	if kind, _, _ := strings.Cut(subject, "/"); kindPattern.MatchString(kind) && kind != instanceKind {
+		subject, word, worded = text, "", false
+		for _, one := range []string{Live, Identity, Source} {
+			if before, found := strings.CutSuffix(text, ":"+one); found {
+				subject, word, worded = before, one, true
+			}
 		}
 	}
-	return l, nil
+	if why := l.readSubject(subject); why != "" || !worded {
+		return why
+	}
+	return l.readWord(word)
+}
+
+// ParseAll reads lines, and leaves out those that are malformed.
+func ParseAll(texts []string) []Line {
+	var lines []Line
+	for _, text := range texts {
+		if line, err := Parse(text); err == nil {
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 // readSubject reads what stands before the word, and returns what is wrong with it.
@@ -113,7 +135,7 @@ func (l *Line) readSubject(subject string) string {
 	l.Application = parts[0]
 	if len(parts) == 2 {
 		l.Version = parts[1]
-		if l.Version != AnyVersion && !HasLine(l.Version) {
+		if !isVersion(l.Version) {
 			return "the version is not one of letters, digits and ._+~-; " + l.Application + "/* names any"
 		}
 	}
@@ -124,7 +146,7 @@ func (l *Line) readInstance(parts []string) string {
 	switch {
 	case len(parts) == 0 || len(parts) > 2 || !applicationPattern.MatchString(parts[0]):
 		return "Instance/ has the name of an instance behind it, and maybe its version"
-	case len(parts) == 2 && !HasLine(parts[1]):
+	case len(parts) == 2 && !isVersion(parts[1]):
 		return "the version is not one of letters, digits and ._+~-"
 	}
 	l.Instance = parts[0]
@@ -162,15 +184,15 @@ func (l *Line) readWord(text string) string {
 			return "major/ has the number of the major version behind it"
 		}
 	case Upgrade:
-		if !HasLine(argument) {
+		if !isVersion(argument) {
 			return "upgrade/ has the version behind it that an instance rises to"
 		}
 	case Channel:
-		if !channelPattern.MatchString(argument) {
+		if !isVersion(argument) {
 			return "channel/ has the name of the channel behind it"
 		}
 	case Locked:
-		if has && argument == "" {
+		if has && !pathPattern.MatchString(argument) {
 			return "locked/ has the path of the value behind it"
 		}
 	default:
@@ -210,29 +232,38 @@ func (l Line) Body() string {
 	return body
 }
 
-// Names reports whether the line names the loss that the exact line names: it is the same but for the number, stands for any
-// version or any locked value, or names the object of a definition without its group.
+// Writable returns the narrowest line that can be written, and that names what the line names: Any takes the place of a text that
+// has no line of its own.
+func (l Line) Writable() Line {
+	long := len(l.Body()) > MaxLength-len("#999999")
+	if l.Version != "" && (long || !isVersion(l.Version)) {
+		l.Version = Any
+	}
+	switch l.Word {
+	case Upgrade, Channel:
+		if long || !isVersion(l.Argument) {
+			l.Argument = Any
+		}
+	case Locked:
+		if long || !pathPattern.MatchString(l.Argument) || numberPattern.MatchString(l.Argument) {
+			l.Argument = ""
+		}
+	}
+	return l
+}
+
+// Names reports whether the line names the loss that the exact line names: it is the same but for the number, has Any in the place
+// of a text, stands for each locked value, or names an object without its group.
 func (l Line) Names(exact Line) bool {
 	l.Number, exact.Number = 0, 0
-	if l.Version == AnyVersion && exact.Version != "" {
+	if l.Version == Any && exact.Version != "" {
 		l.Version = exact.Version
 	}
-	if l.Word == Locked && exact.Word == Locked && l.Argument == "" {
+	if l.Word == Locked && l.Argument == "" || l.Argument == Any && l.Word != Locked {
 		l.Argument = exact.Argument
 	}
 	if l.Object.Kind != "" && l.Object.Group == "" {
 		l.Object.Group = exact.Object.Group
 	}
 	return l == exact
-}
-
-// Subject returns what the line is about, without its version, word and number.
-func (l Line) Subject() Line {
-	l.Version, l.Word, l.Argument, l.Number = "", "", "", 0
-	return l
-}
-
-// Compare orders lines by their bodies, then by their numbers.
-func Compare(a, b Line) int {
-	return cmp.Or(strings.Compare(a.Body(), b.Body()), cmp.Compare(a.Number, b.Number))
 }

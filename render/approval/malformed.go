@@ -57,10 +57,5 @@ func meant(text string) string {
 
 // parses reports whether a text is a line, without the search for what was meant.
 func (l *Line) parses(text string) bool {
-	body := numberPattern.ReplaceAllString(text, "")
-	if checksumPattern.MatchString(body) {
-		return true
-	}
-	subject, word, worded := strings.Cut(body, ":")
-	return l.readSubject(subject) == "" && (!worded || l.readWord(word) == "")
+	return l.read(numberPattern.ReplaceAllString(text, "")) == ""
 }

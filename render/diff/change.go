@@ -27,7 +27,7 @@ const (
 // Cause is the cause of a loss.
 type Cause string
 
-// Causes. The safeguards ignore CauseSpec, because the edit was reviewed. CausePlatform is the cause where
+// Causes, which the safeguards do not know. CausePlatform is the cause where
 // spec.platform drops the version, or all versions of the application. CauseAdoption is the cause where only a
 // live definition has the version, and CausePromotion where another artifact is named, which may have any.
 const (

@@ -8,9 +8,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-
-	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // EffectOn returns the effect of the change on the selection.
@@ -31,7 +28,7 @@ func (s *Selection) EffectOn() Effect {
 // hasFindings reports whether there is something to read about a selection whose artifact stays.
 func (s *Selection) hasFindings() bool {
 	return len(s.Applications)+len(s.Instances)+len(s.Charts)+len(s.Served)+len(s.Lists)+len(s.Moves)+len(s.Bypassed)+len(s.Replaced)+len(s.Notes) > 0 ||
-		s.Held != nil || s.Transient != nil || s.Keep != ""
+		s.Held != nil || s.Keep != ""
 }
 
 // Classified returns the selections in classes, those with decisions first.
@@ -75,7 +72,7 @@ func (c Class) rank() int { return slices.Index(Effects(), c.Effect) }
 // urgency is less for changes that lose something on the way.
 func (c Class) urgency() int {
 	for _, s := range c.members {
-		if s.Transient != nil || len(unprotectedMoves(s)) > 0 {
+		if len(unprotectedMoves(s)) > 0 {
 			return 0
 		}
 	}
@@ -136,7 +133,9 @@ func (s *Selection) effectKey() [sha256.Size]byte {
 	for i := range same.Instances {
 		same.Instances[i].Values = same.Instances[i].Values.changes()
 	}
-	same.Held = same.Held.withoutRender()
+	if same.Held != nil {
+		same.Held.File, same.Held.Patch, same.Held.Advice = "", "", ""
+	}
 	// An error is that of a value that JSON does not have, of which there is none.
 	text, _ := json.Marshal(same)
 	return sha256.Sum256(text)
@@ -155,32 +154,6 @@ func (v *Values) changes() *Values {
 		}
 	}
 	return &Values{Field: v.Field, Added: v.Added, Removed: v.Removed, Diff: lines.String()}
-}
-
-// withoutRender returns what is held without the checksum of the render.
-func (h *Held) withoutRender() *Held {
-	if h == nil {
-		return nil
-	}
-	same := *h
-	same.Render, same.File, same.Kustomization, same.PatchNamespace, same.Repeat, same.Advice = "", "", "", "", nil, ""
-	hide := func(entries []string) []string {
-		var hidden []string
-		for _, entry := range entries {
-			if h.NamesRender(entry) {
-				entry = "render" + strings.TrimPrefix(entry, guard.Approved(entry))
-			}
-			hidden = append(hidden, entry)
-		}
-		return hidden
-	}
-	same.Approve, same.BaseApprovals = hide(h.Approve), hide(h.BaseApprovals)
-	same.Reasons = make([]v1alpha1.HeldReason, len(h.Reasons))
-	for i, reason := range h.Reasons {
-		reason.Approve = hide(reason.Approve)
-		same.Reasons[i] = reason
-	}
-	return &same
 }
 
 // Clone returns a copy that shares nothing that a comparison changes later.

@@ -23,7 +23,7 @@ type Condition struct {
 const unknownCondition = "unknown"
 
 // Conditions returns all conditions: first those about applications, then those about the selection, in the
-// order of the steps of a change: an edit settles, is held, and moves applications.
+// order of the steps of a change: an edit is held, and moves applications.
 func Conditions() []Condition {
 	return []Condition{
 		{"removal", "an application, or an instance, is removed", both(
@@ -47,9 +47,8 @@ func Conditions() []Condition {
 		})},
 		{"facts", "two catalogs: what selections choose by changes", changedFactsAndLists},
 		{"safeguards", "an edit loosens what protects, such as deletionPolicy", loosenedFields},
-		{"transient", "the new spec over the old catalogs loses more", transientLosses},
-		{"held", "the safeguards hold something that is not approved", isHeld},
-		{"base-approval", "an approval is not of this change, but was there before", baseApprovals},
+		{"held", "something is held that this change does not name", isHeld},
+		{"base-approval", "a line names a loss that was there before this change", baseApprovals},
 		{"move", "an application moves, and is pushed: it is installed anew", unprotectedMoves},
 		{RiskCondition, "with --charts: an upgrade of a chart may break something", riskyUpgrades},
 		{unknownCondition, "something could not be compared", notCompared},
@@ -240,23 +239,6 @@ func baseApprovals(s *Selection) []string {
 		return nil
 	}
 	return s.Held.BaseApprovals
-}
-
-func transientLosses(s *Selection) []string {
-	if s.Transient == nil {
-		return nil
-	}
-	var found []string
-	for _, l := range s.Transient.Losses {
-		if l.Change == Removed {
-			found = append(found, l.Name())
-			continue
-		}
-		for _, version := range l.Versions {
-			found = append(found, l.Name()+" "+version)
-		}
-	}
-	return found
 }
 
 func unprotectedMoves(s *Selection) []string {

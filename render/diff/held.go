@@ -3,43 +3,54 @@
 package diff
 
 import (
+	"fmt"
+
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/yamledit"
 )
 
-// Held are the changes that the safeguards hold.
+// Held are the losses that Git has to name.
 type Held struct {
-	// Reasons are those of status.held.
+	// Reasons are those of status.held, with the lines that name each; of what is approved as well.
 	Reasons []v1alpha1.HeldReason `json:"reasons"`
-	// Approved is true if the selection approves all of them: then they are published.
+	// Approved is true if lines that this change adds name all of them: then they are published.
 	Approved bool `json:"approved"`
-	// Approve are the lines to add to spec.safeguards.approve.
+	// Approve are the lines to add to spec.safeguards.approve. They are new: no line of either state has their number.
 	Approve []string `json:"approve"`
-	// Render is the checksum of the newer artifact. Approving it alone is enough; absent where no approval
-	// is possible.
-	Render string `json:"render,omitempty"`
-	// BaseApprovals are entries of spec.safeguards.approve that name checksums to approve, but that the
-	// older state has already: they are used up, or were reviewed with another change.
+	// BaseApprovals are the lines of the older state that name what is left: they may be used, or too old, or were reviewed
+	// with another change.
 	BaseApprovals []string `json:"baseApprovals"`
 	// SecondSources keep what is held without an approval, as far as the older revisions of sources can be
 	// pinned.
 	SecondSources []SecondSource `json:"secondSources,omitempty"`
-	// File is the file of Git that takes the approval: that of the selection, where all that is built of it needs the same,
-	// or else a patch of the selection. Empty where there is none, and Advice says why.
+	// File is the file of Git that takes the lines: the file of the selection, or a kustomization.yaml.
+	// Empty where there is none, and Advice says why.
 	File string `json:"file,omitempty"`
-	// Kustomization is the kustomization.yaml that has to name File as a patch, where this file is new.
-	Kustomization string `json:"kustomization,omitempty"`
-	// PatchNamespace is the namespace of the selection in a new File; empty if its own file has none.
-	PatchNamespace string `json:"-"`
-	// Repeat are the approvals of the base that File has to repeat: its list replaces that of the base.
-	Repeat []string `json:"repeat,omitempty"`
-	// Advice is a sentence on the place of the approval.
+	// Patch is the item of patches in YAML that a kustomization.yaml takes; empty for another file.
+	Patch string `json:"patch,omitempty"`
+	// Advice is a sentence on the place of the lines.
 	Advice string `json:"advice,omitempty"`
 }
 
-// NamesRender reports whether an entry of spec.safeguards.approve names the render, and not a source.
-func (h *Held) NamesRender(entry string) bool {
-	return guard.Approved(entry) == h.Render
+// YAML returns the first of the lines to add, which are some, as YAML of the CatalogSelection, of the kustomization.yaml that
+// patches it, or of the OCIRepository of a promotion, which is nil for the former. A comment counts the lines beyond most.
+func (h *Held) YAML(of *Promotion, most int) string {
+	if h.Patch != "" && len(h.Approve) <= most {
+		return "patches:\n" + h.Patch
+	}
+	lines := h.Approve[:min(len(h.Approve), most)]
+	text := "spec:\n  safeguards:\n    approve:\n"
+	if of != nil {
+		text = "metadata:\n  annotations:\n    " + of.Annotation + ": " + yamledit.Scalar(lines, 6) + "\n"
+		lines = nil
+	}
+	for _, line := range lines {
+		text += "    - " + yamledit.Scalar([]string{line}, 0) + "\n"
+	}
+	if more := len(h.Approve) - most; more > 0 {
+		text += fmt.Sprintf("# and %d more, which winnow approve --git adds\n", more)
+	}
+	return text
 }
 
 // SecondSource is a source to add behind the others: the older revision of one of them, pinned, keeps what the

@@ -45,7 +45,7 @@ func TestWhatAVersionOfCozystackChangesInPlaceIsTold(t *testing.T) {
 	if len(s.Applications) != 1 || !reflect.DeepEqual(s.Applications[0], want) {
 		t.Errorf("the applications are %+v, want %+v", s.Applications, want)
 	}
-	if got := holding(s.Held); got != "vm IdentityChange [], vm IdentityChange []; approve ["+sumB+"]" {
+	if got := holding(s.Held); got != "vm IdentityChange [] by [vm:identity], vm IdentityChange [] by [vm:identity]; approve [vm:identity]" {
 		t.Errorf("held: %s", got)
 	}
 	if got := diff.New(s).Trips([]string{"identity", "source-change"}); !slices.Equal(got, []string{"source-change: vm", "identity: vm"}) {

@@ -132,12 +132,12 @@ func TestInstances(t *testing.T) {
 		{
 			name: "an instance that leaves the spec, and another one that enters", from: instances{"app": {}, "x": {Application: "app"}},
 			to:   instances{"app": {}, "y": {Application: "app"}},
-			want: []string{"x removed; because spec.instances does not have it; deleted false", "y added"}, trips: []string{"removal"},
+			want: []string{"x removed; because spec.instances does not have it; deleted false", "y added"}, held: []string{"Removal"}, trips: []string{"held", "removal"},
 		},
 		{
 			name: "Flux deletes what leaves", from: instances{"app": {}, "x": {Application: "app"}}, to: instances{"app": {}},
 			patched: func(s *v1alpha1.CatalogSelectionSpec) { s.DeletionPolicy = v1alpha1.DeletionPolicyDelete },
-			want:    []string{"x removed; because spec.instances does not have it; deleted true"}, trips: []string{"removal"},
+			want:    []string{"x removed; because spec.instances does not have it; deleted true"}, held: []string{"Removal"}, trips: []string{"held", "removal"},
 		},
 		{
 			name: "a backend that the platform leaves out", from: instances{"app": {}, "x": {Application: "app", Backend: "ApplicationInstallation"}},
@@ -247,22 +247,6 @@ func TestInstancesBesideDefinitions(t *testing.T) {
 		side(t, cs, sourceOf(t, sumB, files{"app": charts("a: 1\n", "1.0.1", "1.0.0")})))
 	if len(report.Applications) != 1 || len(report.Instances) != 1 || toldOf(report.Instances[0]) != "app updated; 1.0.0->1.0.1 patch" {
 		t.Errorf("got %+v and %+v", report.Applications, report.Instances)
-	}
-}
-
-// An edit of a range arrives before the catalog that has its versions.
-func TestATransientLossOfAnInstance(t *testing.T) {
-	older, newer := sourceOf(t, sumA, files{"app": charts("a: 1\n", "1.0.0")}), sourceOf(t, sumB, files{"app": charts("a: 1\n", "1.0.0", "1.1.0")})
-	last, next := installing(nil, map[string]v1alpha1.Instance{"app": {Version: "~1.0"}}), installing(nil, map[string]v1alpha1.Instance{"app": {Version: "~1.1"}})
-	next.Spec.Safeguards.OnEmpty = v1alpha1.SafeguardPublish
-	last.Spec.Safeguards.OnEmpty = v1alpha1.SafeguardPublish
-	got := comparing.NewTransient(side(t, last, older), side(t, next, newer), side(t, next, older), side(t, last, newer))
-	if got == nil || got.Advice != diff.CatalogFirst || len(got.Losses) != 1 {
-		t.Fatalf("got %+v", got)
-	}
-	loss := got.Losses[0]
-	if loss.Name() != "instance app" || loss.Application != "app" || !strings.Contains(loss.Reason, `in the range "~1.1"`) {
-		t.Errorf("got %+v", loss)
 	}
 }
 

@@ -21,7 +21,7 @@ func TestAnEditThatLoosensIsAFinding(t *testing.T) {
 		want   []string
 	}{
 		{name: "the same values, written out", now: func(s *spec) {
-			s.Safeguards = v1alpha1.Safeguards{OnEmpty: "Hold", OnRemoval: "Hold", OnVersionRemoval: "Hold", OnIdentityChange: "Hold",
+			s.Safeguards = v1alpha1.Safeguards{OnRemoval: "Hold", OnVersionRemoval: "Hold", OnIdentityChange: "Hold",
 				OnSourceChange: "Publish", OnMajorUpgrade: "Publish"}
 			s.Cluster = v1alpha1.Cluster{Bypass: "Honor", Serve: "Compared"}
 			s.OmitFields = []string{"selector", "enforced", "default", "defaultVersion"}
@@ -31,11 +31,11 @@ func TestAnEditThatLoosensIsAFinding(t *testing.T) {
 		}},
 		{
 			name: "safeguards, of which some hold by default", now: func(s *spec) {
-				s.Safeguards = v1alpha1.Safeguards{OnEmpty: "Publish", OnRemoval: "Publish", OnVersionRemoval: "Publish", OnIdentityChange: "Publish",
+				s.Safeguards = v1alpha1.Safeguards{OnRemoval: "Publish", OnVersionRemoval: "Publish", OnIdentityChange: "Publish",
 					OnSourceChange: "Publish", OnMajorUpgrade: "Publish"}
 			},
 			want: []string{
-				"spec.safeguards.onEmpty Hold->Publish", "spec.safeguards.onRemoval Hold->Publish",
+				"spec.safeguards.onRemoval Hold->Publish",
 				"spec.safeguards.onVersionRemoval Hold->Publish", "spec.safeguards.onIdentityChange Hold->Publish",
 			},
 		},

@@ -49,29 +49,31 @@ func TestRenderedArtifactsAreCompared(t *testing.T) {
 		before, after files
 		from, to      func(*v1alpha1.CatalogSelectionSpec)
 		want, held    []string
+		// lines that name all that is held.
+		lines []string
 	}{
 		{name: "nothing", before: files{"app": versions("1.0.0")}, after: files{"app": versions("1.0.0")}},
 		{
 			name: "an application is removed", before: files{"app": versions("1.0.0"), "loki": versions("1.0.0")}, after: files{"app": versions("1.0.0")},
 			want: []string{"loki removed; by promotion: the new artifact does not have it; 1.0.0 removedpromotion; deleted false"},
-			held: []string{"Removal would be removed, because the new artifact does not have it"},
+			held: []string{"Removal would be removed, because the new artifact does not have it"}, lines: []string{"loki"},
 		},
 		{
 			name: "of an artifact whose objects Flux deletes", before: files{"app": versions("1.0.0"), "loki": versions("1.0.0")}, after: files{"app": versions("1.0.0")},
 			from: deleting, to: deleting,
 			want: []string{"loki removed; by promotion: the new artifact does not have it; 1.0.0 removedpromotion; deleted true"},
-			held: []string{"Removal would be removed, because the new artifact does not have it"},
+			held: []string{"Removal would be removed, because the new artifact does not have it"}, lines: []string{"loki"},
 		},
 		{
 			name: "a version is removed", before: files{"app": versions("1.0.0", "2.0.0")}, after: files{"app": versions("2.0.0", "3.0.0")},
 			want: []string{"app updated; 3.0.0 added; 1.0.0 removedpromotion; major 2.0.0->3.0.0"},
-			held: []string{"VersionRemoval versions would be removed: 1.0.0"},
+			held: []string{"VersionRemoval versions would be removed: 1.0.0"}, lines: []string{"app/1.0.0"},
 		},
 		{
 			name: "a version is removed below a patch", before: files{"app": versions("1.0.0", "2.0.0")}, after: files{"app": versions("2.0.0")},
 			from: patched, to: patched,
 			want: []string{"app updated; 1.0.0 removedpromotion"},
-			held: []string{"VersionRemoval versions would be removed: 1.0.0"},
+			held: []string{"VersionRemoval versions would be removed: 1.0.0"}, lines: []string{"app/1.0.0"},
 		},
 		{
 			name: "a patch", before: files{"app": versions("1.0.0")}, after: files{"app": versions("1.0.0")}, to: patched,
@@ -85,19 +87,19 @@ func TestRenderedArtifactsAreCompared(t *testing.T) {
 			name: "an instance is removed", before: files{"app": charts("a: 1\n", "1.0.0")}, after: files{"app": charts("a: 1\n", "1.0.0")},
 			from: installs(instances{"app": {}, "db": {Application: "app"}}), to: installs(instances{"app": {}}),
 			want: []string{"db removed; because the new artifact does not have it; deleted false"},
-			held: []string{"Removal instance db would be removed: the new artifact does not have it"},
+			held: []string{"Removal instance db would be removed: the new artifact does not have it"}, lines: []string{"Instance/db"},
 		},
 		{
 			name: "an instance rises by a major version, and gets a value", before: files{"app": charts("", "1.0.0")}, after: files{"app": charts("", "2.0.0")},
 			from: installs(instances{"app": {}}), to: installs(instances{"app": {Values: asValues(`{"b": 1}`)}}),
 			want: []string{`app updated; 1.0.0->2.0.0 major; values +1-0; spec.chartRef.name "app-8b2eadf1ad"->"app-20d78a984d"`},
-			held: []string{"InstanceUpgrade instance app would rise from 1.0.0 to 2.0.0"},
+			held: []string{"InstanceUpgrade instance app would rise from 1.0.0 to 2.0.0"}, lines: []string{"Instance/app:upgrade/2.0.0"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			from := side(t, selectionWith(test.from), sourceOf(t, sumA, test.before))
 			to := side(t, selectionWith(test.to), sourceOf(t, sumB, test.after))
-			s, err := comparing.Artifacts(t.Context(), selectionWith(nil), reread(t, from), reread(t, to))
+			s, err := comparing.Artifacts(t.Context(), reread(t, from), reread(t, to), nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,14 +117,22 @@ func TestRenderedArtifactsAreCompared(t *testing.T) {
 			if !slices.Equal(got, test.want) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
 			}
-			var held []string
+			var held, lines []string
 			if s.Held != nil {
-				if len(s.Held.Approve) > 0 || s.Held.Render != "" || s.Held.Approved {
-					t.Errorf("it can be approved by %+v", s.Held)
-				}
+				lines = s.Held.Approve
 				for _, reason := range s.Held.Reasons {
 					held = append(held, reason.Reason+" "+reason.Message)
 				}
+			}
+			if !slices.Equal(lines, test.lines) {
+				t.Errorf("named by %q, want %q", lines, test.lines)
+			}
+			named, err := comparing.Artifacts(t.Context(), reread(t, from), reread(t, to), lines, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(lines) > 0 && !named.Held.Approved {
+				t.Errorf("with its lines, it has to be named by %q", named.Held.Approve)
 			}
 			if !slices.Equal(held, test.held) {
 				t.Errorf("held %q, want %q", held, test.held)

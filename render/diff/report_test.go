@@ -30,7 +30,7 @@ func TestTripsNamesWhatItFound(t *testing.T) {
 		"version-change: a 1.1.0",
 		"source-change: a 1.1.0",
 		"major: a",
-		"held: a (VersionRemoval), gone-0 (Removal), gone-1 (Removal), gone-2 (Removal), gone-3 (Removal) and 3 more",
+		"held: gone-0 (Removal), gone-1 (Removal), gone-2 (Removal), gone-3 (Removal), gone-4 (Removal) and 3 more",
 		"any: apps",
 	}
 	if got := report.Trips(names); !slices.Equal(got, want) {

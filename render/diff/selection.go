@@ -4,7 +4,6 @@ package diff
 
 import (
 	"fmt"
-	"slices"
 
 	"sigs.k8s.io/yaml"
 
@@ -48,8 +47,6 @@ type Selection struct {
 	Served []ServedCatalog `json:"served,omitempty"`
 	// Loosened are the protections that the edit of the spec removes.
 	Loosened []Loosened `json:"loosened"`
-	// Transient are the losses until Flux has pulled the newer catalogs; nil for none.
-	Transient *Transient `json:"transient,omitempty"`
 	// Held are the changes that the safeguards hold; nil for none.
 	Held *Held `json:"held,omitempty"`
 	// Moves are applications that leave for another selection.
@@ -105,7 +102,7 @@ func NewSelection(cs *v1alpha1.CatalogSelection) *Selection {
 }
 
 // ClearSelectionFields clears the fields that depend on a CatalogSelection: its name, the revisions, whether Flux
-// deletes removed definitions, the checksums to approve, sources to add, and notes on names that no catalog has.
+// deletes removed definitions, the lines to approve, sources to add, and notes on names that no catalog has.
 func (s *Selection) ClearSelectionFields() {
 	s.Everything, s.Namespace, s.Name = true, "", ""
 	s.From.Revision, s.To.Revision = "", ""
@@ -114,7 +111,7 @@ func (s *Selection) ClearSelectionFields() {
 		s.Applications[i].Deleted = nil
 	}
 	if s.Held != nil {
-		s.Held.Approve, s.Held.Render, s.Held.SecondSources = []string{}, "", nil
+		s.Held.Approve, s.Held.SecondSources = []string{}, nil
 	}
 }
 
@@ -155,14 +152,6 @@ func (s *Selection) Take(next []safeguard.Definition, replaced map[safeguard.Key
 	}
 	s.Keep = string(text)
 	return nil
-}
-
-// AssumeNamespace notes, where the checksum of the render would approve what is held, that the selection was rendered
-// in a namespace that its file does not have: a render has the namespace in each object.
-func (s *Selection) AssumeNamespace() {
-	if s.Held != nil && slices.ContainsFunc(s.Held.Approve, s.Held.NamesRender) {
-		s.Notes = append(s.Notes, "its file has no namespace: with another one than default, the checksum of this render is another")
-	}
 }
 
 // label names the selection in a message.

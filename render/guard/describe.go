@@ -10,6 +10,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/approval"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -20,21 +21,26 @@ import (
 // maxVersions bounds the versions that a reason lists.
 const maxVersions = 20
 
-// MostSerious returns the most serious reason of several changes.
-func MostSerious(changes []safeguard.Change) string {
-	for _, reason := range []string{
-		v1alpha1.RemovalReason, v1alpha1.UnknownNameReason, v1alpha1.IdentityChangeReason, v1alpha1.VersionRemovalReason, v1alpha1.StrandedReason,
-		v1alpha1.AdoptionReason, v1alpha1.LockedValueReason, v1alpha1.InstanceUpgradeReason, v1alpha1.SourceChangeReason,
-	} {
-		if slices.ContainsFunc(changes, func(c safeguard.Change) bool { return c.Reason == reason }) {
-			return reason
-		}
+// reasons are those of changes, the most harmful first.
+func reasons() []string {
+	return []string{
+		v1alpha1.RemovalReason, v1alpha1.IdentityChangeReason, v1alpha1.VersionRemovalReason, v1alpha1.StrandedReason,
+		v1alpha1.AdoptionReason, v1alpha1.LockedValueReason, v1alpha1.InstanceUpgradeReason, v1alpha1.SourceChangeReason, v1alpha1.MajorUpgradeReason,
 	}
-	return v1alpha1.MajorUpgradeReason
 }
 
-// Reasons returns a description of each change. decided has the decisions of the new render.
-func Reasons(changes []safeguard.Change, decided selection.Result) []v1alpha1.HeldReason {
+// byHarm sorts changes by their reasons, the most harmful first, and keeps the order of equal ones.
+func byHarm(changes []safeguard.Change) []safeguard.Change {
+	order := reasons()
+	slices.SortStableFunc(changes, func(a, b safeguard.Change) int {
+		return cmp.Compare(slices.Index(order, a.Reason), slices.Index(order, b.Reason))
+	})
+	return changes
+}
+
+// Reasons returns a description of each change, with the lines that name it. decided has the decisions of the new render, and
+// number is that of Lines.
+func Reasons(changes []safeguard.Change, decided selection.Result, number func(approval.Line) approval.Line) []v1alpha1.HeldReason {
 	reasons := make([]v1alpha1.HeldReason, 0, len(changes))
 	for _, c := range changes {
 		versions := c.Versions[:min(len(c.Versions), maxVersions)]
@@ -44,7 +50,7 @@ func Reasons(changes []safeguard.Change, decided selection.Result) []v1alpha1.He
 		reasons = append(reasons, v1alpha1.HeldReason{
 			Reason: c.Reason, Application: cmp.Or(c.Application, c.Key.FullName()), Instance: c.Instance,
 			Versions: slices.Clone(versions),
-			Message:  Describe(c, decided),
+			Message:  Describe(c, decided), Approve: Lines(c, number),
 		})
 	}
 	return reasons
@@ -75,8 +81,6 @@ func describeDefinition(c safeguard.Change, decided selection.Result) string {
 			return "lives in the cluster, where the platform itself reconciles it"
 		}
 		return "lives in the cluster with versions that would be removed: " + versions + respelt(c, decided) + c.Detail
-	case v1alpha1.UnknownNameReason:
-		return fmt.Sprintf("%s: the edit adds %q, which matches nothing, while applications or versions would be removed%s", c.Field, excerpt.Of(c.To), c.Detail)
 	case v1alpha1.IdentityChangeReason:
 		return fmt.Sprintf("%s would change from %q to %q: its releases would be orphaned, and installed anew", c.Field, c.From, c.To)
 	case v1alpha1.SourceChangeReason:
@@ -102,7 +106,8 @@ func describeDefinition(c safeguard.Change, decided selection.Result) string {
 }
 
 // respelt describes which of the lost versions the new render has in another spelling, such as 1.0.0 for v1.0.0: a reader
-// takes both for the same, but the platform compares them as text. It is empty for none.
+// takes both for the same, but the platform compares them as text. A version that is selected as it is, and gone nevertheless, is
+// lost by a patch. It is empty for none.
 func respelt(c safeguard.Change, decided selection.Result) string {
 	d := decisionOn(c.Key, decided)
 	if d == nil {
@@ -110,6 +115,9 @@ func respelt(c safeguard.Change, decided selection.Result) string {
 	}
 	var pairs []string
 	for _, lost := range c.Versions {
+		if slices.Contains(d.Versions, lost) {
+			return "; spec.patches take this away: a merge patch replaces a list as a whole"
+		}
 		former, err := semver.NewVersion(lost)
 		if err != nil {
 			continue
@@ -162,7 +170,7 @@ func describeInstance(c safeguard.Change) string {
 	case c.Reason == v1alpha1.SourceChangeReason:
 		return name + " would be upgraded to another chart, repository or commit of the same version"
 	case c.Reason == v1alpha1.VersionRemovalReason:
-		return fmt.Sprintf("%s would fall from %s to %s, because the higher version is gone", name, c.From, c.To)
+		return fmt.Sprintf("%s would fall from %s to %s", name, c.From, c.To)
 	}
 	return fmt.Sprintf("%s would rise from %s to %s", name, cmp.Or(c.From, "no version"), cmp.Or(c.To, "no version"))
 }
@@ -208,6 +216,12 @@ func UnmetBy(key safeguard.Key, version string, decided selection.Result) bool {
 		return d.Rule == selection.RulePlatform
 	}
 	return slices.ContainsFunc(d.Unmet, func(u selection.Unmet) bool { return u.Version == version })
+}
+
+// IsInCatalog reports whether a catalog has a definition, with a version unless that is empty.
+func IsInCatalog(key safeguard.Key, version string, decided selection.Result) bool {
+	d := decisionOn(key, decided)
+	return d != nil && (version == "" || slices.Contains(d.Application.Versions, version))
 }
 
 // WhyGone returns why the new render does not have a definition.

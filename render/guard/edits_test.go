@@ -3,123 +3,22 @@
 package guard_test
 
 import (
-	"cmp"
-	"fmt"
-	"slices"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/fluxcd/pkg/apis/kustomize"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
-	"github.com/winnow-dev/winnow/render/safeguard"
-	"github.com/winnow-dev/winnow/render/selection"
 )
 
-// specEdit is an edit of a spec.
-type specEdit = func(*v1alpha1.CatalogSelectionSpec)
-
-// change is a publication, and what comes after it: an edit of its spec, and other files of its sources, by name.
-type change struct {
-	before, edit specEdit
-	then, now    map[string]fstest.MapFS
-}
-
-// decision is what is held of a change, whether new revisions cause all of it alone, and whether the change makes another
-// artifact.
-type decision struct {
-	reasons           []v1alpha1.HeldReason
-	byRevision, isNew bool
-}
-
-func decide(t *testing.T, c change) decision {
-	t.Helper()
-	before := edit(from("catalog"))
-	c.before(&before.Spec)
-	after := before.DeepCopy()
-	c.edit(&after.Spec)
-	then, now := sourcesIn(t, before, c.then), sourcesIn(t, after, c.now)
-	next := guard.Next{Selection: after, Sources: now, Result: rendered(t, after, now...)}
-	held := guard.Decide(t.Context(), recorded(t, before, then...), next).Held
-	return decision{
-		reasons:    guard.Reasons(held, next.Result.Selection),
-		byRevision: !slices.ContainsFunc(held, func(c safeguard.Change) bool { return !c.ByRevision }),
-		isNew:      next.Result.Revision != rendered(t, before, then...).Revision,
+func onlyTiers(tiers ...string) specEdit {
+	return func(s *v1alpha1.CatalogSelectionSpec) {
+		s.Limit = &v1alpha1.Limit{MetadataSelector: &v1alpha1.MetadataSelector{TierRefs: tiers}}
 	}
-}
-
-// holds expects what is held as "<reason> <application> <versions>".
-func holds(t *testing.T, got decision, want []string) {
-	t.Helper()
-	var held []string
-	for _, reason := range got.reasons {
-		held = append(held, strings.Join(append([]string{reason.Reason, reason.Application}, reason.Versions...), " "))
-	}
-	if !slices.Equal(held, want) {
-		t.Errorf("held:\n%s\nwant:\n%s", strings.Join(held, "\n"), strings.Join(want, "\n"))
-	}
-}
-
-func publishes(t *testing.T, got decision) {
-	t.Helper()
-	if len(got.reasons) > 0 || !got.isNew {
-		t.Errorf("held is %v, and the artifact is another one: %t", got.reasons, got.isNew)
-	}
-}
-
-// sourcesIn returns the sources of a selection, with their files by name.
-func sourcesIn(t *testing.T, cs *v1alpha1.CatalogSelection, files map[string]fstest.MapFS) (all []guard.Source) {
-	t.Helper()
-	for _, ref := range cs.Spec.Sources {
-		loaded, err := render.LoadFS(t.Context(), ref.Name, files[ref.Name], render.LocationOf(ref))
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, guard.SourceOf(cs, ref, selection.Source{Catalog: loaded}))
-	}
-	return all
-}
-
-// catalogs returns the files of sources: names and "name:tier:version,version" words alternate. The last words of a name
-// count.
-func catalogs(pairs ...string) map[string]fstest.MapFS {
-	all := map[string]fstest.MapFS{}
-	for pair := range slices.Chunk(pairs, 2) {
-		files := fstest.MapFS{}
-		for word := range strings.FieldsSeq(pair[1]) {
-			addApplication(files, "", word)
-		}
-		all[pair[0]] = files
-	}
-	return all
-}
-
-// addApplication adds the files of a "name:tier:version,version" word, by default with the version 1.0.0.
-func addApplication(files fstest.MapFS, dir, word string) {
-	part := strings.Split(word+"::", ":")
-	dir += "applications/" + part[0]
-	document := "apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata: {name: " + part[0] + "}\nspec:\n  versions:\n"
-	for version := range strings.SplitSeq(cmp.Or(part[2], "1.0.0"), ",") {
-		document += fmt.Sprintf("  - version: %q\n", version)
-	}
-	files[dir+"/application.yaml"] = &fstest.MapFile{Data: []byte(document)}
-	if part[1] != "" {
-		files[dir+"/metadata.yaml"] = &fstest.MapFile{Data: []byte("tier: " + part[1] + "\n")}
-	}
-}
-
-func noEdit(*v1alpha1.CatalogSelectionSpec) {}
-
-func onlyGold(s *v1alpha1.CatalogSelectionSpec) {
-	limit := tiers("gold")
-	s.Limit = &limit
-}
-
-func holdMajors(s *v1alpha1.CatalogSelectionSpec) {
-	s.Safeguards.OnMajorUpgrade = v1alpha1.SafeguardHold
 }
 
 func exclude(names ...string) specEdit {
@@ -132,146 +31,202 @@ func constrain(constraint string, names ...string) specEdit {
 	}
 }
 
+func latest(s *v1alpha1.CatalogSelectionSpec) { s.Versions = []v1alpha1.VersionRule{{Latest: 1}} }
+
 func patchOf(name, patch string) specEdit {
 	return func(s *v1alpha1.CatalogSelectionSpec) {
 		s.Patches = []kustomize.Patch{{Patch: patch, Target: &kustomize.Selector{Name: name}}}
 	}
 }
 
-// removeFirstVersion is a patch.
-const removeFirstVersion = "- {op: remove, path: /spec/versions/0}\n"
+func approving(lines ...string) specEdit {
+	return func(s *v1alpha1.CatalogSelectionSpec) { s.Safeguards.Approve = lines }
+}
 
-func TestRemovalsByTheSpecArePublished(t *testing.T) {
+func all(edits ...specEdit) specEdit {
+	return func(s *v1alpha1.CatalogSelectionSpec) {
+		for _, change := range edits {
+			change(s)
+		}
+	}
+}
+
+// What the last publication has and the next one lacks needs a line, whether the spec takes it, the catalog or both.
+func TestWhatTakesSomethingAway(t *testing.T) {
 	const words = "argocd:gold:1.0.0,2.0.0 nginx:silver falco:gold"
+	holdMajors := func(s *v1alpha1.CatalogSelectionSpec) { s.Safeguards.OnMajorUpgrade = v1alpha1.SafeguardHold }
+	publish := func(s *v1alpha1.CatalogSelectionSpec) {
+		s.Safeguards.OnRemoval, s.Safeguards.OnVersionRemoval = v1alpha1.SafeguardPublish, v1alpha1.SafeguardPublish
+	}
+	for _, test := range []struct {
+		name, then   string // words without then
+		now          string // then without it
+		before, edit specEdit
+		want         []string
+	}{
+		{name: "names of the limit", edit: func(s *v1alpha1.CatalogSelectionSpec) { s.Limit = &v1alpha1.Limit{NameSelector: []string{"argocd"}} }, want: []string{"falco", "nginx"}},
+		{name: "tiers of the limit", edit: onlyTiers("gold"), want: []string{"nginx"}},
+		{name: "a misspelt tier", before: onlyTiers("gold", "silver"), edit: onlyTiers("gold", "sliver"), want: []string{"nginx"}},
+		{name: "an expression of the limit", edit: func(s *v1alpha1.CatalogSelectionSpec) { s.Limit = &v1alpha1.Limit{Expression: `app.tier == "gold"`} }, want: []string{"nginx"}},
+		{name: "a constraint of versions", edit: constrain(">=2", "argocd"), want: []string{"argocd/1.0.0"}},
+		{name: "the latest version", edit: latest, want: []string{"argocd/1.0.0"}},
+		{name: "a constraint that leaves no version", edit: constrain(">=3", "argocd"), want: []string{"argocd"}},
+		{name: "a patch", edit: patchOf("argocd", "- {op: remove, path: /spec/versions/0}\n"), want: []string{"argocd/1.0.0"}},
+		{name: "the end of a patch that adds a version", before: patchOf("argocd", `[{"op": "add", "path": "/spec/versions/-", "value": {"version": "9.0.0"}}]`),
+			edit: func(s *v1alpha1.CatalogSelectionSpec) { s.Patches = nil }, want: []string{"argocd/9.0.0"}},
+		{name: "a limit that selects nothing", edit: onlyTiers("none"), want: []string{"argocd", "falco", "nginx"}},
+		{name: "a limit that selects nothing, with onRemoval Publish", edit: all(publish, onlyTiers("none")), want: []string{"argocd", "falco", "nginx"}},
+		{name: "exclude alone", edit: exclude("nginx")},
+		{name: "exclude of everything", edit: exclude("argocd", "nginx", "falco")},
+		{name: "exclude, with the patch of what it names", before: patchOf("nginx", `[{"op": "add", "path": "/spec/description", "value": "x"}]`),
+			edit: func(s *v1alpha1.CatalogSelectionSpec) { s.Patches, s.Exclude = nil, []string{"nginx"} }},
+		{name: "a major that the spec admits, held as configured", before: all(holdMajors, constrain("<2")), edit: constrain(">0"), want: []string{"argocd:major/2"}},
+		{name: "a line for a version", edit: all(constrain(">=2"), approving("argocd/1.0.0")), want: []string{"falco", "nginx"}},
+		{name: "a line for any version", edit: all(constrain(">=2", "argocd"), approving("argocd/*"))},
+		{name: "a line for the application alone", edit: all(constrain(">=2", "argocd"), approving("argocd")), want: []string{"argocd/1.0.0"}},
+		{name: "a line for any version of what goes as a whole", edit: all(onlyTiers("gold"), approving("nginx/*")), want: []string{"nginx"}},
+		{name: "a checksum", edit: all(onlyTiers("gold"), approving("sha256:"+strings.Repeat("0", 64))), want: []string{"nginx"}},
+
+		{name: "the catalog alone", now: "argocd:gold:2.0.0 nginx:silver", want: []string{"falco", "argocd/1.0.0"}},
+		{name: "the catalog, of what exclude names already", before: exclude("falco"), now: "argocd:gold:1.0.0,2.0.0 nginx"},
+		{name: "the catalog, by another tier", before: onlyTiers("gold"), now: "argocd:gold:1.0.0,2.0.0 falco:silver", want: []string{"falco"}},
+		{name: "the catalog, of what is not selected", before: onlyTiers("gold"), now: "argocd:gold:1.0.0,1.1.0,2.0.0 falco:gold"},
+		{name: "the catalog and exclude, something else each", now: "argocd:gold:1.0.0,2.0.0 nginx", edit: exclude("nginx"), want: []string{"falco"}},
+		{name: "the catalog and exclude, the same", now: "argocd:gold:1.0.0,2.0.0 falco", edit: exclude("nginx")},
+		{name: "the catalog and a constraint, a version each", then: "argocd::1.0.0,2.0.0,3.0.0", now: "argocd::1.0.0,3.0.0", edit: constrain(">=2"), want: []string{"argocd/1.0.0", "argocd/2.0.0"}},
+		{name: "the catalog, of the version that the spec keeps", then: "argocd nginx::1.0.0,2.0.0", now: "argocd nginx::1.0.0", edit: constrain(">=2", "nginx"), want: []string{"nginx"}},
+		{name: "the catalog, of a version of what exclude names", then: "argocd nginx::1.0.0,2.0.0", now: "argocd nginx::2.0.0", edit: exclude("nginx")},
+		{name: "the catalog, below a patch of its list", then: "argocd::1.0.0,2.0.0,3.0.0", now: "argocd::1.0.0,2.0.0",
+			edit: patchOf("argocd", "- {op: remove, path: /spec/versions/0}\n"), want: []string{"argocd/1.0.0", "argocd/3.0.0"}},
+
+		{name: "nothing: an application comes", now: words + " velero"},
+		{name: "nothing: a version comes", now: strings.Replace(words, "1.0.0,", "1.1.0,1.0.0,", 1)},
+		{name: "nothing: a major comes", now: strings.Replace(words, "2.0.0", "2.0.0,3.0.0", 1)},
+		{name: "nothing: a major is not the highest any more", before: holdMajors, then: "argocd::2.0.0,1.0.0", now: "argocd::1.0.0,2.0.0,1.1.0"},
+		{name: "the catalog, as configured", before: publish, now: "argocd:gold:2.0.0"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := change{before: noEdit, edit: noEdit, then: catalogs("catalog", words)}
+			if test.then != "" {
+				c.then = catalogs("catalog", test.then)
+			}
+			if c.now = c.then; test.now != "" {
+				c.now = catalogs("catalog", test.now)
+			}
+			if test.before != nil {
+				c.before = test.before
+			}
+			if test.edit != nil {
+				c.edit = test.edit
+			}
+			verdict, _ := decide(t, c)
+			holds(t, verdict, test.want...)
+		})
+	}
+}
+
+// merging sets the sources with these names; the later ones are merged.
+func merging(names ...string) specEdit {
+	return func(s *v1alpha1.CatalogSelectionSpec) {
+		from(names...)(s)
+		for i := range s.Sources[1:] {
+			s.Sources[i+1].Merge = v1alpha1.MergeVersions
+		}
+	}
+}
+
+// limiting limits a source to a tier.
+func limiting(edit specEdit, source int, tier string) specEdit {
+	return func(s *v1alpha1.CatalogSelectionSpec) {
+		edit(s)
+		s.Sources[source].Limit = &v1alpha1.Limit{MetadataSelector: &v1alpha1.MetadataSelector{TierRefs: []string{tier}}}
+	}
+}
+
+func TestWhatSourcesTakeAway(t *testing.T) {
+	for _, test := range []struct {
+		name          string
+		before, after specEdit
+		// catalogs has the words of sources, changed those that change with the edit.
+		catalogs, changed []string
+		want              []string
+	}{
+		{"a source is dropped", from("a", "b"), from("a"), []string{"a", "argocd", "b", "nginx"}, nil, []string{"nginx"}},
+		{"a source is replaced by another", from("a"), from("b"), []string{"a", "argocd argo", "b", "argocd"}, nil, []string{"argo"}},
+		{"sources are reordered", from("a", "b"), from("b", "a"), []string{"a", "argocd::1.0.0,2.0.0", "b", "argocd::2.0.0"}, nil, []string{"argocd/1.0.0"}},
+		{"an added source hides versions", from("a"), from("b", "a"), []string{"a", "argocd::1.0.0,2.0.0", "b", "argocd::2.0.0"}, nil, []string{"argocd/1.0.0"}},
+		{"an added source has what the first loses", from("a"), from("a", "b"), []string{"a", "argocd::1.0.0,2.0.0 argo", "b", "argocd::1.0.0,2.0.0"}, []string{"a", "argo"}, nil},
+		{"an added source has a part of it", from("a"), merging("a", "b"), []string{"a", "argocd::1.0.0,2.0.0,3.0.0", "b", "argocd::1.0.0"}, []string{"a", "argocd::3.0.0"}, []string{"argocd/2.0.0"}},
+		{"merge ends", merging("a", "b"), from("a", "b"), []string{"a", "argocd::2.0.0", "b", "argocd::1.0.0"}, nil, []string{"argocd/1.0.0"}},
+		{"a merged source loses a version", merging("a", "b"), noEdit, []string{"a", "argocd::2.0.0", "b", "argocd::1.0.0"}, []string{"b", "argocd::0.9.0"}, []string{"argocd/1.0.0"}},
+		{"a source is limited", merging("a", "b"), limiting(merging("a", "b"), 1, "gold"), []string{"a", "argocd::2.0.0", "b", "argocd:silver:1.0.0 nginx:gold"}, nil, []string{"argocd/1.0.0"}},
+		{"a source begins to shadow another", limiting(from("a", "b"), 0, "gold"), noEdit,
+			[]string{"a", "argocd:silver:2.0.0 nginx:gold", "b", "argocd::1.0.0"}, []string{"a", "argocd:gold:2.0.0 nginx:gold"}, []string{"argocd/1.0.0"}},
+		{"another directory", from("d:x"), from("d:y"), []string{"d", "x/argocd x/nginx y/argocd"}, nil, []string{"nginx"}},
+		{"another order of directories", from("d:x", "d:y"), from("d:y", "d:x"), []string{"d", "x/argocd x/nginx y/argocd"}, nil, nil},
+		{"another format", from("catalog"), func(s *v1alpha1.CatalogSelectionSpec) { s.Sources[0].Format = v1alpha1.FormatDefinitions },
+			[]string{"catalog", "argocd"}, nil, nil},
+		{"include", from("catalog"), func(s *v1alpha1.CatalogSelectionSpec) { s.Sources[0].Include = []string{"applications/nginx/*"} },
+			[]string{"catalog", "argocd nginx"}, nil, []string{"argocd"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			files := func(pairs ...string) map[string]fstest.MapFS {
+				all := catalogs(pairs...)
+				for i := 0; i < len(pairs); i += 2 {
+					if pairs[i] == "d" {
+						all["d"] = fstest.MapFS{}
+						for word := range strings.FieldsSeq(pairs[i+1]) {
+							dir, name, _ := strings.Cut(word, "/")
+							addApplication(all["d"], dir+"/", name)
+						}
+					}
+				}
+				return all
+			}
+			verdict, _ := decide(t, change{test.before, test.after, files(test.catalogs...), files(append(test.catalogs, test.changed...)...)})
+			holds(t, verdict, test.want...)
+		})
+	}
+}
+
+// What does not change the objects of an artifact is no edit of them.
+func TestTheRenderedPartOfTheSpec(t *testing.T) {
+	type selection = v1alpha1.CatalogSelection
+	base := func() *selection { return edit(from("a", "b")) }
 	for _, test := range []struct {
 		name   string
-		before specEdit
-		edit   specEdit
+		edit   func(*selection)
+		counts bool
 	}{
-		{"by exclude", noEdit, exclude("nginx")},
-		{"by names", noEdit, func(s *v1alpha1.CatalogSelectionSpec) { s.Limit = &v1alpha1.Limit{NameSelector: []string{"argocd"}} }},
-		{"by tiers", noEdit, onlyGold},
-		{"by an expression", noEdit, func(s *v1alpha1.CatalogSelectionSpec) { s.Limit = &v1alpha1.Limit{Expression: `app.tier == "gold"`} }},
-		{"by a constraint of versions", noEdit, constrain(">=2", "argocd")},
-		{"by the latest versions", noEdit, func(s *v1alpha1.CatalogSelectionSpec) { s.Versions = []v1alpha1.VersionRule{{Latest: 1}} }},
-		{"by a constraint that leaves no version", noEdit, constrain(">=3", "argocd")},
-		{"by a patch of versions", noEdit, patchOf("argocd", removeFirstVersion)},
-		{"by the end of a patch that added a version", func(s *v1alpha1.CatalogSelectionSpec) {
-			patchOf("argocd", `[{"op": "add", "path": "/spec/versions/-", "value": {"version": "9.0.0"}}]`)(s)
-		}, func(s *v1alpha1.CatalogSelectionSpec) { s.Patches = nil }},
-		{"with the patch of an excluded application", patchOf("nginx", `[{"op": "add", "path": "/spec/description", "value": "x"}]`),
-			func(s *v1alpha1.CatalogSelectionSpec) { s.Patches, s.Exclude = nil, []string{"nginx"} }},
-		{"by a major that the spec admits", func(s *v1alpha1.CatalogSelectionSpec) { holdMajors(s); constrain("<2")(s) }, constrain(">0")},
+		{"the interval", func(cs *selection) { cs.Spec.Interval.Duration = time.Hour }, false},
+		{"suspend", func(cs *selection) { cs.Spec.Suspend = true }, false},
+		{"where it is pushed to", func(cs *selection) { cs.Spec.Push = &v1alpha1.Push{URL: "oci://registry.example/x"} }, false},
+		{"the catalog of what is pushed", func(cs *selection) {
+			cs.Spec.Push = &v1alpha1.Push{URL: "oci://registry.example/x", Catalog: &v1alpha1.PushCatalog{Kind: "ClusterCatalog"}}
+		}, true},
+		{"the safeguards", func(cs *selection) {
+			cs.Spec.Safeguards = v1alpha1.Safeguards{OnRemoval: "Publish", OnMajorUpgrade: "Hold", Approve: []string{"argocd"}}
+		}, false},
+		{"the cluster", func(cs *selection) { cs.Spec.Cluster = v1alpha1.Cluster{Bypass: "Ignore", Unmanaged: "Label"} }, false},
+		{"the account", func(cs *selection) { cs.Spec.ServiceAccountName = "tenant" }, false},
+		{"a demand for a verification", func(cs *selection) { cs.Spec.Sources[1].RequireVerified = true }, false},
+		{"the metadata", func(cs *selection) { cs.Generation, cs.Labels = 7, map[string]string{"a": "b"} }, false},
+		{"the sources", func(cs *selection) { cs.Spec.Sources[0].Name = "other" }, true},
+		{"the limit", func(cs *selection) { cs.Spec.Limit = &v1alpha1.Limit{NameSelector: []string{"a"}} }, true},
+		{"exclude", func(cs *selection) { cs.Spec.Exclude = []string{"a"} }, true},
+		{"the versions", func(cs *selection) { cs.Spec.Versions = []v1alpha1.VersionRule{{Constraint: ">1"}} }, true},
+		{"the patches", func(cs *selection) { cs.Spec.Patches = []kustomize.Patch{{Patch: "x"}} }, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			of := catalogs("catalog", words)
-			publishes(t, decide(t, change{test.before, test.edit, of, of}))
-		})
-	}
-}
-
-// The edit and the catalog arrive together: only removals by the catalog are held.
-func TestSpecAndCatalogAreToldApart(t *testing.T) {
-	latest := func(n int32) specEdit {
-		return func(s *v1alpha1.CatalogSelectionSpec) { s.Versions = []v1alpha1.VersionRule{{Latest: n}} }
-	}
-	for _, test := range []struct {
-		name          string
-		before, after string
-		edit          specEdit
-		want          []string
-		byEdit        bool // the revision alone does not cause all of it
-	}{
-		{"each removes an application", "argocd nginx falco", "argocd nginx", exclude("nginx"), []string{"Removal falco 1.0.0"}, false},
-		{"each removes a version of one application", "argocd::1.0.0,2.0.0,3.0.0", "argocd::1.0.0,3.0.0", constrain(">=2"), []string{"VersionRemoval argocd 2.0.0"}, false},
-		{"each removes a version, and the spec by the latest", "argocd::1.0.0,2.0.0,3.0.0", "argocd::1.0.0,2.0.0", latest(1), []string{"VersionRemoval argocd 3.0.0"}, false},
-		{"each removes a version of another application", "argocd::1.0.0,2.0.0 nginx::1.0.0,2.0.0", "argocd::1.0.0,2.0.0 nginx::2.0.0",
-			constrain(">=2", "argocd"), []string{"VersionRemoval nginx 1.0.0"}, false},
-		{"both remove the same application", "argocd nginx", "argocd", exclude("nginx"), nil, false},
-		{"the catalog removes the version that the spec kept", "argocd nginx::1.0.0,2.0.0", "argocd nginx::1.0.0", constrain(">=2", "nginx"),
-			[]string{"Removal nginx 1.0.0 2.0.0"}, true},
-		{"the spec removes an application of which the catalog removes a version", "argocd nginx::1.0.0,2.0.0", "argocd nginx::2.0.0", exclude("nginx"), nil, false},
-		// The effect of a patch on the last catalog is not known without that catalog.
-		{"the spec patches a list that the catalog shortens", "argocd::1.0.0,2.0.0,3.0.0", "argocd::1.0.0,2.0.0", patchOf("argocd", removeFirstVersion),
-			[]string{"VersionRemoval argocd 3.0.0", "VersionRemoval argocd 1.0.0"}, true},
-		{"the spec selects by a field that the catalog changes", "argocd:gold nginx:gold", "argocd:gold nginx:silver", onlyGold, []string{"Removal nginx 1.0.0"}, true},
-		{"an edit that removes nothing is no excuse", "argocd nginx", "argocd", exclude("velero"), []string{"Removal nginx 1.0.0"}, false},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			got := decide(t, change{noEdit, test.edit, catalogs("catalog", test.before), catalogs("catalog", test.after)})
-			holds(t, got, test.want)
-			if got.byRevision == test.byEdit {
-				t.Errorf("the revision causes all of it alone: %t", got.byRevision)
+			cs := base()
+			test.edit(cs)
+			before := cs.DeepCopy()
+			if counts := !reflect.DeepEqual(guard.RenderedSpec(cs), guard.RenderedSpec(base())); counts != test.counts {
+				t.Errorf("counts as an edit: %v", counts)
 			}
-		})
-	}
-}
-
-// An approval is an edit, and so are the changes with it, but they do not excuse the removal of an application.
-func TestAnApprovalIsNoExcuse(t *testing.T) {
-	for _, test := range []struct {
-		name          string
-		before, after string
-		edit          specEdit
-		want          []string
-	}{
-		{"for a removal", "argocd:gold nginx:gold", "argocd:gold", noEdit, []string{"Removal nginx 1.0.0"}},
-		{"for a tier", "argocd:gold nginx:gold", "argocd:gold nginx:silver", noEdit, []string{"Removal nginx 1.0.0"}},
-		{"for a version", "argocd:gold:1.0.0,2.0.0", "argocd:gold:2.0.0", noEdit, []string{"VersionRemoval argocd 1.0.0"}},
-		{"together with another edit", "argocd:gold nginx:gold falco:gold", "argocd:gold nginx:silver falco:gold", exclude("falco"), []string{"Removal nginx 1.0.0"}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			approving := func(s *v1alpha1.CatalogSelectionSpec) {
-				test.edit(s)
-				s.Safeguards.Approve = []string{"sha256:" + strings.Repeat("0", 64)}
+			if !reflect.DeepEqual(before, cs) {
+				t.Error("the selection was changed")
 			}
-			holds(t, decide(t, change{onlyGold, approving, catalogs("catalog", test.before), catalogs("catalog", test.after)}), test.want)
-		})
-	}
-}
-
-func TestChangesWithoutALossArePublished(t *testing.T) {
-	publish := func(s *v1alpha1.CatalogSelectionSpec) {
-		s.Safeguards.OnRemoval, s.Safeguards.OnVersionRemoval = "Publish", "Publish"
-	}
-	for _, test := range []struct {
-		name          string
-		edit          specEdit
-		before, after string
-	}{
-		{"a new application", noEdit, "argocd", "argocd nginx"},
-		{"a new version", noEdit, "argocd::1.0.0", "argocd::1.1.0,1.0.0"},
-		{"a major, by default", noEdit, "argocd::1.0.0", "argocd::1.0.0,2.0.0"},
-		{"a major downwards", holdMajors, "argocd::2.0.0,1.0.0", "argocd::1.0.0,2.0.0,1.1.0"},
-		{"a removal of an unselected application", onlyGold, "argocd:gold nginx:silver", "argocd:gold:1.0.0,1.1.0"},
-		{"a removal, as configured", publish, "argocd nginx", "argocd"},
-		{"a version, as configured", publish, "argocd::1.0.0,2.0.0", "argocd::2.0.0"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			publishes(t, decide(t, change{test.edit, noEdit, catalogs("catalog", test.before), catalogs("catalog", test.after)}))
-		})
-	}
-}
-
-func TestEachSafeguardHoldsItsOwn(t *testing.T) {
-	const before, after = "argocd nginx falco::1.0.0,1.1.0", "argocd::1.0.0,3.0.0 falco::1.1.0"
-	for _, test := range []struct {
-		name                                       string
-		onRemoval, onVersionRemoval, onMajorUpgrad string
-		want                                       []string
-	}{
-		{"removals only", "Hold", "Publish", "Publish", []string{"Removal nginx 1.0.0"}},
-		{"versions only", "Publish", "Hold", "Publish", []string{"VersionRemoval falco 1.0.0"}},
-		{"majors only", "Publish", "Publish", "Hold", []string{"MajorUpgrade argocd"}},
-		{"nothing", "Publish", "Publish", "Publish", nil},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			configured := func(s *v1alpha1.CatalogSelectionSpec) {
-				s.Safeguards = v1alpha1.Safeguards{
-					OnRemoval: test.onRemoval, OnVersionRemoval: test.onVersionRemoval, OnMajorUpgrade: test.onMajorUpgrad,
-				}
-			}
-			holds(t, decide(t, change{configured, noEdit, catalogs("catalog", before), catalogs("catalog", after)}), test.want)
 		})
 	}
 }

@@ -3,87 +3,87 @@
 package guard
 
 import (
-	"context"
 	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render/installation"
+	"github.com/winnow-dev/winnow/render/approval"
+	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Verdict are the changes of a new render. Every list is part of the one before.
+// Next is what is about to be published.
+type Next struct {
+	// Definitions as kustomize builds them, with the main objects of instances and the contents.
+	Definitions []safeguard.Definition
+	// Unresolved are the instances of the spec that it lacks.
+	Unresolved []instance.Unresolved
+	// Live are the losses of what lives in a cluster, or is in the inventory of a Kustomization, and was never published here.
+	Live []safeguard.Change
+}
+
+// Verdict are the changes of a publication.
 type Verdict struct {
 	// Changes are all losses, identity and source changes, and major upgrades.
 	Changes []safeguard.Change
-	// ByCatalog are the changes that an edit of the spec does not excuse. It includes Next's Adopted and
-	// Pruned, which an edit never excuses.
-	ByCatalog []safeguard.Change
-	// Held are those that the safeguards hold, unless they are approved. A change of several versions may be two here:
-	// what new revisions cause alone, and the rest.
-	Held []safeguard.Change
-	// LosingEdit reports whether the spec was edited since the last publication and a published definition,
-	// or a version of one, is lost.
-	LosingEdit bool
+	// Held are the losses that nothing names, the most harmful first, BaseApproved those that only lines of the base name, and Named those that others
+	// name. A change of several versions may be a part of each.
+	Held, BaseApproved, Named []safeguard.Change
+	// Uses are the lines that name one of the changes: a publication uses them.
+	Uses []approval.Line
 }
 
-// Decide compares the next publication with the last one.
+// Decide compares the next publication with the last one. A change is held unless the safeguards let its kind pass, or Git
+// names it, whatever causes it:
 //
-// A loss is excused only if the new spec over the catalogs of the last publication causes it too: the
-// review of the edit could see it.
-func Decide(ctx context.Context, last Published, next Next) Verdict {
-	changes := explained(safeguard.Compare(last.Definitions, next.Result.Compared()), next.Result.Unresolved)
-	unknown := unknownNames(last, next, changes)
-	v := Verdict{Changes: slices.Concat(changes, next.Adopted, besides(next.Pruned, changes), unknown)}
-	if len(changes) > 0 && edited(last, next) {
-		v.LosingEdit = slices.ContainsFunc(changes, safeguard.Change.Loses)
-		changes = safeguard.Unexcused(changes, byEdit(ctx, last, next, changes))
+//  1. What the last publication has and the next one lacks is lost, as is a change of an identity.
+//  2. What lives, and was never published here, is lost besides.
+//  3. A safeguard that is Publish lets its kind pass: but no removal of an instance because another one left, of everything,
+//     or of what the platform reconciles.
+//  4. spec.exclude names a definition, and a version in spec.instances what happens to that of the instance.
+//  5. A line names the rest; one of the base alone is not enough.
+func Decide(last []safeguard.Definition, next Next, named Named) Verdict {
+	changes := explained(safeguard.Compare(last, next.Definitions), next.Unresolved)
+	var v Verdict
+	for _, c := range next.Live {
+		if c.Live = true; c.Reason != v1alpha1.RemovalReason || !isRemoved(changes, c.Key) {
+			v.Changes = append(v.Changes, c)
+		}
 	}
-	others := slices.Concat(next.Adopted, besides(next.Pruned, changes), unknown)
-	changes = slices.DeleteFunc(changes, func(c safeguard.Change) bool { return isNamed(c, next.Result.Instances) })
-	v.ByCatalog = slices.Concat(changes, others)
-	held := func(changes []safeguard.Change) []safeguard.Change {
-		return slices.DeleteFunc(slices.Clone(changes), func(c safeguard.Change) bool {
-			return !Holds(next.Selection.Spec.Safeguards, c) && !c.OfPlatform()
-		})
-	}
-	v.Held = slices.Concat(attributed(ctx, last, next, held(changes)), held(others))
+	v.Changes = slices.Concat(changes, v.Changes)
+	named.empty = len(next.Definitions) == 0
+	needed := byHarm(slices.DeleteFunc(slices.Clone(v.Changes), named.passes))
+	left, lined := split(needed, named.Lines)
+	v.Named = lined
+	v.Held, v.BaseApproved = split(left, named.Base)
+	v.Uses = slices.DeleteFunc(slices.Clone(named.Lines), func(l approval.Line) bool {
+		return !NamesAny(l, v.Changes)
+	})
 	return v
 }
 
-// besides returns the pruned objects that the changes do not remove.
-func besides(pruned, changes []safeguard.Change) []safeguard.Change {
-	removed := map[safeguard.Key]bool{}
-	for _, c := range changes {
-		removed[c.Key] = removed[c.Key] || c.Reason == v1alpha1.RemovalReason
-	}
-	return slices.DeleteFunc(slices.Clone(pruned), func(c safeguard.Change) bool { return removed[c.Key] })
+// Approved reports whether lines were needed, and name everything.
+func (v Verdict) Approved() bool { return len(v.Named) > 0 && len(v.Held)+len(v.BaseApproved) == 0 }
+
+// isRemoved reports whether the changes remove an object.
+func isRemoved(changes []safeguard.Change, key safeguard.Key) bool {
+	return slices.ContainsFunc(changes, func(c safeguard.Change) bool { return c.Key == key && c.Reason == v1alpha1.RemovalReason })
 }
 
-// isNamed reports whether a change leads to a version that the spec names exactly for the instance: whoever named it has
-// decided about it.
-func isNamed(c safeguard.Change, instances []installation.Instance) bool {
-	if c.Reason != v1alpha1.InstanceUpgradeReason && c.Reason != v1alpha1.VersionRemovalReason {
-		return false
+// explained returns changes in which instances are gone for a reason, with the remedy, and one whose version is gone loses it.
+func explained(changes []safeguard.Change, unresolved []instance.Unresolved) []safeguard.Change {
+	for i, c := range changes {
+		j := slices.IndexFunc(unresolved, func(u instance.Unresolved) bool { return u.Name == c.Instance })
+		if c.Reason != v1alpha1.RemovalReason || c.Instance == "" || j < 0 {
+			continue
+		}
+		remedy := "; name another version in spec.instances, or remove the instance from it"
+		switch {
+		case unresolved[j].OfVersion:
+			changes[i].Reason = v1alpha1.VersionRemovalReason
+		case unresolved[j].OffPlatform:
+			remedy = "; add it there, or remove the instance from spec.instances"
+		}
+		changes[i].Detail, changes[i].Dependent = unresolved[j].Reason+remedy, unresolved[j].Dependent
 	}
-	return slices.ContainsFunc(instances, func(in installation.Instance) bool { return in.Name == c.Instance && in.Named })
-}
-
-// Holds reports whether a safeguard holds a change. A safeguard that is empty, in a spec
-// that the API server has not seen, has the default of the API.
-func Holds(s v1alpha1.Safeguards, c safeguard.Change) bool {
-	switch c.Reason {
-	case v1alpha1.InstanceUpgradeReason:
-		return s.OnInstanceUpgrade == v1alpha1.SafeguardHold || s.OnInstanceUpgrade != v1alpha1.SafeguardPublish && c.IsMajor()
-	case v1alpha1.RemovalReason:
-		return s.OnRemoval != v1alpha1.SafeguardPublish
-	case v1alpha1.VersionRemovalReason, v1alpha1.AdoptionReason, v1alpha1.StrandedReason:
-		return s.OnVersionRemoval != v1alpha1.SafeguardPublish
-	case v1alpha1.IdentityChangeReason:
-		return s.OnIdentityChange != v1alpha1.SafeguardPublish
-	case v1alpha1.SourceChangeReason:
-		return s.OnSourceChange == v1alpha1.SafeguardHold
-	case v1alpha1.MajorUpgradeReason:
-		return s.OnMajorUpgrade == v1alpha1.SafeguardHold
-	}
-	return true
+	return changes
 }

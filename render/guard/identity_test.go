@@ -35,34 +35,44 @@ func TestAnIdentityThatTheCatalogChangesIsHeld(t *testing.T) {
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := decide(t, change{noEdit, noEdit, cozystack("vm-,VM,vms"), cozystack(test.after)})
+			verdict, reasons := decide(t, change{noEdit, noEdit, cozystack("vm-,VM,vms"), cozystack(test.after)})
 			var messages []string
-			for _, reason := range got.reasons {
+			for _, reason := range reasons {
 				messages = append(messages, reason.Message)
 			}
 			if !slices.Equal(messages, test.want) {
 				t.Errorf("held:\n%s\nwant:\n%s", strings.Join(messages, "\n"), strings.Join(test.want, "\n"))
 			}
-			holds(t, got, slices.Repeat([]string{"IdentityChange vm"}, len(test.want)))
+			holds(t, verdict, "vm:identity")
 		})
 	}
 }
 
-func TestAnIdentityThatTheSpecChangesIsPublished(t *testing.T) {
-	patch := patchOf("vm", "- {op: replace, path: /spec/release/prefix, value: machine-}\n")
-	allow := func(s *v1alpha1.CatalogSelectionSpec) { s.Safeguards.OnIdentityChange = v1alpha1.SafeguardPublish }
+func TestAnIdentityThatTheSpecChangesIsHeld(t *testing.T) {
+	omit := func(fields ...string) specEdit {
+		return func(s *v1alpha1.CatalogSelectionSpec) { s.OmitFields = fields }
+	}
 	for _, test := range []struct {
-		name, after string
+		name, after string // the catalog does not change without after
 		edit        specEdit
-		held        int
+		want        []string
 	}{
-		{"by a patch", "vm-,VM,vms", patch, 0},
-		// The effect of the patch on the last catalog is not known without that catalog.
-		{"by a patch, while the catalog changes the kind", "vm-,Machine,vms", patch, 2},
-		{"by a safeguard", "machine-,Machine,vms", allow, 0},
+		{name: "by a patch", edit: patchOf("vm", "- {op: replace, path: /spec/release/prefix, value: machine-}\n"), want: []string{"vm:identity"}},
+		{name: "by a patch that keeps what the catalog changes", after: "machine-,VM,vms", edit: patchOf("vm", "- {op: replace, path: /spec/release/prefix, value: vm-}\n")},
+		{name: "by a patch that removes the prefix", edit: patchOf("vm", "- {op: remove, path: /spec/release/prefix}\n"), want: []string{"vm:identity"}},
+		{name: "by a patch that removes all that it is made of", edit: patchOf("vm", "- {op: replace, path: /spec, value: {}}\n"), want: []string{"vm:identity"}},
+		{name: "by fields that are omitted", edit: omit("application", "release"), want: []string{"vm:identity"}},
+		{name: "by a safeguard", after: "machine-,Machine,vms", edit: func(s *v1alpha1.CatalogSelectionSpec) { s.Safeguards.OnIdentityChange = v1alpha1.SafeguardPublish }},
+		{name: "by a line", after: "machine-,Machine,vms", edit: approving("vm:identity")},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			holds(t, decide(t, change{noEdit, test.edit, cozystack("vm-,VM,vms"), cozystack(test.after)}), slices.Repeat([]string{"IdentityChange vm"}, test.held))
+			then := cozystack("vm-,VM,vms")
+			now := then
+			if test.after != "" {
+				now = cozystack(test.after)
+			}
+			verdict, _ := decide(t, change{noEdit, test.edit, then, now})
+			holds(t, verdict, test.want...)
 		})
 	}
 }
@@ -85,9 +95,9 @@ func replace(text, old, by string) string { return strings.Replace(text, old, by
 func TestEditsOfABackendOfCozystack(t *testing.T) {
 	const orphaned = ": its releases would be orphaned, and installed anew"
 	identity := func(message string) v1alpha1.HeldReason {
-		return v1alpha1.HeldReason{Reason: "IdentityChange", Application: "vm", Message: message + orphaned}
+		return v1alpha1.HeldReason{Reason: "IdentityChange", Application: "vm", Message: message + orphaned, Approve: []string{"vm:identity"}}
 	}
-	elsewhere := v1alpha1.HeldReason{Reason: "SourceChange", Application: "vm", Message: "would come from another chart or module"}
+	elsewhere := v1alpha1.HeldReason{Reason: "SourceChange", Application: "vm", Message: "would come from another chart or module", Approve: []string{"vm:source"}}
 	const prefix = `.prefix would change from "vm-" to "machine-"`
 	const toTerraform = `spec.backend.type would change from "Helm" to "Terraform"`
 	strict := func(s *v1alpha1.CatalogSelectionSpec) { s.Safeguards.OnSourceChange = v1alpha1.SafeguardHold }
@@ -117,7 +127,7 @@ func TestEditsOfABackendOfCozystack(t *testing.T) {
 		{"labels and values", helmOfVM, replace(helmOfVM, "prefix", "labels: {a: b}, valuesFrom: [{kind: Secret, name: a}], prefix"), nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := decide(t, change{strict, noEdit, vm(test.before), vm(test.after)}).reasons
+			_, got := decide(t, change{strict, noEdit, vm(test.before), vm(test.after)})
 			same := func(a, b v1alpha1.HeldReason) bool { return reflect.DeepEqual(a, b) }
 			if !slices.EqualFunc(got, test.held, same) {
 				t.Errorf("held:\n%v\nwant:\n%v", got, test.held)

@@ -11,10 +11,8 @@ import (
 
 	"github.com/fluxcd/pkg/apis/kustomize"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
@@ -26,14 +24,10 @@ func locking(t *testing.T, values, metadata string) guard.Source {
 	for _, version := range []string{"1.0.0", "1.1.0"} {
 		document += "  - {version: " + version + ", template: {source: {helm: {url: 'oci://charts.example.org', chartName: cni, chartVersion: " + version + "}}}}\n"
 	}
-	loaded, err := render.LoadFS(t.Context(), "catalog", fstest.MapFS{
+	return loaded(t, "catalog", fstest.MapFS{
 		"applications/cni/application.yaml": {Data: []byte(document)},
 		"applications/cni/metadata.yaml":    {Data: []byte("tier: gold\n" + metadata)},
-	}, render.CatalogLocation{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return guard.Source{Kind: "OCIRepository", Name: types.NamespacedName{Namespace: "flux-system", Name: "catalog"}, Catalog: loaded}
+	})
 }
 
 func TestALockedValueIsHeld(t *testing.T) {
@@ -141,35 +135,15 @@ func TestARecordWithoutLockedValues(t *testing.T) {
 	source := locking(t, "pod: {cidr: 10.0.0.0/16}", "lockedValues: [pod.cidr]\n")
 	after := installing(t, "{cni: {values: {pod: {cidr: 10.1.0.0/16}}}}")
 	last := recorded(t, installing(t, "{cni: {}}"), source)
-	written, err := json.Marshal(last.Definitions)
+	written, err := json.Marshal(last)
 	if err != nil || strings.Contains(string(written), "10.0.0.0") {
 		t.Fatalf("the record has values: %s, %v", written, err)
 	}
-	for i := range last.Definitions {
-		last.Definitions[i].Locked = nil
+	for i := range last {
+		last[i].Locked = nil
 	}
 	if held := decidedOn(t, last, after, source); len(held) > 0 {
 		t.Errorf("without digests, held: %q", held)
-	}
-}
-
-// A revision that changes a default value is approved by its digest, and releases no edit of the value.
-func TestARevisionReleasesNoEditOfALockedValue(t *testing.T) {
-	const locked = "lockedValues: [pod.cidr]\n"
-	before, source := installing(t, "{cni: {}}"), locking(t, "pod: {cidr: 10.0.0.0/16}", locked)
-	last, now := recorded(t, before, source), locking(t, "pod: {cidr: 10.9.0.0/16}", locked)
-	last.Filters = guard.Filters([]guard.Source{source})
-	for name, test := range map[string]struct {
-		instances  string
-		byRevision bool
-	}{
-		"the default value": {"{cni: {}}", true}, "an edit": {"{cni: {values: {pod: {cidr: 10.1.0.0/16}}}}", false},
-	} {
-		after := installing(t, test.instances)
-		held := guard.Decide(t.Context(), last, guard.Next{Selection: after, Sources: []guard.Source{now}, Result: rendered(t, after, now)}).Held
-		if len(held) != 1 || held[0].ByRevision != test.byRevision {
-			t.Errorf("%s: held %+v", name, held)
-		}
 	}
 }
 

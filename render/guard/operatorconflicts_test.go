@@ -48,7 +48,7 @@ func TestOperatorsThatEnterBesideOthers(t *testing.T) {
 			source := operators(t, "plum stable: 1.0.0")
 			var published []safeguard.Definition
 			if test.before != "" {
-				published = readBack(t, recorded(t, installing(t, test.before), source)).Definitions
+				published = recorded(t, installing(t, test.before), source)
 			}
 			var live []unstructured.Unstructured
 			for _, manifest := range test.live {

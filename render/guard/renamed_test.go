@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render/guard"
 )
 
 func TestAVersionThatIsWrittenAnotherWay(t *testing.T) {
@@ -29,10 +28,7 @@ func TestAVersionThatIsWrittenAnotherWay(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			cs := edit(func(*v1alpha1.CatalogSelectionSpec) {})
-			now := withFacts(t, test.now)
-			result := rendered(t, cs, now)
-			verdict := guard.Decide(t.Context(), recorded(t, cs, withFacts(t, test.then)), guard.Next{Selection: cs, Sources: []guard.Source{now}, Result: result})
-			reasons := guard.Reasons(verdict.Held, result.Selection)
+			_, reasons := decided(t, recorded(t, cs, withFacts(t, test.then)), cs, withFacts(t, test.now))
 			if len(reasons) != 1 || reasons[0].Message != test.want {
 				t.Errorf("held is %+v\nwant %q", reasons, test.want)
 			}

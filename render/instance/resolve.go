@@ -120,7 +120,9 @@ func withoutDependents(resolved []Resolved, unresolved []Unresolved) ([]Resolved
 				return false
 			}
 			moved = true
-			unresolved = append(unresolved, r.unresolved("dependsOn", r.DependsOn[i], fmt.Sprintf("the instance %s cannot be installed", r.DependsOn[i])))
+			u := r.unresolved("dependsOn", r.DependsOn[i], fmt.Sprintf("the instance %s cannot be installed", r.DependsOn[i]))
+			u.Dependent = true
+			unresolved = append(unresolved, u)
 			return true
 		})
 	}

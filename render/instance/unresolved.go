@@ -19,6 +19,8 @@ type Unresolved struct {
 	OfVersion bool
 	// OffPlatform is true if the platform leaves the backend out, on purpose.
 	OffPlatform bool
+	// Dependent is true if an instance that it depends on cannot be resolved.
+	Dependent bool
 }
 
 func (u Unresolved) String() string { return u.Field + ": " + u.Reason }

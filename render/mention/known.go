@@ -45,14 +45,6 @@ func (k Known) add(a *catalog.Application) {
 	k.Channels.Insert(a.Channels()...)
 }
 
-// And returns the union of both.
-func (k Known) And(other Known) Known {
-	return Known{
-		Names: k.Names.Union(other.Names), Tiers: k.Tiers.Union(other.Tiers),
-		Labels: k.Labels.Union(other.Labels), Channels: k.Channels.Union(other.Channels),
-	}
-}
-
 // of returns the values that a mention of this kind can name.
 func (k Known) of(m Mention) sets.Set[string] {
 	switch m.kind {

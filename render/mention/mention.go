@@ -41,9 +41,6 @@ func (m Mention) Among(sources []selection.Source) []selection.Source {
 	return sources
 }
 
-// Source returns the index of the source whose limit has the mention, -1 for those of the selection.
-func (m Mention) Source() int { return m.source - 1 }
-
 // mentionKind is what a name is compared with.
 type mentionKind int
 
@@ -56,15 +53,9 @@ const (
 	mentionsField
 )
 
-// NamesChannel reports whether the mention names a channel of versions.
-func (m Mention) NamesChannel() bool { return m.kind == mentionsChannel }
-
-// SameAs reports whether both mention the same name, tier, label, channel or field, in whichever field of the spec.
-func (m Mention) SameAs(other Mention) bool { return m.kind == other.kind && m.Value == other.Value }
-
-// Including returns the names, tiers and labels that spec.limit and the limits of sources select by, and the
+// including returns the names, tiers and labels that spec.limit and the limits of sources select by, and the
 // channels of spec.versions. It omits those that exclude applications, such as the values of NotIn.
-func Including(spec v1alpha1.CatalogSelectionSpec) []Mention {
+func including(spec v1alpha1.CatalogSelectionSpec) []Mention {
 	including := slices.DeleteFunc(limitMentions(spec), func(m Mention) bool { return m.refuses })
 	for i, rule := range spec.Versions {
 		including = append(including, channelMentions(i, rule)...)

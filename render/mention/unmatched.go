@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -51,6 +52,19 @@ func (u Unmatched) String() string {
 		text += " (did you mean " + excerpt.Quoted(u.Nearest) + "?)"
 	}
 	return text
+}
+
+// Adds reports whether a spec selects by a name, tier, label or channel that the last one lacks, and that is unmatched: it may
+// be the misspelt name of an application that moves to the selection.
+func Adds(last *v1alpha1.CatalogSelectionSpec, now v1alpha1.CatalogSelectionSpec, unmatched []Unmatched) bool {
+	var before []Mention
+	if last != nil {
+		before = including(*last)
+	}
+	return slices.ContainsFunc(including(now), func(m Mention) bool {
+		same := func(other Mention) bool { return m.kind == other.kind && m.Value == other.Value }
+		return !slices.ContainsFunc(before, same) && slices.ContainsFunc(unmatched, func(u Unmatched) bool { return same(u.Mention) })
+	})
 }
 
 // MaxAdvised bounds the mentions whose nearest value is searched: there may be thousands.
@@ -138,16 +152,6 @@ func (o omitted) known() []string {
 
 // maxKnown bounds the known values that are listed.
 const maxKnown = 10
-
-// Advice returns the nearest value to a mention that matches nothing, and the values that it could name.
-func (k Known) Advice(m Mention) string {
-	known, nearest := k.choices(m)
-	return advice(known, nearest)
-}
-
-func advice(known []string, nearest string) string {
-	return strings.TrimSpace(didYouMean(nearest) + " " + theCatalogsHave(known))
-}
 
 func didYouMean(nearest string) string {
 	if nearest == "" {

@@ -52,7 +52,8 @@ type Options struct {
 	Prune bool
 	// Mentions are the names in the spec that have to match something in the catalogs.
 	Mentions []mention.Mention
-	// AllowEmpty renders an empty selection instead of refusing it.
+	// AllowEmpty renders an empty selection instead of refusing it, as the first publication has to: later it is the loss of
+	// everything.
 	AllowEmpty bool
 	// MaxAdded bounds in bytes what transforming adds to all documents together: aliases that are written
 	// out make much of little. Zero stands for 128 MiB.
@@ -78,7 +79,6 @@ func FromSpec(cs *v1alpha1.CatalogSelection) (Options, error) {
 		Patches:         spec.Patches,
 		Prune:           spec.GetDeletionPolicy() == v1alpha1.DeletionPolicyDelete,
 		Mentions:        mention.Of(spec),
-		AllowEmpty:      spec.Safeguards.OnEmpty == v1alpha1.SafeguardPublish,
 	}
 	if common := spec.CommonMetadata; common != nil {
 		opts.Labels = maps.Clone(common.Labels)

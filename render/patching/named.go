@@ -4,9 +4,12 @@ package patching
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/fluxcd/pkg/apis/kustomize"
 	"sigs.k8s.io/kustomize/kyaml/resid"
+
+	"github.com/winnow-dev/winnow/render/pattern"
 )
 
 // entry is a patch with a target, or a document of one without, which names its object itself.
@@ -42,4 +45,33 @@ func entriesOf(patches []kustomize.Patch) ([]entry, error) {
 		}
 	}
 	return all, nil
+}
+
+// Touching returns the indexes of the patches that may change an object, by its kind and its name: what a target says about
+// labels, annotations, the group and the namespace is taken to match.
+func Touching(patches []kustomize.Patch, kind, name string) []int {
+	entries, err := entriesOf(patches)
+	if err != nil {
+		return nil
+	}
+	var touching []int
+	for _, e := range entries {
+		touches := e.named.Kind == kind && e.named.Name == name
+		if e.Target != nil {
+			touches = selects(e.Target.Kind, kind) && selects(e.Target.Name, name)
+		}
+		if touches && !slices.Contains(touching, e.of) {
+			touching = append(touching, e.of)
+		}
+	}
+	return touching
+}
+
+// selects reports whether a regular expression of a target, which kustomize anchors, selects a text; an empty one selects all.
+func selects(expression, text string) bool {
+	if expression == "" {
+		return true
+	}
+	anchored, err := pattern.Compile("^(?:" + expression + ")$")
+	return err == nil && anchored.MatchString(text)
 }

@@ -12,7 +12,7 @@ import (
 // Change is a loss, a change or a major upgrade of one definition.
 type Change struct {
 	// Reason is one of the reasons of api/v1alpha1: Removal, IdentityChange, VersionRemoval,
-	// Stranded, Adoption, SourceChange, InstanceUpgrade, LockedValue or MajorUpgrade; or UnknownName, which has no Key.
+	// Stranded, Adoption, SourceChange, InstanceUpgrade, LockedValue or MajorUpgrade.
 	Reason string
 	// Key of the definition, or of the main object of an instance.
 	Key Key
@@ -30,20 +30,18 @@ type Change struct {
 	// Consumer is <namespace>/<name> of the Kustomization whose inventory has the removed object; empty
 	// for an object that was published.
 	Consumer string
-	// Field is, for an IdentityChange, the path of the field that changes, for a LockedValue the path of the value, and for
-	// an UnknownName the path of the selection's field with the value To.
+	// Field is, for an IdentityChange, the path of the field that changes, and for a LockedValue the path of the value.
 	Field string
 	// Detail is appended to the description of the change.
 	Detail string
-	// ByRevision reports, of a change that is held, that new revisions of the sources cause it alone, so that their
-	// approval releases it. Package guard sets it.
-	ByRevision bool
+	// Live is true for what lives in a cluster, or is in the inventory of a Kustomization, and was never published here.
+	// Package guard sets it.
+	Live bool
+	// Dependent is true for an instance that leaves because one that it depends on does. Package guard sets it.
+	Dependent bool
 	// Unreadable is true for a change of a live object that the account of the selection may not read: Versions, From and
 	// Detail must not be shown.
 	Unreadable bool
-	// origins maps the versions of a SourceChange to their new origins; the key is empty for a definition
-	// without versions.
-	origins map[string]string
 }
 
 // change returns a change of the definition.

@@ -10,8 +10,15 @@ import (
 	"github.com/winnow-dev/winnow/render/identity"
 )
 
-// IdentityChanges returns a change for each field of the identity that both sides have and that differs.
+// IdentityChanges returns a change for each field of the identity that both sides have and that differs. A definition that has
+// lost all of them means no release any more: then each changes to nothing.
 func IdentityChanges(before, now Definition) []Change {
+	if before.Instance == "" && len(now.Identity) == 0 {
+		now.Identity = maps.Clone(before.Identity)
+		for field := range now.Identity {
+			now.Identity[field] = ""
+		}
+	}
 	var changes []Change
 	for _, field := range slices.Sorted(maps.Keys(now.Identity)) {
 		to := now.Identity[field]
@@ -40,15 +47,10 @@ func (d Definition) identityAt(field string) (value string, known bool) {
 // sourceChange returns the change of the versions that stay, but have another origin, and whether there
 // are any.
 func sourceChange(before, now Definition) (Change, bool) {
-	change := before.change(v1alpha1.SourceChangeReason)
-	change.origins = map[string]string{}
-	differ := func(version string, from, to string) {
-		if known(from) && known(to) && !sameOrigin(from, to) {
-			change.origins[version] = to
-		}
-	}
+	change, differs := before.change(v1alpha1.SourceChangeReason), false
+	differ := func(from, to string) bool { return known(from) && known(to) && !sameOrigin(from, to) }
 	if len(before.Versions) == 0 && len(now.Versions) == 0 {
-		differ("", before.origin(0), now.origin(0))
+		differs = differ(before.origin(0), now.origin(0))
 	}
 	after := make(map[string]string, len(now.Versions))
 	for i, version := range now.Versions {
@@ -57,12 +59,9 @@ func sourceChange(before, now Definition) (Change, bool) {
 		}
 	}
 	for i, version := range before.Versions {
-		if _, twice := change.origins[version]; twice {
-			continue
-		}
-		if differ(version, before.origin(i), after[version]); change.origins[version] != "" {
+		if differ(before.origin(i), after[version]) && !slices.Contains(change.Versions, version) {
 			change.Versions = append(change.Versions, version)
 		}
 	}
-	return change, len(change.origins) > 0
+	return change, differs || len(change.Versions) > 0
 }

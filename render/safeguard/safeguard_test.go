@@ -190,38 +190,6 @@ func TestAdoptNamesWhatLiveDefinitionsLose(t *testing.T) {
 	}
 }
 
-func TestWhatTheEditAloneMakesIsExcused(t *testing.T) {
-	for _, test := range []struct {
-		name string
-		// what is published, what the new spec makes of the new catalog, and of the old one
-		published, both, edit string
-		want                  []string
-	}{
-		{"the spec drops an application", "a:1 b:1", "a:1", "a:1", nil},
-		{"the catalog drops one", "a:1 b:1", "a:1", "a:1 b:1", []string{"Removal b 1"}},
-		{"each drops one", "a:1 b:1", "", "b:1", []string{"Removal b 1"}},
-		{"both drop the same", "a:1 b:1", "a:1", "a:1", nil},
-		{"only both together drop it", "a:1 b:1", "a:1", "a:1 b:1", []string{"Removal b 1"}},
-		{"each drops a version of what then has none", "a:1,2", "", "a:2", []string{"Removal a 1,2"}},
-		{"each drops a version", "a:1,2,3", "a:3", "a:1,3", []string{"VersionRemoval a 1"}},
-		{"only both together drop a version", "a:1,2", "a:2", "a:1,2", []string{"VersionRemoval a 1"}},
-		{"the spec drops what loses a version by the catalog", "a:1,2", "", "", nil},
-		{"an application without versions leaves by the spec", "a", "", "", nil},
-		{"an application without versions leaves by the catalog", "a", "", "a", []string{"Removal a"}},
-		{"the spec lets a major in that the catalog had", "a:1.0.0", "a:2.0.0,1.0.0", "a:2.0.0,1.0.0", nil},
-		{"the spec lets a major in that the catalog brings", "a:1.0.0", "a:2.0.0,1.0.0", "a:1.0.0", []string{"MajorUpgrade a 1.0.0>2.0.0"}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			published := definitions(test.published)
-			compare := func(words string) []safeguard.Change { return safeguard.Compare(published, definitions(words)) }
-			both, edit := compare(test.both), compare(test.edit)
-			before := lines(both)
-			equal(t, lines(safeguard.Unexcused(both, edit)), test.want)
-			equal(t, lines(both), before)
-		})
-	}
-}
-
 func TestVersionsReadsWhatIsShapedLikeADefinition(t *testing.T) {
 	version := func(v any) any { return map[string]any{"version": v} }
 	for _, test := range []struct {

@@ -81,6 +81,22 @@ func Quoted(like *yaml.Node, text string) string {
 	return text
 }
 
+// Scalar returns lines, one or more, as a value behind a key: one as a plain scalar, or in quotes where a reader needs them, and
+// several as a literal block with an indentation.
+func Scalar(lines []string, indent int) string {
+	if len(lines) > 1 {
+		return "|" + Block(lines, indent)
+	}
+	written, _ := yaml.Marshal(NewString(lines[0]))
+	return strings.TrimSuffix(string(written), "\n")
+}
+
+// Block returns lines with an indentation, each behind a line break.
+func Block(lines []string, indent int) string {
+	start := "\n" + strings.Repeat(" ", indent)
+	return start + strings.Join(lines, start)
+}
+
 // blockIndent returns how the first line with content is indented.
 func (t *Text) blockIndent(first, last, otherwise int) int {
 	for i := first; i <= last; i++ {
@@ -104,4 +120,43 @@ func blockHeader(content string, indent int) string {
 		return header + "+"
 	}
 	return header
+}
+
+// InBrackets returns a text as a scalar in brackets or braces, in quotes where a reader needs them: more often than in a block.
+func InBrackets(text string) string {
+	list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: yaml.FlowStyle, Content: []*yaml.Node{NewString(text)}}
+	written, _ := yaml.Marshal(list)
+	return strings.TrimSuffix(strings.TrimPrefix(string(written), "["), "]\n")
+}
+
+// Like returns a text, which is a scalar as it is in the place of another one, in the quotes of that one, unless it needs quotes
+// of its own.
+func Like(other *yaml.Node, scalar string) string {
+	if strings.ContainsAny(scalar, `'"\`) {
+		return scalar
+	}
+	return Quoted(other, scalar)
+}
+
+// ScalarEnd returns the offset behind a scalar in quotes, or on one line; not ok for others.
+func (t *Text) ScalarEnd(node *yaml.Node) (end int, ok bool) {
+	if node.Kind != yaml.ScalarNode || node.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+		return 0, false
+	}
+	quotes := Quoted(node, "")
+	if quotes == "" {
+		at, ok := t.Starts(node, node.Value)
+		return at + len(node.Value), ok
+	}
+	quote := quotes[:1]
+	at, ok := t.Starts(node, quote)
+	for at++; ok && at < len(t.Data); at++ {
+		switch {
+		case quote == `"` && t.Data[at] == '\\', bytes.HasPrefix(t.Data[at:], []byte("''")) && quote == "'":
+			at++
+		case t.Data[at] == quote[0]:
+			return at + 1, true
+		}
+	}
+	return 0, false
 }

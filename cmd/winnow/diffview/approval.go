@@ -5,8 +5,8 @@ package diffview
 import (
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -15,24 +15,46 @@ import (
 func heldHeadline(s *diff.Selection) string {
 	switch {
 	case s.Promotion != nil && s.Held.Approved:
-		return "Held unless approved, and the annotation " + s.Promotion.Annotation + " has it"
+		return "Held unless it is named, and the annotation " + s.Promotion.Annotation + " names it"
 	case s.Promotion != nil:
 		return "HELD: a check with --fail-on held refuses this until it is approved; without one, Flux applies it once it is merged"
 	case s.Held.Approved:
-		return "Held unless approved, and spec.safeguards.approve has it: it is published"
+		return "Held unless it is named, and spec.safeguards.approve names it: it is published"
 	case s.Everything:
 		return "HELD by selections with the default safeguards, until they approve it"
 	}
 	return "HELD: nothing of this is published"
 }
 
-// approval returns what is held of a class, and how to approve it.
-func approval(c diff.Class, s *diff.Selection) block {
-	b := block{title: bold(heldHeadline(s))}
-	if s.Held.Approved || len(s.Held.Approve) == 0 {
-		return b
+// held returns what is held, the most harmful first.
+func held(s *diff.Selection) block {
+	if s.Held == nil {
+		return block{}
 	}
-	b.snippets = []snippet{{approveHeadline(c), approveYAML(c)}}
+	name := func(r v1alpha1.HeldReason) string {
+		if r.Instance != "" {
+			return "" // the message has it
+		}
+		return r.Application
+	}
+	b := block{title: bold(heldHeadline(s)), indent: "  "}
+	b.list = statements(s.Held.Reasons, name, func(r v1alpha1.HeldReason) string { return r.Message })
+	for _, entry := range s.Held.BaseApprovals {
+		b.sentences = append(b.sentences, wording{baseApproval(s, plaintext.Line(entry)), baseApproval(s, code(entry))})
+	}
+	return b
+}
+
+// approval returns the lines that release what is held of a class, and where they go.
+func approval(c diff.Class, s *diff.Selection, d detail) block {
+	if s.Held == nil || s.Held.Approved || len(s.Held.Approve) == 0 {
+		return block{}
+	}
+	most := maxReasons
+	if d != full {
+		most = maxPlaces
+	}
+	b := block{snippets: []snippet{{approveHeadline(c), approveYAML(c, d, most)}}}
 	for _, text := range approvalAdvice(c) {
 		b.sentences = append(b.sentences, same(text))
 	}
@@ -54,8 +76,8 @@ func approveHeadline(c diff.Class) wording {
 			text += " of each"
 		case len(files) == 1 && missing == 0:
 			text += " in " + shown(files[0])
-			if member.Held.Kustomization != "" {
-				text += ", a new patch in " + shown(member.Held.Kustomization)
+			if member.Held.Patch != "" {
+				text = "To publish it all the same, add to " + shown(files[0])
 			}
 		case missing == 0:
 			text += " in each of " + plaintext.Count(len(files), "file") + ", " + excerpt.List(files, maxPlaces, shown)
@@ -103,33 +125,17 @@ func baseApproval(s *diff.Selection, entry string) string {
 	if s.Promotion != nil {
 		at = "the annotation " + s.Promotion.Annotation
 	}
-	return fmt.Sprintf("%s in %s was there before this change, and approves nothing of it: "+
-		"it is used up, or was reviewed with another change.", entry, at)
+	return fmt.Sprintf("%s in %s was there before this change, and names nothing of it: "+
+		"it may be used, or was reviewed with another change.", entry, at)
 }
 
-// approveYAML returns the entries of a class. The checksums of renders may differ, and approve one of them each.
-func approveYAML(c diff.Class) string {
-	if s := c.Members()[0]; s.Promotion != nil { // whose approvals are the same in all of a class
-		return fmt.Sprintf("metadata:\n  annotations:\n    %s: %s\n", s.Promotion.Annotation, s.Held.Approve[0])
+// approveYAML returns the lines of a class, which are the same for each member: as they are written, if one file
+// takes them. A comment counts those beyond most.
+func approveYAML(c diff.Class, d detail, most int) string {
+	member := c.Members()[0]
+	held := *member.Held
+	if files, missing := approvalFiles(c); len(files)+missing > 1 || d != full {
+		held.Patch = ""
 	}
-	lines := []string{"spec:", "  safeguards:", "    approve:"}
-	var entries []string
-	for _, s := range c.Members() {
-		for _, entry := range slices.Concat(s.Held.Repeat, s.Held.Approve) {
-			line := "    - " + entry
-			switch {
-			case slices.Contains(s.Held.Repeat, entry):
-				line += " # of the base"
-			case s.Held.NamesRender(entry):
-				line += " # (this render)"
-			}
-			if !slices.Contains(entries, line) {
-				entries = append(entries, line)
-			}
-		}
-	}
-	if more := len(entries) - maxPlaces; more > 0 {
-		entries = append(entries[:maxPlaces], fmt.Sprintf("    # and %d more, one for each render", more))
-	}
-	return strings.Join(append(lines, entries...), "\n") + "\n"
+	return held.YAML(member.Promotion, most)
 }

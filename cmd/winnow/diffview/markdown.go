@@ -50,7 +50,11 @@ func markdown(report *diff.Report, classes []diff.Class, stat bool, d detail) st
 func classParts(c diff.Class, stat, alone bool, d detail) []part {
 	s := c.Sample()
 	applications, instances := grouped(applicationChanges(s, applicationHeadline)), grouped(instanceChanges(s))
-	parts := []part{partOf(rankDecision, decisionMarkdown(c, s, d)), partOf(rankSummary, summaryMarkdown(s, instances, c, alone, d))}
+	parts := []part{
+		partOf(rankDecision, decisionMarkdown(c, s, d), decisionMarkdown(c, s, briefest)),
+		partOf(rankSummary, summaryMarkdown(s, instances, c, alone, d)),
+		partOf(rankDecision, approvalMarkdown(c, s, d), approvalMarkdown(c, s, briefest)),
+	}
 	switch {
 	case d == briefest:
 		return parts
@@ -85,23 +89,26 @@ func lastParts(report *diff.Report, d detail) []part {
 	return parts
 }
 
-// decisionMarkdown returns the part that a reviewer decides on: the number of changes, and the approval.
+// decisionMarkdown returns the part that a reviewer decides on: what is held, and the number of changes.
 func decisionMarkdown(c diff.Class, s *diff.Selection, d detail) string {
 	head := "### " + nameOf(c, code) + "\n"
 	if places := placesOf(c, code); places != "" {
 		head += places + "\n"
 	}
-	parts := []string{head}
-	if s.Held != nil {
-		parts = append(parts, approval(c, s).comment()...)
-		if second := keeping(s.Held).comment(); len(second) > 0 && d == full {
-			parts = append(parts, fold("Or keep what vanishes, without an approval", second...))
-		}
-	}
+	parts := append([]string{head}, d.cut(held(s)).comment()...)
 	if s.Error != "" {
 		return strings.Join(append(parts, "**Not compared:** "+code(s.Error)+"\n"), "\n")
 	}
 	return strings.Join(append(parts, "**"+headline(s)+"**\n"), "\n")
+}
+
+// approvalMarkdown returns the lines that release what is held, and what keeps it instead.
+func approvalMarkdown(c diff.Class, s *diff.Selection, d detail) string {
+	parts := approval(c, s, d).comment()
+	if second := keeping(s.Held).comment(); len(second) > 0 && d == full {
+		parts = append(parts, fold("Or keep what vanishes, without an approval", second...))
+	}
+	return strings.Join(parts, "\n")
 }
 
 func summaryMarkdown(s *diff.Selection, instances [][]change, c diff.Class, alone bool, d detail) string {

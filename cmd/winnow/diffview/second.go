@@ -19,10 +19,10 @@ const (
 
 // keeping returns how to keep what vanishes: by copies of OCIRepositories, and the sources to add.
 func keeping(h *diff.Held) block {
-	second := h.SecondSources
-	if len(second) == 0 {
+	if h == nil || len(h.SecondSources) == 0 {
 		return block{}
 	}
+	second := h.SecondSources
 	return block{snippets: []snippet{
 		{wording{plaintext.Wrap(keepingHeadline, ""), keepingHeadline}, copiesYAML(second)}, {same(mergingHeadline), mergingYAML(second)},
 	}}

@@ -6,32 +6,17 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
-	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
-// decided returns what a reviewer decides on: the edit, what would be lost for a while, what is held, and the moves.
+// decided returns what a reviewer decides on besides what is held: the edit, and the moves.
 func decided(s *diff.Selection) []block {
 	loosened := block{title: bold("LOOSENED: the edit of the selection protects less"), indent: "  ", whole: true}
 	for _, l := range s.Loosened {
 		loosened.list = append(loosened.list, entry{text: l.Field + " " + l.From + " -> " + l.To + ": " + l.Effect})
 	}
 	blocks := []block{listing(loosened), risks(s.Charts)}
-	if t := s.Transient; t != nil {
-		blocks = append(blocks, block{
-			title:  bold("TRANSIENT: the new spec over the old catalogs loses more than the end state"),
-			indent: "  ", list: statements(t.Losses, diff.Loss.Name, lossLine), sentences: []wording{same(transientAdvice(t.Advice))},
-		})
-	}
-	if h := s.Held; h != nil {
-		b := block{title: same("What is held:"), indent: "  ", list: reasonsOf(h)}
-		for _, entry := range h.BaseApprovals {
-			b.sentences = append(b.sentences, wording{baseApproval(s, plaintext.Line(entry)), baseApproval(s, code(entry))})
-		}
-		blocks = append(blocks, b)
-	}
 	var b block
 	comment := moves(s, code)
 	for i, line := range moves(s, plaintext.Line) {
@@ -65,15 +50,4 @@ func surroundings(s *diff.Selection) []block {
 		}})
 	}
 	return blocks
-}
-
-// reasonsOf returns what is held, with what releases it.
-func reasonsOf(h *diff.Held) []entry {
-	name := func(r v1alpha1.HeldReason) string {
-		if r.Instance != "" {
-			return "" // the message has it
-		}
-		return r.Application
-	}
-	return statements(h.Reasons, name, func(r v1alpha1.HeldReason) string { return r.Message + report.ReleasedBy(r) })
 }

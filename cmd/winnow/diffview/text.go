@@ -85,19 +85,13 @@ func head(c diff.Class, s *diff.Selection, d detail) string {
 
 // classBlocks returns a class below its head, in the order of a terminal. alone reports that it is the only one.
 func classBlocks(c diff.Class, s *diff.Selection, stat, alone bool, d detail) []block {
-	var blocks []block
-	if s.Held != nil { // precedes the details: a reviewer decides on it
-		b := approval(c, s)
-		if d == full {
-			b.snippets = append(b.snippets, keeping(s.Held).snippets...)
-		}
-		blocks = append(blocks, b)
-	}
+	blocks := []block{d.cut(held(s))}
 	for _, b := range append(decided(s), changedLists(s)) {
 		blocks = append(blocks, d.cut(b))
 	}
 	if d != full {
-		return append(append(blocks, d.cut(briefChanges(s))), surroundings(s)...)
+		blocks = append(append(blocks, d.cut(briefChanges(s))), surroundings(s)...)
+		return append(blocks, approval(c, s, d))
 	}
 	headline := applicationHeadline
 	if stat {
@@ -116,7 +110,7 @@ func classBlocks(c diff.Class, s *diff.Selection, stat, alone bool, d detail) []
 	if alone {
 		blocks = append(blocks, offline(c))
 	}
-	return append(blocks, surroundings(s)...)
+	return append(append(blocks, surroundings(s)...), approval(c, s, d), keeping(s.Held))
 }
 
 // changeBlocks returns a block for each group of changes, or with stat one with a line for each change.

@@ -41,12 +41,13 @@ func TestFenceHoldsWhatWouldEndIt(t *testing.T) {
 // reportOf returns a report on a held selection with many large applications.
 func reportOf(applications, lines int) *diff.Report {
 	s := &diff.Selection{Namespace: "flux-system", Name: "apps", Change: diff.Updated, To: &diff.State{Selected: applications, Available: applications}}
-	s.Held = &diff.Held{Approve: []string{"sha256:" + strings.Repeat("0a", 32)}}
+	s.Held = &diff.Held{}
 	for i := range applications {
 		a := diff.Application{Name: fmt.Sprintf("application-%04d", i), Change: diff.Updated}
 		a.Highest = &diff.Step{From: "1.0.0", To: fmt.Sprintf("2.%d.0", i), Kind: diff.StepMajor}
 		a.Values = &diff.Values{Field: "defaultValuesBlock", Added: lines, Diff: strings.Repeat("+ä: ````\n", lines)}
 		s.Applications = append(s.Applications, a)
+		s.Held.Approve = append(s.Held.Approve, a.Name+":major/2")
 		s.Held.Reasons = append(s.Held.Reasons, v1alpha1.HeldReason{Application: a.Name, Message: fmt.Sprintf("would rise to 2.%d.0", i)})
 		s.Counts.Updated++
 	}
@@ -81,8 +82,8 @@ func TestMarkdownIsBounded(t *testing.T) {
 	}
 }
 
-// A comment on 1,000 applications with different changes starts with the line that approves and contains
-// every name.
+// A comment on 1,000 applications with different changes starts with what is held, and contains every name and the lines
+// that approve it.
 func TestAThousandChangedApplicationsFitAComment(t *testing.T) {
 	for name, stat := range map[string]bool{"all": false, "--stat": true} {
 		t.Run(name, func(t *testing.T) {
@@ -92,11 +93,14 @@ func TestAThousandChangedApplicationsFitAComment(t *testing.T) {
 			if len(text) > maxMarkdown {
 				t.Errorf("%d bytes", len(text))
 			}
-			first := "**HELD: 1 CatalogSelection**\n\n### `flux-system/apps`\n\n**HELD: nothing of this is published**\n\n" +
-				"To publish it all the same, add to the CatalogSelection:\n```yaml\n" +
-				"spec:\n  safeguards:\n    approve:\n    - sha256:"
+			first := "**HELD: 1 CatalogSelection**\n\n### `flux-system/apps`\n\n**HELD: nothing of this is published**\n" +
+				"- `application-0000`: `would rise to 2.0.0`\n"
 			if !strings.HasPrefix(text, first) {
 				t.Errorf("it begins with\n%s\nwant\n%s", text[:300], first)
+			}
+			approve := "To publish it all the same, add to the CatalogSelection:\n```yaml\nspec:\n  safeguards:\n    approve:\n    - application-0000"
+			if !strings.Contains(text, approve) {
+				t.Errorf("it lacks\n%s", approve)
 			}
 			for i := range 1000 {
 				if name := fmt.Sprintf("application-%04d", i); !strings.Contains(text, name) {
@@ -118,8 +122,8 @@ func TestACommentHasTheDecisionOfEverySelection(t *testing.T) {
 	}
 	var w strings.Builder
 	Markdown(&w, report, false)
-	if len(w.String()) > maxMarkdown || strings.Count(w.String(), "sha256:") != 40 || strings.Count(w.String(), "500 applications updated") != 40 {
-		t.Errorf("%d bytes, %d approvals", len(w.String()), strings.Count(w.String(), "sha256:"))
+	if len(w.String()) > maxMarkdown || strings.Count(w.String(), "approve:") != 40 || strings.Count(w.String(), "500 applications updated") != 40 {
+		t.Errorf("%d bytes, %d approvals", len(w.String()), strings.Count(w.String(), "approve:"))
 	}
 }
 

@@ -188,7 +188,7 @@ func (s *State) readInputs(t *repository.Tree, options Options, objects []manife
 			if err != nil {
 				return err
 			}
-			if options.Keep(content) || bytes.Contains(content, []byte(v1alpha1.GroupVersion.Group)) { // a patch may have an approval
+			if options.Keep(content) || bytes.Contains(content, []byte("safeguards")) { // a patch may have an approval
 				s.Inputs[name] = content
 			}
 		}

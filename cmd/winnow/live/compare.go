@@ -26,11 +26,7 @@ func (c *Cluster) Compare(ctx context.Context, from, to *comparing.Side) (*diff.
 	if c == nil || to == nil {
 		return comparing.Compare(ctx, from, to, nil)
 	}
-	var published []safeguard.Definition
-	if from != nil {
-		published = from.Published().Definitions
-	}
-	found, err := c.adopt(ctx, to.Selection, published, to.Result)
+	found, err := c.adopt(ctx, to.Selection, from.Published(), to.Result)
 	if err != nil {
 		return nil, fmt.Errorf("looking at the cluster: %w", err)
 	}

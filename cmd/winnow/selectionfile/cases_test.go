@@ -105,7 +105,7 @@ commonMetadata: {labels: {team: a}, annotations: {note: b}}
 patches: [{patch: '[{"op": "remove", "path": "/spec/x"}]', target: {kind: ApplicationDefinition}}]
 deletionPolicy: Delete
 provenance: Object
-safeguards: {onEmpty: Publish, onRemoval: Publish, onVersionRemoval: Publish, onMajorUpgrade: Hold, onIdentityChange: Publish, onSourceChange: Hold}
+safeguards: {onRemoval: Publish, onVersionRemoval: Publish, onMajorUpgrade: Hold, onIdentityChange: Publish, onSourceChange: Hold}
 cluster: {bypass: Ignore, unmanaged: Label, serve: Always}
 serviceAccountName: tenant
 push: {url: 'oci://registry.example.com/rendered/kkp', tags: [latest, v1], provider: generic, insecure: true, secretRef: {name: s}}
@@ -228,7 +228,7 @@ func rejectedChanges() []serverCase {
 		{name: "an interval that no duration holds", document: with("interval: 9999999999999h")},
 		{name: "a safeguard that is none", document: with("safeguards: {onRemoval: hold}")},
 		{name: "an unknown safeguard", document: with("safeguards: {onDowngrade: Hold}")},
-		{name: "an approval of a tag", document: with("safeguards: {approve: [latest]}")},
+		{name: "an approval of two lines", document: with("safeguards: {approve: [\"argocd\\nloki\"]}")},
 		{name: "an approval twice", document: with("safeguards: {approve: ['sha256:" + strings.Repeat("0f", 32) + "', 'sha256:" + strings.Repeat("0f", 32) + "']}")},
 		{name: "a bypass that is none", document: with("cluster: {bypass: 'true'}")},
 		{name: "unmanaged that is none", document: with("cluster: {unmanaged: Delete}")},

@@ -126,8 +126,8 @@ func fields() []fieldCase {
 			specOf("commonMetadata: {annotations: {kustomize.toolkit.fluxcd.io/ssa: Override}}"),
 		}},
 		{"safeguards", specOf("safeguards: {onRemoval: Publish, onMajorUpgrade: Hold, approve: ['sha256:" + strings.Repeat("0f", 32) + "', 'sha1:" + strings.Repeat("a", 40) + "']}"), []string{
-			specOf("safeguards: {onEmpty: Never}"), specOf("safeguards: {onRemoval: hold}"), specOf("safeguards: {approve: [latest]}"),
-			specOf("safeguards: {approve: ['v1@sha256:" + strings.Repeat("0f", 32) + "']}"), specOf("safeguards: {approve: ['sha256:0']}"),
+			specOf("safeguards: {onRemoval: Never}"), specOf("safeguards: {onRemoval: hold}"), specOf("safeguards: {approve: ['#2']}"),
+			specOf("safeguards: {approve: [\"argocd\\nloki\"]}"), specOf("safeguards: {approve: ['" + strings.Repeat("a", 1025) + "']}"),
 			specOf("safeguards: {approve: ['sha1:" + strings.Repeat("a", 40) + "', 'sha1:" + strings.Repeat("a", 40) + "']}"),
 		}},
 		{"cluster", specOf("cluster: {bypass: Ignore, unmanaged: Label}", "serviceAccountName: tenant.a-1"), []string{

@@ -140,7 +140,6 @@ spec:
   interval: 10m0s
   provenance: Artifact
   safeguards:
-    onEmpty: Hold
     onIdentityChange: Hold
     onInstanceUpgrade: HoldMajor
     onMajorUpgrade: Publish

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fluxcd/pkg/apis/kustomize"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -14,16 +15,17 @@ import (
 )
 
 // Applied returns the condition Applied; nil without a revision, or if Kustomizations cannot be read. files has the
-// known files of the applications. The condition names what the consumers change, whatever its status.
-func (c Consumers) Applied(revision string, files Files) *metav1.Condition {
-	applied := c.applied(revision, files)
+// known files of the applications, and patches are those of the spec. The condition names what the consumers change, whatever its
+// status.
+func (c Consumers) Applied(revision string, files Files, patches []kustomize.Patch) *metav1.Condition {
+	applied := c.applied(revision, files, patches)
 	if named := c.interfering(); applied != nil && named != "" {
 		applied.Message += "; " + named
 	}
 	return applied
 }
 
-func (c Consumers) applied(revision string, files Files) *metav1.Condition {
+func (c Consumers) applied(revision string, files Files, patches []kustomize.Patch) *metav1.Condition {
 	if !c.Known || revision == "" {
 		return nil
 	}
@@ -36,7 +38,7 @@ func (c Consumers) applied(revision string, files Files) *metav1.Condition {
 		return &metav1.Condition{Status: metav1.ConditionTrue, Reason: v1alpha1.SucceededReason,
 			Message: fmt.Sprintf("applied by %d of %d Kustomizations, revision %s", len(c.Items), len(c.Items), bounds.ShortChecksum(revision))}
 	}
-	message := fmt.Sprintf("Kustomization %s/%s: %s%s", worst.Namespace, worst.Name, describeRefusal(worst.refused, files), worst.Message)
+	message := fmt.Sprintf("Kustomization %s/%s: %s%s", worst.Namespace, worst.Name, describeRefusal(worst.refused, files, patches), worst.Message)
 	if waiting > 1 {
 		message += fmt.Sprintf("; and %d more", waiting-1)
 	}

@@ -161,10 +161,10 @@ func TestApplied(t *testing.T) {
 		{"of equal reasons the first one is reported", consumersWith("done", "ApplyFailed", "ApplyFailed"), "False ApplyFailed: Kustomization apps/ks-1: message of ApplyFailed; and 1 more"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := appliedCondition(test.consumers.Applied(published2, nil)); got != test.want {
+			if got := appliedCondition(test.consumers.Applied(published2, nil, nil)); got != test.want {
 				t.Errorf("Applied() = %q, want %q", got, test.want)
 			}
-			if got := test.consumers.Applied("", nil); got != nil {
+			if got := test.consumers.Applied("", nil, nil); got != nil {
 				t.Errorf("Applied is %v though nothing is published", got)
 			}
 		})
@@ -203,7 +203,7 @@ func TestTheConsumersInTheStatusAreBounded(t *testing.T) {
 	if got := c.Statuses(); len(got) != maxConsumers || got[0].Name != "ks-0" {
 		t.Errorf("%d consumers are listed", len(got))
 	}
-	if got := c.Applied(published2, nil).Message; !strings.HasSuffix(got, fmt.Sprintf("; and %d more", 3*maxConsumers-1)) {
+	if got := c.Applied(published2, nil, nil).Message; !strings.HasSuffix(got, fmt.Sprintf("; and %d more", 3*maxConsumers-1)) {
 		t.Errorf("the message is %q", got)
 	}
 }

@@ -84,7 +84,7 @@ func TestWhatAConsumerChangesIsNamedInApplied(t *testing.T) {
 			if !slices.Equal(c.interferences, test.want) {
 				t.Errorf("named are %q, want %q", c.interferences, test.want)
 			}
-			got := appliedCondition(Consumers{Known: true, Items: []Consumer{c}}.Applied(published2, nil))
+			got := appliedCondition(Consumers{Known: true, Items: []Consumer{c}}.Applied(published2, nil, nil))
 			want := "True Succeeded: applied by 1 of 1 Kustomizations, revision sha256:222222222222"
 			for i, interference := range test.want[:min(len(test.want), maxInterferences)] {
 				want += "; Kustomization flux-system/apps: " + interference
@@ -107,7 +107,7 @@ func TestWhatConsumersChangeIsBounded(t *testing.T) {
 		ks.Spec = patched("metadata: {annotations: {kustomize.toolkit.fluxcd.io/" + strings.Repeat("x", 500) + ": a}}")
 		consumers.Items = append(consumers.Items, consumerOf(ks, published2))
 	}
-	applied := consumers.Applied(published2, nil)
+	applied := consumers.Applied(published2, nil, nil)
 	if applied.Status != metav1.ConditionFalse || len(applied.Message) > 2<<10 || !strings.HasSuffix(applied.Message, "; and 97 more") {
 		t.Errorf("%s with %d bytes: %s", applied.Status, len(applied.Message), applied.Message)
 	}

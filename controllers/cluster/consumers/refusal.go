@@ -9,9 +9,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fluxcd/pkg/apis/kustomize"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/patching"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -54,14 +57,19 @@ func refusedIn(message, prefix, suffix string) refusal {
 	return refusal{kind: match[1], namespace: match[2], name: strings.TrimSuffix(strings.TrimPrefix(match[3], prefix), suffix)}
 }
 
-// describeRefusal returns the beginning of a message about the refused object; empty if it is not known.
-func describeRefusal(of refusal, files Files) string {
+// describeRefusal returns the beginning of a message about the refused object, with the patches that may have changed it; empty if
+// it is not known.
+func describeRefusal(of refusal, files Files, patches []kustomize.Patch) string {
 	if of.name == "" {
 		return ""
 	}
+	patched := ""
+	if touching := patching.Touching(patches, of.kind, of.name); len(touching) > 0 {
+		patched = ", which " + excerpt.List(touching, maxNamedPatches, func(i int) string { return fmt.Sprintf("spec.patches[%d]", i) }) + " may change"
+	}
 	if !safeguard.KeyOf("", of.kind, "", of.name).IsDefinition() {
 		object := path.Join(of.namespace, of.name)
-		return fmt.Sprintf("nothing is applied, because the API server refuses the %s %s of an instance: ", of.kind, object)
+		return fmt.Sprintf("nothing is applied, because the API server refuses the %s %s of an instance%s: ", of.kind, object, patched)
 	}
 	var file string
 	if known, ok := files[of.name]; ok {
@@ -69,5 +77,8 @@ func describeRefusal(of refusal, files Files) string {
 	} else {
 		file = fmt.Sprintf("%s/%s.yaml of the artifact", render.ApplicationsDir, of.name)
 	}
-	return fmt.Sprintf("no application is applied, because the API server refuses %s (%s): ", of.name, file)
+	return fmt.Sprintf("no application is applied, because the API server refuses %s (%s)%s: ", of.name, file, patched)
 }
+
+// maxNamedPatches bounds the patches that a message lists.
+const maxNamedPatches = 5

@@ -5,6 +5,7 @@ package consumers
 import (
 	"testing"
 
+	"github.com/fluxcd/pkg/apis/kustomize"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -58,18 +59,24 @@ func TestAppliedNamesTheRefusedApplication(t *testing.T) {
 	for _, test := range []struct {
 		name, message string
 		files         Files
+		patches       []kustomize.Patch
 		want          string
 	}{
-		{"its file in the catalog is known", undeclared, files, refuses + "argocd (applications/argo-cd/application.yaml of source kkp): " +
+		{"its file in the catalog is known", undeclared, files, nil, refuses + "argocd (applications/argo-cd/application.yaml of source kkp): " +
 			undeclared[:len(undeclared)-1]},
-		{"its file in the catalog is not known", undeclared, nil, refuses + "argocd (applicationdefinitions/argocd.yaml of the artifact): " +
+		{"its file in the catalog is not known", undeclared, nil, nil, refuses + "argocd (applicationdefinitions/argocd.yaml of the artifact): " +
 			undeclared[:len(undeclared)-1]},
-		{"an object of an instance", "HelmRelease/flux-system/argocd dry-run failed (Invalid): no", files,
+		{"an object of an instance", "HelmRelease/flux-system/argocd dry-run failed (Invalid): no", files, nil,
 			begin + "nothing is applied, because the API server refuses the HelmRelease flux-system/argocd of an instance: HelmRelease/flux-system/argocd dry-run failed (Invalid): no"},
-		{"nobody is", "404", files, begin + "404"},
+		{"patches may have changed it", undeclared, files, []kustomize.Patch{
+			{Patch: "{apiVersion: apps.kubermatic.k8c.io/v1, kind: ApplicationDefinition, metadata: {name: argocd}, spec: {versions: []}}"},
+			{Patch: "[]", Target: &kustomize.Selector{Kind: "ApplicationDefinition", Name: "nginx"}},
+			{Patch: "[]", Target: &kustomize.Selector{Name: "argo.*"}},
+		}, refuses + "argocd (applications/argo-cd/application.yaml of source kkp), which spec.patches[0], spec.patches[2] may change: " + undeclared[:len(undeclared)-1]},
+		{"nobody is", "404", files, nil, begin + "404"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := appliedCondition(failed(test.message).Applied(published2, test.files)); got != test.want {
+			if got := appliedCondition(failed(test.message).Applied(published2, test.files, test.patches)); got != test.want {
 				t.Errorf("Applied() = %q\nwant %q", got, test.want)
 			}
 		})

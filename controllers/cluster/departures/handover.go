@@ -28,8 +28,8 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// HandOver makes sure that Flux deletes no object that moves to another selection, before a selection publishes
-// next. It decides on each object that leaves:
+// HandOver makes sure that Flux deletes no object that has to stay, before a selection publishes next. With deletionPolicy Orphan
+// these are all that leave, see keep. With Delete, they are those that move to another selection. It decides on each that leaves:
 //
 //	a receiver                                  the object
 //	selects it, and is able to apply it         leaves the artifact, marked; without the right to mark it stays
@@ -51,6 +51,12 @@ import (
 func (ds *Departures) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State, next []safeguard.Definition) error {
 	leaving := ds.leaving(ctx, cs, state, next)
 	state.Staying = nil
+	if cs.Spec.GetDeletionPolicy() == v1alpha1.DeletionPolicyOrphan {
+		if err := ds.keep(ctx, cs, leaving); err != nil {
+			return err
+		}
+		leaving = nil // nothing deletes them
+	}
 	if len(leaving) == 0 {
 		ds.Claims.Ledger.Stay(cs.UID)
 		return nil
@@ -218,6 +224,7 @@ func keysOf(objects map[safeguard.Key]*guard.Live) inventory.Keys {
 func (ds *Departures) Kept(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State) *metav1.Condition {
 	const listed = 10
 	served, placed := ds.Claims.Served(ctx, cs), leaving.Placeholders(cs)
+	orphans := cs.Spec.GetDeletionPolicy() == v1alpha1.DeletionPolicyOrphan // which stay without being reported
 	var parts []string
 	for _, entry := range leaving.InArtifact(cs) {
 		parts = append(parts, leaving.Describe(entry, ds.Now()))
@@ -225,7 +232,7 @@ func (ds *Departures) Kept(ctx context.Context, cs *v1alpha1.CatalogSelection, s
 	var marked []string
 	for _, object := range state.Live {
 		mine := guard.AppliedBy(cs, object) || state.Consumers.Include(guard.OwnerOf(object))
-		if key := guard.LiveKey(object); guard.Owns(object, guard.PruneAnnotation) && mine && served != nil && !served[key] && !placed[key] {
+		if key := guard.LiveKey(object); !orphans && guard.Owns(object, guard.PruneAnnotation) && mine && served != nil && !served[key] && !placed[key] {
 			marked = append(marked, key.FullName())
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/controllers/cluster/access"
 	"github.com/winnow-dev/winnow/controllers/cluster/claims"
 	"github.com/winnow-dev/winnow/render/guard"
@@ -42,55 +43,91 @@ type Set struct {
 	Unmanaged bool
 }
 
-// marksOf returns the marks that the field manager has set.
+// marksOf returns the marks that the field manager has set and that are there: it goes on to own one that admission has removed
+// from the same request.
 func marksOf(object *guard.Live) Set {
+	there := has(object)
 	return Set{
-		Bypass: guard.Owns(object, guard.ReconcileAnnotation), Kept: guard.Owns(object, guard.PruneAnnotation), Unmanaged: guard.Owns(object, v1alpha1.UnmanagedLabel),
+		Bypass:    there.Bypass && guard.Owns(object, guard.ReconcileAnnotation),
+		Kept:      there.Kept && guard.Owns(object, guard.PruneAnnotation),
+		Unmanaged: there.Unmanaged && guard.Owns(object, v1alpha1.UnmanagedLabel),
 	}
+}
+
+// has returns the marks that an object has, whoever has set them.
+func has(object metav1.Object) Set {
+	_, labelled := object.GetLabels()[v1alpha1.UnmanagedLabel]
+	return Set{Bypass: guard.Untouched(object), Kept: guard.Kept(object), Unmanaged: labelled}
 }
 
 // markTries bounds the attempts to set a mark after conflicting writes.
 const markTries = 3
 
+// Refused is the error of a mark that Winnow may not set, or that does not stay. Its message says what to do.
+type Refused struct{ message string }
+
+func (e *Refused) Error() string { return e.message }
+
+// ErrChanged is the error of a mark of an object that another client has changed, or created again, at the same time. The watch
+// enqueues the selection again.
+var ErrChanged = errors.New("the object has changed")
+
+// Keep sets the mark that keeps Flux from deleting an object. A definition that is gone needs no mark. The error is a *Refused,
+// ErrChanged or temporary.
+func (m *Marks) Keep(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live) error {
+	err := m.set(ctx, cs, object, func(s *Set) { s.Kept = true })
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
 // Mark changes the marks of a definition and reports whether they are as change makes them. It writes only
-// differences.
+// differences. A definition that is gone has none.
+func (m *Marks) Mark(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live, change func(*Set)) (bool, error) {
+	err := m.set(ctx, cs, object, change)
+	if _, refused := errors.AsType[*Refused](err); refused || errors.Is(err, ErrChanged) || apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// set changes the marks of a definition. The error is a *Refused, ErrChanged, that nothing was found, or temporary.
 //
 // Every apply sets all marks of the field manager, so it starts from the object in the API server, not in a
 // cache, and the resource version of that object keeps it from removing a mark that another process sets
 // meanwhile.
-func (m *Marks) Mark(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live, change func(*Set)) (bool, error) {
+func (m *Marks) set(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live, change func(*Set)) error {
 	now := marksOf(object)
 	if change(&now); now == marksOf(object) {
-		return true, nil
+		return nil
 	}
 	if !guard.LiveKey(object).IsDefinition() {
-		return false, nil // no right to change what installs software
+		return &Refused{"Winnow only reads this kind"} // the right to change it is one to install anything
 	}
 	for range markTries {
 		live := &guard.Live{TypeMeta: object.TypeMeta}
-		err := m.APIReader.Get(ctx, client.ObjectKeyFromObject(object), live)
-		if client.IgnoreNotFound(err) != nil {
+		if err := m.APIReader.Get(ctx, client.ObjectKeyFromObject(object), live); err != nil {
 			return m.written(ctx, cs, object, err)
 		}
-		if err != nil || live.UID != object.UID {
-			return false, nil // a definition that is gone needs no mark
+		if live.UID != object.UID {
+			return ErrChanged
 		}
 		now := marksOf(live)
 		if change(&now); now == marksOf(live) {
-			return true, nil
+			return nil
 		}
-		if done, err := m.apply(ctx, cs, live, now); done || !apierrors.IsConflict(err) {
-			return done, err
+		if err := m.apply(ctx, cs, live, now); !errors.Is(err, ErrChanged) {
+			return err
 		}
 	}
-	return false, nil // the watch enqueues the selection again
+	return ErrChanged
 }
 
 // apply sets exactly these marks, and so removes the other ones of the field manager. The UID and the resource
 // version keep it from creating a definition that was deleted meanwhile, and from changing another version of
-// it. It takes no field from another manager, and reports whether the marks are set; the error is a conflict if
-// the definition was changed meanwhile.
-func (m *Marks) apply(ctx context.Context, cs *v1alpha1.CatalogSelection, live *guard.Live, set Set) (bool, error) {
+// it. It takes no field from another manager. The answer has the definition as it is stored, after admission.
+func (m *Marks) apply(ctx context.Context, cs *v1alpha1.CatalogSelection, live *guard.Live, set Set) error {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(live.GroupVersionKind())
 	u.SetName(live.Name)
@@ -112,11 +149,13 @@ func (m *Marks) apply(ctx context.Context, cs *v1alpha1.CatalogSelection, live *
 	}
 	account, err := m.Accounts.Of(cs)
 	if err != nil {
-		return false, err
+		return err
 	}
 	err = account.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner(guard.MarksOwner))
-	if apierrors.IsConflict(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict) {
-		return false, err
+	if there := has(u); err == nil && (set.Kept && !there.Kept || set.Bypass && !there.Bypass || set.Unmanaged && !there.Unmanaged) {
+		refused := &Refused{"Winnow has set it, and it did not stay: let the mutating admission policy or webhook that removes it spare this object"}
+		m.ReportForbidden(ctx, cs, refused, "the definition "+live.Name+" is not marked")
+		return refused
 	}
 	return m.written(ctx, cs, live, err)
 }
@@ -132,28 +171,36 @@ func (m *Marks) patch(ctx context.Context, cs *v1alpha1.CatalogSelection, object
 	}
 	target := &guard.Live{TypeMeta: object.TypeMeta}
 	target.Name, target.Namespace = object.Name, object.Namespace
-	err = account.Patch(ctx, target, client.RawPatch(types.MergePatchType, body), client.FieldOwner(guard.MarksOwner))
-	_, err = m.written(ctx, cs, object, err)
-	return err
+	err = m.written(ctx, cs, object, account.Patch(ctx, target, client.RawPatch(types.MergePatchType, body), client.FieldOwner(guard.MarksOwner)))
+	if _, refused := errors.AsType[*Refused](err); refused || errors.Is(err, ErrChanged) {
+		return nil
+	}
+	return client.IgnoreNotFound(err)
 }
 
-// written handles the error of a write, and reports whether the write succeeded. A deleted definition needs no
-// mark; a change of the definition enqueues the selection again, by the watch. A field of another manager stays
-// unchanged.
-func (m *Marks) written(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live, err error) (bool, error) {
+// written returns what the error of a request means: a *Refused if Winnow may not set the mark, by its rights or by admission, or if
+// the field is that of another manager; ErrChanged after a conflict; that nothing was found; or a temporary one.
+func (m *Marks) written(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live, err error) error {
+	theirs := apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict)
 	switch {
-	case err == nil:
-		return true, nil
-	case apierrors.IsForbidden(err):
-		m.ReportForbidden(ctx, cs, err, "definitions are not marked")
-	case apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict):
-		m.ReportForbidden(ctx, cs, err, "the definition "+object.Name+" is not marked")
-	case apierrors.IsConflict(err), apierrors.IsNotFound(err), uidChanged(err):
-	default:
-		return false, fmt.Errorf("marking %s %s: %w", object.Kind, object.Name, err)
+	case err == nil, apierrors.IsNotFound(err):
+		return err
+	case !theirs && apierrors.IsConflict(err), uidChanged(err):
+		return ErrChanged
+	case theirs, apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+		consequence := "definitions are not marked"
+		if !apierrors.IsForbidden(err) {
+			consequence = "the definition " + object.Name + " is not marked"
+		}
+		m.ReportForbidden(ctx, cs, err, consequence)
+		return &Refused{fmt.Sprintf("it may not be marked: the API server refuses the annotation: %s; let Winnow set it (config/marks has the rights), or set it by hand",
+			bounds.Truncate(err.Error(), maxQuoted))}
 	}
-	return false, nil
+	return fmt.Errorf("marking %s %s: %w", object.Kind, object.Name, err)
 }
+
+// maxQuoted bounds the part of an API error in a message, in bytes.
+const maxQuoted = 512
 
 // uidChanged reports whether a write was refused because the definition has a new UID.
 func uidChanged(err error) bool {

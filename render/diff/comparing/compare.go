@@ -40,22 +40,17 @@ func Compare(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*
 	case from.Result.Revision == to.Result.Revision:
 		out.Change = diff.Unchanged
 	}
-	out.Notes = append(out.Notes, unmatched(to)...)
+	out.Notes = append(out.Notes, unmatched(from, to)...)
 	out.SpecChanged = from != nil &&
 		!equality.Semantic.DeepEqual(guard.RenderedSpec(from.Selection), guard.RenderedSpec(to.Selection))
-	verdict := guard.Decide(ctx, from.Published(), guard.Next{
-		Selection: to.Selection, Sources: to.Sources, Result: to.Result, Adopted: adopted,
-	})
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
+	verdict := decide(from, to, adopted)
 	if out.Change != diff.Unchanged || to.Empty != nil {
 		out.Held = held(from, to, verdict)
 		if out.Held != nil && !out.Held.Approved {
-			out.Held.SecondSources = secondSources(ctx, from, to, verdict.Held)
+			out.Held.SecondSources = secondSources(ctx, from, to, slices.Concat(verdict.Held, verdict.BaseApproved))
 		}
 	}
-	d := &differ{from: from, to: to, byCatalog: causes(verdict.ByCatalog), elsewhere: elsewhere(verdict.Changes), stranded: stranded(verdict.Changes), budget: maxDiffs}
+	d := &differ{from: from, to: to, edited: out.SpecChanged, elsewhere: elsewhere(verdict.Changes), stranded: stranded(verdict.Changes), budget: maxDiffs}
 	if err := d.applications(ctx, out); err != nil {
 		return nil, fmt.Errorf("comparing the artifacts of %s: %w", some.Selection.Name, err)
 	}
@@ -70,9 +65,12 @@ func Compare(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*
 }
 
 // unmatched returns notes on the names in the newer selection that no catalog has, including those that the
-// older selection had already. Instances have a place of their own.
-func unmatched(to *Side) []string {
-	return mention.Sentences(slices.DeleteFunc(slices.Clone(to.Result.Unmatched), func(u mention.Unmatched) bool { return u.Reason != "" }))
+// older selection had already, and on the lines that it adds and that name nothing. Instances have a place of their own.
+func unmatched(from, to *Side) []string {
+	names := slices.DeleteFunc(slices.Clone(to.Result.Unmatched), func(u mention.Unmatched) bool { return u.Reason != "" })
+	lines := guard.UnmatchedLines(to.Selection.Spec.Safeguards.Approve, slices.Concat(from.Published(), to.Result.Compared()),
+		to.Result.Selection, to.Sources, func(line string) bool { return slices.Contains(to.Reviewed, line) })
+	return mention.Sentences(slices.Concat(names, lines))
 }
 
 // loosened returns the protections that the edit between both sides removes; none without a former one.

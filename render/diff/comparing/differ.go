@@ -17,8 +17,9 @@ import (
 
 // differ compares the applications of two sides.
 type differ struct {
-	from, to  *Side
-	byCatalog map[loss]bool
+	from, to *Side
+	// edited is true if the spec differs in what the artifact depends on.
+	edited bool
 	// stranded maps the packages of operators to the versions that each channel strands.
 	stranded map[safeguard.Key]map[string][]string
 	// elsewhere has the versions that stay and come from another source; the version is empty for a
@@ -39,22 +40,6 @@ type loss struct {
 	version string
 }
 
-// causes returns the losses that the catalog causes.
-func causes(changes []safeguard.Change) map[loss]bool {
-	losses := map[loss]bool{}
-	for _, c := range changes {
-		switch c.Reason {
-		case v1alpha1.RemovalReason:
-			losses[loss{key: c.Key}] = true
-		case v1alpha1.VersionRemovalReason:
-			for _, version := range c.Versions {
-				losses[loss{c.Key, version}] = true
-			}
-		}
-	}
-	return losses
-}
-
 // elsewhere returns the versions whose source the safeguards find changed.
 func elsewhere(changes []safeguard.Change) map[loss]bool {
 	found := map[loss]bool{}
@@ -72,15 +57,23 @@ func elsewhere(changes []safeguard.Change) map[loss]bool {
 	return found
 }
 
-// cause returns the cause of the loss of a definition or, where it stays, of one of its versions.
+// cause returns the cause of the loss of a definition or, where it stays, of one of its versions: an edit, if there is one and the
+// newer catalogs still have what is lost, or have not changed.
 func (d *differ) cause(key safeguard.Key, version string) diff.Cause {
 	switch {
-	case !d.byCatalog[loss{key: key}] && !d.byCatalog[loss{key, version}]:
-		return diff.CauseSpec
 	case guard.UnmetBy(key, version, d.to.Result.Selection):
 		return diff.CausePlatform
+	case d.edited && (guard.IsInCatalog(key, version, d.to.Result.Selection) || d.sameCatalogs()):
+		return diff.CauseSpec
 	}
 	return diff.CauseCatalog
+}
+
+// sameCatalogs reports whether no source of the newer state has content that the older one lacks.
+func (d *differ) sameCatalogs() bool {
+	return !slices.ContainsFunc(d.to.Sources, func(now guard.Source) bool {
+		return !slices.ContainsFunc(d.from.Sources, func(was guard.Source) bool { return was.Checksum == now.Checksum && now.Checksum != "" })
+	})
 }
 
 // stranded returns the versions that the channels of packages strand.

@@ -3,36 +3,53 @@
 package comparing
 
 import (
-	"context"
 	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/approval"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// held returns the changes that the safeguards hold, with what releases them; nil for none.
+// decide compares two states as the controller does, with the lines that the newer one adds. Either may be nil, and live are
+// the losses of live objects.
+func decide(from, to *Side, live []safeguard.Change) guard.Verdict {
+	named := guard.NamedBy(to.Selection, to.Result.Instances)
+	for _, entry := range to.Selection.Spec.Safeguards.Approve {
+		line, err := approval.Parse(entry)
+		switch {
+		case err != nil:
+		case slices.Contains(to.Reviewed, entry):
+			named.Base = append(named.Base, line)
+		default:
+			named.Lines = append(named.Lines, line)
+		}
+	}
+	next := guard.Next{Definitions: to.Result.Compared(), Unresolved: to.Result.Unresolved, Live: live}
+	return guard.Decide(from.Published(), next, named)
+}
+
+// held returns what a verdict holds, with the lines that name it; nil for nothing.
 func held(from, to *Side, verdict guard.Verdict) *diff.Held {
-	h := &diff.Held{Approve: []string{}, BaseApprovals: []string{}}
-	if to.Empty != nil {
-		// No approval releases an empty result.
+	h := &diff.Held{Approve: []string{}, BaseApprovals: []string{}, Approved: verdict.Approved()}
+	if to.Empty != nil && len(from.Published()) == 0 {
+		// Nothing is lost, and an empty first publication is an error.
 		h.Reasons = []v1alpha1.HeldReason{{Reason: v1alpha1.EmptyResultReason, Message: to.Empty.Error()}}
 		return h
 	}
-	if len(verdict.Held) == 0 {
+	fresh := guard.Fresh(approval.ParseAll(slices.Concat(to.Selection.Spec.Safeguards.Approve, to.Reviewed)))
+	left := slices.Concat(verdict.Held, verdict.BaseApproved)
+	switch {
+	case h.Approved:
+		h.Reasons = guard.Reasons(verdict.Named, to.Result.Selection, guard.Fresh(nil))
+	case len(left) == 0:
 		return nil
+	default:
+		h.Reasons, h.Approve = guard.Reasons(left, to.Result.Selection, fresh), guard.LinesOf(left, fresh)
 	}
-	entries := to.Selection.Spec.Safeguards.Approve
-	approval := guard.ToApprove(from.statuses(), to.Sources, to.Result.Revision)
-	h.Reasons, h.Render = approval.Reasons(verdict.Held, to.Result.Selection, to.Reviewed), approval.Render
-	if h.Approved = approval.Releases(verdict.Held, guard.Unused(entries, to.Reviewed)); h.Approved {
-		return h
-	}
-	h.Approve = []string{approval.Entry(to.Reviewed, verdict.Held...)}
-	for _, entry := range entries {
-		sum := guard.Approved(entry)
-		if slices.Contains(to.Reviewed, entry) && (sum == approval.Render || sum == approval.Needed(verdict.Held...)) {
+	for _, entry := range to.Reviewed {
+		if line, err := approval.Parse(entry); err == nil && guard.NamesAny(line, verdict.BaseApproved) {
 			h.BaseApprovals = append(h.BaseApprovals, entry)
 		}
 	}
@@ -41,12 +58,8 @@ func held(from, to *Side, verdict guard.Verdict) *diff.Held {
 
 // HoldAdopted holds also what definitions lose that to gets from another selection. A comparison with live definitions has
 // it already.
-func HoldAdopted(ctx context.Context, s *diff.Selection, from, to *Side, adopted []safeguard.Change) error {
-	if s.Live {
-		return nil
+func HoldAdopted(s *diff.Selection, from, to *Side, adopted []safeguard.Change) {
+	if !s.Live {
+		s.Held = held(from, to, decide(from, to, adopted))
 	}
-	s.Held = held(from, to, guard.Decide(ctx, from.Published(), guard.Next{
-		Selection: to.Selection, Sources: to.Sources, Result: to.Result, Adopted: adopted,
-	}))
-	return ctx.Err()
 }

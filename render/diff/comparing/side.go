@@ -24,8 +24,7 @@ type Side struct {
 	Result    *render.Result
 	// Empty is the reason why the controller would not publish the result; nil when it does.
 	Empty error
-	// Reviewed are the entries of spec.safeguards.approve that the older state has as well: they do not
-	// approve changes of the newer one.
+	// Reviewed are the entries of spec.safeguards.approve that the older state has: they name no losses of the newer one.
 	Reviewed []string
 }
 
@@ -45,15 +44,12 @@ func Render(ctx context.Context, cs *v1alpha1.CatalogSelection, sources []guard.
 	return side, err
 }
 
-// Published returns the state as a publication of the controller.
-func (s *Side) Published() guard.Published {
+// Published returns the definitions of the state as a publication of the controller; none for nil.
+func (s *Side) Published() []safeguard.Definition {
 	if s == nil || s.Empty != nil {
-		return guard.Published{}
+		return nil
 	}
-	spec := guard.RenderedSpec(s.Selection)
-	return guard.Published{
-		Spec: &spec, Definitions: s.Result.Compared(), Sources: guard.Record(s.Sources, s.Result.Compared()), Filters: guard.Filters(s.Sources),
-	}
+	return s.Result.Compared()
 }
 
 // result returns the render; an empty one of no state.
@@ -81,20 +77,6 @@ func (s *Side) state() *diff.State {
 		})
 	}
 	return state
-}
-
-// statuses returns the sources as in status.sources after a publication.
-func (s *Side) statuses() []v1alpha1.SourceStatus {
-	if s == nil || s.Empty != nil {
-		return nil
-	}
-	var all []v1alpha1.SourceStatus
-	for _, source := range s.Sources {
-		all = append(all, v1alpha1.SourceStatus{
-			Kind: source.Kind, Namespace: source.Name.Namespace, Name: source.Name.Name, Revision: source.Checksum,
-		})
-	}
-	return all
 }
 
 // contents are the applications of an artifact that are no objects of Kubernetes.

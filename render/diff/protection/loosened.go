@@ -33,12 +33,10 @@ func protections() []protection {
 	const hold, publish = v1alpha1.SafeguardHold, v1alpha1.SafeguardPublish
 	type spec = v1alpha1.CatalogSelectionSpec
 	return []protection{
-		{"safeguards.onEmpty", hold, func(s *spec) string { return s.Safeguards.OnEmpty }, hold,
-			"a selection that is left without applications is published"},
 		{"safeguards.onRemoval", hold, func(s *spec) string { return s.Safeguards.OnRemoval }, hold,
-			"applications that a catalog takes away are removed without approval"},
+			"applications are removed without approval"},
 		{"safeguards.onVersionRemoval", hold, func(s *spec) string { return s.Safeguards.OnVersionRemoval }, hold,
-			"versions that a catalog takes away, or that only live definitions have, are removed without approval"},
+			"versions of applications are removed without approval"},
 		{"safeguards.onIdentityChange", hold, func(s *spec) string { return s.Safeguards.OnIdentityChange }, hold,
 			"a catalog may have other live releases meant, so that these are installed anew"},
 		{"safeguards.onSourceChange", hold, func(s *spec) string { return s.Safeguards.OnSourceChange }, publish,

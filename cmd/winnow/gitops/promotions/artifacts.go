@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
@@ -39,7 +38,7 @@ type artifacts struct {
 	pulled map[string]pulled
 	// hanging are the registries that did not answer in time, and are not asked again.
 	hanging  map[string]error
-	compared map[[2]string]*diff.Selection
+	compared map[[4]string]*diff.Selection
 }
 
 type pulled struct {
@@ -48,7 +47,7 @@ type pulled struct {
 }
 
 func newArtifacts(open Open) *artifacts {
-	return &artifacts{open: open, pulled: map[string]pulled{}, hanging: map[string]error{}, compared: map[[2]string]*diff.Selection{}}
+	return &artifacts{open: open, pulled: map[string]pulled{}, hanging: map[string]error{}, compared: map[[4]string]*diff.Selection{}}
 }
 
 // pull returns the artifact of a reference with a digest.
@@ -74,13 +73,13 @@ func (a *artifacts) pull(ctx context.Context, r revision.Reference) (Artifact, e
 	return found.artifact, found.err
 }
 
-// compare compares two artifacts. The caller may change the result.
-func (a *artifacts) compare(ctx context.Context, before, after revision.Reference, from, to Artifact) (*diff.Selection, error) {
-	key := [2]string{before.Catalog, after.Catalog}
+// compare compares the artifacts of a stage. The caller may change the result.
+func (a *artifacts) compare(ctx context.Context, s stage, from, to Artifact) (*diff.Selection, error) {
+	key := [4]string{s.before.Catalog, s.after.Catalog, strings.Join(s.lines, "\n"), strings.Join(s.former, "\n")}
 	found := a.compared[key]
 	if found == nil {
 		var err error
-		if found, err = comparing.Artifacts(ctx, &v1alpha1.CatalogSelection{}, from.Result, to.Result); err != nil {
+		if found, err = comparing.Artifacts(ctx, from.Result, to.Result, s.lines, s.former); err != nil {
 			return nil, err
 		}
 		a.compared[key] = found

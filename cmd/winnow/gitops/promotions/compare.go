@@ -3,10 +3,8 @@
 package promotions
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -30,7 +28,7 @@ type Found struct {
 
 // Compare compares the stages of two commits. external are the Kustomizations of OCIRepositories that may differ: what is
 // not compared of them is unknown. paths are those that were evaluated: what others build of a file outside of them is not
-// known, so that it takes no approval.
+// known, so that it takes no lines.
 func Compare(ctx context.Context, base, head *revision.Revision, external []gitops.External, paths []string, open Open) (Found, error) {
 	var out Found
 	var all []stage
@@ -46,7 +44,6 @@ func Compare(ctx context.Context, base, head *revision.Revision, external []gito
 			continue
 		}
 		done = append(done, s.consumers...)
-		s.hold(base, head, compared.Held)
 		s.place(head, paths, compared)
 		out.Promotions = append(out.Promotions, compared)
 		out.Unknown = append(out.Unknown, s.besides()...)
@@ -97,7 +94,7 @@ func (s stage) compare(ctx context.Context, registry *artifacts) (*diff.Selectio
 		out.Unknown = unknown
 		return s.describe(out), nil
 	}
-	out, err := registry.compare(ctx, s.before, s.after, found[0], found[1])
+	out, err := registry.compare(ctx, s, found[0], found[1])
 	if err != nil {
 		return nil, err
 	}
@@ -143,49 +140,6 @@ func (s stage) describe(out *diff.Selection) *diff.Selection {
 	return out
 }
 
-// hold decides whether the annotation approves what is held: one that the change adds to a file, as it is. A value that
-// follows the digest, by an anchor, a variable or a replacement, approves whatever is promoted.
-func (s stage) hold(base, head *revision.Revision, held *diff.Held) {
-	if held == nil {
-		return
-	}
-	is := s.to.Annotations[v1alpha1.ApproveAnnotation]
-	before, after := s.written(base, is), s.written(head, is)
-	switch {
-	case is == "" || !diff.ApprovesDigest(is, s.after.Digest):
-	case slices.Contains(s.former, is) || after > 0 && after <= before:
-		held.BaseApprovals = []string{is}
-		s.former = append(s.former, is)
-	case after > 0:
-		held.Approved = true
-		return
-	default:
-		held.Advice = "the annotation follows the digest, or is composed: it approves nothing until a file has its value as it is"
-	}
-	held.Approve = []string{diff.DigestApproval(s.after.Digest, s.former)}
-}
-
-// annotation matches what is before the value of the annotation, in an object or in a patch.
-var annotation = regexp.MustCompile(`catalog\.winnow\.dev(?:/|~1)approve["']?(?:[\s,]+["']?value["']?)?\s*:\s*["']?`)
-
-// written counts how often the files of a stage have the annotation with a value. A file that has another name since counts,
-// because a reviewer does not see what it has.
-func (s stage) written(r *revision.Revision, value string) (count int) {
-	contents := slices.Clone(r.Removed)
-	for _, file := range s.to.Files() {
-		contents = append(contents, r.Content(file))
-	}
-	for _, content := range contents {
-		for _, found := range annotation.FindAllIndex(content, -1) {
-			rest, has := bytes.CutPrefix(content[found[1]:], []byte(value))
-			if has && (len(rest) == 0 || bytes.IndexByte([]byte(" \t\r\n\"',}]"), rest[0]) >= 0) {
-				count++
-			}
-		}
-	}
-	return count
-}
-
 // besides returns what is not compared although the artifacts are.
 func (s stage) besides() (unknown []string) {
 	add := func(format string, args ...any) {
@@ -204,7 +158,7 @@ func (s stage) besides() (unknown []string) {
 	return unknown
 }
 
-// place sets the file that takes the approval: the one with the digest.
+// place sets the file that takes the lines: the one with the digest.
 func (s stage) place(head *revision.Revision, paths []string, compared *diff.Selection) {
 	if compared.Held == nil || compared.Held.Approved {
 		return
@@ -217,9 +171,9 @@ func (s stage) place(head *revision.Revision, paths []string, compared *diff.Sel
 	}
 	switch {
 	case len(having) != 1:
-		compared.Held.Advice = "the digest of " + excerpt.Quoted(s.to.Name) + " is not in one file alone: add the annotation by hand, where the digest comes from"
+		compared.Held.Advice = "the digest of " + excerpt.Quoted(s.to.Name) + " is not in one file alone: add the lines to the annotation by hand, where the digest comes from"
 	case !slices.ContainsFunc(paths, func(at string) bool { return repository.Contains(at, having[0]) }):
-		compared.Held.Advice = having[0] + " is outside of the paths, and others may be built of it: pass them as well, or add the annotation by hand"
+		compared.Held.Advice = having[0] + " is outside of the paths, and others may be built of it: pass them as well, or add the lines to the annotation by hand"
 	default:
 		compared.Held.File = having[0]
 	}
@@ -227,6 +181,5 @@ func (s stage) place(head *revision.Revision, paths []string, compared *diff.Sel
 
 // hasStage reports whether a file has the digest of an OCIRepository.
 func hasStage(content []byte, name, digest string) bool {
-	found, err := stagefile.Find(content)
-	return err == nil && slices.ContainsFunc(found, func(s stagefile.Stage) bool { return s.Name == name && s.Digest == digest })
+	return slices.ContainsFunc(stagesIn(content), func(s stagefile.Stage) bool { return s.Name == name && s.Digest == digest })
 }

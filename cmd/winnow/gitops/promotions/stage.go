@@ -24,8 +24,9 @@ type stage struct {
 	from, to *revision.Source
 	before   revision.Reference
 	after    revision.Reference
-	// former are the annotations that the OCIRepository of this name had before, itself or in the files that it is built of now.
-	former []string
+	// lines name what the promotion loses. former are those that the OCIRepository of this name had before, itself, in the files
+	// that it is built of now, or in files that are gone: these may have another name now.
+	lines, former []string
 }
 
 // key tells stages apart: several Kustomizations may apply one.
@@ -62,6 +63,13 @@ func stages(base, head *revision.Revision) (all []stage, unknown []string) {
 		s, err := unappliedStage(base, head, to, name)
 		add(s, err, to.Origin, name)
 	}
+	var gone []stagefile.Stage
+	for _, content := range base.Removed {
+		gone = append(gone, stagesIn(content)...)
+	}
+	for i := range all {
+		all[i].former = formerLines(base, all[i].to, gone)
+	}
 	return all, unknown
 }
 
@@ -74,7 +82,7 @@ func unappliedStage(base, head *revision.Revision, to revision.Source, name type
 	if err := cmp.Or(revision.SameDocument(before), revision.SameDocument(after)); err != nil {
 		return nil, err
 	}
-	s := newStage(base, &stage{from: &before[0], to: &to})
+	s := newStage(&stage{from: &before[0], to: &to})
 	if s != nil && s.before.Chart && s.after.Chart {
 		return nil, nil // of a HelmRelease, whose registry may need credentials
 	}
@@ -97,11 +105,11 @@ func stageOf(base, head *revision.Revision, consumer revision.Consumer) (*stage,
 			return nil, fmt.Errorf("before: %w", err)
 		}
 	}
-	return newStage(base, s), nil
+	return newStage(s), nil
 }
 
 // newStage adds what is known of a stage; nil if it does not differ.
-func newStage(base *revision.Revision, s *stage) *stage {
+func newStage(s *stage) *stage {
 	var err error
 	s.after, err = s.to.Reference()
 	if err == nil && s.from != nil {
@@ -110,18 +118,32 @@ func newStage(base *revision.Revision, s *stage) *stage {
 	if err != nil || s.before.Digest == "" && s.after.Digest == "" || s.before.Catalog == s.after.Catalog {
 		return nil // what is not known of its source is unknown already
 	}
-	for _, same := range base.Nearest(s.to.Origin, s.to.Kind, types.NamespacedName{Namespace: s.to.Namespace, Name: s.to.Name}) {
-		s.former = append(s.former, same.Annotations[v1alpha1.ApproveAnnotation])
+	s.lines = stagefile.Lines(s.to.Annotations[v1alpha1.ApproveAnnotation])
+	return s
+}
+
+// formerLines returns the lines that an OCIRepository had before, sorted. gone are the stages of files that are gone.
+func formerLines(base *revision.Revision, to *revision.Source, gone []stagefile.Stage) (lines []string) {
+	for _, same := range base.Nearest(to.Origin, to.Kind, types.NamespacedName{Namespace: to.Namespace, Name: to.Name}) {
+		lines = append(lines, stagefile.Lines(same.Annotations[v1alpha1.ApproveAnnotation])...)
 	}
-	for _, file := range s.to.Files() {
-		found, _ := stagefile.Find(base.Inputs[file]) // a file that is no YAML has none: former has what takes effect
-		for _, in := range found {
-			if in.Name == s.to.Name {
-				s.former = append(s.former, in.Approval)
-			}
+	written := slices.Clone(gone)
+	for _, file := range to.Files() {
+		written = append(written, stagesIn(base.Content(file))...)
+	}
+	for _, s := range written {
+		if s.Name == to.Name {
+			lines = append(lines, stagefile.Lines(s.Approval)...)
 		}
 	}
-	return s
+	slices.Sort(lines)
+	return slices.Compact(lines)
+}
+
+// stagesIn returns the stages of a file; none of one that is no YAML.
+func stagesIn(content []byte) []stagefile.Stage {
+	found, _ := stagefile.Find(content)
+	return found
 }
 
 // sourceOf returns the OCIRepository of a Kustomization, nil if it is not in the commit.

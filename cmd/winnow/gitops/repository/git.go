@@ -143,11 +143,21 @@ func (g Git) WorkingFile(ctx context.Context, name string) (string, error) {
 
 // IsEdited reports whether a file, relative to the working directory, differs from that of HEAD.
 func (g Git) IsEdited(ctx context.Context, name string) (bool, error) {
-	out, err := g.run(ctx, "status", "--porcelain", "--untracked-files=all", "--ignored", "--", name)
+	out, err := g.status(ctx, name)
 	if err != nil {
 		return false, fmt.Errorf("%s: comparing it with HEAD: %w", name, err)
 	}
 	return len(out) > 0, nil
+}
+
+// IsUntracked reports whether a file, relative to the working directory, is in a repository that does not track it.
+func (g Git) IsUntracked(ctx context.Context, name string) bool {
+	out, err := g.status(ctx, name)
+	return err == nil && (bytes.HasPrefix(out, []byte("??")) || bytes.HasPrefix(out, []byte("!!")))
+}
+
+func (g Git) status(ctx context.Context, name string) ([]byte, error) {
+	return g.run(ctx, "status", "--porcelain", "--untracked-files=all", "--ignored", "--", name)
 }
 
 // SameAsHead returns an error if a file, relative to the working directory, differs from that of HEAD.
@@ -157,23 +167,6 @@ func (g Git) SameAsHead(ctx context.Context, name string) error {
 		err = fmt.Errorf("%s: it is not as in HEAD: commit it, or drop its edits with git restore --staged --worktree %s", name, name)
 	}
 	return err
-}
-
-// CanAdd returns an error if Add would not add a file, relative to the working directory, which need not exist: a .gitignore
-// excludes it, for example.
-func (g Git) CanAdd(ctx context.Context, name string) error {
-	return g.add(ctx, name, "--dry-run", "--ignore-missing")
-}
-
-// Add adds a file, relative to the working directory, to the index, so that the next commit has it.
-func (g Git) Add(ctx context.Context, name string) error { return g.add(ctx, name) }
-
-func (g Git) add(ctx context.Context, name string, options ...string) error {
-	args := append(append([]string{"add"}, options...), "--", name)
-	if _, err := g.run(ctx, args...); err != nil {
-		return fmt.Errorf("%s: adding it to the next commit: %w", name, err)
-	}
-	return nil
 }
 
 // run runs git and returns its output.

@@ -116,9 +116,8 @@ func (c *comparison) compare(ctx context.Context, report *diff.Report) error {
 	}
 	report.Unknown = append(report.Unknown, c.unknown...)
 	findMoves(c.placements)
-	if err := holdAdopted(ctx, c.placements); err != nil {
-		return err
-	}
+	holdAdopted(c.placements)
+	nameReceivers(c.placements)
 	placeApprovals(&c.head, c.options.Paths, newer)
 	return nil
 }
@@ -177,11 +176,6 @@ func (c *comparison) compareRendered(ctx context.Context, p pair, before, after 
 		return nil, err
 	}
 	c.placements = append(c.placements, placementOf(p, compared, from, to))
-	if from != nil && to != nil && compared.SpecChanged {
-		if err := c.addTransient(ctx, p, sides{from, to}, before, after, compared); addError(out, "", err) {
-			return out, ctx.Err()
-		}
-	}
 	return compared, nil
 }
 
@@ -217,9 +211,6 @@ func (c *comparison) compareSides(ctx context.Context, p pair, from, to *compari
 			out.Notes = append(out.Notes, "its ExternalArtifact is deleted with it; its Kustomization keeps the applied objects")
 		}
 		return out, to, nil
-	}
-	if p.to.Namespace == "" {
-		out.AssumeNamespace()
 	}
 	if p.to.Spec.Suspend {
 		out.Notes = append(out.Notes, "it is suspended: nothing is published until it is resumed")

@@ -4,7 +4,6 @@ package selections
 
 import (
 	"cmp"
-	"context"
 	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -104,17 +103,29 @@ func nearestTo(giver placement, all []*placement) []*placement {
 }
 
 // holdAdopted holds what definitions lose by the selections that they enter.
-func holdAdopted(ctx context.Context, placements []placement) error {
+func holdAdopted(placements []placement) {
 	for _, p := range placements {
-		if len(p.adopted) == 0 {
-			continue
-		}
-		safeguard.Sort(p.adopted)
-		if err := comparing.HoldAdopted(ctx, p.out, p.sides.from, p.sides.to, p.adopted); err != nil {
-			return err
+		if len(p.adopted) > 0 {
+			safeguard.Sort(p.adopted)
+			comparing.HoldAdopted(p.out, p.sides.from, p.sides.to, p.adopted)
 		}
 	}
-	return nil
+}
+
+// nameReceivers adds the receivers of moves to what is held of the givers.
+func nameReceivers(placements []placement) {
+	for _, p := range placements {
+		if p.out.Held == nil {
+			continue
+		}
+		for _, m := range p.out.Moves {
+			for i, r := range p.out.Held.Reasons {
+				if r.Reason == v1alpha1.RemovalReason && r.Instance == "" && r.Application == m.Application {
+					p.out.Held.Reasons[i].Message += "; it moves to " + m.To
+				}
+			}
+		}
+	}
 }
 
 func compareMoves(a, b diff.Move) int {

@@ -18,6 +18,7 @@ import (
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/yamledit"
 )
 
 // releases are the rendered artifacts of the tests: v3 lacks loki, and v5 a version of argocd.
@@ -104,7 +105,10 @@ func consuming(name, more string) string {
 		"spec:\n  sourceRef: {kind: OCIRepository, name: applications}\n" + more + "---\n"
 }
 
-func approving(release string) string { return "catalog.winnow.dev/approve: " + digestOf(release) }
+// approving returns the annotation with lines.
+func approving(lines ...string) string {
+	return "catalog.winnow.dev/approve: " + yamledit.Scalar(lines, 6)
+}
 
 // promoted returns the promotions and the unknown parts of a report in words.
 func promoted(report *diff.Report) (all []string) {
@@ -146,17 +150,34 @@ func TestAPromotionIsComparedWithWhatTheStageRuns(t *testing.T) {
 		want          []string
 	}{
 		{"nothing is lost", spoke("v1", "") + apps, spoke("v2", "") + apps, []string{"spokes/a changed; argocd updated"}},
-		{"an application is lost", spoke("v2", "") + apps, spoke("v3", "") + apps, []string{"spokes/a held; loki removed; approve v3; in " + file}},
-		{"the change approves it", spoke("v2", "") + apps, spoke("v3", "", approving("v3")) + apps, []string{"spokes/a changed; loki removed; approved"}},
-		{"the change approves another digest", spoke("v2", "") + apps, spoke("v3", "", approving("v2")) + apps, []string{"spokes/a held; loki removed; approve v3; in " + file}},
-		{"the annotation was there before", spoke("v2", "", approving("v3")) + apps, spoke("v3", "", approving("v3")) + apps,
-			[]string{"spokes/a held; loki removed; approve v3#2; base v3; in " + file}},
-		{"the annotation was there before, with another note", spoke("v2", "", approving("v3")) + apps, spoke("v3", "", approving("v3")+"#2") + apps,
+		{"an application is lost", spoke("v2", "") + apps, spoke("v3", "") + apps, []string{"spokes/a held; loki removed; approve loki; in " + file}},
+		{"the change names it", spoke("v2", "") + apps, spoke("v3", "", approving("loki")) + apps, []string{"spokes/a changed; loki removed; approved"}},
+		{"the change names it in quotes", spoke("v2", "") + apps, spoke("v3", "", "catalog.winnow.dev/approve: 'loki'") + apps, []string{"spokes/a changed; loki removed; approved"}},
+		{"the change names one of two losses", spoke("v1", "") + apps, spoke("v5", "", approving("loki")) + apps,
+			[]string{"spokes/a held; argocd updated; loki removed; velero added; approve argocd/1.0.0; in " + file}},
+		{"the change names both losses", spoke("v1", "") + apps, spoke("v5", "", approving("argocd/1.0.0", "loki")) + apps, []string{"spokes/a changed; argocd updated; loki removed; velero added; approved"}},
+		{"the change names any version", spoke("v4", "") + apps, spoke("v5", "", approving("argocd/*")) + apps, []string{"spokes/a changed; argocd updated; approved"}},
+		{"the change names another application", spoke("v2", "") + apps, spoke("v3", "", approving("argocd")) + apps, []string{"spokes/a held; loki removed; approve loki; in " + file}},
+		{"the line was there before", spoke("v2", "", approving("loki")) + apps, spoke("v3", "", approving("loki")) + apps,
+			[]string{"spokes/a held; loki removed; approve loki#2; base loki; in " + file}},
+		{"the line was there before, and has a number", spoke("v2", "", approving("loki")) + apps, spoke("v3", "", approving("loki", "loki#2")) + apps,
 			[]string{"spokes/a changed; loki removed; approved"}},
+		{"the line was there before with a number, and leaves", spoke("v2", "", approving("loki#4")) + apps, spoke("v3", "") + apps,
+			[]string{"spokes/a held; loki removed; approve loki#5; in " + file}},
+		{"a line of two was there before", spoke("v1", "", approving("loki")) + apps, spoke("v5", "", approving("argocd/1.0.0", "loki")) + apps,
+			[]string{"spokes/a held; argocd updated; loki removed; velero added; approve loki#2; base loki; in " + file}},
+		{"a line is malformed", spoke("v4", "") + apps, spoke("v5", "", approving("argocd@1.0.0")) + apps,
+			[]string{"spokes/a held; argocd updated; approve argocd/1.0.0; in " + file + `; the annotation catalog.winnow.dev/approve: "argocd@1.0.0" names nothing: it does not begin with the name of an application, Instance/ or the kind of an object (did you mean "argocd/1.0.0"?)`}},
+		{"a line is about an application that neither artifact has", spoke("v2", "") + apps, spoke("v3", "", approving("lokki")) + apps,
+			[]string{"spokes/a held; loki removed; approve loki; in " + file + `; the annotation catalog.winnow.dev/approve: no application is called lokki (did you mean "loki"?)`}},
+		{"a line about an application that has left stays", spoke("v3", "", approving("loki")) + apps, spoke("v4", "", approving("loki")) + apps, []string{"spokes/a changed; velero added"}},
+		{"the digest of an earlier release", spoke("v2", "", approving(digestOf("v2"))) + apps, spoke("v3", "", approving(digestOf("v2"), digestOf("v3"))) + apps,
+			[]string{"spokes/a held; loki removed; approve loki; in " + file + "; the annotation catalog.winnow.dev/approve: the digest v2 names nothing: name what leaves" +
+				"; the annotation catalog.winnow.dev/approve: the digest v3 names nothing: name what leaves"}},
 		// Each step was reviewed, or not, for another stage.
-		{"five revisions are skipped", spoke("v1", "") + apps, spoke("v6", "") + apps, []string{"spokes/a held; argocd updated; loki removed; velero added; approve v6; in " + file}},
-		{"a rollback", spoke("v4", "") + apps, spoke("v3", "") + apps, []string{"spokes/a held; velero removed; approve v3; in " + file}},
-		{"another repository", spoke("v2", "") + apps, strings.ReplaceAll(spoke("v3", ""), "example.com", "mirror.example.com") + apps, []string{"spokes/a held; loki removed; approve v3; in " + file}},
+		{"five revisions are skipped", spoke("v1", "") + apps, spoke("v6", "") + apps, []string{"spokes/a held; argocd updated; loki removed; velero added; approve loki argocd/1.0.0; in " + file}},
+		{"a rollback", spoke("v4", "") + apps, spoke("v3", "") + apps, []string{"spokes/a held; velero removed; approve velero; in " + file}},
+		{"another repository", spoke("v2", "") + apps, strings.ReplaceAll(spoke("v3", ""), "example.com", "mirror.example.com") + apps, []string{"spokes/a held; loki removed; approve loki; in " + file}},
 		{"an address without TLS", spoke("v1", "  insecure: true\n") + apps, spoke("v2", "  insecure: true\n") + apps, []string{"spokes/a changed; argocd updated"}},
 		{"the old digest is gone", spoke("gone", "") + apps, spoke("v3", "") + apps, []string{"spokes/a unknown; before: oci://example.com/datacenter@" + digestOf("gone") + ": not found"}},
 		{"the new digest is nowhere", spoke("v3", "") + apps, spoke("gone", "") + apps, []string{"spokes/a unknown; after: oci://example.com/datacenter@" + digestOf("gone") + ": not found"}},
@@ -169,7 +190,7 @@ func TestAPromotionIsComparedWithWhatTheStageRuns(t *testing.T) {
 		{"an artifact of others instead", spoke("v1", "") + apps, spoke("other", "") + apps,
 			[]string{"spokes/a unknown; after: oci://example.com/datacenter@" + digestOf("other") + " is no artifact that Winnow has rendered: its artifactType is another one"}},
 		{"a tag of others", spoke("tag v1", "") + apps, spoke("tag v2", "") + apps, []string{differs + ", which follows the tag v2: what that gets is not compared"}},
-		{"two Kustomizations of one OCIRepository", spoke("v2", "") + apps + consuming("more", "  path: ./\n"), spoke("v3", "") + apps + consuming("more", "  path: ./\n"), []string{"spokes/a held; loki removed; approve v3; in " + file}},
+		{"two Kustomizations of one OCIRepository", spoke("v2", "") + apps + consuming("more", "  path: ./\n"), spoke("v3", "") + apps + consuming("more", "  path: ./\n"), []string{"spokes/a held; loki removed; approve loki; in " + file}},
 		{"the Kustomization differs as well", spoke("v1", "") + apps, spoke("v2", "") + consuming("apps", "  targetNamespace: x\n"),
 			[]string{"spokes/a changed; argocd updated; its Kustomization flux-system/apps has spec.targetNamespace: what these change is not compared",
 				"unknown: spokes/a: Kustomization flux-system/apps, which applies OCIRepository flux-system/applications, differs in spec.targetNamespace: the effect on the applications is not evaluated"}},
@@ -177,7 +198,7 @@ func TestAPromotionIsComparedWithWhatTheStageRuns(t *testing.T) {
 			"unknown: spokes/a: OCIRepository flux-system/applications has another spec.ignore or spec.layerSelector: what Flux takes from the artifact is known in the cluster only"}},
 		{"it is not verified any more", spoke("v1", "  verify: {provider: cosign}\n") + apps, spoke("v2", "") + apps, []string{"spokes/a loosened; argocd updated; spec.verify"}},
 		{"aliases", strings.Replace(spoke("v2", ""), "ref: {digest:", "ref: &ref {digest:", 1) + apps, strings.Replace(spoke("v3", ""), "digest: ", "digest: &digest ", 1) + apps,
-			[]string{"spokes/a held; loki removed; approve v3; in " + file}},
+			[]string{"spokes/a held; loki removed; approve loki; in " + file}},
 		{"a digest that is none", strings.Replace(spoke("v1", ""), digestOf("v1"), "sha256:12", 1) + apps, spoke("v1", "") + apps,
 			[]string{"spokes/a unknown; before: oci://example.com/datacenter@sha256:12: not found"}},
 	} {
@@ -202,7 +223,7 @@ func TestThePlacesOfPromotions(t *testing.T) {
 	}
 	other := strings.NewReplacer("name: applications", "name: others").Replace
 	held := func(cluster, file string) string {
-		return cluster + " held; loki removed; approve v3" + strings.TrimSuffix("; in "+file, "; in ")
+		return cluster + " held; loki removed; approve loki" + strings.TrimSuffix("; in "+file, "; in ")
 	}
 	for _, test := range []struct {
 		name        string
@@ -239,11 +260,11 @@ func TestThePlacesOfPromotions(t *testing.T) {
 		{
 			"a patch with an annotation of its own ends, and the base has one that approved the digest for others",
 			map[string]string{
-				"base/apps.yaml": spoke("v3", "", approving("v3")) + apps, "base/kustomization.yaml": "resources: [apps.yaml]\n",
-				"clusters/a/kustomization.yaml": "resources: [../../base]\npatches: [{path: digest.yaml}]\n", "clusters/a/digest.yaml": spoke("v2", "", approving("v2")),
+				"base/apps.yaml": spoke("v3", "", approving("loki")) + apps, "base/kustomization.yaml": "resources: [apps.yaml]\n",
+				"clusters/a/kustomization.yaml": "resources: [../../base]\npatches: [{path: digest.yaml}]\n", "clusters/a/digest.yaml": spoke("v2", "", approving("argocd")),
 			},
 			map[string]string{"clusters/a/kustomization.yaml": "resources: [../../base]\n"}, []string{"base", "clusters/a"},
-			[]string{"clusters/a held; loki removed; approve v3#2; base v3; in base/apps.yaml"}, []string{"v2", "v3"},
+			[]string{"clusters/a held; loki removed; approve loki#2; base loki; in base/apps.yaml"}, []string{"v2", "v3"},
 		},
 		{
 			"a digest of a JSON patch",
@@ -270,9 +291,9 @@ func TestThePlacesOfPromotions(t *testing.T) {
 		},
 		{
 			"an OCIRepository with the annotation, which another Kustomization applies from now on",
-			map[string]string{"apps.yaml": spoke("v2", "") + other(spoke("v3", "", approving("v3"))) + apps},
-			map[string]string{"apps.yaml": spoke("v2", "") + other(spoke("v3", "", approving("v3"))) + other(apps)}, []string{"apps.yaml"},
-			[]string{" held; loki removed; approve v3#2; base v3; in apps.yaml"}, []string{"v2", "v3"},
+			map[string]string{"apps.yaml": spoke("v2", "") + other(spoke("v3", "", approving("loki"))) + apps},
+			map[string]string{"apps.yaml": spoke("v2", "") + other(spoke("v3", "", approving("loki"))) + other(apps)}, []string{"apps.yaml"},
+			[]string{" held; loki removed; approve loki#2; base loki; in apps.yaml"}, []string{"v2", "v3"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -4,18 +4,21 @@ package selections
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // ProveApprovals builds a commit with edits of its files. It returns an error unless these add to each selection the
-// entries of spec.safeguards.approve that it needs, none to the others, and change nothing else.
+// lines of spec.safeguards.approve that it needs, none to the others, and change nothing else.
 func ProveApprovals(ctx context.Context, commit string, options Options, edits map[string][]byte, needs func(diff.Place) []string) error {
 	compared, err := gitops.Compare(ctx, commit, commit, gitops.Options{
 		Paths: options.Paths, Repositories: options.Repositories, Keep: revision.MayBeRelevant, Edits: edits,
@@ -40,31 +43,22 @@ func ProveApprovals(ctx context.Context, commit string, options Options, edits m
 	return nil
 }
 
-// provesApproval returns an error unless a selection differs by the entries alone.
-func provesApproval(before, after revision.Selection, entries []string) error {
+// provesApproval returns an error unless a selection differs by the lines alone.
+func provesApproval(before, after revision.Selection, lines []string) error {
 	if after.CatalogSelection == nil || before.Invalid == nil && after.Invalid != nil {
 		return fmt.Errorf("it cannot be read any more: %w", after.Reason())
 	}
-	was, is := before.Spec.DeepCopy(), after.Spec.DeepCopy()
-	for _, entry := range entries {
-		if !slices.Contains(is.Safeguards.Approve, entry) {
-			return fmt.Errorf("%s does not reach it", entry)
-		}
+	want, got := before.Spec.DeepCopy(), after.Spec.DeepCopy()
+	want.Safeguards.Approve = append(want.Safeguards.Approve, lines...)
+	for _, spec := range []*v1alpha1.CatalogSelectionSpec{want, got} {
+		slices.Sort(spec.Safeguards.Approve)
 	}
-	added := slices.DeleteFunc(slices.Clone(is.Safeguards.Approve), func(entry string) bool {
-		return slices.Contains(was.Safeguards.Approve, entry) || slices.Contains(entries, entry)
-	})
-	if len(added) > 0 {
-		return fmt.Errorf("%s would reach it, which it does not need", added[0])
+	if !slices.Equal(want.Safeguards.Approve, got.Safeguards.Approve) {
+		return fmt.Errorf("its spec.safeguards.approve would have %s, instead of %s",
+			excerpt.Names(got.Safeguards.Approve, maxListed), excerpt.Names(want.Safeguards.Approve, maxListed))
 	}
-	for _, entry := range was.Safeguards.Approve {
-		if !slices.Contains(is.Safeguards.Approve, entry) {
-			return fmt.Errorf("it would lose %s", entry)
-		}
-	}
-	was.Safeguards.Approve, is.Safeguards.Approve = nil, nil
-	if !equality.Semantic.DeepEqual(was, is) {
-		return fmt.Errorf("its spec would change in more than approvals")
+	if !equality.Semantic.DeepEqual(want, got) {
+		return errors.New("its spec would change in more than approvals")
 	}
 	return nil
 }

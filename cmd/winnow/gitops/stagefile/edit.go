@@ -6,19 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/approval"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamledit"
 )
 
-var (
-	digestPattern = regexp.MustCompile(`^sha(256:[a-f0-9]{64}|512:[a-f0-9]{128})$`)
-	notePattern   = regexp.MustCompile(`^[0-9]{1,6}$`)
-)
+var digestPattern = regexp.MustCompile(`^sha(256:[a-f0-9]{64}|512:[a-f0-9]{128})$`)
 
 // errStyle reports a way to write YAML that is not edited.
 var errStyle = errors.New("the OCIRepository is written with brackets as in JSON, aliases, merge keys or tags in a way that is not edited here: edit it by hand")
@@ -34,40 +33,124 @@ func (s Stage) SetDigest(content []byte, digest string) ([]byte, error) {
 	return s.set(content, []string{"spec", "ref", "digest"}, digest)
 }
 
-// Approve returns the content of the file with the annotation that approves a promotion. It replaces a former one.
-func (s Stage) Approve(content []byte, approval string) ([]byte, error) {
-	digest, note, noted := strings.Cut(approval, "#")
-	if !IsDigest(digest) || noted && !notePattern.MatchString(note) {
-		return nil, fmt.Errorf("%s is no digest that could be approved", excerpt.Quoted(approval))
+// Lines returns the lines of the annotation that names what a promotion loses, without empty ones.
+func Lines(annotation string) []string {
+	var lines []string
+	for line := range strings.Lines(annotation) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
 	}
-	return s.set(content, []string{"metadata", "annotations", v1alpha1.ApproveAnnotation}, approval)
+	return lines
 }
 
-// Approve approves the promotion of the stage of a file that has a name and the digest that the approval names. It returns
-// the line of the approval, too.
-func Approve(content []byte, name, approval string) (edited []byte, line int, err error) {
+// Approve adds lines to the annotation of the stage of a file that has a name and a digest. It returns the line of the file that
+// has the annotation, too.
+func Approve(content []byte, name, digest string, lines []string) (edited []byte, line int, err error) {
 	found, err := Find(content)
 	if err != nil {
 		return nil, 0, err
 	}
-	digest, _, _ := strings.Cut(approval, "#")
-	for i, s := range found {
-		if s.Name != name || s.Digest != digest {
-			continue
-		}
-		if edited, err = s.Approve(content, approval); err == nil {
-			found, err = Find(edited)
-		}
-		if err != nil {
-			return nil, 0, err
-		}
-		return edited, found[i].lineOf("metadata", "annotations", v1alpha1.ApproveAnnotation), nil
+	i := slices.IndexFunc(found, func(s Stage) bool { return s.Name == name && s.Digest == digest })
+	if i < 0 {
+		return nil, 0, fmt.Errorf("it has no OCIRepository %s with the digest %s", excerpt.Quoted(name), excerpt.Quoted(digest))
 	}
-	return nil, 0, fmt.Errorf("it has no OCIRepository %s with the digest %s", excerpt.Quoted(name), excerpt.Quoted(digest))
+	if edited, err = found[i].approve(content, lines); err == nil {
+		found, err = Find(edited)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	return edited, found[i].lineOf(annotation...), nil
 }
 
-// set sets a text of the object.
+// annotation is where the lines are.
+var annotation = []string{"metadata", "annotations", v1alpha1.ApproveAnnotation}
+
+// approve adds lines to the annotation, in the order in which they are given, none twice.
+func (s Stage) approve(content []byte, lines []string) ([]byte, error) {
+	all := Lines(s.Approval)
+	had := len(all)
+	for _, line := range lines {
+		if _, err := approval.Parse(line); err != nil {
+			return nil, err
+		}
+		if !slices.Contains(all, line) {
+			all = append(all, line)
+		}
+	}
+	if len(all) == had {
+		return content, nil
+	}
+	text := yamledit.NewText(content)
+	if !extend(text, s.node, annotation, all, had) {
+		return nil, errStyle
+	}
+	edited, _ := text.Edited()
+	found, err := Find(edited)
+	i := slices.IndexFunc(found, func(other Stage) bool { return other.document == s.document && slices.Equal(other.items, s.items) })
+	if err != nil || i < 0 || !slices.Equal(Lines(found[i].Approval), all) {
+		return nil, errStyle
+	}
+	return s.proven(content, edited, annotation, found[i].Approval)
+}
+
+// extend records the edit that makes a text have all lines, and not only the first ones that it has. It returns false for a way to
+// write YAML that is not edited.
+func extend(text *yamledit.Text, mapping *yaml.Node, path, all []string, had int) bool {
+	if mapping.Kind != yaml.MappingNode || !yamledit.IsBlock(mapping) {
+		return false
+	}
+	i, indent := yamledit.Index(mapping, path[0]), mapping.Content[0].Column-1
+	switch {
+	case i < 0:
+		var keys strings.Builder
+		for n, key := range path {
+			fmt.Fprintf(&keys, "\n%s%s:", strings.Repeat(" ", indent+2*n), key)
+		}
+		last := len(mapping.Content) - 2
+		end := text.LastLine(mapping.Content[last].Line-1, indent, mapping.Content[last+1].Kind == yaml.SequenceNode)
+		return text.Append(end, keys.String()+" "+yamledit.Scalar(all, indent+2*len(path)))
+	case len(path) > 1:
+		return extend(text, mapping.Content[i+1], path[1:], all, had)
+	}
+	old := mapping.Content[i+1]
+	switch {
+	case old.Kind != yaml.ScalarNode || had == 0:
+		return false
+	case old.Style&yaml.LiteralStyle != 0:
+		last := text.LastLine(old.Line-1, indent, false)
+		inner, _ := text.Indent(last)
+		return text.Append(last, yamledit.Block(all[had:], inner))
+	}
+	written := yamledit.Quoted(old, old.Value)
+	at, ok := text.Starts(old, written)
+	text.Splice(at, at+len(written), "|")
+	return text.Append(old.Line-1, yamledit.Block(all, indent+2)) && ok
+}
+
+// set sets a text that the object has.
 func (s Stage) set(content []byte, path []string, value string) ([]byte, error) {
+	old := s.node
+	for _, key := range path {
+		old = yamledit.Lookup(old, key)
+	}
+	if old == nil || old.Kind != yaml.ScalarNode || old.Value == "" {
+		return nil, errStyle
+	}
+	text := yamledit.NewText(content)
+	written := yamledit.Quoted(old, old.Value)
+	at, ok := text.Starts(old, written)
+	if !ok {
+		return nil, errStyle
+	}
+	text.Splice(at, at+len(written), yamledit.Quoted(old, value))
+	edited, _ := text.Edited()
+	return s.proven(content, edited, path, value)
+}
+
+// proven returns the edited content if it differs from the content by a text of the object alone.
+func (s Stage) proven(content, edited []byte, path []string, value string) ([]byte, error) {
 	documents, err := yamledit.Documents(content)
 	if err != nil {
 		return nil, err
@@ -79,52 +162,10 @@ func (s Stage) set(content []byte, path []string, value string) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	text := yamledit.NewText(content)
-	if !replace(text, s.node, path, value) {
-		return nil, errStyle
-	}
-	edited, ok := text.Edited()
-	if !ok || !setPlain(wanted[s.document], s.items, path, value) || !yamledit.Proves(edited, wanted) {
+	if !setPlain(wanted[s.document], s.items, path, value) || !yamledit.Proves(edited, wanted) {
 		return nil, errStyle
 	}
 	return edited, nil
-}
-
-// replace records the edit. It returns false for a way to write YAML that is not edited.
-func replace(text *yamledit.Text, mapping *yaml.Node, path []string, value string) bool {
-	if mapping.Kind != yaml.MappingNode {
-		return false
-	}
-	i := yamledit.Index(mapping, path[0])
-	switch {
-	case i < 0:
-		return add(text, mapping, path, value)
-	case len(path) > 1:
-		return replace(text, mapping.Content[i+1], path[1:], value)
-	}
-	old := mapping.Content[i+1]
-	written := yamledit.Quoted(old, old.Value)
-	at, ok := text.Starts(old, written)
-	if !ok || old.Kind != yaml.ScalarNode || old.Value == "" {
-		return false
-	}
-	text.Splice(at, at+len(written), yamledit.Quoted(old, value))
-	return true
-}
-
-// add adds keys behind the last one of a mapping.
-func add(text *yamledit.Text, mapping *yaml.Node, path []string, value string) bool {
-	if !yamledit.IsBlock(mapping) || len(mapping.Content) == 0 {
-		return false
-	}
-	var lines strings.Builder
-	indent := mapping.Content[0].Column - 1
-	for n, key := range path {
-		fmt.Fprintf(&lines, "\n%s%s:", strings.Repeat(" ", indent+2*n), key)
-	}
-	last := len(mapping.Content) - 2
-	end := text.LastLine(mapping.Content[last].Line-1, indent, mapping.Content[last+1].Kind == yaml.SequenceNode)
-	return text.Append(end, lines.String()+" "+value)
 }
 
 // setPlain sets a text of the object in a document, which has the types of yamledit.Plain.

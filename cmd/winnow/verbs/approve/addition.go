@@ -9,7 +9,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/approvalfile"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stagefile"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
@@ -23,10 +24,11 @@ const maxPlaces = 10
 type addition struct {
 	file string
 	key  types.NamespacedName
-	// entries are to be added, behind those of a base that the list in the file replaces.
-	repeat, entries []string
-	// kustomization has to name the file, which is new, as a patch; namespace is that of the selection in it.
-	kustomization, namespace string
+	// entries are the lines to be added; patch has them for a kustomization.yaml.
+	entries []string
+	patch   string
+	// digest of a promotion.
+	digest string
 	// places need the entries.
 	places []diff.Place
 }
@@ -39,8 +41,10 @@ func additionsOf(report *diff.Report) (added []*addition, byHand []error) {
 			continue
 		}
 		one := &addition{file: s.Held.File, key: types.NamespacedName{Namespace: s.Namespace, Name: s.Name},
-			repeat: s.Held.Repeat, entries: s.Held.Approve, kustomization: s.Held.Kustomization, namespace: s.Held.PatchNamespace,
-			places: []diff.Place{s.Place()}}
+			entries: s.Held.Approve, patch: s.Held.Patch, places: []diff.Place{s.Place()}}
+		if s.Promotion != nil {
+			_, one.digest, _ = strings.Cut(s.Promotion.To, "@")
+		}
 		all := &added
 		if one.file == "" {
 			all, one.file = &withoutFile, s.Held.Advice
@@ -61,7 +65,7 @@ func additionsOf(report *diff.Report) (added []*addition, byHand []error) {
 func (a *addition) isPromotion() bool { return a.places[0].Kind != "" }
 
 func (a *addition) isLike(other *addition) bool {
-	return other.file == a.file && other.key == a.key && other.places[0].Kind == a.places[0].Kind && slices.Equal(other.entries, a.entries) && slices.Equal(other.repeat, a.repeat)
+	return other.file == a.file && other.key == a.key && other.places[0].Kind == a.places[0].Kind && other.digest == a.digest && other.patch == a.patch && slices.Equal(other.entries, a.entries)
 }
 
 func (a *addition) shownPlaces() string { return shown(a.places) }
@@ -75,19 +79,20 @@ func shown(places []diff.Place) string {
 // print prints what the file takes.
 func (a *addition) print(out output.Streams) {
 	fmt.Fprintln(out.Stdout, plaintext.Wrap(plaintext.Line(a.file+": for "+a.shownPlaces()), ""))
-	if a.kustomization != "" {
-		fmt.Fprintf(out.Stdout, "  a new patch in %s\n", plaintext.Line(a.kustomization))
-	}
-	if a.isPromotion() {
-		fmt.Fprintf(out.Stdout, "  %s: %s\n", v1alpha1.ApproveAnnotation, plaintext.Line(a.entries[0]))
-		return
-	}
-	for _, entry := range a.repeat {
-		fmt.Fprintf(out.Stdout, "  - %s # of the base, whose list this one replaces\n", plaintext.Line(entry))
-	}
 	for _, entry := range a.entries {
 		fmt.Fprintf(out.Stdout, "  - %s\n", plaintext.Line(entry))
 	}
+}
+
+// addTo returns a file with the entries, and the line that has the first of them.
+func (a *addition) addTo(content []byte) (edited []byte, line int, err error) {
+	switch {
+	case a.isPromotion():
+		return stagefile.Approve(content, a.key.Name, a.digest, a.entries)
+	case a.patch != "":
+		return approvalfile.AddPatch(content, a.patch)
+	}
+	return approvalfile.Add(content, a.key, a.entries)
 }
 
 // neededBy returns a function that returns the entries that a selection needs.

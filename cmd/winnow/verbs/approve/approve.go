@@ -34,19 +34,18 @@ func New() *cobra.Command {
 	var o approveOptions
 	cmd := &cobra.Command{
 		Use:   "approve NAME | --git BASE..HEAD [PATH...]",
-		Short: "Show what a safeguard holds, and add its approval to a file of Git",
+		Short: "Show what a safeguard holds, and add its lines to a file of Git",
 		Long: "Show what a safeguard holds of a CatalogSelection in a cluster, and the lines\n" +
-			"that approve it: spec.safeguards.approve with the entries of status.held.\n\n" +
+			"that name it, for spec.safeguards.approve: argocd, or argocd/2.13.0.\n\n" +
 			"--write adds them to the CatalogSelection in FILE, for a pull request, and keeps\n" +
 			"all other bytes of it. It writes no file that has the selection several times or\n" +
 			"encrypted by SOPS, and no link. It never writes to the cluster.\n\n" +
-			"With --git BASE..HEAD [PATH...], what winnow diff --git finds is approved, and\n" +
-			"--write, without FILE, adds the lines to each file of the working directory\n" +
-			"that needs them: once to a base, if all that is built of it needs the same, or\n" +
-			"else to a patch of the selection. If there is none, it creates one, and adds it\n" +
-			"to the next commit with git add. It builds the commit with the lines first, and\n" +
-			"writes nothing if these reach other selections. A promotion gets its annotation\n" +
-			"in the file that has the digest.\n\n" +
+			"With --git BASE..HEAD [PATH...], the lines are those that winnow diff --git\n" +
+			"prints, and --write, without FILE, adds them to files of the working directory:\n" +
+			"to the CatalogSelection, if all that is built of its file needs the same, or to\n" +
+			"the kustomization.yaml of an overlay, as a JSON patch. It builds the commit with\n" +
+			"the lines first, and writes nothing unless they reach exactly what needs them.\n" +
+			"A promotion gets its annotation in the file that has the digest.\n\n" +
 			"Exit codes: 0 done, or nothing is held, 1 it is not decided yet, it cannot be\n" +
 			"approved, not in FILE, or with --git something could not be compared, 2 usage or\n" +
 			"no access.",

@@ -8,19 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path"
-	"slices"
-	"strings"
-
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stagefile"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
-	"github.com/winnow-dev/winnow/cmd/winnow/verbs/approve/approvalfile"
-	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // edit is a file of the working directory with approvals.
@@ -29,8 +20,6 @@ type edit struct {
 	name          string
 	before, after []byte
 	mode          fs.FileMode
-	// isNew reports that there is no such file, and isStaged that git adds it to the next commit.
-	isNew, isStaged bool
 	// lines are printed once it is written.
 	lines []string
 }
@@ -76,33 +65,30 @@ func editsOf(ctx context.Context, added []*addition) (map[string]*edit, error) {
 	return edits, errors.Join(failures...)
 }
 
-// addTo adds the edits for one addition.
+// addTo adds the edit for one addition, for which the file has to be as in HEAD.
 func addTo(ctx context.Context, edits map[string]*edit, one *addition) error {
-	e, err := editOf(ctx, edits, one.file, one.kustomization != "")
+	e, err := editOf(ctx, edits, one.file)
+	if err != nil {
+		return err
+	}
+	content := e.before
+	if e.after != nil {
+		content = e.after
+	}
+	edited, line, err := one.addTo(content)
 	switch {
 	case err != nil:
-		return err
-	case one.isPromotion():
-		return e.approve(ctx, one)
-	case one.kustomization == "" || e.after != nil:
-		return e.add(ctx, one)
+		return fmt.Errorf("%s: %w", e.name, err)
+	case bytes.Equal(edited, content):
+		e.lines = append(e.lines, alreadyApproved(e.name, line))
+		return nil
 	}
-	of, err := editOf(ctx, edits, one.kustomization, false)
-	patch := path.Base(one.file)
-	switch {
-	case err != nil:
-		return err
-	case e.isNew:
-		return errors.Join(e.create(ctx, one), of.patch(ctx, patch))
-	case approvalfile.HasPatch(of.before, patch): // it was created before
-		e.isStaged = true
-		return e.add(ctx, one)
-	}
-	return fmt.Errorf("%s: it is there, and %s does not have it: remove it, or commit both", e.name, of.name)
+	e.after, e.lines = edited, append(e.lines, added(e.name, line, one.entries))
+	return repository.Git{}.SameAsHead(ctx, e.name)
 }
 
-// editOf returns the edit of a file, which may be new if absent is true.
-func editOf(ctx context.Context, edits map[string]*edit, file string, absent bool) (*edit, error) {
+// editOf returns the edit of a file.
+func editOf(ctx context.Context, edits map[string]*edit, file string) (*edit, error) {
 	if e := edits[file]; e != nil {
 		return e, nil
 	}
@@ -111,144 +97,33 @@ func editOf(ctx context.Context, edits map[string]*edit, file string, absent boo
 		return nil, err
 	}
 	e := &edit{name: name}
-	if e.before, e.mode, err = files.ReadForEdit(name); absent && errors.Is(err, fs.ErrNotExist) {
-		e.isNew, e.mode, err = true, 0o644, nil
-	}
+	e.before, e.mode, err = files.ReadForEdit(name)
 	edits[file] = e
 	return e, err
 }
 
-// create makes a patch of the selection with the entries.
-func (e *edit) create(ctx context.Context, one *addition) error {
-	err := repository.Git{}.CanAdd(ctx, e.name)
-	if err != nil {
-		return err
-	}
-	e.isStaged = true
-	if e.after, err = approvalfile.New(types.NamespacedName{Namespace: one.namespace, Name: one.key.Name}, slices.Concat(one.repeat, one.entries)); err != nil {
-		return err
-	}
-	e.lines = append(e.lines, fmt.Sprintf("%s: created and added to the next commit, with %s", e.name, strings.Join(one.entries, ", ")))
-	return nil
-}
-
-// patch adds a patch to a kustomization file, which has to be as in HEAD.
-func (e *edit) patch(ctx context.Context, patch string) error {
-	content := e.before
-	if e.after != nil {
-		content = e.after
-	} else if err := (repository.Git{}).SameAsHead(ctx, e.name); err != nil {
-		return err
-	}
-	var err error
-	if e.after, err = approvalfile.AddPatch(content, patch); err != nil {
-		return fmt.Errorf("%s: %w", e.name, err)
-	}
-	e.lines = append(e.lines, fmt.Sprintf("%s: added the patch %s", e.name, patch))
-	return nil
-}
-
-// approve adds the annotation of a promotion, for which the file has to be as in HEAD.
-func (e *edit) approve(ctx context.Context, one *addition) error {
-	content := e.before
-	if e.after != nil {
-		content = e.after
-	} else if err := (repository.Git{}).SameAsHead(ctx, e.name); err != nil {
-		return err
-	}
-	edited, line, err := stagefile.Approve(content, one.key.Name, one.entries[0])
-	if err != nil {
-		return fmt.Errorf("%s: %w", e.name, err)
-	}
-	if bytes.Equal(edited, content) {
-		e.lines = append(e.lines, fmt.Sprintf("%s:%d: already approved, nothing is written", e.name, line))
-		return nil
-	}
-	e.after = edited
-	e.lines = append(e.lines, fmt.Sprintf("%s:%d: approved %s", e.name, line, one.entries[0]))
-	return nil
-}
-
-// add adds the entries of one selection, for which the file has to be as in HEAD.
-func (e *edit) add(ctx context.Context, one *addition) error {
-	content := e.before
-	if e.after != nil {
-		content = e.after
-	}
-	found, err := approvalfile.Find(content, one.key)
-	if err != nil {
-		return fmt.Errorf("%s: %w", e.name, err)
-	}
-	entries := missingEntries(found.Approved(), slices.Concat(one.repeat, one.entries))
-	if len(entries) == 0 {
-		e.lines = append(e.lines, alreadyApproved(e.name, found, one.entries[0]))
-		return nil
-	}
-	if err := (repository.Git{}).SameAsHead(ctx, e.name); err != nil {
-		return err
-	}
-	if e.after, err = found.Add(entries); err != nil {
-		return fmt.Errorf("%s:%d: %w", e.name, found.Line(), err)
-	}
-	lines, err := addedLines(e.name, e.after, one.key, entries)
-	e.lines = append(e.lines, lines...)
-	return err
-}
-
-// missingEntries returns the entries that a list does not give: one with the same checksum and another note does, where the
-// entry has none.
-func missingEntries(approved, entries []string) []string {
-	return slices.DeleteFunc(entries, func(entry string) bool {
-		return slices.Contains(approved, entry) || !strings.Contains(entry, "#") && guard.Approves(approved, entry)
-	})
-}
-
-// writeAll writes the edited files, in the order of the additions: a new patch before the file that names it.
+// writeAll writes the edited files, in the order of the additions.
 func writeAll(ctx context.Context, added []*addition, edits map[string]*edit, out output.Streams) error {
 	done := map[string]bool{"": true}
 	for _, one := range added {
-		for _, file := range []string{one.file, one.kustomization} {
-			e := edits[file]
-			if done[file] || e == nil {
-				continue
-			}
-			done[file] = true
-			if err := e.save(ctx); err != nil {
-				return fmt.Errorf("writing %s: %w", e.name, err)
-			}
-			for _, line := range e.lines {
-				fmt.Fprintln(out.Stdout, line)
-			}
+		e := edits[one.file]
+		if done[one.file] || e == nil {
+			continue
+		}
+		done[one.file] = true
+		if err := e.save(ctx); err != nil {
+			return fmt.Errorf("writing %s: %w", e.name, err)
+		}
+		for _, line := range e.lines {
+			fmt.Fprintln(out.Stdout, line)
 		}
 	}
 	return nil
 }
 
 func (e *edit) save(ctx context.Context) error {
-	err := ctx.Err()
-	switch {
-	case err != nil:
-		return err
-	case e.isNew:
-		err = createFile(e.name, e.after)
-	case e.after != nil:
-		err = files.Rewrite(e.name, e.before, e.after, e.mode)
+	if e.after == nil || ctx.Err() != nil {
+		return ctx.Err()
 	}
-	if err != nil || !e.isStaged {
-		return err
-	}
-	if err = (repository.Git{}).Add(ctx, e.name); err != nil && e.isNew {
-		err = errors.Join(err, os.Remove(e.name))
-	}
-	return err
-}
-
-// createFile writes a file that does not exist.
-func createFile(name string, content []byte) error {
-	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // the repository is public to its users
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(content)
-	return errors.Join(err, file.Close())
+	return files.Rewrite(e.name, e.before, e.after, e.mode)
 }

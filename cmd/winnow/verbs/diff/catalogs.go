@@ -16,7 +16,6 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/guard"
@@ -94,8 +93,7 @@ func (o *catalogOptions) compare(ctx context.Context, stdin io.Reader, open func
 	}
 	o.noteUnapplied(files)
 	next := placed.CatalogSelection
-	assumed := next.Namespace == ""
-	if assumed {
+	if next.Namespace == "" {
 		next.Namespace = "default"
 	}
 	from, err := o.before(ctx, next, stdin)
@@ -117,14 +115,8 @@ func (o *catalogOptions) compare(ctx context.Context, stdin io.Reader, open func
 	if err != nil {
 		return nil, err
 	}
-	if err := addTransient(ctx, from, to, compared); err != nil {
-		return nil, err
-	}
 	if err := o.addCharts(ctx, from, to, compared); err != nil {
 		return nil, err
-	}
-	if assumed {
-		compared.AssumeNamespace()
 	}
 	for _, w := range input.InstanceWarnings(ctx, placed, files, nil) {
 		compared.Notes = append(compared.Notes, w.Message)
@@ -165,24 +157,6 @@ func (o *catalogOptions) before(ctx context.Context, next *v1alpha1.CatalogSelec
 	return o.side(ctx, last, file, "--from", catalogs)
 }
 
-// addTransient adds to the comparison the losses while only one of spec and catalogs is new.
-func addTransient(ctx context.Context, from, to *comparing.Side, out *diff.Selection) error {
-	if from == nil {
-		return nil
-	}
-	edited, err := intermediate(ctx, to.Selection, from.Sources, to.Sources)
-	if err != nil {
-		return err
-	}
-	updated, err := intermediate(ctx, from.Selection, to.Sources, from.Sources)
-	if err != nil {
-		return err
-	}
-	out.Transient = comparing.NewTransient(from, to, edited, updated)
-	comparing.Explain(out, edited)
-	return nil
-}
-
 // side renders the selection in the file over the catalogs of the flag.
 func (o *catalogOptions) side(ctx context.Context, cs *v1alpha1.CatalogSelection, file, flag string, catalogs []string) (*comparing.Side, error) {
 	opened, err := input.OpenSources(ctx, cs, flag, catalogs, &o.access)
@@ -198,22 +172,4 @@ func (o *catalogOptions) side(ctx context.Context, cs *v1alpha1.CatalogSelection
 		return nil, fmt.Errorf("%s: %w", files.Label(file), err)
 	}
 	return side, nil
-}
-
-// intermediate renders a selection over the catalogs of another state, and over its own where the other state
-// lacks them. It returns nil if the render fails, because the controller then publishes nothing.
-func intermediate(ctx context.Context, cs *v1alpha1.CatalogSelection, other, own []guard.Source) (*comparing.Side, error) {
-	sources := slices.Clone(own)
-	for i, mine := range own {
-		for _, source := range other {
-			if source.Kind == mine.Kind && source.Name == mine.Name && source.Path == mine.Path {
-				sources[i] = source
-			}
-		}
-	}
-	side, err := comparing.Render(ctx, cs, sources)
-	if _, invalid := errors.AsType[*render.Error](err); invalid {
-		return nil, nil
-	}
-	return side, err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/approval"
 	"github.com/winnow-dev/winnow/render/lint"
 	"github.com/winnow-dev/winnow/render/lint/rules"
 	"github.com/winnow-dev/winnow/render/mention"
@@ -62,6 +63,12 @@ func (l *selectionLinter) lint(ctx context.Context, catalogs []string, stdin io.
 	l.add(severity, input.Misspelt(ctx, cs, files)...)
 	if sentence := input.Unapplied(files); sentence != "" {
 		l.add(severity, selections.Warning{Rule: lint.UnbuiltRule, Message: sentence})
+	}
+	for i, entry := range l.Selection.Spec.Safeguards.Approve {
+		if _, err := approval.Parse(entry); err != nil {
+			field := fmt.Sprintf("spec.safeguards.approve[%d]", i)
+			l.add(severity, selections.Warning{Rule: lint.UnmatchedRule, Field: field, Message: field + ": " + err.Error()})
+		}
 	}
 	for i, sentence := range mention.Sentences(rendered.unmatched) {
 		field := ""

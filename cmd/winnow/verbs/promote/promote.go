@@ -54,8 +54,8 @@ func New() *cobra.Command {
 			"The files of TO in the working directory get the digest, and keep all other\n" +
 			"bytes. They have to be as in HEAD. Nothing is committed.\n\n" +
 			"What the promotion would lose of what TO runs is held. --approve adds the\n" +
-			"annotation " + v1alpha1.ApproveAnnotation + " to the OCIRepository, which approves it\n" +
-			"in the same commit.\n\n" +
+			"lines that name it to the annotation " + v1alpha1.ApproveAnnotation + " of\n" +
+			"the OCIRepository, in the same commit.\n\n" +
 			"With --min-age, FROM must have had its digest for that time: since the commit\n" +
 			"that wrote it, by the clock of its committer. Otherwise nothing is written.\n\n" +
 			"--fail-on takes what it takes in winnow diff, such as held,unknown. The files\n" +
@@ -78,7 +78,7 @@ func New() *cobra.Command {
 	f.StringArrayVar(&o.repositories, "repository", nil, "`NAME=DIR` of a source that is this repository")
 	f.StringVar(&o.name, "name", "", "`NAME` of the OCIRepository, of several")
 	f.DurationVar(&o.minAge, "min-age", 0, "`AGE` of the digest of FROM, such as 24h")
-	f.BoolVar(&o.approve, "approve", false, "approve what is held")
+	f.BoolVar(&o.approve, "approve", false, "name what is held")
 	o.access.AddFlags(cmd)
 	flags.CompleteNothing(cmd, "repository", "name", "min-age")
 	o.output = flags.AddFormats(cmd, output.FormatTable, output.FormatJSON, output.FormatYAML, output.FormatMarkdown)
@@ -168,14 +168,15 @@ func pullOnce(open promotions.Open) promotions.Open {
 	}
 }
 
-// approveAll approves what is held by the edits, and reports whether something is.
+// approveAll adds the lines that name what the edits lose, and reports whether there are some.
 func approveAll(report *diff.Report, edits map[string]*edit) (any bool) {
 	for _, s := range report.Selections {
 		if s.Promotion == nil || s.Held == nil || s.Held.Approved || edits[s.Held.File] == nil {
 			continue
 		}
 		e := edits[s.Held.File]
-		approved, _, err := stagefile.Approve(e.after, s.Name, s.Held.Approve[0])
+		_, digest, _ := strings.Cut(s.Promotion.To, "@")
+		approved, _, err := stagefile.Approve(e.after, s.Name, digest, s.Held.Approve)
 		if err != nil {
 			s.Held.Advice = err.Error()
 			continue

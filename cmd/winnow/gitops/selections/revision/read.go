@@ -14,6 +14,7 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -104,7 +105,8 @@ func (r *Revision) document(ctx context.Context, where Origin, document []byte) 
 		if err != nil {
 			cs = &v1alpha1.CatalogSelection{ObjectMeta: metav1.ObjectMeta{Name: head.Name, Namespace: head.Namespace}}
 		}
-		return r.add(Selection{cs, where, err})
+		safeguards, _, _ := unstructured.NestedMap(object, "spec", "safeguards")
+		return r.add(Selection{cs, where, err, safeguards != nil})
 	}
 	return nil
 }

@@ -120,11 +120,19 @@ app-01 in 5: [held   would be removed, because no source has it] [in 2.1.0 selec
 app-02 in 5: [held 2.0.0 selected versions would be removed: 1.0.0] [in 2.1.0 selected] [in 2.0.0 selected]
 app-40 in 0: [out  exclude] [out  exclude] [out  exclude]
 held in clusters/c001: app-01: would be removed, because no source has it; app-02: versions would be removed: 1.0.0
-spec:
-  safeguards:
-    approve:
-    - sha256:0303030303030303030303030303030303030303030303030303030303030303
-rings/canary/selection.yaml 
+patches:
+- target: {group: catalog.winnow.dev, kind: CatalogSelection, name: applications}
+  patch: |
+    - op: add
+      path: /spec/safeguards
+      value: {approve: []}
+    - op: add
+      path: /spec/safeguards/approve/-
+      value: app-01
+    - op: add
+      path: /spec/safeguards/approve/-
+      value: app-02/1.0.0
+rings/canary/kustomization.yaml 
 behind: clusters/c004 clusters/c005 clusters/c006 runs :v1.0.0, not :v2.0.0 of oci://registry.example.com/catalogs/farm
 behind: clusters/c002 clusters/c003 runs :v1.1.0, not :v2.0.0 of oci://registry.example.com/catalogs/farm
 `},
@@ -177,7 +185,7 @@ func TestStagesAreColumns(t *testing.T) {
 	}
 	s.Report.Selections = []*diff.Selection{{
 		Name: "applications", File: "spokes/staging/apps.yaml", Promotion: &diff.Promotion{Annotation: "catalog.winnow.dev/approve"},
-		Held: &diff.Held{Reasons: []v1alpha1.HeldReason{{Application: "argocd", Message: "versions would be removed: 1.0.0"}}, Approve: []string{"sha256:b"}, File: "spokes/staging/apps.yaml"},
+		Held: &diff.Held{Reasons: []v1alpha1.HeldReason{{Application: "argocd", Message: "versions would be removed: 1.0.0"}}, Approve: []string{"argocd/1.0.0"}, File: "spokes/staging/apps.yaml"},
 	}}
 	const want = `column spokes/staging of rendered@sha256:b, 1 held
 column spokes/productionberlin oslo of rendered@sha256:a, 0 held
@@ -185,7 +193,7 @@ argocd in 2: [held 3.0.0  versions would be removed: 1.0.0] [in 2.0.0]
 held in spokes/staging/apps.yaml: argocd: versions would be removed: 1.0.0
 metadata:
   annotations:
-    catalog.winnow.dev/approve: sha256:b
+    catalog.winnow.dev/approve: argocd/1.0.0
 spokes/staging/apps.yaml 
 behind: berlin oslo runs @sha256:a, not @sha256:b of oci://example.com/rendered
 behind: spokes/edge runs @sha256:c, not @sha256:b of oci://example.com/rendered

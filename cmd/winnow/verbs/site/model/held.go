@@ -21,9 +21,8 @@ type Held struct {
 	Reasons []string
 	// Lines are those of YAML that approve them; empty where nothing can.
 	Lines string
-	// File takes the lines; empty where Advice says why there is none. NewIn is the kustomization.yaml that has to name it as
-	// a patch, where it is new.
-	File, NewIn, Advice string
+	// File takes the lines, as they are written there; empty where Advice says why there is none.
+	File, Advice string
 }
 
 // heldOf maps the places of selections to what is held, by the names of applications.
@@ -49,15 +48,17 @@ func newHeld(report *diff.Report) (all []Held) {
 		if s.Held == nil || s.Held.Approved {
 			continue
 		}
-		h := Held{Object: "CatalogSelection " + strings.TrimPrefix(s.Namespace+"/"+s.Name, "/"), File: s.Held.File, NewIn: s.Held.Kustomization, Advice: s.Held.Advice}
+		h := Held{Object: "CatalogSelection " + strings.TrimPrefix(s.Namespace+"/"+s.Name, "/"), File: s.Held.File, Advice: s.Held.Advice}
 		if s.Promotion != nil {
 			h.Object = "OCIRepository " + strings.TrimPrefix(s.Namespace+"/"+s.Name, "/")
 		}
 		for _, r := range s.Held.Reasons {
 			h.Reasons = append(h.Reasons, strings.TrimPrefix(r.Application+": "+r.Message, ": "))
 		}
-		h.Lines = linesOf(s)
-		key := fmt.Sprintf("%q", []string{h.Object, strings.Join(h.Reasons, "\n"), h.Lines, h.File, h.NewIn, h.Advice})
+		if len(s.Held.Approve) > 0 {
+			h.Lines = s.Held.YAML(s.Promotion, len(s.Held.Approve))
+		}
+		key := fmt.Sprintf("%q", []string{h.Object, strings.Join(h.Reasons, "\n"), h.Lines, h.File, h.Advice})
 		i, known := places[key]
 		if !known {
 			i, places[key] = len(all), len(all)
@@ -69,20 +70,4 @@ func newHeld(report *diff.Report) (all []Held) {
 		slices.Sort(all[i].Where)
 	}
 	return all
-}
-
-// linesOf returns the YAML that approves what is held of a selection.
-func linesOf(s *diff.Selection) string {
-	var lines strings.Builder
-	switch {
-	case len(s.Held.Approve) == 0:
-	case s.Promotion != nil:
-		fmt.Fprintf(&lines, "metadata:\n  annotations:\n    %s: %s\n", s.Promotion.Annotation, s.Held.Approve[0])
-	default:
-		lines.WriteString("spec:\n  safeguards:\n    approve:\n")
-		for _, entry := range append(slices.Clone(s.Held.Repeat), s.Held.Approve...) {
-			fmt.Fprintf(&lines, "    - %s\n", entry)
-		}
-	}
-	return lines.String()
 }

@@ -86,7 +86,7 @@ func exampleSite(t *testing.T) *model.Site {
 		Columns: columns, Rows: []*model.Row{row, gone},
 		Held: []model.Held{{
 			Where: []string{"spokes/staging"}, Object: "OCIRepository flux-system/applications", Reasons: []string{"argocd: versions would be removed: 2.13.0"},
-			Lines: "metadata:\n  annotations:\n    catalog.winnow.dev/approve: sha256:0123\n", File: "spokes/staging/applications.yaml",
+			Lines: "metadata:\n  annotations:\n    catalog.winnow.dev/approve: argocd/2.13.0\n", File: "spokes/staging/applications.yaml",
 		}},
 		Deprecated: []model.Deprecated{{Row: row, Application: argocd, Message: "2.13.0: too old", Clusters: []string{"clusters/berlin"}}},
 		Behind:     []model.Behind{{Repository: "oci://registry.example.com/catalog", Runs: ":v1.0.0", Newest: ":v2.0.0", Clusters: []string{"clusters/berlin"}}},

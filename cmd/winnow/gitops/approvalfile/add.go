@@ -10,33 +10,51 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/approval"
 	"github.com/winnow-dev/winnow/render/yamledit"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // maxEntries is the number of entries that the API allows.
-const maxEntries = 64
+const maxEntries = 1000
 
-var (
-	entryPattern = regexp.MustCompile(`^[a-z0-9]+:[a-f0-9]{32,128}(#[A-Za-z0-9][A-Za-z0-9._-]{0,62})?$`)
-	dashPattern  = regexp.MustCompile(`^( *)(- +)`)
-)
+var dashPattern = regexp.MustCompile(`^( *)(- +)`)
 
 // errStyle reports a way to write YAML that Add does not edit.
 var errStyle = errors.New("the selection is written with brackets as in JSON, aliases, merge keys or tags in a way that is not edited here: add the lines by hand")
+
+// Add returns the content of a file with entries in the selection with the name, and the line of the first of them. It
+// returns the same content if it has them all.
+func Add(content []byte, key types.NamespacedName, entries []string) (edited []byte, line int, err error) {
+	found, err := Find(content, key)
+	if err != nil {
+		return nil, 0, err
+	}
+	missing := slices.DeleteFunc(slices.Clone(entries), func(entry string) bool { return slices.Contains(found.Approved(), entry) })
+	if len(missing) == 0 {
+		return content, found.lineOf(entries[0]), nil
+	}
+	if edited, err = found.Add(missing); err != nil {
+		return nil, 0, fmt.Errorf("line %d: %w", found.Line(), err)
+	}
+	if found, err = Find(edited, key); err != nil {
+		return nil, 0, err
+	}
+	return edited, found.lineOf(missing[0]), nil
+}
 
 // Add returns the content with entries behind those of spec.safeguards.approve, which it creates where it is missing.
 // It inserts them in the style of the file.
 func (f *File) Add(entries []string) ([]byte, error) {
 	for _, entry := range entries {
-		if !entryPattern.MatchString(entry) {
-			return nil, fmt.Errorf("%s is no entry of spec.safeguards.approve", excerpt.Quoted(entry))
+		if _, err := approval.Parse(entry); err != nil {
+			return nil, err
 		}
 	}
 	if n := len(f.Approved()) + len(entries); n > maxEntries {
-		return nil, fmt.Errorf("spec.safeguards.approve would have %d entries, and may have %d: remove used ones, see status.usedApprovals", n, maxEntries)
+		return nil, fmt.Errorf("spec.safeguards.approve would have %d entries, and may have %d: remove used ones, see status.approvals", n, maxEntries)
 	}
 	key, spec, ok := written(f.found.node, "spec")
 	if !ok || spec.Kind != yaml.MappingNode || !yamledit.IsBlock(spec) {
@@ -108,7 +126,20 @@ func indentOf(mapping *yaml.Node) int { return mapping.Content[0].Column - 1 }
 
 func newLine(indent int) string { return "\n" + strings.Repeat(" ", indent) }
 
-func (a *addition) inBrackets() string { return "[" + strings.Join(a.entries, ", ") + "]" }
+func (a *addition) inBrackets() string {
+	return "[" + strings.Join(a.scalars(yamledit.InBrackets), ", ") + "]"
+}
+
+func inBlock(text string) string { return yamledit.Scalar([]string{text}, 0) }
+
+// scalars returns the entries as they are written in YAML.
+func (a *addition) scalars(written func(text string) string) []string {
+	all := make([]string, len(a.entries))
+	for i, entry := range a.entries {
+		all[i] = written(entry)
+	}
+	return all
+}
 
 // approve returns the lines of the missing list, each after a line break.
 func (a *addition) approve(indent int) string { return newLine(indent) + "approve:" + a.items(indent) }
@@ -124,7 +155,7 @@ func (a *addition) items(indent int) string {
 			break
 		}
 	}
-	return newLine(indent) + "- " + strings.Join(a.entries, newLine(indent)+"- ")
+	return newLine(indent) + "- " + strings.Join(a.scalars(inBlock), newLine(indent)+"- ")
 }
 
 // atEnd inserts lines behind the last entry of a block mapping.
@@ -152,8 +183,8 @@ func (a *addition) behindLast(list *yaml.Node) bool {
 		return false
 	}
 	var text strings.Builder
-	for _, entry := range a.entries {
-		text.WriteString(newLine(len(dash[1])) + string(dash[2]) + yamledit.Quoted(last, entry))
+	for _, scalar := range a.scalars(inBlock) {
+		text.WriteString(newLine(len(dash[1])) + string(dash[2]) + yamledit.Like(last, scalar))
 	}
 	return a.Append(last.Line-1, text.String())
 }
@@ -162,17 +193,16 @@ func (a *addition) behindLast(list *yaml.Node) bool {
 func (a *addition) intoBrackets(list *yaml.Node) bool {
 	at, ok := a.Starts(list, "[")
 	if !ok || len(list.Content) == 0 {
-		a.Splice(at+1, at+1, strings.Join(a.entries, ", "))
+		a.Splice(at+1, at+1, strings.Join(a.scalars(yamledit.InBrackets), ", "))
 		return ok
 	}
 	last := list.Content[len(list.Content)-1]
-	before := yamledit.Quoted(last, last.Value)
-	at, ok = a.Starts(last, before)
+	end, ok := a.ScalarEnd(last)
 	var text strings.Builder
-	for _, entry := range a.entries {
-		text.WriteString(", " + yamledit.Quoted(last, entry))
+	for _, scalar := range a.scalars(yamledit.InBrackets) {
+		text.WriteString(", " + yamledit.Like(last, scalar))
 	}
-	a.Splice(at+len(before), at+len(before), text.String())
+	a.Splice(end, end, text.String())
 	return ok
 }
 

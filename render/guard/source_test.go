@@ -29,9 +29,3 @@ func TestTheFilterOfASource(t *testing.T) {
 		all = append(all, filter)
 	}
 }
-
-func TestAnEntryIsNewOnceOneIsUsedUp(t *testing.T) {
-	if got := (guard.Approval{Render: "a"}).Entry([]string{"a", "a#2", "c"}); got != "a#3" {
-		t.Errorf("Entry() = %q", got)
-	}
-}

@@ -98,19 +98,19 @@ func missing(key types.NamespacedName, all []selectionNode) error {
 // Line returns the line of the CatalogSelection.
 func (f *File) Line() int { return f.found.node.Line }
 
-// LineOf returns the line of an entry, or else of one with the same checksum; the line of the CatalogSelection for none.
-func (f *File) LineOf(entry string) int {
-	line := f.Line()
-	checksum, _, _ := strings.Cut(entry, "#")
+// lineOf returns the line of an entry, or else the line of the CatalogSelection.
+func (f *File) lineOf(entry string) int {
 	for _, item := range f.items() {
-		switch text, _ := yamlnode.Text(yamlnode.Resolve(item)); {
-		case text == entry:
+		if text, _ := yamlnode.Text(yamlnode.Resolve(item)); text == entry {
 			return item.Line
-		case text == checksum, strings.HasPrefix(text, checksum+"#"):
-			line = item.Line
 		}
 	}
-	return line
+	return f.Line()
+}
+
+// IsPatch reports whether the file has a merge patch of the selection, without a list.
+func (f *File) IsPatch() bool {
+	return len(f.Approved()) == 0 && yamlnode.Lookup(yamlnode.Lookup(f.found.node, "spec"), "sources") == nil
 }
 
 // Approved returns the entries of spec.safeguards.approve.
