@@ -273,6 +273,15 @@ fleet-model: ## Compare 10,000 steps of a fleet with a model (10 min).
 	GOGC=400 WINNOW_FLEET_STEPS=$(FLEET_STEPS) WINNOW_FLEET_SEED=$(FLEET_SEED) \
 	  $(GO) test -count=1 -run '^TestFleet$$' -timeout 3h -v ./test/fleetmodel
 
+GUARD_CASES := $(or $(WINNOW_GUARD_CASES),1000000)
+GUARD_SEED := $(or $(WINNOW_GUARD_SEED),$(shell awk 'BEGIN { srand(); print int(rand() * 1e9) }'))
+
+.PHONY: guard-model
+guard-model: ## Compare 1,000,000 changes with what must be held.
+	@echo "guard-model: WINNOW_GUARD_SEED=$(GUARD_SEED)"
+	GOGC=400 WINNOW_GUARD_CASES=$(GUARD_CASES) WINNOW_GUARD_SEED=$(GUARD_SEED) \
+	  $(GO) test -count=1 -run '^TestRandomChanges' -timeout 6h -v ./render/guard
+
 CHAOS_SECONDS := $(or $(WINNOW_CHAOS_SECONDS),600)
 
 .PHONY: chaos

@@ -18,7 +18,7 @@ say() { printf '==> %s\n' "$1"; }
 run() {
   printf '    $ winnow %s\n' "$*"
   "$winnow" "$@" >printed 2>&1 || { cat printed >&2; exit 1; }
-  # Lines fit into a terminal; what is approved comes from the file.
+  # Lines fit into a terminal; the lines that name what is lost come from the file.
   sed -e '/^Unknown without --live/,$d' -e '/^$/d' -e 's/\(sha256:[0-9a-f]\{12\}\)[0-9a-f]*/\1.../g' printed |
     fold -s -w 75 | sed -e 's/ *$//' -e 's/^/    /'
 }
@@ -41,10 +41,10 @@ rm -r v2.0.0/applications/loki
 sed '/- version: 2.13.0/,/chartVersion:/d' "$(application v1.1.0 argocd)" >"$(application v2.0.0 argocd)"
 run diff -f selection.yaml --from v1.1.0 --to v2.0.0
 
-say "approving that render by its checksum, as a pull request does"
+say "naming what is lost, as a pull request does"
 {
   printf '  safeguards:\n    approve:\n'
-  sed -n 's/^ *\(- sha256:[0-9a-f]*\).*/    \1/p' printed
+  sed -n '/^ *approve:$/,$ s/^ *- /    - /p' printed
 } >approval
 sed 's/^/  /' approval
 cat approval >>selection.yaml

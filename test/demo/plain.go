@@ -128,7 +128,7 @@ func (d *demo) removeInstance(ctx context.Context) error {
 		return err
 	}
 	d.say("removing the instance logs from the spec, which uninstalls it")
-	cs, err := d.edit(ctx, `{"spec":{"instances":{"logs":null}}}`)
+	cs, err := d.edit(ctx, `{"spec":{"instances":{"logs":null},"safeguards":{"approve":["Instance/logs"]}}}`)
 	if err != nil {
 		return err
 	}

@@ -126,10 +126,10 @@ func (d *demo) approveHeld(ctx context.Context) (*v1alpha1.CatalogSelection, err
 	if err != nil {
 		return nil, err
 	}
-	d.say("approving that catalog by the digest of its manifest, as a pull request does")
+	d.say("naming what changes, as a pull request does")
 	d.note("spec.safeguards.approve:")
-	for _, sum := range last.Status.Held.Approve {
-		d.note("- %s", sum)
+	for _, line := range last.Status.Held.Approve {
+		d.note("- %s", line)
 	}
 	before := last.DeepCopy()
 	last.Spec.Safeguards.Approve = last.Status.Held.Approve

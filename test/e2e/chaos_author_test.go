@@ -120,8 +120,11 @@ func (c *chaos) pushRelease(ctx context.Context) {
 }
 
 func (c *chaos) patchSpec(ctx context.Context, name string) error {
-	return c.patch(ctx, c.selectionOf(name),
-		fmt.Sprintf(`{"spec": {"limit": {"nameSelector": ["%s"]}}}`, strings.Join(c.author.selected(name), `", "`)))
+	excluded := namesOf(name, []string{optionalLetter})
+	if c.author.optional[name] {
+		excluded = nil
+	}
+	return c.patch(ctx, c.selectionOf(name), fmt.Sprintf(`{"spec": {"exclude": [%s]}}`, quoted(excluded)))
 }
 
 func (c *chaos) patch(ctx context.Context, object client.Object, merge string) error {
@@ -192,18 +195,16 @@ func (c *chaos) leftover(ctx context.Context, d unstructured.Unstructured) error
 		d.GetName(), releaseOf(d), d.GetCreationTimestamp(), d.GetLabels(), d.GetAnnotations(), ks.Name, ks.Status.Inventory, cs.Status.Conditions)
 }
 
-// approve approves the removal of the optional application of a selection. An edit that removes it is held where another writer
+// approve names the removal of the optional application of a selection. An edit that excludes it is held where another writer
 // has deleted the ExternalArtifact, and the archive was lost as well: nothing tells then that the status is not an older one.
 func (c *chaos) approve(ctx context.Context, cs *v1alpha1.CatalogSelection) error {
-	lines := slices.Clone(cs.Status.Held.Approve)
 	for _, reason := range cs.Status.Held.Reasons {
 		if reason.Reason != v1alpha1.RemovalReason || reason.Application != namesOf(cs.Name, []string{optionalLetter})[0] || c.author.optional[cs.Name] {
 			return nil
 		}
-		lines = append(lines, reason.Approve...)
 	}
 	c.approved[cs.Name] = true
-	return c.patch(ctx, cs, fmt.Sprintf(`{"spec": {"safeguards": {"approve": ["%s"]}}}`, strings.Join(lines, `", "`)))
+	return c.patch(ctx, cs, fmt.Sprintf(`{"spec": {"safeguards": {"approve": [%s]}}}`, quoted(cs.Status.Held.Approve)))
 }
 
 // settled returns an error if a selection has not published and applied the last release.

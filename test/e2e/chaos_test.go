@@ -10,6 +10,7 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -132,7 +133,7 @@ func (c *chaos) releaseFirst() {
 	c.create(repository)
 	var manifests []string
 	for _, name := range c.selections {
-		manifests = append(manifests, c.selecting(name, limitedTo(c.author.selected(name)...)), c.applying(name, name))
+		manifests = append(manifests, c.selecting(name, limitedTo(namesOf(name, append(slices.Clone(keptLetters), optionalLetter))...), "exclude: ["+name+"-"+optionalLetter+"]"), c.applying(name, name))
 	}
 	c.commit(manifests)
 }

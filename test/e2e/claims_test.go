@@ -131,7 +131,7 @@ func TestOnlyOneOfTwoThatWaitGetsWhatIsExcluded(t *testing.T) {
 	e.of("left").awaitStalled(v1alpha1.ConflictReason)
 	e.of("right").awaitStalled(v1alpha1.ConflictReason)
 
-	e.commit([]string{e.selecting("holder", limitedTo("legacy-d"))})
+	e.commit([]string{e.selecting("holder", limitedTo(a, "legacy-d"), "exclude: ["+a+"]")})
 	e.assertOneWins("left", "right")
 	e.assertSameObjects(before, e.uids())
 }
@@ -145,7 +145,7 @@ func TestWhatMovedButIsNotAppliedYetIsNotTakenBack(t *testing.T) {
 	e.commit(e.manifests(parts))
 	before := e.awaitParts(parts...)
 	e.commit([]string{e.applying("two", "two", "suspend: true")})
-	e.commit([]string{e.selecting("one", limitedTo(a)), e.selecting("two", limitedTo(b, c))})
+	e.commit([]string{e.selecting("one", limitedTo(a), naming(b)), e.selecting("two", limitedTo(b, c))})
 	e.of("two").awaitSelection("publishes what moved", func(cs *v1alpha1.CatalogSelection) error {
 		if !conditions.IsReady(cs) || len(cs.Status.Applications) != 2 {
 			return fmt.Errorf("published are %+v", cs.Status.Applications)

@@ -192,7 +192,7 @@ func (c *cozystack) awaitHeldBecause(tag string, upgrade platformUpgrade) {
 		if got := reason.Reason + " " + reason.Application; got != upgrade.held || !strings.Contains(reason.Message, upgrade.message) {
 			return fmt.Errorf("held for %+v", reason)
 		}
-		if !conditions.IsReady(cs) || !strings.HasSuffix(held.Revision, held.Approve[0]) {
+		if !conditions.IsReady(cs) || !strings.HasPrefix(held.Approve[0], reason.Application) {
 			return fmt.Errorf("released by %v", held.Approve)
 		}
 		return nil

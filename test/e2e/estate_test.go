@@ -104,6 +104,9 @@ func limitedTo(names ...string) string {
 	return "limit: {nameSelector: [" + strings.Join(names, ", ") + "]}"
 }
 
+// naming returns the line of a spec that names what leaves.
+func naming(lines ...string) string { return "safeguards: {approve: [" + quoted(lines) + "]}" }
+
 // applying returns the manifest of a Kustomization over the artifact of a selection, or over an
 // OCIRepository if source is OCIRepository/name.
 func (e *estate) applying(name, source string, spec ...string) string {

@@ -50,7 +50,7 @@ func TestFunctions(t *testing.T) {
 	}
 	f.assertKept(functionsText(kept, split), "SetLogger.example.com v1 v2", "Split.example.com v1")
 
-	f.approve(digest)
+	f.approveHeld(held, "split.example.com")
 	if cs := f.awaitPushedFrom("v2"); cs.Status.Held != nil || conditions.IsTrue(cs, v1alpha1.HeldCondition) {
 		t.Errorf("held is %+v", cs.Status.Held)
 	}

@@ -11,7 +11,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/fluxcd/pkg/apis/kustomize"
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
 	corev1 "k8s.io/api/core/v1"
@@ -48,8 +50,7 @@ func (s *scenario) awaitPulled(tag string) string {
 }
 
 // awaitHeld waits until the revision with the digest is held for exactly these reasons, each
-// "<reason> <application> [<versions>]". The digest approves it, or the checksum of the render if the last
-// publication is unknown.
+// "<reason> <application> [<versions>]".
 func (s *scenario) awaitHeld(digest string, want ...string) *v1alpha1.CatalogSelection {
 	s.t.Helper()
 	return s.awaitSelection("held "+digest, func(cs *v1alpha1.CatalogSelection) error {
@@ -61,12 +62,20 @@ func (s *scenario) awaitHeld(digest string, want ...string) *v1alpha1.CatalogSel
 		for _, r := range held.Reasons {
 			got = append(got, fmt.Sprintf("%s %s %v", r.Reason, r.Application, r.Versions))
 		}
-		byRevision := slices.Equal(held.Approve, []string{digest})
-		if first := cs.Status.Artifact == nil; !slices.Equal(got, want) || byRevision == first || len(held.Approve) != 1 {
+		if !slices.Equal(got, want) || len(held.Approve) == 0 {
 			return fmt.Errorf("held for %v, to be released by %v; want %v", got, held.Approve, want)
 		}
 		return nil
 	})
+}
+
+// approveHeld adds the lines that are printed, which have to be these.
+func (s *scenario) approveHeld(cs *v1alpha1.CatalogSelection, want ...string) {
+	s.t.Helper()
+	if got := cs.Status.Held.Approve; !slices.Equal(got, want) {
+		s.t.Errorf("the lines are %q, want %q", got, want)
+	}
+	s.approve(cs.Status.Held.Approve...)
 }
 
 func (s *scenario) edit(mutate func(*v1alpha1.CatalogSelectionSpec)) {
@@ -75,9 +84,12 @@ func (s *scenario) edit(mutate func(*v1alpha1.CatalogSelectionSpec)) {
 	s.update(cs, func() { mutate(&cs.Spec) })
 }
 
-func (s *scenario) approve(digests ...string) {
+// approve adds lines to the selection.
+func (s *scenario) approve(lines ...string) {
 	s.t.Helper()
-	s.edit(func(spec *v1alpha1.CatalogSelectionSpec) { spec.Safeguards.Approve = digests })
+	s.edit(func(spec *v1alpha1.CatalogSelectionSpec) {
+		spec.Safeguards.Approve = append(spec.Safeguards.Approve, lines...)
+	})
 }
 
 // unchanged records the artifact and the live definitions, and returns a check that neither has changed.
@@ -115,10 +127,10 @@ func TestWhatVanishesFromTheCatalogIsHeld(t *testing.T) {
 		if !conditions.IsReady(held) {
 			s.t.Errorf("not Ready on the old revision: %+v", held.Status.Conditions)
 		}
-		s.approve("sha256:" + strings.Repeat("0", 64))
-		s.awaitHeld(digest, "Removal held-b [2.0.0]")
+		s.approve("held-d", "held-b/*", digest)
+		held = s.awaitHeld(digest, "Removal held-b [2.0.0]")
 		unchanged()
-		s.approve(digest)
+		s.approveHeld(held, "held-b")
 		s.awaitApplied("held-a", "held-c")
 	})
 	t.Run("a version of one", func(*testing.T) {
@@ -126,20 +138,28 @@ func TestWhatVanishesFromTheCatalogIsHeld(t *testing.T) {
 		apps := append(catalogOf("held")[:1], catalogOf("held")[2])
 		apps[0].versions = []string{"1.1.0", "1.2.0"}
 		digest := s.release("no-1.0.0", apps)
-		s.awaitHeld(digest, "VersionRemoval held-a [1.0.0]")
+		held := s.awaitHeld(digest, "VersionRemoval held-a [1.0.0]")
 		unchanged()
-		s.approve(digest)
+		s.approveHeld(held, "held-a/1.0.0")
 		s.awaitApplied("held-a", "held-c")
 	})
-	t.Run("what was approved once is not for the next", func(*testing.T) {
+	t.Run("a line that was used is not for the next", func(*testing.T) {
+		s.awaitHeld(s.release("b-again", catalogOf("held")[1:]), "Removal held-a [1.1.0 1.2.0]")
+		s.point("no-1.0.0")
+		s.approve("held-c#2")
+		apps := append(catalogOf("held")[:1], catalogOf("held")[1])
+		apps[0].versions = []string{"1.1.0", "1.2.0"}
+		s.release("b-for-c", apps)
+		s.awaitApplied("held-a", "held-b")
 		unchanged = s.unchanged()
-		apps := catalogOf("held")[2:]
-		digest := s.release("no-a", apps)
-		s.awaitHeld(digest, "Removal held-a [1.1.0 1.2.0]")
+		held := s.awaitHeld(s.release("no-b-again", apps[:1]), "Removal held-b [2.0.0]")
+		if want := []string{"held-b#2"}; !slices.Equal(held.Status.Held.Approve, want) {
+			s.t.Errorf("the lines are %q, want %q", held.Status.Held.Approve, want)
+		}
 		unchanged()
 	})
 	t.Run("the catalog takes it back", func(*testing.T) {
-		s.point("no-1.0.0")
+		s.point("b-for-c")
 		s.awaitSelection("released", func(cs *v1alpha1.CatalogSelection) error {
 			if !conditions.IsFalse(cs, v1alpha1.HeldCondition) || cs.Status.Held != nil || !conditions.IsReady(cs) {
 				return errors.New("still held")
@@ -150,26 +170,87 @@ func TestWhatVanishesFromTheCatalogIsHeld(t *testing.T) {
 	})
 }
 
-func TestSpecAndCatalogAreToldApart(t *testing.T) {
+// Whoever takes something away, it is held until Git names it: a catalog, an edit, or a patch.
+func TestWhatAnEditTakesAwayIsHeldUntilItIsNamed(t *testing.T) {
 	s := newScenario(t, "apart", catalogOf("apart"), nil)
 	s.awaitApplied("apart-a", "apart-b", "apart-c")
-
-	// A narrower limit in Git is a reviewed change.
-	s.edit(func(spec *v1alpha1.CatalogSelectionSpec) { spec.Exclude = []string{"apart-c"} })
-	s.awaitApplied("apart-a", "apart-b")
-
-	// Both at once: the catalog drops b and moves a to another tier, Git narrows to gold and
-	// excludes nothing more.
-	apps := catalogOf("apart")
-	apps[0].versions = apps[0].versions[1:]
-	digest := s.release("v2", slices.Delete(apps, 1, 2))
-	s.awaitHeld(digest, "VersionRemoval apart-a [1.0.0]", "Removal apart-b [2.0.0]")
 	unchanged := s.unchanged()
-	s.edit(func(spec *v1alpha1.CatalogSelectionSpec) { spec.Exclude = []string{"apart-a"} })
-	s.awaitHeld(digest, "Removal apart-b [2.0.0]")
+	digest := s.awaitPulled("v1")
+
+	s.edit(func(spec *v1alpha1.CatalogSelectionSpec) {
+		spec.Limit = &v1alpha1.Limit{NameSelector: []string{"apart-a", "apart-b"}}
+	})
+	s.awaitHeld(digest, "Removal apart-c [3.0.0]")
+	s.edit(func(spec *v1alpha1.CatalogSelectionSpec) {
+		spec.Limit, spec.Versions = nil, []v1alpha1.VersionRule{{Names: []string{"apart-a"}, Latest: 1}}
+	})
+	s.awaitHeld(digest, "VersionRemoval apart-a [1.0.0]")
 	unchanged()
-	s.approve(digest)
-	s.awaitApplied("apart-c")
+
+	// spec.exclude names what it takes, and a line what the rule and the catalog take at the same time.
+	s.edit(func(spec *v1alpha1.CatalogSelectionSpec) { spec.Exclude = []string{"apart-c"} })
+	s.awaitHeld(s.release("v2", slices.Delete(catalogOf("apart"), 1, 2)), "VersionRemoval apart-a [1.0.0]", "Removal apart-b [2.0.0]")
+	unchanged()
+	s.approve("apart-a/*")
+	held := s.awaitHeld(s.digestOf("v2"), "Removal apart-b [2.0.0]")
+	unchanged()
+	s.approveHeld(held, "apart-b")
+	s.awaitApplied("apart-a")
+}
+
+// A strategic merge patch replaces spec.versions as a whole: what it leaves out is lost.
+func TestAPatchThatReplacesVersionsIsHeld(t *testing.T) {
+	one, two := newReplacing(t, "mergeone", v1alpha1.DeletionPolicyDelete), newReplacing(t, "mergetwo", v1alpha1.DeletionPolicyOrphan)
+	for _, s := range []replacing{one, two} {
+		unchanged := s.unchanged()
+		s.edit(func(spec *v1alpha1.CatalogSelectionSpec) { spec.Patches = s.patches("9.0.0") })
+		held := s.awaitHeld(s.digestOf("v1"), "VersionRemoval "+s.name+"-a [1.0.0 1.1.0]")
+		unchanged()
+		s.approveHeld(held, s.name+"-a/1.0.0", s.name+"-a/1.1.0")
+		s.awaitVersions("9.0.0")
+	}
+
+	// What stays in the cluster waits for nothing once it is named.
+	restartWith(t, stack.ControllerOptions{Args: []string{"--settle-delay=10m"}})
+	start := time.Now()
+	two.edit(func(spec *v1alpha1.CatalogSelectionSpec) {
+		spec.Patches, spec.Safeguards.Approve = two.patches("10.0.0"), append(spec.Safeguards.Approve, two.name+"-a/9.0.0")
+	})
+	two.awaitVersions("10.0.0")
+	t.Logf("live %v after the edit", time.Since(start).Round(100*time.Millisecond))
+}
+
+// replacing is a selection whose first definition is patched.
+type replacing struct{ *scenario }
+
+func newReplacing(t *testing.T, name, policy string) replacing {
+	s := newScenario(t, name, catalogOf(name), func(cs *v1alpha1.CatalogSelection, _ *kustomizev1.Kustomization) {
+		cs.Spec.DeletionPolicy = policy
+	})
+	s.awaitApplied(name+"-a", name+"-b", name+"-c")
+	return replacing{s}
+}
+
+// patches returns a strategic merge patch that has one version.
+func (s replacing) patches(version string) []kustomize.Patch {
+	return []kustomize.Patch{{Patch: fmt.Sprintf(`apiVersion: apps.kubermatic.k8c.io/v1
+kind: ApplicationDefinition
+metadata: {name: %s-a}
+spec:
+  versions:
+  - {version: %s, template: {source: {helm: {url: "https://charts.example.com", chartName: a, chartVersion: %[2]s}}}}
+`, s.name, version)}}
+}
+
+func (s replacing) awaitVersions(want ...string) {
+	s.t.Helper()
+	s.await("live", func(ctx context.Context) error {
+		live, err := s.definitions(ctx)
+		if got := liveVersions(live[s.name+"-a"]); err == nil && !slices.Equal(got, want) {
+			err = fmt.Errorf("live are %v", got)
+		}
+		return err
+	})
 }
 
 // eventCounts maps the reasons of the events of a selection to their counts.
@@ -222,7 +303,7 @@ func TestARestartChangesNothingOfAHold(t *testing.T) {
 	if n := s.eventCounts(s.t.Context())[v1alpha1.RemovalReason]; n != 1 {
 		t.Errorf("%d events tell of the held revision, want 1", n)
 	}
-	s.approve(digest)
+	s.approveHeld(now, "hrestart-a")
 	s.awaitApplied("hrestart-b", "hrestart-c")
 }
 
@@ -245,14 +326,14 @@ func TestFirstPublicationDoesNotTakeVersionsFromLiveDefinitions(t *testing.T) {
 		return nil
 	})
 	_, digest, _ := strings.Cut(cs.Status.Held.Revision, "@")
-	s.awaitHeld(digest, "Adoption adopt-a [0.9.0]")
+	cs = s.awaitHeld(digest, "Adoption adopt-a [0.9.0]")
 	if cs.Status.Artifact != nil || !conditions.IsFalse(cs, meta.ReadyCondition) || !conditions.IsStalled(cs) {
 		t.Errorf("published, or not stalled: %+v", cs.Status)
 	}
 	if now := s.get(s.t.Context(), live); now.GetResourceVersion() != live.GetResourceVersion() {
 		t.Errorf("the live definition was changed: %v", now)
 	}
-	s.approve(cs.Status.Held.Approve[0])
+	s.approveHeld(cs, "adopt-a/0.9.0:live")
 	s.awaitApplied("adopt-a", "adopt-b")
 }
 

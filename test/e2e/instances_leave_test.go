@@ -91,7 +91,7 @@ func removeInstances(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		i.commit([]string{selecting(row.name, row.policy, "{"+a+": {application: tool}}")})
+		i.commit([]string{selecting(row.name, row.policy, "{"+a+": {application: tool}}\n  "+naming("Instance/"+b))})
 		i.as(row.name).awaitInstalled(map[string]string{a: "1.0.0"})
 		if !row.stays {
 			i.awaitGone(t.Context(), release)

@@ -177,15 +177,16 @@ func (i *installing) approveMajor() {
 	i.deploy(wide)
 	results := i.awaitInstalled(versionsWith("1.4.4"))
 	state := i.state(results)
-	digest := i.follow("v2")
+	i.follow("v2")
+	const line = "Instance/web:upgrade/2.0.0"
 	cs := i.awaitHolding("InstanceUpgrade web: instance web would rise from 1.4.4 to 2.0.0")
-	if !slices.Equal(cs.Status.Held.Approve, []string{digest}) {
-		i.t.Errorf("released by %v, want %s", cs.Status.Held.Approve, digest)
+	if !slices.Equal(cs.Status.Held.Approve, []string{line}) {
+		i.t.Errorf("released by %v, want %s", cs.Status.Held.Approve, line)
 	}
 	if got := differing(state, i.state(results)); len(got) > 0 {
 		i.t.Errorf("while the major is held, these objects have changed: %v", got)
 	}
-	i.deploy(wide + "  safeguards: {approve: [\"" + digest + "\"]}\n")
+	i.deploy(wide + "  " + naming(line) + "\n")
 	i.assertUpgraded(state, i.awaitInstalled(versionsWith("2.0.0")))
 }
 

@@ -44,10 +44,11 @@ func lockValue(t *testing.T) {
 	awaitValues("a", "10.0.0.0/16")
 	i.commit([]string{selecting("mode: b", "")})
 	awaitValues("b", "10.0.0.0/16")
-	digest := i.follow("v1.1")
-	if cs := i.awaitHolding(locked); len(cs.Status.Held.Approve) != 1 || cs.Status.Held.Approve[0] != digest {
-		t.Errorf("released by %v, want %s", cs.Status.Held.Approve, digest)
+	i.follow("v1.1")
+	const line = "Instance/network:locked/pod.cidr"
+	if cs := i.awaitHolding(locked); len(cs.Status.Held.Approve) != 1 || cs.Status.Held.Approve[0] != line {
+		t.Errorf("released by %v, want %s", cs.Status.Held.Approve, line)
 	}
-	i.commit([]string{selecting("mode: b", "safeguards: {approve: [\""+digest+"\"]}")})
+	i.commit([]string{selecting("mode: b", naming(line))})
 	awaitValues("b", "10.9.0.0/16")
 }

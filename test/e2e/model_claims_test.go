@@ -7,7 +7,6 @@ package e2e
 import (
 	"maps"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -72,7 +71,6 @@ func (m *model) decide(order []int) {
 			continue
 		}
 		render := p.spec.selects(m.catalogs[p.catalog].apps)
-		m.useUpOutdated(p, render)
 		p.held, p.conflict, p.unaware, p.wants = m.objections(p, render), false, false, keysOf(render)
 		p.doubt = p.doubt || m.addsUnknown(p)
 		if len(p.held) == 0 {
@@ -212,6 +210,7 @@ func (m *model) givesUp(h *modelPart, name string, next map[*modelPart]map[strin
 // part renders or may render, and those that it takes over from another Kustomization. It removes the
 // mark of definitions that Flux shall delete.
 func (m *model) publish(p *modelPart, next map[string]app) {
+	m.use(p, next)
 	stays := map[string]time.Time{}
 	for name, l := range m.live {
 		_, served := p.published[name]
@@ -230,7 +229,6 @@ func (m *model) publish(p *modelPart, next map[string]app) {
 			m.tally[to.String()]++
 		}
 	}
-	before := p.artifact()
 	p.leaving, p.placed = stays, keysOf(stays)
 	for name := range next { // until its Kustomization is the owner, which it never is of a bypassed definition
 		// An unchanged render receives nothing anew: what a giver may delete since has passed its safeguards
@@ -243,25 +241,11 @@ func (m *model) publish(p *modelPart, next map[string]app) {
 	if p.revisions == nil || p.baseline != baselineRecord && !p.newer {
 		p.revisions = map[string]bool{}
 	}
-	if p.revision != catalog.digest || !p.hasRecord() {
-		p.standing = slices.Clone(p.spec.approved)
-	}
 	p.restarted, p.withheld, p.vanished, p.older = false, false, false, nil
-	forgets := p.forgets() || p.newer || p.behind
 	p.newer, p.behind = false, false
 	p.baseline, p.published, p.reviewed, p.revision = baselineRecord, next, p.spec.clone(), catalog.digest
-	p.seen, p.then = maps.Clone(next), catalog.apps
 	p.revisions[p.artifact()] = true
-	if p.artifact() != before {
-		p.passed, p.offered = append(slices.Clone(p.passed), p.offered...), nil
-	}
-	p.passed = slices.DeleteFunc(p.passed, func(sum string) bool { return sum == catalog.digest || m.renders[sum] == p.render(next) })
 	p.compared = p.applied
-	p.used = slices.DeleteFunc(slices.Clone(p.spec.approved), func(entry string) bool {
-		sum, _, _ := strings.Cut(entry, "#")
-		return !forgets && !slices.Contains(p.used, entry) && sum != catalog.digest && m.renders[sum] != p.render(next) &&
-			!slices.Contains(p.passed, sum)
-	})
 }
 
 // knowsServed reports whether the objects of the Kustomization are known, so that its other objects

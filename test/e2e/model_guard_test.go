@@ -5,212 +5,192 @@
 package e2e
 
 import (
+	"fmt"
 	"maps"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// objections returns the reasons why the next applications of a part are held, sorted and without duplicates:
-//
-//	nothing is selected            EmptyResult, which cannot be approved
-//	all reasons are approved       nothing
-//	the served state is unknown    BaselineLost
-//	otherwise                      losses by the catalog, objects that the Kustomization would delete
-//	                               without a comparison, losses of live definitions that enter
+// Reasons that no line names.
+const (
+	empty = "EmptyResult"
+	lost  = "BaselineLost"
+)
+
+// objections returns why the next applications of a part are held, sorted: the lines of what is lost and not named. All is lost
+// that the last publication has and the next one lacks, whoever takes it away, and what is live and was never published.
+// spec.exclude names an application that was published, and a line that counts names the rest.
+// If the last publication is not known, the checksum of the render comes first. An empty first publication is an error.
 func (m *model) objections(p *modelPart, next map[string]app) []string {
-	if len(next) == 0 {
-		return []string{"EmptyResult"}
+	if len(next) == 0 && !p.served() {
+		return []string{empty}
 	}
-	reasons := []string{"BaselineLost"}
-	isAnnounced := (p.newer || !p.withheld) && p.render(next) == p.artifact() // so that nothing is lost, whatever that had
-	if p.baseline != baselineLost || isAnnounced {
-		reasons = slices.Concat(p.takenByCatalog(next), m.takenFromLive(p, next), p.pruned(next), m.unknownNames(p, next))
+	p.see()
+	if !m.knowsLast(p, next) && !slices.ContainsFunc(p.counting(), func(line string) bool { return m.renders[bodyOf(line)] == p.render(next) }) {
+		return []string{lost}
 	}
-	if m.approved(p, next, reasons) {
-		return nil
-	}
-	slices.Sort(reasons)
-	return slices.Compact(reasons)
-}
-
-// approved reports whether an unused entry names the render, or the revision of the catalog if that causes all reasons
-// alone.
-func (m *model) approved(p *modelPart, next map[string]app, reasons []string) bool {
-	return slices.ContainsFunc(p.spec.approved, func(entry string) bool {
-		sum, note, _ := strings.Cut(entry, "#")
-		return !slices.Contains(p.used, entry) &&
-			(m.renders[sum] == p.render(next) && (!p.forgets() || isUID.MatchString(note)) ||
-				sum == m.catalogs[p.catalog].digest && m.byRevision(p, reasons))
+	left := slices.DeleteFunc(m.losses(p, next), func(loss string) bool {
+		return slices.ContainsFunc(p.spec.excluded, func(name string) bool { return catalogName(p.catalog, name) == loss }) ||
+			slices.ContainsFunc(p.counting(), func(line string) bool { return names(line, loss) })
 	})
+	return slices.Compact(slices.Sorted(slices.Values(left)))
 }
 
-// useUpOutdated uses up the approvals of the next render, or revision, that were in the spec before the published revision.
-func (m *model) useUpOutdated(p *modelPart, next map[string]app) {
-	digest := m.catalogs[p.catalog].digest
-	if len(next) == 0 || !p.hasRecord() || p.revision == digest {
-		return
+// losses returns the lines of all that the next publication loses.
+func (m *model) losses(p *modelPart, next map[string]app) []string {
+	return slices.Concat(p.lost(next), m.takenFromLive(p, next), p.pruned(next))
+}
+
+// knowsLast reports whether the last publication is known, or is the next one again.
+func (m *model) knowsLast(p *modelPart, next map[string]app) bool {
+	return p.baseline != baselineLost || (p.newer || !p.withheld) && p.render(next) == p.artifact()
+}
+
+// see notes the lines of the spec. With a publication that the status does not know, all are used, once.
+func (p *modelPart) see() {
+	unknown := ""
+	switch {
+	case p.newer, p.baseline == baselineContent, p.baseline == baselineLost:
+		unknown = p.artifact()
+	case p.behind, p.revision == "" && p.applied != "":
+		unknown = "applied"
 	}
-	for _, entry := range p.spec.approved {
-		sum, _, _ := strings.Cut(entry, "#")
-		if slices.Contains(p.standing, entry) && (m.renders[sum] == p.render(next) || sum == digest && !p.newer && !p.behind) {
-			p.used = with(p.used, entry)
+	p.lines = maps.Clone(p.lines)
+	if p.lines == nil {
+		p.lines = map[string]bool{}
+	}
+	for _, line := range p.spec.approved {
+		p.lines[line] = p.lines[line] || unknown != "" && p.read != unknown
+	}
+	if unknown != "" {
+		p.read = unknown
+	}
+}
+
+// counting returns the lines of the spec that are not used.
+func (p *modelPart) counting() []string {
+	return slices.DeleteFunc(slices.Clone(p.spec.approved), func(line string) bool { return p.lines[line] })
+}
+
+// use notes the lines that name something that a publication loses.
+func (m *model) use(p *modelPart, next map[string]app) {
+	losses, known := m.losses(p, next), m.knowsLast(p, next)
+	for _, line := range p.counting() {
+		p.lines[line] = slices.ContainsFunc(losses, func(loss string) bool { return names(line, loss) }) ||
+			!known && m.renders[bodyOf(line)] == p.render(next)
+	}
+	p.read = ""
+}
+
+// numbered returns the line of a body that is a new one: one with the number above all that the status or the spec has.
+func (p *modelPart) numbered(body string) string {
+	highest := 0
+	for _, line := range slices.Concat(slices.Collect(maps.Keys(p.lines)), p.spec.approved) {
+		if is, number, _ := strings.Cut(line, "#"); is == body {
+			n, _ := strconv.Atoi(number)
+			highest = max(highest, n, 1)
 		}
 	}
-}
-
-// hasRecord reports whether the status has the record of a publication, be it of an older one.
-func (p *modelPart) hasRecord() bool {
-	return p.revision != "" && (p.baseline == baselineRecord || p.newer)
-}
-
-// isUID matches the first digits of the UID of a selection.
-var isUID = regexp.MustCompile("^[0-9a-f]{8}$")
-
-// forgets reports whether nobody knows which approvals are used up: nothing of this selection, or of its status, is left,
-// and its Kustomization has applied something.
-func (p *modelPart) forgets() bool { return p.revision == "" && p.applied != "" }
-
-// byRevision reports whether the revision of the catalog causes all reasons alone: the spec of the last publication loses
-// as much over it.
-func (m *model) byRevision(p *modelPart, reasons []string) bool {
-	catalog := m.catalogs[p.catalog]
-	if p.baseline != baselineRecord || p.behind || p.revision == "" || p.revision == catalog.digest {
-		return false
+	if highest == 0 {
+		return body
 	}
-	alone := p.lost(p.reviewed.selects(catalog.apps))
-	return !slices.ContainsFunc(reasons, func(reason string) bool {
-		of := strings.Fields(reason + " -")
-		whole := of[0] == "VersionRemoval" && slices.Contains(alone, "Removal "+of[1])
-		return !whole && !slices.Contains(alone, reason)
-	})
+	return fmt.Sprintf("%s#%d", body, highest+1)
 }
 
-// lost returns the losses of the published applications.
-func (p *modelPart) lost(next map[string]app) (reasons []string) {
+// bodyOf returns a line without its number, and names reports whether a line names a loss: it is the same, or stands for any
+// version.
+func bodyOf(line string) string {
+	body, _, _ := strings.Cut(line, "#")
+	return body
+}
+
+func names(line, loss string) bool {
+	any, is := strings.CutSuffix(bodyOf(line), "*")
+	return bodyOf(line) == loss || is && strings.HasPrefix(loss, any) && !strings.HasSuffix(loss, ":live")
+}
+
+// kindOf returns what kind of loss a line names.
+func kindOf(line string) string {
+	kind := "removal"
+	if line == empty || line == lost {
+		return line
+	} else if strings.Contains(line, "/") {
+		kind = "version"
+	}
+	_, live, _ := strings.Cut(line, ":")
+	return strings.TrimSpace(kind + " " + live)
+}
+
+// lost returns the lines of what the published applications lose. Of a publication that is not known, that is nothing.
+func (p *modelPart) lost(next map[string]app) (lines []string) {
+	if p.baseline == baselineLost {
+		return nil
+	}
 	for name, a := range p.published {
 		now, stays := next[name]
 		if !stays {
-			reasons = append(reasons, "Removal "+name)
+			lines = append(lines, catalogName(p.catalog, name))
 		}
 		for _, v := range a.versions {
 			if stays && !slices.Contains(now.versions, v) {
-				reasons = append(reasons, "VersionRemoval "+name+" "+v)
+				lines = append(lines, catalogName(p.catalog, name)+"/"+v)
 			}
 		}
 	}
-	return reasons
-}
-
-// takenByCatalog returns the losses of the published applications, except those that the new spec over
-// the catalog of the last publication has, too.
-func (p *modelPart) takenByCatalog(next map[string]app) (reasons []string) {
-	excused := func(string, string) bool { return false }
-	if p.baseline == baselineRecord && !p.spec.rendersAs(p.reviewed) {
-		alone := p.spec.selects(p.seen)
-		excused = func(name, version string) bool {
-			a, stays := alone[name]
-			return !stays || version != "" && !slices.Contains(a.versions, version)
-		}
-	}
-	for name, a := range p.published {
-		now, stays := next[name]
-		if !stays && !excused(name, "") {
-			reasons = append(reasons, "Removal "+name)
-		}
-		for _, v := range a.versions {
-			if stays && !slices.Contains(now.versions, v) && !excused(name, v) {
-				reasons = append(reasons, "VersionRemoval "+name+" "+v)
-			}
-		}
-	}
-	return reasons
+	return lines
 }
 
 // takenFromLive returns the losses of live definitions that the part has not published. Flux does not
 // update those with a bypass.
-func (m *model) takenFromLive(p *modelPart, next map[string]app) (reasons []string) {
+func (m *model) takenFromLive(p *modelPart, next map[string]app) (lines []string) {
 	for name, a := range next {
 		l, lives := m.live[name]
-		if _, known := p.published[name]; known || !lives || l.bypassed {
+		if _, known := p.published[name]; known && p.baseline != baselineLost || !lives || l.bypassed {
 			continue
 		}
 		for _, v := range l.versions {
 			if !slices.Contains(a.versions, v) {
-				reasons = append(reasons, "Adoption "+name+" "+v)
+				lines = append(lines, soakName+"-"+name+"/"+v+":live") // as it is called in the cluster
 			}
 		}
 	}
-	return reasons
+	return lines
 }
 
-// unknownNames returns UnknownName if an edit removes a published application and adds a name to the limit
-// that is in no catalog now, and was neither a tier nor published then.
-func (m *model) unknownNames(p *modelPart, next map[string]app) []string {
-	removes := false
-	for name := range p.published {
-		_, stays := next[name]
-		removes = removes || !stays
-	}
-	if removes && p.baseline == baselineRecord && m.addsUnknown(p) {
-		return []string{"UnknownName"}
-	}
-	return nil
-}
-
-// addsUnknown reports whether the limit of a part has a name that the last published one lacks, and that is
-// in no catalog now, and was neither a tier nor published then.
+// addsUnknown reports whether the limit of a part has a name that the last published one lacks, and that is in no catalog.
 func (m *model) addsUnknown(p *modelPart) bool {
 	var before modelSpec
+	if p.baseline == baselineRecord || p.newer {
+		before = p.reviewed
+	}
 	known := map[string]bool{}
-	recorded := p.baseline == baselineRecord || p.newer
-	if recorded {
-		before, known = p.reviewed, keysOf(p.seen)
-	}
-	for _, a := range p.then {
-		known[a.tier] = known[a.tier] || recorded
-	}
 	for name, a := range m.catalogs[p.catalog].apps {
 		known[name], known[a.tier] = true, true
 	}
-	mentions := slices.Concat(p.spec.tiers, p.spec.names)
-	return slices.ContainsFunc(mentions, func(name string) bool {
+	return slices.ContainsFunc(slices.Concat(p.spec.tiers, p.spec.names), func(name string) bool {
 		return !known[name] && !slices.Contains(before.tiers, name) && !slices.Contains(before.names, name)
 	})
 }
 
 // pruned returns the definitions that the Kustomization would delete without a comparison: it has applied
 // objects that the selection never published.
-func (p *modelPart) pruned(next map[string]app) (reasons []string) {
+func (p *modelPart) pruned(next map[string]app) (lines []string) {
 	if p.baseline == baselineRecord && (p.revisions[p.applied] || p.compared == p.applied && !p.withheld) {
 		return nil
 	}
 	for name := range p.inventory {
-		if _, stays := next[name]; !stays {
-			reasons = append(reasons, "Removal "+name)
+		_, stays := next[name]
+		if _, published := p.published[name]; !stays && (!published || p.baseline == baselineLost) {
+			lines = append(lines, catalogName(p.catalog, name)+":live")
 		}
 	}
-	return reasons
-}
-
-// lines returns the expected entry of status.held.approve; known is false if that is the checksum of the
-// render, which the model cannot compute.
-func (m *model) lines(p *modelPart) (line string, known bool) {
-	digest := m.catalogs[p.catalog].digest
-	if !m.byRevision(p, p.held) {
-		return "", false
-	}
-	line = digest
-	for n := 2; slices.Contains(p.used, line); n++ {
-		line = digest + "#" + string(rune('0'+n))
-	}
-	return line, true
+	return lines
 }
 
 // wipe removes the status. The ExternalArtifact still names the content of the last publication.
 func (m *model) wipe(p *modelPart) {
-	p.used, p.revision, p.revisions, p.compared, p.newer, p.behind, p.leaving = nil, "", nil, "", false, false, nil
-	p.offered, p.passed = nil, nil
+	p.lines, p.read, p.revision, p.revisions, p.compared, p.newer, p.behind, p.leaving = nil, "", "", nil, "", false, false, nil
 	if p.baseline == baselineRecord {
 		p.baseline = baselineContent
 	}
@@ -230,12 +210,11 @@ func (m *model) takeBack(p *modelPart) {
 }
 
 // restore puts an older status back. If the ExternalArtifact names its revision, it is believed. Otherwise the status is
-// older than what is served: only the content of that is known, and only the checksum of a render approves.
+// older than what is served: only the content of that is known.
 func (m *model) restore(p, old *modelPart) {
-	p.reviewed, p.seen, p.then, p.revision = old.reviewed.clone(), maps.Clone(old.seen), old.then, old.revision
+	p.reviewed, p.revision = old.reviewed.clone(), old.revision
 	p.revisions, p.compared, p.leaving = maps.Clone(old.revisions), old.compared, maps.Clone(old.leaving)
-	p.used, p.offered, p.passed = slices.Clone(old.used), slices.Clone(old.offered), slices.Clone(old.passed)
-	p.standing = slices.Clone(old.standing)
+	p.lines, p.read = maps.Clone(old.lines), old.read
 	p.newer, p.behind = old.artifact() != p.artifact(), false
 	p.withheld = old.withheld || (p.newer || p.vanished) && p.withheld // nothing is announced of a status that is older, or whose archive is lost
 	if p.baseline = baselineRecord; p.newer {

@@ -35,7 +35,7 @@ type modelPart struct {
 	name, catalog string
 	spec          modelSpec
 	suspended     bool
-	held          []string        // reasons why the source's revision is not published
+	held          []string        // lines that would name what the source's revision loses, or why it is not published
 	conflict      bool            // others hold a definition that it renders
 	withheld      bool            // it has given way to a conflict, and was not published since
 	unaware       bool            // it serves that definition, and finds the conflict once it is reconciled
@@ -46,15 +46,11 @@ type modelPart struct {
 	baseline  baseline
 	published map[string]app  // in the artifact
 	reviewed  modelSpec       // spec of the last publication
-	seen      map[string]app  // published applications of its catalog
-	then      map[string]app  // whole catalog of the last publication
 	revision  string          // catalog digest of the last publication; empty if unknown
 	revisions map[string]bool // all that were published
 	compared  string          // objects of the Kustomization at the last comparison
-	used      []string        // approvals that are used up
-	offered   []string        // checksums in status.held
-	passed    []string        // checksums that were held when another revision was published
-	standing  []string        // approvals in the spec at the first publication of the revision
+	lines     map[string]bool // the status has the lines that the spec has had: whether each is used
+	read      string          // publication that the status did not know, for which all lines were used
 	restarted bool            // the controller has restarted since the last publication
 	newer     bool            // the status is older than what is published
 	older     *modelPart      // that of the status, while it is older
@@ -163,9 +159,9 @@ func (p *modelPart) served() bool { return p.baseline != baselineNone }
 func (p *modelPart) clone() *modelPart {
 	c := *p
 	c.spec, c.reviewed = p.spec.clone(), p.reviewed.clone()
-	c.held, c.used = slices.Clone(p.held), slices.Clone(p.used)
+	c.held, c.lines = slices.Clone(p.held), maps.Clone(p.lines)
 	c.wants, c.inventory, c.revisions = maps.Clone(p.wants), maps.Clone(p.inventory), maps.Clone(p.revisions)
-	c.published, c.seen = maps.Clone(p.published), maps.Clone(p.seen)
+	c.published = maps.Clone(p.published)
 	c.leaving, c.placed = maps.Clone(p.leaving), maps.Clone(p.placed)
 	return &c
 }
@@ -189,8 +185,8 @@ func (m *model) clone() *model {
 func (m *model) String() string {
 	var text strings.Builder
 	for _, p := range m.parts {
-		fmt.Fprintf(&text, "%s selects %v; held %q, conflict %t, baseline %d, used %q; applied %q with %v; %s\n", p.name, p.spec, p.held, p.conflict,
-			p.baseline, p.used, p.applied, slices.Sorted(maps.Keys(p.inventory)), p.artifact())
+		fmt.Fprintf(&text, "%s selects %v; held %q, conflict %t, baseline %d, lines %v; applied %q with %v; %s\n", p.name, p.spec, p.held, p.conflict,
+			p.baseline, p.lines, p.applied, slices.Sorted(maps.Keys(p.inventory)), p.artifact())
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.live)) {
 		fmt.Fprintln(&text, m.live[name])
@@ -202,8 +198,7 @@ func (m *model) String() string {
 func (m *model) count() {
 	for _, p := range m.parts {
 		for _, reason := range p.held {
-			kind, _, _ := strings.Cut(reason, " ")
-			m.tally["held by "+kind]++
+			m.tally["held for "+kindOf(reason)]++
 		}
 		if p.conflict {
 			m.tally["in conflict"]++

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/fluxcd/pkg/runtime/conditions"
@@ -62,10 +63,17 @@ func moves(name string) []move {
 	}
 }
 
-// manifests returns the manifests of a commit, in the order in which kustomize-controller applies them.
-func (e *estate) manifests(parts []part) (manifests []string) {
+// manifests returns the manifests of a commit, in the order in which kustomize-controller applies them. It names what former
+// parts have, and these have not.
+func (e *estate) manifests(parts []part, former ...part) (manifests []string) {
 	for _, p := range parts {
-		manifests = append(manifests, e.selecting(p.selection, limitedTo(p.apps...)))
+		var leaving []string
+		for _, f := range former {
+			if f.selection == p.selection {
+				leaving = slices.DeleteFunc(slices.Clone(f.apps), func(app string) bool { return slices.Contains(p.apps, app) })
+			}
+		}
+		manifests = append(manifests, e.selecting(p.selection, limitedTo(p.apps...), naming(leaving...)))
 	}
 	for _, p := range parts {
 		manifests = append(manifests, e.applying(p.kustomization, p.selection))
@@ -86,7 +94,7 @@ func TestAMoveDeletesNothing(t *testing.T) {
 			for _, selection := range m.gone {
 				gone = append(gone, e.selectionOf(selection))
 			}
-			e.commit(e.manifests(m.after), gone...)
+			e.commit(e.manifests(m.after, m.before...), gone...)
 			e.assertSameObjects(before, e.awaitParts(m.after...))
 		})
 	}

@@ -87,7 +87,10 @@ spec: {targetNamespaces: [elsewhere]}
 	// With deletionPolicy: Orphan, the ClusterExtension of an instance that goes stays, and keeps the next one out.
 	o.edit(func(spec *v1alpha1.CatalogSelectionSpec) { spec.DeletionPolicy = v1alpha1.DeletionPolicyOrphan })
 	o.awaitCurrent()
-	o.edit(func(spec *v1alpha1.CatalogSelectionSpec) { delete(spec.Instances, "pear") })
+	o.edit(func(spec *v1alpha1.CatalogSelectionSpec) {
+		delete(spec.Instances, "pear")
+		spec.Safeguards.Approve = append(spec.Safeguards.Approve, "Instance/pear")
+	})
 	o.awaitCurrent()
 	left := o.liveOf("olm.operatorframework.io/v1", "ClusterExtension", "", "pear")
 	if left == nil {

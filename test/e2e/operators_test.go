@@ -146,9 +146,9 @@ func TestOperators(t *testing.T) {
 	last := packageOf("lemon", "1.3.0, replaces: lemon.v1.2.9")
 	o.offer("v3", last)
 	digest := o.follow("v3")
-	o.awaitHeld(digest, "Stranded lemon [lemon.v1.2.1 lemon.v1.2.0]")
+	held := o.awaitHeld(digest, "Stranded lemon [lemon.v1.2.1 lemon.v1.2.0]")
 	o.assertPublished(next, "1.2.1")
-	o.approve(digest)
+	o.approve(held.Status.Held.Approve...)
 	o.awaitPublished(digest)
 	o.assertPublished(last, "1.3.0")
 

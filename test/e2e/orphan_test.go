@@ -71,6 +71,34 @@ func TestOrphansAreLabelledAndTakenBack(t *testing.T) {
 	s.awaitMarks("orphan-custom", made)
 }
 
+// Flux obeys the annotation of the live object: an admission policy may have removed it since Flux applied it.
+func TestAnOrphanStaysWhoseLiveObjectLostTheAnnotation(t *testing.T) {
+	s := newScenario(t, "stripped", catalogOf("stripped"), func(cs *v1alpha1.CatalogSelection, ks *kustomizev1.Kustomization) {
+		publishAll(cs, ks)
+		cs.Spec.DeletionPolicy = v1alpha1.DeletionPolicyOrphan
+	})
+	t.Cleanup(func() { s.remove(definitionOf("stripped-a"), definitionOf("stripped-b"), definitionOf("stripped-c")) })
+	s.awaitApplied("stripped-a", "stripped-b", "stripped-c")
+	s.annotate(t.Context(), "stripped-a", pruneAnnotation, nil)
+	before := s.get(t.Context(), definitionOf("stripped-a"))
+	s.edit(func(spec *v1alpha1.CatalogSelectionSpec) { spec.Exclude = []string{"stripped-a", "stripped-b"} })
+	s.awaitSelection("publishes without both", func(cs *v1alpha1.CatalogSelection) error {
+		if !conditions.IsReady(cs) || cs.Status.Summary.Selected != 1 {
+			return fmt.Errorf("not yet: %+v", cs.Status.Summary)
+		}
+		return nil
+	})
+	s.awaitSettled()
+	for _, name := range []string{"stripped-a", "stripped-b"} {
+		if got := s.get(t.Context(), definitionOf(name)).GetAnnotations()[pruneAnnotation]; got != "disabled" {
+			t.Errorf("the annotation of %s is %q", name, got)
+		}
+	}
+	if after := s.get(t.Context(), definitionOf("stripped-a")); after.GetUID() != before.GetUID() {
+		t.Error("the definition was deleted and created again")
+	}
+}
+
 func TestTheSelectionThatHasAppliedAnObjectKeepsIt(t *testing.T) {
 	older := newScenario(t, "elder", catalogOf("both"), nil)
 	older.await("published", func(ctx context.Context) error {

@@ -182,7 +182,7 @@ func (e *estate) configMap(name string) *corev1.ConfigMap {
 }
 
 // awaitHeldFor waits until a selection is held for the removal of exactly these applications, and
-// returns the entries that approve it.
+// returns the lines that name it.
 func (e *estate) awaitHeldFor(selection string, removed ...string) []string {
 	e.t.Helper()
 	cs := e.of(selection).awaitSelection("held for "+strings.Join(removed, ", "), func(cs *v1alpha1.CatalogSelection) error {
@@ -232,7 +232,7 @@ func TestAKustomizationThatIsRePointedDeletesNothingThatWasNotApproved(t *testin
 		t.Fatal(err)
 	}
 	e.assertSameObjects(before, e.uids())
-	e.commit([]string{e.selecting("apps", limitedTo("repoint-a"), "safeguards: {approve: ["+strings.Join(lines, ", ")+"]}")})
+	e.commit([]string{e.selecting("apps", limitedTo("repoint-a"), naming(lines...))})
 	e.assertSameObjects(before, e.awaitParts(part{"apps", "apps", []string{"repoint-a"}}))
 	e.awaitGone(t.Context(), extra)
 }
@@ -264,7 +264,7 @@ func TestASelectionThatIsCreatedAgainHoldsWhatItsKustomizationWouldDelete(t *tes
 	lines := e.awaitHeldFor("apps", "again-b", "again-c")
 	e.reapplyWithoutArtifact("apps")
 	e.assertSameObjects(before, e.uids())
-	e.commit([]string{e.selecting("apps", narrow, "safeguards: {approve: ["+strings.Join(lines, ", ")+"]}")})
+	e.commit([]string{e.selecting("apps", narrow, naming(lines...))})
 	e.awaitParts(part{"apps", "apps", []string{"again-a"}})
 }
 

@@ -118,6 +118,7 @@ func TestLimitInGitChangesWhatIsApplied(t *testing.T) {
 			MetadataSelector: &v1alpha1.MetadataSelector{TierRefs: []string{"gold"}},
 			NameSelector:     []string{"limit-a", "limit-c"},
 		}
+		cs.Spec.Safeguards.Approve = []string{"limit-b", "limit-c"}
 	})
 	s.awaitApplied("limit-a")
 
@@ -242,7 +243,7 @@ func (s *scenario) download(ctx context.Context, url string) string {
 	return digest.String()
 }
 
-func TestEmptySelectionIsRefused(t *testing.T) {
+func TestAnEmptySelectionIsTheLossOfAll(t *testing.T) {
 	s := newScenario(t, "empty", catalogOf("empty"), onlyTier("gold"))
 	s.awaitApplied("empty-a", "empty-b")
 	_, ea, _, err := s.live(t.Context())
@@ -251,18 +252,14 @@ func TestEmptySelectionIsRefused(t *testing.T) {
 	}
 	cs := s.selection.DeepCopy()
 	s.update(cs, func() { cs.Spec.Limit.MetadataSelector.TierRefs = []string{"Gold"} })
-	held := s.awaitSelection("held", func(cs *v1alpha1.CatalogSelection) error {
-		if !conditions.IsTrue(cs, v1alpha1.HeldCondition) || !conditions.IsTrue(cs, meta.ReadyCondition) {
-			return fmt.Errorf("not held")
-		}
-		return nil
-	})
-	if got := conditions.GetReason(held, v1alpha1.HeldCondition); got != v1alpha1.EmptyResultReason {
-		t.Errorf("held by %s", got)
+	held := s.awaitHeld(s.digestOf("v1"), "Removal empty-a [1.0.0 1.1.0]", "Removal empty-b [2.0.0]")
+	if !conditions.IsReady(held) {
+		t.Errorf("the conditions are %+v", held.Status.Conditions)
 	}
 	s.assertServed(ea)
 
 	s.update(cs, func() { cs.Spec.Limit.MetadataSelector.TierRefs = []string{"silver"} })
+	s.approveHeld(held, "empty-a", "empty-b")
 	s.awaitApplied("empty-c")
 	s.awaitSelection("not held", func(cs *v1alpha1.CatalogSelection) error {
 		if !conditions.IsFalse(cs, v1alpha1.HeldCondition) {

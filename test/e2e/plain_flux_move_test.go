@@ -46,7 +46,7 @@ func (g *plainGuide) split() {
 	ks.Spec.SourceRef.Name = receiver.Name
 	g.create(receiver)
 	g.create(ks)
-	remove := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"instances":{"logs":null}}}`))
+	remove := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"instances":{"logs":null},"safeguards":{"approve":["Instance/logs"]}}}`))
 	if err := system.Client().Patch(g.t.Context(), giver, remove); err != nil {
 		g.t.Fatal(err)
 	}

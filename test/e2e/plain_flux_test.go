@@ -213,7 +213,7 @@ func (g *plainGuide) upgrade() {
 		}
 		return nil
 	})
-	g.contains(g.run(".status.held.reasons[*]"), "InstanceUpgrade instance trust-bundle would rise from 1.1.0 to 2.0.0\nsha256:")
+	g.contains(g.run(".status.held.reasons[*]"), "InstanceUpgrade instance trust-bundle would rise from 1.1.0 to 2.0.0\nInstance/trust-bundle:upgrade/2.0.0")
 	g.followTag("v1.1.0", "v1.0.0")
 }
 

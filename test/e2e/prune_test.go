@@ -155,8 +155,8 @@ func TestThePruneTableSaysWhatFluxDeletes(t *testing.T) {
 	})
 }
 
-// The annotation of the live object protects a definition: an edit of deletionPolicy has no effect
-// before it is applied.
+// The annotation of the live object protects a definition: an edit of deletionPolicy to Delete has no effect before it is applied.
+// With Orphan, Winnow marks what leaves by the same edit.
 func TestThePruneTableHoldsOnceASwitchIsApplied(t *testing.T) {
 	const orphan, erase = v1alpha1.DeletionPolicyOrphan, v1alpha1.DeletionPolicyDelete
 	for _, c := range []struct {
@@ -166,7 +166,7 @@ func TestThePruneTableHoldsOnceASwitchIsApplied(t *testing.T) {
 		left, stayed string
 	}{
 		{"Orphan and applied keeps", "switched-off", erase, orphan, true, "kept", "kept"},
-		{"Orphan by the edit that makes it leave deletes", "switched-off-late", erase, orphan, false, "deleted", "kept"},
+		{"Orphan by the edit that makes it leave keeps", "switched-off-late", erase, orphan, false, "kept", "kept"},
 		{"Delete and applied deletes", "switched-on", orphan, erase, true, "deleted", "deleted"},
 		{"Delete by the edit that makes it leave keeps", "switched-on-late", orphan, erase, false, "kept", "deleted"},
 	} {

@@ -23,8 +23,14 @@ func (o *observed) decided(m *model, p *modelPart, cs *v1alpha1.CatalogSelection
 	if w := cs.Status.Withheld; w != "" && !neverServed(p, w) && !m.mayWithhold(p, cs) {
 		return fmt.Errorf("withheld by %s", cs.Status.Withheld)
 	}
-	if got := heldReasons(cs.Status.Held); !slices.Equal(got, p.held) {
-		return fmt.Errorf("held by %q, want %q", got, p.held)
+	if slices.Equal(p.held, []string{empty}) {
+		if reason != empty || cs.Status.Held != nil {
+			return fmt.Errorf("Ready for %s, want %s", reason, empty)
+		}
+		return nil
+	}
+	if got := p.heldLines(cs.Status.Held); !slices.Equal(got, p.held) {
+		return fmt.Errorf("held until lines name %q, want %q", got, p.held)
 	}
 	switch {
 	case len(p.held) > 0:
@@ -55,14 +61,11 @@ func (o *observed) decidedHeld(m *model, p *modelPart, cs *v1alpha1.CatalogSelec
 	if ready := conditions.IsReady(cs); ready != (p.baseline == baselineRecord) && !m.mayWithhold(p, cs) {
 		return fmt.Errorf("Ready is %t while held", ready)
 	}
-	line, known := m.lines(p)
-	known = known && cs.Status.Withheld == ""
-	if lines := cs.Status.Held.Approve; !slices.Contains(p.held, "EmptyResult") {
-		if len(lines) != 1 || known && lines[0] != line {
-			return fmt.Errorf("released by %q, want %q", lines, line)
-		}
-		if sum, _, _ := strings.Cut(lines[0], "#"); !known && sum != m.catalogs[p.catalog].digest {
-			m.renders[sum] = p.render(p.spec.selects(m.catalogs[p.catalog].apps))
+	for _, line := range cs.Status.Held.Approve {
+		if p.held[0] == lost {
+			m.renders[bodyOf(line)] = p.render(p.spec.selects(m.catalogs[p.catalog].apps))
+		} else if want := p.numbered(bodyOf(line)); line != want {
+			return fmt.Errorf("released by %s, want %s", line, want)
 		}
 	}
 	return nil
@@ -82,8 +85,12 @@ func (o *observed) decidedPublished(m *model, p *modelPart, cs *v1alpha1.Catalog
 	if !slices.Equal(published, want) {
 		return fmt.Errorf("published are %v, want %v", published, want)
 	}
-	if got, want := slices.Sorted(slices.Values(cs.Status.UsedApprovals)), slices.Sorted(slices.Values(p.used)); !slices.Equal(got, want) {
-		return fmt.Errorf("used up are %v, want %v", got, want)
+	lines := map[string]bool{}
+	for _, a := range cs.Status.Approvals {
+		lines[a.Line] = a.Used != nil
+	}
+	if !maps.Equal(lines, p.lines) {
+		return fmt.Errorf("the lines are %v, want %v", lines, p.lines)
 	}
 	if got, want := placeholdersOf(cs), slices.Sorted(maps.Keys(p.placed)); !slices.Equal(got, want) {
 		return fmt.Errorf("placeholders are %v, want %v", got, want)
@@ -111,24 +118,16 @@ func placeholdersOf(cs *v1alpha1.CatalogSelection) (names []string) {
 	return slices.Sorted(slices.Values(names))
 }
 
-// heldReasons formats the reasons like the model.
-func heldReasons(status *v1alpha1.HeldStatus) (reasons []string) {
+// heldLines returns the lines that would release what is held, as the model has them.
+func (p *modelPart) heldLines(status *v1alpha1.HeldStatus) (lines []string) {
 	if status == nil {
 		return nil
 	}
-	for _, r := range status.Reasons {
-		name := strings.TrimPrefix(r.Application, soakName+"-")
-		switch r.Reason {
-		case v1alpha1.EmptyResultReason, v1alpha1.BaselineLostReason, v1alpha1.UnknownNameReason:
-			reasons = append(reasons, r.Reason)
-		case v1alpha1.RemovalReason:
-			reasons = append(reasons, r.Reason+" "+name)
-		default:
-			for _, v := range r.Versions {
-				reasons = append(reasons, r.Reason+" "+name+" "+v)
-			}
+	for _, line := range status.Approve {
+		if lines = append(lines, bodyOf(line)); strings.HasPrefix(line, "sha256:") {
+			return []string{lost}
 		}
 	}
-	slices.Sort(reasons)
-	return slices.Compact(reasons)
+	slices.Sort(lines)
+	return lines
 }

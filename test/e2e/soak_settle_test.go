@@ -109,10 +109,7 @@ func (o *observed) follow(m *model) {
 		}
 		cs := o.selections[p.name]
 		artifact := o.artifacts[p.name].Status.Artifact
-		p.offered, p.withheld = nil, artifact == nil && m.mayWithhold(p, &cs)
-		if held := cs.Status.Held; held != nil {
-			p.offered = checksumsIn(held)
-		}
+		p.withheld = artifact == nil && m.mayWithhold(p, &cs)
 		for _, entry := range cs.Status.Leaving {
 			if name := strings.TrimPrefix(entry.Name, soakName+"-"); p.placed[name] {
 				p.leaving[name] = entry.Since.Time
@@ -122,19 +119,6 @@ func (o *observed) follow(m *model) {
 			p.announced = artifact.Revision
 		}
 	}
-}
-
-// checksumsIn returns the checksums that would release what is held, or a part of it.
-func checksumsIn(held *v1alpha1.HeldStatus) (sums []string) {
-	lines := slices.Clone(held.Approve)
-	for _, reason := range held.Reasons {
-		lines = append(lines, reason.Approve...)
-	}
-	for _, line := range lines {
-		sum, _, _ := strings.Cut(line, "#")
-		sums = append(sums, sum)
-	}
-	return sums
 }
 
 // reminderDelay is longer than most steps. The object may not have moved at the first of the reminders.

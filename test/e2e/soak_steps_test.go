@@ -27,10 +27,12 @@ func (k *soak) recover() string {
 			k.model.apply(p, again)
 			return "resume " + p.name
 		case p.suspended:
-		case slices.Equal(p.held, []string{"EmptyResult"}) && k.rand.IntN(2) == 0:
-			p.spec.tiers = []string{"gold", "silver"}
-			return k.growPart(p)
-		case len(p.held) > 0 && !slices.Contains(p.held, "EmptyResult") && k.rand.IntN(4) == 0:
+		case len(p.held) > 0 && len(p.spec.selects(k.model.catalogs[p.catalog].apps)) == 0:
+			if k.rand.IntN(2) == 0 {
+				p.spec.tiers = []string{"gold", "silver"}
+				return k.growPart(p)
+			}
+		case len(p.held) > 0 && k.rand.IntN(3) == 0:
 			return k.approveHeld(p)
 		case p.conflict && k.rand.IntN(4) == 0:
 			return k.giveWay(p)
@@ -48,6 +50,11 @@ func (k *soak) giveWay(p *modelPart) string {
 	if len(own) == 0 {
 		return ""
 	}
+	for _, name := range p.spec.names {
+		if !slices.Contains(own, name) {
+			k.nameOften(p, name)
+		}
+	}
 	p.spec.names = own
 	k.write(p)
 	return fmt.Sprintf("%s gives way and has %v", p.name, own)
@@ -64,6 +71,9 @@ func (k *soak) release() string {
 
 // flip sets or removes the bypass label of a live definition.
 func (k *soak) flip() string {
+	if len(k.model.live) == 0 {
+		return k.release()
+	}
 	name, did := k.drawFlip()
 	k.setBypass(name)
 	return did
@@ -89,8 +99,16 @@ func (k *soak) moveOne() string {
 	}
 	name := pick(k, from.spec.names)
 	from.spec.names, to.spec.names = without(from.spec.names, name), with(to.spec.names, name)
+	k.nameOften(from, name)
 	k.write(from, to)
 	return fmt.Sprintf("move %s from %s to %s", name, from.name, to.name)
+}
+
+// nameOften lets the commit that takes an application from a part name that, or forget to.
+func (k *soak) nameOften(p *modelPart, name string) {
+	if k.rand.IntN(4) > 0 {
+		p.spec.approved = with(p.spec.approved, p.numbered(catalogName(p.catalog, name)))
+	}
 }
 
 // swap exchanges names between two parts.
@@ -99,6 +117,8 @@ func (k *soak) swap() string {
 	x, y := pick(k, a.spec.names), pick(k, b.spec.names)
 	a.spec.names = with(without(a.spec.names, x), y)
 	b.spec.names = with(without(b.spec.names, y), x)
+	k.nameOften(a, x)
+	k.nameOften(b, y)
 	k.write(a, b)
 	return fmt.Sprintf("swap %s of %s and %s of %s", x, a.name, y, b.name)
 }
@@ -127,7 +147,7 @@ func (k *soak) growPart(p *modelPart) string {
 	return fmt.Sprintf("%s grows to %v", p.name, p.spec.names)
 }
 
-// approveHeld adds the entries of status.held.approve to a held selection.
+// approveHeld adds the lines of status.held.approve to a held selection.
 func (k *soak) approveHeld(p *modelPart) string {
 	lines := k.heldLines(p)
 	for _, line := range lines {
@@ -137,43 +157,15 @@ func (k *soak) approveHeld(p *modelPart) string {
 	return fmt.Sprintf("approve %s in %s", strings.Join(lines, ", "), p.name)
 }
 
-// approveAny adds the checksum of a past or possible revision.
+// approveAny adds a line for what may be lost later.
 func (k *soak) approveAny() string {
 	p := k.drawPart()
-	revision := pick(k, k.revisions[p.catalog])
-	p.spec.approved = with(p.spec.approved, revision.digest)
-	if len(p.spec.approved) > 60 {
+	line := catalogName(p.catalog, k.drawName()) + pick(k, []string{"", "/*", "/1.0.0", "/1.1.0#2"})
+	if p.spec.approved = with(p.spec.approved, line); len(p.spec.approved) > 60 {
 		p.spec.approved = nil
 	}
 	k.write(p)
-	return "approve " + revision.tag + " in " + p.name
-}
-
-// pullRequest changes the tag and a selection in one commit: the selection is applied first. The new spec
-// must not add applications of the old catalog, which could be published in between.
-func (k *soak) pullRequest() string {
-	p := k.drawPart()
-	edited, mutate := k.drawEdit(p)
-	spec := p.spec.clone()
-	mutate(&spec)
-	for name := range spec.selects(k.model.catalogs[p.catalog].apps) {
-		if _, published := p.published[name]; !published {
-			return k.atOnce()
-		}
-	}
-	if len(p.held) > 0 || p.conflict || p.suspended {
-		return k.atOnce()
-	}
-	p.spec = spec
-	k.write(p)
-	catalog := p.catalog
-	if len(p.lost(spec.selects(k.model.catalogs[catalog].apps))) == 0 { // it does not wait for sources of the same commit
-		k.settle(edited)
-	}
-	revision, released := k.drawRevision(catalog)
-	k.pointTo(catalog, revision)
-	k.awaitPulled(catalog)
-	return "pull request: " + edited + ", " + released
+	return "approve " + line + " in " + p.name
 }
 
 // atOnce changes the spec and the revision before the controller observes either.
@@ -234,7 +226,7 @@ func (k *soak) anew(p *modelPart, gone string) (did string) {
 		did = ", " + edited
 	}
 	p.written, p.doubt, p.withheld, p.vanished, p.older, p.newer, p.behind = "", false, false, false, nil, false, false
-	p.baseline, p.published, p.used, p.revision, p.revisions = baselineNone, nil, nil, "", nil
+	p.baseline, p.published, p.lines, p.read, p.revision, p.revisions = baselineNone, nil, nil, "", "", nil
 	p.leaving, p.placed = nil, nil
 	k.write(p)
 	if gone != "" {
@@ -283,7 +275,7 @@ func (k *soak) whileDown() string {
 	if err := system.controller.Stop(); err != nil {
 		k.t.Fatal(err)
 	}
-	if k.rand.IntN(3) > 0 {
+	if k.rand.IntN(3) > 0 && len(k.model.live) > 0 {
 		name, flipped := k.drawFlip()
 		k.setBypass(name)
 		did = append(did, flipped)

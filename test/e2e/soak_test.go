@@ -121,7 +121,7 @@ func (k *soak) step(n int) string {
 		do     func() string
 	}{
 		{20, k.release}, {10, k.flip}, {12, k.edit}, {14, k.moveOne}, {8, k.swap}, {8, k.contend}, {6, k.grow}, {6, k.approveAny},
-		{8, k.pullRequest}, {6, k.atOnce}, {4, k.reapplyOne}, {6, k.rename}, {4, k.recreate}, {6, k.wipe},
+		{14, k.atOnce}, {4, k.reapplyOne}, {6, k.rename}, {4, k.recreate}, {6, k.wipe},
 		{4, k.suspend}, {4, k.pause},
 	}
 	total := 0

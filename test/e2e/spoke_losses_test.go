@@ -47,15 +47,15 @@ func TestASpokeRefusesLosses(t *testing.T) {
 	argocd, kept := s.definition("argocd"), s.definition("velero")
 
 	s.push("v2", app{name: "argocd", versions: []string{"1.1.0", "2.0.0"}}, app{name: "loki", versions: []string{"1.0.0"}})
-	s.awaitReconciled("v2", "it would lose the version 1.0.0")
+	s.awaitReconciled("v2", "it would lose versions, which uninstalls software: to approve that, add the line argocd/1.0.0 to data.approve of the ConfigMap flux-system/winnow-approvals")
 	s.assertUntouched(argocd, kept)
 	s.assertGone("loki") // one object stops all
 
-	s.approve("argocd/1.0.0 # nobody has it")
-	s.awaitReconciled("v2", "its deletion uninstalls software: to approve that, add the line velero/* to the ConfigMap flux-system/winnow-approvals")
+	s.approve("argocd/1.0.0")
+	s.awaitReconciled("v2", "its deletion uninstalls software: to approve that, add the line velero to data.approve of the ConfigMap flux-system/winnow-approvals")
 	s.assertVersions("argocd", argocd, "1.1.0", "2.0.0")
 	s.assertUntouched(kept)
-	s.approve("velero/*")
+	s.approve("velero")
 	s.awaitReconciled("v2", "")
 	s.assertGone("velero")
 
@@ -77,7 +77,7 @@ func TestASpokeRefusesLosses(t *testing.T) {
 // approve changes the ConfigMap, as Flux does from another Kustomization.
 func (s *bypassSpoke) approve(line string) {
 	s.t.Helper()
-	approvals := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "winnow-approvals", Namespace: stack.FluxNamespace}, Data: map[string]string{"approved": line}}
+	approvals := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "winnow-approvals", Namespace: stack.FluxNamespace}, Data: map[string]string{"approve": line}}
 	if err := s.Client().Patch(s.t.Context(), approvals, client.Merge); err != nil {
 		s.t.Fatal(err)
 	}

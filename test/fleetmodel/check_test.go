@@ -25,6 +25,8 @@ func (m *model) winnow(args ...string) (code int, stdout string) {
 type verdict struct {
 	effect string
 	lost   []string
+	// lines are those to add for what is held.
+	lines []string
 }
 
 // Effects of a move.
@@ -61,7 +63,7 @@ func verdictOf(s *diff.Selection) verdict {
 	case s.Held != nil && s.Held.Approved:
 		v.effect = approved
 	case s.Held != nil:
-		v.effect = held
+		v.effect, v.lines = held, s.Held.Approve
 	}
 	for _, a := range s.Applications {
 		if a.Change == diff.Removed {
@@ -84,14 +86,15 @@ func (m *model) expect(before, after reference) verdict {
 			return verdict{effect: unknown}
 		}
 	}
-	lost := m.contents[before.digest].lost(m.contents[after.digest])
+	was, is := m.contents[before.digest], m.contents[after.digest]
+	v := verdict{effect: harmless, lost: was.lost(is), lines: unnamed(was.losses(is), added(before, after))}
 	switch {
-	case len(lost) == 0:
-		return verdict{effect: harmless}
-	case offers(before, after):
-		return verdict{approved, lost}
+	case len(v.lines) > 0:
+		v.effect = held
+	case len(v.lost) > 0:
+		v.effect = approved
 	}
-	return verdict{held, lost}
+	return v
 }
 
 // judge compares the verdicts of the check with what the model expects of each moved target, and of the whole: a commit passes
@@ -100,7 +103,7 @@ func (m *model) judge(before, after map[string]reference, passes bool, verdicts 
 	expected := true
 	for _, target := range m.movedBetween(before, after) {
 		want, got := m.expect(before[target], after[target]), verdicts[target]
-		if got.effect != want.effect || want.effect != unknown && !slices.Equal(got.lost, want.lost) {
+		if got.effect != want.effect || want.effect != unknown && (!slices.Equal(got.lost, want.lost) || !slices.Equal(bodies(got.lines), want.lines)) {
 			return fmt.Errorf("%w: the check says of %s %v, and the model %v: before %+v, after %+v", errVerdict, target, got, want, before[target], after[target])
 		}
 		expected = expected && (want.effect == approved || want.effect == harmless)

@@ -37,6 +37,34 @@ func (c content) lost(other content) []string {
 	return lost
 }
 
+// losses returns what the other content lacks in the lines that name it, sorted: a name, or a version of a name that stays.
+func (c content) losses(other content) []string {
+	return slices.DeleteFunc(c.lost(other), func(item string) bool {
+		name, _, isVersion := strings.Cut(item, "/")
+		return isVersion && other[name] == nil
+	})
+}
+
+// unnamed returns the losses that no line names: it is the same but for its number, or stands for any version of a name.
+func unnamed(losses, lines []string) []string {
+	named := bodies(lines)
+	return slices.DeleteFunc(slices.Clone(losses), func(loss string) bool {
+		name, _, isVersion := strings.Cut(loss, "/")
+		return slices.Contains(named, loss) || isVersion && slices.Contains(named, name+"/*")
+	})
+}
+
+// bodies returns lines without their numbers, sorted.
+func bodies(lines []string) []string {
+	var all []string
+	for _, line := range lines {
+		body, _, _ := strings.Cut(line, "#")
+		all = append(all, body)
+	}
+	slices.Sort(all)
+	return all
+}
+
 // without returns the content without some names.
 func (c content) without(names []string) content {
 	kept := maps.Clone(c)

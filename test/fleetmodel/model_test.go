@@ -53,6 +53,8 @@ type model struct {
 	moves        map[string]int
 	merges, kept []string
 
+	// now passes an hour with each step.
+	now   time.Time
 	count map[string]int
 	// said and shown are for failures: the notes of the last command, and the report of the last check.
 	said, shown string
@@ -63,13 +65,15 @@ func newModel(t *testing.T, seed uint64) *model {
 	t.Helper()
 	m := &model{
 		clone: newClone(t), t: t, rand: rand.New(rand.NewPCG(seed, 0)), store: newStore(t),
-		hubs:     []*hub{{fleet: "datacenter", approved: map[string]bool{}}, {fleet: "edge", approved: map[string]bool{}}},
+		hubs:     []*hub{{fleet: "datacenter"}, {fleet: "edge"}},
 		targets:  []string{staging, canary, production},
 		contents: map[string]content{}, objects: map[string]map[string]map[string]any{},
 		granted: map[string]map[string]bool{}, moves: map[string]int{}, count: map[string]int{},
+		now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 	}
 	for _, h := range m.hubs {
 		h.selection = &v1alpha1.CatalogSelection{}
+		h.seen, h.gone, h.used, h.naming = map[string]time.Time{}, map[string]time.Time{}, map[string]bool{}, map[string]bool{}
 		m.write("hub/"+h.fleet+".yaml", selectionFile(m.store.host, h.fleet, nil, nil, "Delete"))
 	}
 	m.write("hub/catalog.yaml", fmt.Sprintf(hubCatalog, m.store.host))
@@ -77,7 +81,7 @@ func newModel(t *testing.T, seed uint64) *model {
 	m.must(m.reconcileHubs())
 	for n, of := range map[string]int{staging: 4, canary: 6, production: 16, edge: 10} {
 		for i := range of {
-			m.spokes = append(m.spokes, &spoke{Cluster: NewCluster(), name: fmt.Sprintf("%s-%d", n, i), target: n})
+			m.spokes = append(m.spokes, &spoke{Cluster: NewCluster(), name: fmt.Sprintf("%s-%d", n, i), target: n, guarded: n == edge && i%2 == 0})
 		}
 	}
 	slices.SortFunc(m.spokes, func(a, b *spoke) int { return strings.Compare(a.name, b.name) })
@@ -124,14 +128,14 @@ func (m *model) release(c content) {
 // reconcileHubs lets the hub render what Git and the catalog have, and push what is published.
 func (m *model) reconcileHubs() error {
 	for _, h := range m.hubs {
-		published, err := h.reconcile(m.t.Context(), m.read("hub/"+h.fleet+".yaml"), m.catalog)
+		published, err := h.reconcile(m.t.Context(), m.read("hub/"+h.fleet+".yaml"), m.catalog, m.now)
 		if err != nil {
 			return err
 		}
 		if published {
 			m.count["publications of the hub"]++
 		}
-		if h.held != "" {
+		if len(h.held) > 0 {
 			m.count["renders that the hub holds"]++
 		}
 		if h.pending == nil || m.store.down {
@@ -196,6 +200,7 @@ func TestFleet(t *testing.T) {
 	m := newModel(t, uint64(seed))
 	start := time.Now()
 	for n := range steps {
+		m.now = m.now.Add(time.Hour)
 		did, err := m.step()
 		if err != nil {
 			t.Fatalf("seed %d, step %d: %s: %v\n%s\n%s", seed, n+1, did, err, m.shown, m.said)

@@ -51,24 +51,33 @@ func (m *model) drawDigest() string {
 	return pick(m, m.digests)
 }
 
-// drawAnnotation draws what somebody may write beside a digest, often nothing.
-func (m *model) drawAnnotation(digest string) string {
+// drawLine draws a line.
+func (m *model) drawLine() string {
+	return pick(m, names) + pick(m, []string{"", "/*", "/" + pick(m, versions)}) + pick(m, []string{"", "", "#2"})
+}
+
+// drawLines draws what somebody may write beside a digest, often nothing.
+func (m *model) drawLines(target, digest string) []string {
+	lines := m.contents[m.main[target].digest].losses(m.contents[digest])
 	switch m.rand.IntN(8) {
 	case 0:
-		return digest
+		return lines
 	case 1:
-		return digest + "#2"
+		for i := range lines {
+			lines[i] += "#2"
+		}
+		return lines
 	case 2:
-		return pick(m, m.digests)
+		return []string{m.drawLine(), m.drawLine()}
 	}
-	return ""
+	return nil
 }
 
 // rewrite edits a stage by hand.
-func (m *model) rewrite(target, digest, annotation string) {
+func (m *model) rewrite(target, digest string, lines []string) {
 	text := repoint(m.read(stageFile(target)), digest)
-	if annotation != "" {
-		text = annotate(text, annotation)
+	if len(lines) > 0 {
+		text = annotate(text, lines)
 	}
 	m.write(stageFile(target), text)
 }
@@ -82,7 +91,7 @@ func (m *model) editByHand() (string, error) {
 			m.write(stageFile(target), digestLine.ReplaceAllString(m.read(stageFile(target)), "    tag: latest"))
 			return true
 		}
-		m.rewrite(target, digest, m.drawAnnotation(digest))
+		m.rewrite(target, digest, m.drawLines(target, digest))
 		return true
 	})
 }
@@ -97,7 +106,7 @@ func (m *model) moveSeveral() (string, error) {
 				digest = pick(m, m.digests)
 			}
 			if m.chance(75) {
-				m.rewrite(target, digest, m.drawAnnotation(digest))
+				m.rewrite(target, digest, m.drawLines(target, digest))
 			}
 		}
 		return true
@@ -118,7 +127,7 @@ func (m *model) pinCluster() (string, error) {
 		if m.chance(40) {
 			digest = m.main[target].digest
 		}
-		m.write(pinFile(target), pin(digest, m.drawAnnotation(digest)))
+		m.write(pinFile(target), pin(digest, m.drawLines(target, digest)))
 		m.write(target+"/kustomization.yaml", pinned)
 		return true
 	})
@@ -149,18 +158,16 @@ func (m *model) copyStage() (string, error) {
 	})
 }
 
-// approveBefore adds an approval without a move, for a digest that may come later, or removes one.
+// approveBefore writes lines without a move, for what may be lost later, or removes them.
 func (m *model) approveBefore() (string, error) {
 	target := pick(m, []string{staging, canary, production})
 	m.count["approvals before the move"]++
 	return m.propose("approve "+target+" before", func() bool {
-		text := m.read(stageFile(target))
+		lines := []string{m.drawLine(), m.drawLine()}
 		if m.chance(30) {
-			text = strings.Replace(approveLine.ReplaceAllString(text, ""), "  annotations:\n\n", "", 1)
-		} else {
-			text = annotate(text, pick(m, m.digests))
+			lines = nil
 		}
-		m.write(stageFile(target), text)
+		m.write(stageFile(target), annotate(m.read(stageFile(target)), lines))
 		return true
 	})
 }
@@ -184,7 +191,7 @@ func (m *model) suspend() (string, error) {
 func (m *model) editSelection() (string, error) {
 	h := pick(m, m.hubs)
 	for _, other := range m.hubs {
-		if other.held != "" && m.chance(50) {
+		if len(other.held) > 0 && m.chance(50) {
 			h = other
 		}
 	}
@@ -193,13 +200,13 @@ func (m *model) editSelection() (string, error) {
 	exclude, approve, policy := spec.Exclude, spec.Safeguards.Approve, string(spec.DeletionPolicy)
 	what := "edit the selection"
 	switch {
-	case h.held != "" && m.chance(75):
-		approve, what = with(approve, h.held), "approve on the hub"
+	case len(h.held) > 0 && m.chance(75):
+		approve, what = with(approve, h.held...), "approve on the hub"
 		m.count["approvals on the hub"]++
 	case m.chance(20):
 		policy = map[string]string{"Delete": "Orphan", "Orphan": "Delete"}[policy]
 	case m.chance(15):
-		approve = with(approve, pick(m, m.digests))
+		approve = with(approve, m.drawLine())
 	default:
 		name := pick(m, names)
 		if i := slices.Index(exclude, name); i >= 0 {
@@ -212,15 +219,16 @@ func (m *model) editSelection() (string, error) {
 	return m.propose(what, func() bool {
 		m.write(file, selectionFile(m.store.host, h.fleet, exclude, approve, policy))
 		if m.chance(10) {
-			m.rewrite(staging, pick(m, m.digests), "")
+			m.rewrite(staging, pick(m, m.digests), nil)
 		}
 		return true
 	})
 }
 
-// with returns the last entries of a list with another one.
-func with(entries []string, entry string) []string {
-	return last(append(slices.DeleteFunc(slices.Clone(entries), func(e string) bool { return e == entry }), entry), 20)
+// with returns the last lines of a list with others.
+func with(lines []string, others ...string) []string {
+	kept := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return slices.Contains(others, line) })
+	return last(append(kept, others...), 20)
 }
 
 // mergeKept updates a pull request that was kept, and merges it if it can be.

@@ -62,9 +62,7 @@ func (m *model) review(base string) (string, error) {
 			m.approveWrongly(after)
 			continue
 		}
-		if given = m.approve(after); len(given) == 0 {
-			break
-		}
+		given = m.approve(after, verdicts)
 	}
 	m.count["pull requests that are not merged: held or unknown"]++
 	if m.chance(10) {
@@ -86,17 +84,16 @@ func (m *model) countVerdicts(after map[string]reference) map[string]int {
 	return effects
 }
 
-// approve lets a reviewer approve what is held, by the command line. It returns the targets.
-func (m *model) approve(after map[string]reference) map[string]bool {
-	code, out := m.winnow("approve", "--git", "HEAD~1..HEAD", "--write", "--plain-http")
-	if code != 0 {
+// approve lets a reviewer add the lines that name what is held, by the command line or by hand. It returns the targets.
+func (m *model) approve(after map[string]reference, verdicts map[string]verdict) map[string]bool {
+	if code, _ := m.winnow("approve", "--git", "HEAD~1..HEAD", "--write", "--plain-http"); code != 0 {
 		m.count["approvals that the command line leaves to hands"]++
-		m.shown = out
-		return nil
+		m.drop("HEAD")
+		m.approveByHand(after, verdicts)
 	}
 	given := map[string]bool{}
-	for _, target := range m.movedBetween(m.main, after) {
-		if m.expect(m.main[target], after[target]).effect == held {
+	for target, v := range verdicts {
+		if v.effect == held {
 			given[target] = true
 			m.count["approvals by reviewers"]++
 		}
@@ -105,17 +102,33 @@ func (m *model) approve(after map[string]reference) map[string]bool {
 	return given
 }
 
-// approveWrongly adds an annotation that approves nothing.
+// approveByHand adds the lines to the files with the digests.
+func (m *model) approveByHand(after map[string]reference, verdicts map[string]verdict) {
+	for _, target := range m.targets {
+		file := stageFile(target)
+		if strings.HasPrefix(target, "pinned/") {
+			if file = pinFile(target); m.read(file) == "" {
+				file = stageFile(production)
+			}
+		}
+		if v := verdicts[target]; v.effect == held {
+			text := m.read(file)
+			lines := m.linesOf(text)
+			if len(lines) == 0 {
+				lines = after[target].lines
+			}
+			m.write(file, annotate(text, with(lines, v.lines...)))
+		}
+	}
+}
+
+// approveWrongly adds lines that name something else.
 func (m *model) approveWrongly(after map[string]reference) {
 	m.count["wrong approvals"]++
 	for _, target := range m.movedBetween(m.main, after) {
 		file := stageFile(target)
 		if text := m.read(file); text != "" {
-			wrong := m.main[target].digest
-			if m.chance(50) {
-				wrong = pick(m, m.digests)
-			}
-			m.write(file, annotate(text, wrong))
+			m.write(file, annotate(text, []string{m.drawLine(), m.drawLine()}))
 		}
 	}
 	if m.git("status", "--porcelain") != "" {
@@ -132,7 +145,7 @@ func (m *model) decide(base string, after map[string]reference, given map[string
 		now := m.contents[after[target].digest]
 		lost := m.contents[m.main[target].digest].lost(now)
 		if len(lost) > 0 && !given[target] {
-			if !offers(m.main[target], after[target]) {
+			if m.expect(m.main[target], after[target]).effect != approved {
 				return "merged", fmt.Errorf("%w: %s may lose %v", errViolation, target, lost)
 			}
 			if m.chance(30) {
@@ -148,7 +161,6 @@ func (m *model) decide(base string, after map[string]reference, given map[string
 	for target, g := range granted {
 		m.granted[target] = g
 	}
-	m.approveAtHubs(base)
 	m.main = after
 	m.merges = last(append(m.merges, m.head()), 12)
 	m.count["pull requests that are merged"]++
@@ -168,21 +180,8 @@ func (m *model) countMerged(after map[string]reference) {
 		if to > from+1 && from >= 0 {
 			m.count["moves of stages that are merged, with skipped revisions"]++
 		}
-		if m.expect(m.main[target], after[target]).effect == approved && strings.Contains(after[target].annotation, "#") {
-			m.count["moves of stages that are merged, of a digest that was approved there before"]++
-		}
-	}
-}
-
-// approveAtHubs notes the approvals that a merge adds to the selections.
-func (m *model) approveAtHubs(base string) {
-	for _, h := range m.hubs {
-		file := "hub/" + h.fleet + ".yaml"
-		former := m.specOf(m.git("show", base+":"+file)).Safeguards.Approve
-		for _, entry := range m.specOf(m.read(file)).Safeguards.Approve {
-			if !slices.Contains(former, entry) {
-				h.approve(entry)
-			}
+		if m.expect(m.main[target], after[target]).effect == approved && strings.Contains(strings.Join(after[target].lines, ""), "#") {
+			m.count["moves of stages that are merged, by a line with a number"]++
 		}
 	}
 }

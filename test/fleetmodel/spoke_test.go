@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -26,7 +27,10 @@ type spoke struct {
 	name, target string
 	// isolated is true while neither Git nor the registry is reached, and stopped while kustomize-controller applies nothing.
 	isolated, stopped bool
-	source            *pulled
+	// guarded is true for a spoke with the policy, which reads the lines of its ConfigMap.
+	guarded bool
+	lines   []string
+	source  *pulled
 	// applied is the digest that was applied last, and moves are those of its target until then.
 	applied string
 	moves   int
@@ -92,7 +96,14 @@ func (m *model) apply(s *spoke) error {
 		return nil
 	}
 	before := s.has()
-	s.Apply(m.objects[s.source.digest])
+	objects, refused := s.admitted(m.objects[s.source.digest])
+	if len(refused) > 0 {
+		m.count["objects that the policy of a spoke refuses"] += len(refused)
+	}
+	if objects == nil {
+		return nil
+	}
+	s.Apply(objects)
 	if s.applied != s.source.digest {
 		s.applied = s.source.digest
 		m.count["artifacts that spokes apply"]++
@@ -105,16 +116,38 @@ func (m *model) apply(s *spoke) error {
 	if len(lost) == 0 {
 		return nil
 	}
+	if left := unnamed(before.losses(s.has()), s.lines); s.guarded && len(left) > 0 {
+		return fmt.Errorf("%w: %s loses %v, with the lines %v", errViolation, s.name, left, s.lines)
+	}
 	unapproved := slices.DeleteFunc(slices.Clone(lost), func(item string) bool { return s.source.granted[item] })
 	switch {
 	case len(unapproved) > 0:
 		return fmt.Errorf("%w: %s (%s) loses %s by %s", errViolation, s.name, s.target, strings.Join(unapproved, ", "), s.source.digest)
 	case s.target == edge:
-		m.count["versions and definitions lost on spokes that follow a tag (not guarded)"] += len(lost)
+		m.count["versions and definitions lost on spokes that follow a tag"] += len(lost)
 	default:
 		m.count["versions and definitions lost on spokes of stages, all approved"] += len(lost)
 	}
 	return nil
+}
+
+// admitted returns what of the objects the policy of a spoke lets Flux apply, and what it refuses. The loss of a version needs a
+// line for it, or for any version, and stops all, because Flux tries everything first; a deletion needs the name, and the object
+// stays otherwise. A line holds while it stands, and its number says nothing.
+func (s *spoke) admitted(objects map[string]map[string]any) (admitted map[string]map[string]any, refused []string) {
+	if !s.guarded {
+		return objects, nil
+	}
+	is := contentOf(objects)
+	refused = unnamed(s.has().losses(is), s.lines)
+	admitted = maps.Clone(objects)
+	for _, loss := range refused {
+		if strings.Contains(loss, "/") {
+			return nil, refused
+		}
+		admitted[loss] = s.live[loss].fields
+	}
+	return admitted, refused
 }
 
 // grant returns what may be lost after a move: what was granted before, and what the approved move loses, without what is

@@ -7,6 +7,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
 // Stages of the fleet datacenter, in the order of promotions. The spokes of the fleet edge follow a tag, and are no stage.
@@ -81,12 +85,9 @@ const pinned = "resources:\n- ../../" + production + "\npatches:\n- path: digest
 const unpinned = "resources:\n- ../../" + production + "\n"
 
 // pin returns the content of such a patch.
-func pin(digest, annotation string) string {
+func pin(digest string, lines []string) string {
 	text := "apiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata:\n  name: applications\n  namespace: flux-system\n"
-	if annotation != "" {
-		text += "  annotations:\n    catalog.winnow.dev/approve: " + annotation + "\n"
-	}
-	return text + "spec:\n  ref:\n    digest: " + digest + "\n"
+	return annotate(text, lines) + "spec:\n  ref:\n    digest: " + digest + "\n"
 }
 
 // reference is what Git has of the OCIRepository of a target.
@@ -94,15 +95,14 @@ type reference struct {
 	digest, tag string
 	// tagged reports that one of its files has a tag, which a digest overrides.
 	tagged, suspended bool
-	// annotation is the one that approves, of the last of its files that has one, and annotations are those of all.
-	annotation  string
-	annotations map[string]string
+	// lines are those of the annotation of the last of its files that has one, and all those of each file.
+	lines, all []string
 }
 
 var (
 	digestLine   = regexp.MustCompile(`(?m)^ +digest: (\S+)$`)
 	tagLine      = regexp.MustCompile(`(?m)^ +tag: (\S+)$`)
-	approveLine  = regexp.MustCompile(`(?m)^ +catalog\.winnow\.dev/approve: (\S+)$`)
+	approveLines = regexp.MustCompile(`(?m)^    catalog\.winnow\.dev/approve:.*\n(?:      .*\n)*`)
 	suspendLine  = regexp.MustCompile(`(?m)^  suspend: true\n`)
 	metadataName = "  name: applications\n  namespace: flux-system\n"
 )
@@ -123,7 +123,7 @@ func (m *model) sources() map[string]reference {
 		if strings.HasPrefix(target, "pinned/") {
 			files = []string{stageFile(production), pinFile(target)}
 		}
-		s := reference{annotations: map[string]string{}}
+		var s reference
 		for _, file := range files {
 			text := m.read(file)
 			if digest := firstOf(digestLine, text); digest != "" {
@@ -136,8 +136,8 @@ func (m *model) sources() map[string]reference {
 			if s.digest != "" {
 				s.tag = ""
 			}
-			if annotation := firstOf(approveLine, text); annotation != "" {
-				s.annotation, s.annotations[file] = annotation, annotation
+			if lines := m.linesOf(text); len(lines) > 0 {
+				s.lines, s.all = lines, append(s.all, lines...)
 			}
 		}
 		all[target] = s
@@ -145,27 +145,25 @@ func (m *model) sources() map[string]reference {
 	return all
 }
 
-// offers reports whether a change adds an approval of the digest that it promotes: the OCIRepository has another annotation
-// than before, and none of its files had that one.
-func offers(before, after reference) bool {
-	digest, _, _ := strings.Cut(after.annotation, "#")
-	if digest != after.digest || after.annotation == before.annotation {
-		return false
-	}
-	for file, is := range after.annotations {
-		if is == after.annotation && before.annotations[file] == is {
-			return false
-		}
-	}
-	return true
+// added returns the lines that a change adds: none of the files had them before.
+func added(before, after reference) []string {
+	return slices.DeleteFunc(slices.Clone(after.lines), func(line string) bool { return slices.Contains(before.all, line) })
 }
 
-// annotate returns a file with an annotation, which replaces a former one.
-func annotate(text, annotation string) string {
-	if approveLine.MatchString(text) {
-		return approveLine.ReplaceAllString(text, "    catalog.winnow.dev/approve: "+annotation)
+// linesOf returns the lines of the annotation in a file.
+func (m *model) linesOf(text string) []string {
+	found := map[string]string{}
+	m.must(yaml.Unmarshal([]byte(approveLines.FindString(text)), &found))
+	return strings.Fields(found[v1alpha1.ApproveAnnotation])
+}
+
+// annotate returns a file with lines in its annotation, which replace former ones.
+func annotate(text string, lines []string) string {
+	text = strings.Replace(approveLines.ReplaceAllString(text, ""), "  annotations:\n", "", 1)
+	if len(lines) == 0 {
+		return text
 	}
-	return strings.Replace(text, metadataName, metadataName+"  annotations:\n    catalog.winnow.dev/approve: "+annotation+"\n", 1)
+	return strings.Replace(text, metadataName, fmt.Sprintf("%s  annotations:\n    catalog.winnow.dev/approve: %q\n", metadataName, strings.Join(lines, "\n")), 1)
 }
 
 // repoint returns a file with another digest.

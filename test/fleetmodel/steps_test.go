@@ -14,7 +14,7 @@ func (m *model) step() (string, error) {
 		weight int
 		run    func() (string, error)
 	}{
-		{38, m.reconcileSpokes},
+		{36, m.reconcileSpokes},
 		{6, m.drawRelease},
 		{14, func() (string, error) { return "the hub reconciles", m.reconcileHubs() }},
 		{5, m.disturb},
@@ -29,6 +29,7 @@ func (m *model) step() (string, error) {
 		{7, m.editSelection},
 		{2, m.mergeKept},
 		{1, m.editSpoke},
+		{2, m.approveAtSpoke},
 	}
 	drawn := m.rand.IntN(100)
 	for _, s := range steps {
@@ -133,4 +134,19 @@ func (m *model) editSpoke() (string, error) {
 		s.Edit(name, "admin", "spec.description", "Of an admin.")
 	}
 	return "an admin edits " + name + " on " + s.name, nil
+}
+
+// approveAtSpoke lets Git of a spoke with the policy name what that refuses, or something else, or nothing any more.
+func (m *model) approveAtSpoke() (string, error) {
+	s := pick(m, slices.DeleteFunc(slices.Clone(m.spokes), func(s *spoke) bool { return !s.guarded }))
+	switch {
+	case m.chance(20) || s.source == nil:
+		s.lines = nil
+	case m.chance(20):
+		s.lines = with(s.lines, m.drawLine())
+	default:
+		_, refused := s.admitted(m.objects[s.source.digest])
+		s.lines = with(s.lines, refused...)
+	}
+	return fmt.Sprintf("%s has the lines %v", s.name, s.lines), nil
 }
