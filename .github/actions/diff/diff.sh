@@ -69,7 +69,6 @@ write_outputs() {
   output held "$(number '[.selections[] | select(.held != null and .held.approved != true)] | length')"
   output loosened "$(number '[.selections[] | select((.loosened // [] | length) > 0)] | length')"
   output base-approvals "$(number '[.selections[] | select((.held.baseApprovals // [] | length) > 0)] | length')"
-  output transient "$(number '[.selections[] | select(.transient != null)] | length')"
   output risks "$(number '[.selections[].charts // [] | .[] | select(.isFinding or any(.risks[]?; .ignored == null))] | length')"
   output moves "$(number '[.selections[].moves[] | select(.unprotected)] | length')"
   output removed "$(number '[.selections[].counts.removed] | add // 0')"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Opens a pull request that promotes a digest from one stage to others, and keeps it up to date. It
-# approves nothing: what the promotion would lose is held by the check of the pull request. All inputs
+# names no loss: what the promotion would lose is held by the check of the pull request. All inputs
 # come from the environment: see action.yml, which sets them.
 set -euo pipefail
 
@@ -73,7 +73,7 @@ write_body() {
   } >"$body"
 }
 
-# push_branch pushes the promotion, unless the branch has it already: reviewers add approvals there.
+# push_branch pushes the promotion, unless the branch has it already: reviewers add lines there.
 push_branch() {
   local remote='' file all=true
   git fetch --quiet origin "+refs/heads/$INPUT_BRANCH:refs/remotes/origin/$INPUT_BRANCH" 2>/dev/null &&

@@ -82,7 +82,7 @@ summary() {
   printf '## Published\n\n'
   indented "$(printf '%-10s %s\n' reference "$reference" revision "$revision" created "${SOURCE_DATE_EPOCH:-unknown}")" 4000
   indented "$(cat "$work/push.log")" 10000
-  printf 'A pull request that takes it, or approves what it removes, names the digest.\n'
+  printf 'A pull request that takes it names the digest.\n'
 }
 
 main() {
