@@ -184,6 +184,8 @@ func (r *CatalogSelectionReconciler) baseline(ctx context.Context, a *attempt) (
 	switch {
 	case a.newer != nil && guard.Checksum(a.newer.Revision) == guard.Checksum(a.result.Revision):
 		return a.result.Compared(), nil
+	case a.newer != nil && a.record != nil && guard.Checksum(a.newer.Revision) == guard.Checksum(a.record.PublishedRevisions(cs)[0]):
+		return a.record.Published(), nil
 	case a.newer != nil:
 		published, err := r.artifacts.DefinitionsOf(ctx, cs, a.newer)
 		if err != nil {

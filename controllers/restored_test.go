@@ -129,7 +129,14 @@ func TestARestoredStatusOfARevisionThatCameBack(t *testing.T) {
 }
 
 // The status is restored to that of the first publication, and the third is of the same revision: lines were used in between.
+// What it has is known without its archive.
 func TestARestoredStatusOfTheSameRevision(t *testing.T) {
+	for name, lose := range map[string]bool{"": false, "and the archive is gone": true} {
+		t.Run(name, func(t *testing.T) { restoreTheSameRevision(t, lose) })
+	}
+}
+
+func restoreTheSameRevision(t *testing.T, loseArchive bool) {
 	e, first := publishGuarded(t, "argocd nginx")
 	e.source(applications(t, "argocd"))
 	e.approve("nginx")
@@ -138,6 +145,13 @@ func TestARestoredStatusOfTheSameRevision(t *testing.T) {
 	third := e.good()
 	e.equal("the third", third.cs.Status.Artifact.Revision, first.cs.Status.Artifact.Revision)
 	e.restore(first.cs)
+	if loseArchive {
+		for _, file := range e.archiveFiles() {
+			if err := os.Remove(file); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 	e.source(applications(t, "argocd"))
 	cs := e.reconcile("kkp")
 	e.equal("lost", lost(cs), []string{"Removal nginx 1.0.0"})

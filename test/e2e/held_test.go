@@ -189,7 +189,7 @@ func TestWhatAnEditTakesAwayIsHeldUntilItIsNamed(t *testing.T) {
 
 	// spec.exclude names what it takes, and a line what the rule and the catalog take at the same time.
 	s.edit(func(spec *v1alpha1.CatalogSelectionSpec) { spec.Exclude = []string{"apart-c"} })
-	s.awaitHeld(s.release("v2", slices.Delete(catalogOf("apart"), 1, 2)), "VersionRemoval apart-a [1.0.0]", "Removal apart-b [2.0.0]")
+	s.awaitHeld(s.release("v2", slices.Delete(catalogOf("apart"), 1, 2)), "Removal apart-b [2.0.0]", "VersionRemoval apart-a [1.0.0]")
 	unchanged()
 	s.approve("apart-a/*")
 	held := s.awaitHeld(s.digestOf("v2"), "Removal apart-b [2.0.0]")
