@@ -7,13 +7,8 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/record"
 	"github.com/winnow-dev/winnow/test/sourcetest"
-)
-
-// currentRecord is the format of new records, contentsRecord that of those with contents.
-const (
-	currentRecord  = 2
-	contentsRecord = 3
 )
 
 // written returns a record in the form of the status, nil without one.
@@ -21,7 +16,7 @@ func written(packed []byte) *v1alpha1.WrittenRecord {
 	if packed == nil {
 		return nil
 	}
-	return &v1alpha1.WrittenRecord{Format: currentRecord, Packed: packed}
+	return &v1alpha1.WrittenRecord{Format: record.Format, Packed: packed}
 }
 
 // forge replaces the record in the status.

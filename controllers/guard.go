@@ -185,7 +185,7 @@ func (r *CatalogSelectionReconciler) baseline(ctx context.Context, a *attempt) (
 	case a.newer != nil && guard.Checksum(a.newer.Revision) == guard.Checksum(a.result.Revision):
 		return a.result.Compared(), nil
 	case a.newer != nil && a.record != nil && guard.Checksum(a.newer.Revision) == guard.Checksum(a.record.PublishedRevisions(cs)[0]):
-		return a.record.Published(), nil
+		return r.recorded(ctx, a)
 	case a.newer != nil:
 		published, err := r.artifacts.DefinitionsOf(ctx, cs, a.newer)
 		if err != nil {
@@ -196,7 +196,7 @@ func (r *CatalogSelectionReconciler) baseline(ctx context.Context, a *attempt) (
 		return nil, nil
 	}
 	if a.record != nil {
-		return a.record.Published(), nil
+		return r.recorded(ctx, a)
 	}
 	artifact, err := r.artifacts.Last(ctx, cs)
 	switch {
@@ -210,6 +210,29 @@ func (r *CatalogSelectionReconciler) baseline(ctx context.Context, a *attempt) (
 	published, err := r.artifacts.Definitions(ctx, cs, artifact)
 	if err != nil {
 		return nil, &baselineError{fmt.Errorf("%w, and %w", a.unread, err)}
+	}
+	return published, nil
+}
+
+// recorded returns the definitions in the record. Its digests of origins are short if the safeguards did not hold their changes at
+// that time, or if it would be too large: those in the artifact count then.
+func (r *CatalogSelectionReconciler) recorded(ctx context.Context, a *attempt) ([]safeguard.Definition, error) {
+	published := a.record.Published()
+	if a.selection.Spec.Safeguards.OnSourceChange != v1alpha1.SafeguardHold || a.record.HasOrigins() {
+		return published, nil
+	}
+	artifact, err := r.artifacts.Last(ctx, a.selection)
+	if err != nil || artifact == nil {
+		return published, err
+	}
+	archived, err := r.artifacts.Definitions(ctx, a.selection, artifact)
+	if err != nil {
+		return nil, &baselineError{fmt.Errorf("spec.safeguards.onSourceChange compares more than the record has, and %w", err)}
+	}
+	all := safeguard.ByKey(archived)
+	published = slices.Clone(published)
+	for i, d := range published {
+		published[i].Origins = all[d.Key()].Origins
 	}
 	return published, nil
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/record"
-	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // cozystack packs a catalog of Cozystack with the definition vm: "prefix,kind,plural,chart".
@@ -116,30 +115,39 @@ func TestAVersionFromAnotherChartIsReported(t *testing.T) {
 	})
 }
 
-// A record of an older release has neither origins nor identities: their absence holds nothing.
-func TestARecordOfAnOlderReleaseHoldsNothingThatItLacks(t *testing.T) {
-	older := func(e *environment, good lastGood) {
-		record, err := record.Read(good.cs)
-		if err != nil {
-			e.Fatal(err)
-		}
-		for i, d := range record.Definitions {
-			record.Definitions[i] = safeguard.Definition{APIVersion: d.APIVersion, Kind: d.Kind, Name: d.Name, Source: d.Source, Versions: d.Versions}
-		}
-		packed, err := record.Pack()
-		if err != nil {
-			e.Fatal(err)
-		}
-		e.forge(packed.Packed)
-		e.restart()
+// The record of a selection that does not hold changes of sources has no whole digests, with which a search finds no other chart.
+func TestSourcesAreComparedByTheArtifactOnceTheyAreHeld(t *testing.T) {
+	for name, want := range map[string][]string{"": {"SourceChange argocd 1.0.0"}, "and the archive is lost": {"BaselineLost "}} {
+		t.Run(name, func(t *testing.T) {
+			e, good := publishArchive(t, charts(t, "argocd:1.0.0@argo"))
+			published, err := record.Read(good.cs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, d := range published.Definitions {
+				e.equal("the length of a digest", len(d.Origins[0]), 4)
+				published.Definitions[i].Origins = nil
+			}
+			published.URLs = nil // so that a lost archive is not rendered again
+			packed, err := published.Pack()
+			if err != nil {
+				t.Fatal(err)
+			}
+			e.forge(packed.Packed)
+			e.restart()
+			e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.OnSourceChange = v1alpha1.SafeguardHold })
+			if name != "" {
+				e.damage()
+			}
+			e.source(charts(t, "argocd:1.0.0@other"))
+			e.equal("lost", lost(e.reconcile("kkp")), want)
+			e.approveHeld()
+			published, err = record.Read(e.good().cs)
+			if err != nil || len(published.Definitions[0].Origins[0]) != 8 {
+				t.Errorf("the record has the digests %q: %v", published.Definitions[0].Origins, err)
+			}
+		})
 	}
-	holds := func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.OnSourceChange = v1alpha1.SafeguardHold }
-	e, good := publishArchive(t, cozystack(t, "vm-,VM,vms,vm"), holds)
-	older(e, good)
-	e.source(cozystack(t, "machine-,VM,vms,other"))
-	good = e.good()
-	e.source(cozystack(t, "vm-,VM,vms,other"))
-	e.hold(good, "IdentityChange")
 }
 
 func TestOneKindOfTwoSourcesIsStalled(t *testing.T) {

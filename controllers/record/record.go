@@ -34,19 +34,14 @@ type Record struct {
 	URLs []string `json:"urls,omitempty"`
 	// Locations of the catalogs of the sources, in the same order; nil for a source without a contract.
 	Locations []*source.Location `json:"carriers,omitempty"`
-	// Definitions in the artifact.
+	// Definitions in the artifact, with short digests of origins unless the safeguards hold a change of them.
 	Definitions []safeguard.Definition `json:"definitions"`
 	// Revisions that were published, the latest first, bounded.
 	Revisions []string `json:"revisions,omitempty"`
 }
 
-// Formats of records. A change that an older controller would misread takes the next number.
-const (
-	// currentFormat is the format of records. It stands beside the packed content.
-	currentFormat = 2
-	// contentsFormat is that of records with contents, which older controllers would take for live objects.
-	contentsFormat = 3
-)
+// Format is that of records, beside the packed content. A change that another controller would misread takes the next number.
+const Format = 4
 
 // maxRevisions bounds the revisions of a record. An older artifact that a tag refers to is compared by its
 // content.
@@ -80,7 +75,7 @@ type newerRecordError struct{ format int32 }
 
 func (e *newerRecordError) Error() string {
 	return fmt.Sprintf("status.writtenRecord has the format %d of a newer Winnow, and this one reads formats up to %d",
-		e.format, contentsFormat)
+		e.format, Format)
 }
 
 // Is implements errors.Is.
@@ -100,6 +95,9 @@ type Publication struct {
 func New(cs *v1alpha1.CatalogSelection, p Publication) Record {
 	// Of nothing, the list is empty: without one, Read takes the record for one that cannot be read.
 	definitions := append([]safeguard.Definition{}, p.Result.Compared()...)
+	if cs.Spec.Safeguards.OnSourceChange != v1alpha1.SafeguardHold {
+		definitions = shortened(definitions)
+	}
 	r := Record{Spec: guard.RenderedSpec(cs), Definitions: definitions, Revisions: []string{p.Result.Revision}}
 	for _, s := range p.Sources {
 		r.URLs = append(r.URLs, s.Artifact.URL)
@@ -155,14 +153,7 @@ func (r Record) Pack() (*v1alpha1.WrittenRecord, error) {
 		}
 		return nil, nil
 	}
-	return &v1alpha1.WrittenRecord{Format: r.writtenFormat(), Packed: packed.Bytes()}, nil
-}
-
-func (r Record) writtenFormat() int32 {
-	if slices.ContainsFunc(r.Definitions, func(d safeguard.Definition) bool { return !d.IsObject() }) {
-		return contentsFormat
-	}
-	return currentFormat
+	return &v1alpha1.WrittenRecord{Format: Format, Packed: packed.Bytes()}, nil
 }
 
 // Read reads the record of the artifact from the status. Every error is an ErrNone. A record with another latest revision
@@ -170,9 +161,9 @@ func (r Record) writtenFormat() int32 {
 func Read(cs *v1alpha1.CatalogSelection) (*Record, error) {
 	written := cs.Status.WrittenRecord
 	switch {
-	case written == nil || written.Format < currentFormat:
+	case written == nil || written.Format < Format:
 		return nil, ErrNone
-	case written.Format > contentsFormat:
+	case written.Format > Format:
 		return nil, &newerRecordError{written.Format}
 	}
 	r, err := unpack(written.Packed)
@@ -234,26 +225,36 @@ func Live(cs *v1alpha1.CatalogSelection) ([]safeguard.Definition, error) {
 	return slices.DeleteFunc(slices.Clone(r.Definitions), func(d safeguard.Definition) bool { return !d.IsObject() }), nil
 }
 
+// HasOrigins reports whether the record has whole digests of the origins of versions.
+func (r *Record) HasOrigins() bool {
+	return slices.ContainsFunc(r.Definitions, func(d safeguard.Definition) bool { return !slices.Equal(d.Origins, d.Origins.Short()) })
+}
+
 // lean returns a smaller record, not ok if it cannot be smaller: first it shortens the digests of origins, then
-// removes them, and those of locked values. Without them a change of sources is not detected, and which value has changed is
-// not known, but without any record every change is held.
-func (r Record) lean() (Record, bool) {
-	var shorter, without bool
-	short, bare := slices.Clone(r.Definitions), slices.Clone(r.Definitions)
-	for i, d := range r.Definitions {
-		short[i].Origins, bare[i].Origins = d.Origins.Short(), nil
-		if len(d.Locked) > 1 {
-			bare[i].Locked, without = map[string]string{"": d.Locked[""]}, true
-		}
-		shorter = shorter || !slices.Equal(short[i].Origins, d.Origins)
-		without = without || d.Origins != nil
-	}
-	if shorter {
-		r.Definitions = short
+// removes them, and those of locked values. Which value has changed is not known then, but without any record every change is held.
+func (r Record) lean() (smaller Record, ok bool) {
+	if r.HasOrigins() {
+		r.Definitions = shortened(r.Definitions)
 		return r, true
 	}
-	r.Definitions = bare
-	return r, without
+	r.Definitions = slices.Clone(r.Definitions)
+	for i, d := range r.Definitions {
+		ok = ok || d.Origins != nil || len(d.Locked) > 1
+		r.Definitions[i].Origins = nil
+		if len(d.Locked) > 1 {
+			r.Definitions[i].Locked = map[string]string{"": d.Locked[""]}
+		}
+	}
+	return r, ok
+}
+
+// shortened returns copies of definitions with short digests of origins.
+func shortened(definitions []safeguard.Definition) []safeguard.Definition {
+	short := slices.Clone(definitions)
+	for i, d := range short {
+		short[i].Origins = d.Origins.Short()
+	}
+	return short
 }
 
 // Observed returns the sources of the publication as they were observed.

@@ -24,8 +24,8 @@ func TestReadChoosesTheRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := func(format int32) *v1alpha1.WrittenRecord {
-		return &v1alpha1.WrittenRecord{Format: format, Packed: ours.Packed}
+	of := func(number int32) *v1alpha1.WrittenRecord {
+		return &v1alpha1.WrittenRecord{Format: number, Packed: ours.Packed}
 	}
 	for _, test := range []struct {
 		name        string
@@ -38,9 +38,8 @@ func TestReadChoosesTheRecord(t *testing.T) {
 		{name: "of another artifact", written: ours, artifact: "r1"},
 		{name: "none", artifact: "r2"},
 		{name: "a negative format", written: of(-3), artifact: "r2"},
-		{name: "a format before those of releases", written: of(1), artifact: "r2"},
-		{name: "one with contents", written: of(3), artifact: "r2", read: true},
-		{name: "a newer format", written: of(4), artifact: "r2", newer: true},
+		{name: "an older format", written: of(Format - 1), artifact: "r2"},
+		{name: "a newer format", written: of(Format + 1), artifact: "r2", newer: true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			cs := &v1alpha1.CatalogSelection{Status: v1alpha1.CatalogSelectionStatus{WrittenRecord: test.written}}
@@ -74,18 +73,8 @@ func TestTheFormatOfTheRecordIsPinned(t *testing.T) {
 	}
 	slices.Sort(names)
 	want := []string{"carriers", "definitions", "revisions", "spec", "urls"}
-	if !slices.Equal(names, want) || currentFormat != 2 {
-		t.Errorf("format %d has the fields %q, want %q", currentFormat, names, want)
-	}
-}
-
-// An older controller would watch and claim a content as a live object.
-func TestARecordWithContentsHasAFormatOfItsOwn(t *testing.T) {
-	for kind, want := range map[string]int32{"ApplicationDefinition": currentFormat, "olm.package": contentsFormat} {
-		written, err := Record{Definitions: []safeguard.Definition{{Kind: kind, Name: "argocd"}}}.Pack()
-		if err != nil || written.Format != want {
-			t.Errorf("the record of an %s has the format %v: %v", kind, written, err)
-		}
+	if !slices.Equal(names, want) || Format != 4 {
+		t.Errorf("format %d has the fields %q, want %q", Format, names, want)
 	}
 }
 
