@@ -66,8 +66,7 @@ func New() *cobra.Command {
 		Long: "Show what a new catalog, or an edit of a selection, changes in the artifact:\n" +
 			"application by application and version by version, and what the safeguards will\n" +
 			"hold, using the code of the controller. docs/diff.md explains the output.\n\n" +
-			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest].\n" +
-			"Only a catalog in a registry has the digest that approves held changes.\n\n" +
+			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest].\n\n" +
 			"Without -f, two catalogs are compared using a selection of all applications, as\n" +
 			"in a pull request of a catalog repository.\n\n" +
 			"With --git BASE..HEAD [PATH...] two commits of a GitOps repository are compared,\n" +
