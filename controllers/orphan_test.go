@@ -157,9 +157,7 @@ func refusals() []refusal {
 				"let Winnow set it (config/marks has the rights), or set it by hand", byHand,
 		},
 		{
-			"the right is missing", func(c *liveCluster) {
-				c.runAs(read(platformGroup, "applicationdefinitions"), readKustomizations())
-			},
+			"the right is missing", (*liveCluster).markWithout,
 			"it may not be marked: the API server refuses the annotation: applicationdefinitions.platform.winnow.example \"argocd\" is forbidden: " +
 				"User \"ACCOUNT\" cannot patch resource \"applicationdefinitions\" in API group \"platform.winnow.example\" at the cluster scope; " +
 				"let Winnow set it (config/marks has the rights), or set it by hand", byHand,

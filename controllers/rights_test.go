@@ -82,6 +82,24 @@ func (c *liveCluster) may(user, verb string, r right) bool {
 // rights.
 func (c *liveCluster) runAs(rights ...right) {
 	c.Helper()
+	config := c.configWith(rights...)
+	reader, err := client.New(config, client.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()})
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.watchBy(config, reader)
+	c.actAs(config, "")
+}
+
+// markWithout makes the reconciler set marks as the ServiceAccount "controller", which has no right. The watches go on as they are.
+func (c *liveCluster) markWithout() {
+	c.Helper()
+	c.actAs(c.configWith(), "")
+}
+
+// configWith returns the configuration of the ServiceAccount "controller", which has only these rights.
+func (c *liveCluster) configWith(rights ...right) *rest.Config {
+	c.Helper()
 	const name = "controller"
 	account := &corev1.ServiceAccount{}
 	account.Name, account.Namespace = name, c.namespace
@@ -97,12 +115,7 @@ func (c *liveCluster) runAs(rights ...right) {
 	}
 	config := rest.AnonymousClientConfig(restConfig)
 	config.BearerToken = request.Status.Token
-	reader, err := client.New(config, client.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()})
-	if err != nil {
-		c.Fatal(err)
-	}
-	c.watchBy(config, reader)
-	c.actAs(config, "")
+	return config
 }
 
 // watchBy makes the reconciler watch kinds with the configuration.
