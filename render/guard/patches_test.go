@@ -100,3 +100,41 @@ func TestAPatchThatStaysTakesNothingMore(t *testing.T) {
 		})
 	}
 }
+
+// spec.instances says which version of which application is installed: a patch of it would be seen by nobody, as the name and the
+// version of an instance are those of the spec.
+func TestAPatchThatInstallsSomethingElseIsRefused(t *testing.T) {
+	const installation = "{a: {application: app, version: ^1, backend: ApplicationInstallation}}"
+	for _, test := range []struct{ name, instances, kind, patch, refused string }{
+		{"a lower version", installation, "ApplicationInstallation", "- {op: replace, path: /spec/applicationRef/version, value: 1.0.0}", "spec.applicationRef"},
+		{"another major", installation, "ApplicationInstallation", "- {op: replace, path: /spec/applicationRef/version, value: 2.0.0}", "spec.applicationRef"},
+		{"another application", installation, "ApplicationInstallation", "- {op: replace, path: /spec/applicationRef/name, value: other}", "spec.applicationRef"},
+		{"a lower version than the exact one", "{a: {application: app, version: 1.1.0, backend: ApplicationInstallation}}", "ApplicationInstallation",
+			"- {op: replace, path: /spec/applicationRef/version, value: 1.0.0}", "spec.applicationRef"},
+		{"another tag of the chart", "{a: {application: app, version: ^1}}", "OCIRepository", "- {op: replace, path: /spec/ref, value: {tag: 0.1.0}}", "spec.ref"},
+		{"another source of the chart", "{a: {application: app, version: ^1}}", "HelmRelease", "- {op: replace, path: /spec/chartRef, value: {kind: HelmChart, name: b}}", "spec.chartRef"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			source := withCharts(t, "app:1.0.0,1.1.0,2.0.0 other:1.0.0,1.1.0")
+			opts, err := render.FromSpec(installing(t, test.instances, func(s *v1alpha1.CatalogSelectionSpec) {
+				s.Patches = []kustomize.Patch{{Target: &kustomize.Selector{Kind: test.kind}, Patch: test.patch}}
+			}))
+			if err == nil {
+				_, err = render.Render(t.Context(), guard.Selections([]guard.Source{source}), opts)
+			}
+			refused, ok := errors.AsType[*render.Error](err)
+			if !ok || refused.Reason() != v1alpha1.InvalidSpecReason || !strings.Contains(err.Error(), "a patch must not change "+test.refused+" of "+test.kind) {
+				t.Errorf("the error is %v", err)
+			}
+		})
+	}
+}
+
+// Where an instance goes is not known once a patch has taken it out of its object.
+func TestAPatchThatTakesAnIdentityAway(t *testing.T) {
+	const instances = "{a: {application: app, version: ^1, backend: ApplicationInstallation}}"
+	source := withCharts(t, "app:1.0.0")
+	last := recorded(t, installing(t, instances), source)
+	verdict, _ := decided(t, last, installing(t, instances, patchOf("a", "- {op: remove, path: /spec/namespace}")), source)
+	holds(t, verdict, "Instance/a:identity")
+}

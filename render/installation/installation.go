@@ -82,12 +82,16 @@ func Build(ctx context.Context, resolved []instance.Resolved, in Input) (Install
 }
 
 // Installed returns the instances of the artifact, as patches leave them: patched has the built objects, nil
-// without patches. The error is a *refusal.Error with the reason InvalidSpec: a locked value is not known.
+// without patches. The error is a *refusal.Error with the reason InvalidSpec: a locked value is not known, or a patch changes what
+// is installed.
 func (in Installation) Installed(patched map[safeguard.Key]kustomized.Object) ([]Instance, error) {
 	var all []Instance
 	var errs []error
 	for _, b := range in.built {
 		objects := Patched(b.Objects, patched)
+		if err := checkChosen(b.Objects, objects); err != nil {
+			return nil, err
+		}
 		main := MainOf(backend.MainOf(objects).Object)
 		main.Identity = IdentityIn(backend.MainOf(objects), objects)
 		main.Instance, main.Application, main.Source = b.Name, b.Application, b.Decision.Source

@@ -4,6 +4,7 @@ package installation
 
 import (
 	"cmp"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/kustomized"
+	"github.com/winnow-dev/winnow/render/refusal"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -131,4 +133,15 @@ func Patched(objects []backend.Object, patched map[safeguard.Key]kustomized.Obje
 		}
 	}
 	return all
+}
+
+// checkChosen refuses a patch that changes what is installed: the spec and the catalog decide that.
+func checkChosen(objects, patched []backend.Object) error {
+	for i, object := range objects {
+		if field := backend.ChosenDiffer(object, patched[i]); field != "" {
+			return refusal.OfSpec("spec.patches", []error{fmt.Errorf("a patch must not change %s of %s: spec.instances says what is installed",
+				field, KeyOf(object))})
+		}
+	}
+	return nil
 }

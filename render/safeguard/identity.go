@@ -10,18 +10,23 @@ import (
 	"github.com/winnow-dev/winnow/render/identity"
 )
 
-// IdentityChanges returns a change for each field of the identity that both sides have and that differs. A definition that has
-// lost all of them means no release any more: then each changes to nothing.
+// IdentityChanges returns a change for each field of the identity that both sides have and that differs, and for each that an
+// object of the same kind has lost: it changes to nothing.
 func IdentityChanges(before, now Definition) []Change {
-	if before.Instance == "" && len(now.Identity) == 0 {
-		now.Identity = maps.Clone(before.Identity)
-		for field := range now.Identity {
-			now.Identity[field] = ""
+	next := maps.Clone(now.Identity)
+	for field := range before.Identity {
+		_, known := now.identityAt(field)
+		if known || before.Kind != now.Kind || field == ChartField || field == TargetsField { // objects beside it may decide these
+			continue
 		}
+		if next == nil {
+			next = map[string]string{}
+		}
+		next[field] = ""
 	}
 	var changes []Change
-	for _, field := range slices.Sorted(maps.Keys(now.Identity)) {
-		to := now.Identity[field]
+	for _, field := range slices.Sorted(maps.Keys(next)) {
+		to := next[field]
 		from, known := before.identityAt(field)
 		if known && from != to {
 			changes = append(changes, before.changeOf(v1alpha1.IdentityChangeReason, field, from, to))

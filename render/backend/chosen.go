@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package backend
+
+import (
+	"reflect"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/winnow-dev/winnow/render/backend/kinds"
+)
+
+// chosen returns the fields by which an object says what is installed, and whether it is to be destroyed. An instance and its
+// definition decide about them, and what compares instances knows these alone.
+func chosen(kind schema.GroupKind) []string {
+	switch kind {
+	case kinds.ApplicationInstallation.GroupKind():
+		return []string{"spec.applicationRef"}
+	case kinds.HelmRelease.GroupKind():
+		return []string{"spec.chartRef", "spec.chart.spec.version", "spec.chart.spec.sourceRef.kind"}
+	case kinds.OCIRepository.GroupKind():
+		return []string{"spec.ref"}
+	case kinds.Subscription.GroupKind():
+		return []string{"spec.startingCSV"}
+	case kinds.ClusterExtension.GroupKind():
+		return []string{"spec.source.sourceType", "spec.source.catalog.version"}
+	case kinds.Terraform.GroupKind():
+		return []string{"spec.destroy", "spec.destroyResourcesOnDeletion"}
+	}
+	return nil
+}
+
+// ChosenDiffer returns the first field that differs between an object and the same one as patches leave it, of those that say
+// what is installed; empty for none.
+func ChosenDiffer(object, patched Object) string {
+	for _, field := range chosen(object.GroupVersionKind().GroupKind()) {
+		path := strings.Split(field, ".")
+		before, _, _ := unstructured.NestedFieldNoCopy(object.Object, path...)
+		after, _, _ := unstructured.NestedFieldNoCopy(patched.Object, path...)
+		if !reflect.DeepEqual(before, after) {
+			return field
+		}
+	}
+	return ""
+}
