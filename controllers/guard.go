@@ -35,9 +35,6 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) erro
 	cs := a.selection
 	a.uses = nil
 	r.seeApprovals(a)
-	if err := r.available(a); err != nil {
-		return err
-	}
 	named := guard.NamedBy(cs, a.result.Instances)
 	named.Lines = approvals.Counting(cs, r.now())
 	last, err := r.baseline(ctx, a)
@@ -60,6 +57,9 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) erro
 	if len(verdict.Held) > 0 {
 		reasons := guard.Reasons(verdict.Held, a.result.Selection, a.numbered())
 		return r.hold(a, verdict.Held[0].Reason, reasons, guard.LinesOf(verdict.Held, a.numbered()))
+	}
+	if err := r.available(a); err != nil {
+		return err
 	}
 	if cs.Spec.GetDeletionPolicy() == v1alpha1.DeletionPolicyDelete && slices.ContainsFunc(verdict.Changes, safeguard.Change.Loses) {
 		return r.settled(a, "what the spec gives up would be deleted")
@@ -151,7 +151,7 @@ func (r *CatalogSelectionReconciler) available(a *attempt) error {
 		reasons[i] = v1alpha1.HeldReason{Reason: v1alpha1.BackendNotAvailableReason, Message: fmt.Sprintf(
 			"the cluster does not serve %s, which spec.instances or spec.push.catalog needs: install what reads it first; if an instance of this selection does that, move that instance to a selection of its own%s", kind, remedy)}
 	}
-	return holds.New(v1alpha1.BackendNotAvailableReason, artifacts.Origin(a.observed), reasons)
+	return a.naming(holds.New(v1alpha1.BackendNotAvailableReason, artifacts.Origin(a.observed), reasons))
 }
 
 // leavingOut returns the end of a message: the line of a spec that leaves out the instances with objects of absent kinds, and
@@ -275,14 +275,20 @@ func (r *CatalogSelectionReconciler) hold(a *attempt, reason string, reasons []v
 	if a.newer != nil {
 		held = held.Because(a.newer.String())
 	}
-	for _, line := range a.uses {
-		held.Named(line.String())
-	}
+	a.naming(held)
 	known := conditions.Get(a.selection, v1alpha1.HeldCondition)
 	if known == nil || known.Status != metav1.ConditionTrue || known.ObservedGeneration != a.selection.Generation {
 		if err := r.settled(a, held.Error()); err != nil {
 			return err
 		}
+	}
+	return held
+}
+
+// naming adds the lines that name a part of what is held to a hold: they count for as long.
+func (a *attempt) naming(held *holds.Error) *holds.Error {
+	for _, line := range a.uses {
+		held.Named(line.String())
 	}
 	return held
 }

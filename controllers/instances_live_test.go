@@ -205,6 +205,13 @@ func TestAMissingBackendIsHeld(t *testing.T) {
 	if len(cs.Status.Held.Approve) > 0 {
 		t.Errorf("it can be approved by %v", cs.Status.Held.Approve)
 	}
+	c.edit(func(cs *v1alpha1.CatalogSelection) {
+		delete(cs.Spec.Instances, "vm")
+		cs.Spec.Safeguards.Approve = []string{"Instance/vm"}
+	})
+	cs = c.reconcile("kkp")
+	c.equal("held", reasonsOf(cs)[0][:19], "BackendNotAvailable")
+	c.equal("a line for a part of it counts for as long", cs.Status.Held.Named, []string{"Instance/vm"})
 }
 
 // The spec says which backends the clusters have, and what is published of another one is held, like any removal.

@@ -207,6 +207,25 @@ func TestAnOrphanThatCannotBeKeptIsHeld(t *testing.T) {
 	}
 }
 
+// A line that names the removal counts for as long as the removal is held, also if no line is what it waits for.
+func TestTheLineOfAnOrphanThatIsHeldStillCounts(t *testing.T) {
+	c := orphaning(t)
+	t.Cleanup(c.admitAgain)
+	c.strip()
+	c.admission(mutating)
+	c.edit(approving("argocd"))
+	c.catalog("nginx")
+	c.settle("kkp")
+	cs := c.get("kkp")
+	c.equal("conditions", conditionsOf(cs), []string{"Held=True PruneNotDisabled", "Ready=True Succeeded"})
+	c.equal("named", cs.Status.Held.Named, []string{"argocd"})
+	c.passed += 72 * time.Hour
+	c.admitAgain()
+	c.settle("kkp")
+	c.ready("kkp")
+	c.equal("used", used(c.get("kkp")), []string{"argocd"})
+}
+
 // Winnow has no right to change what installs software, so the user has to.
 func TestAReleaseThatIsOrphanedNeedsTheAnnotation(t *testing.T) {
 	c := newCluster(t)

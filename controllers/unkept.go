@@ -14,7 +14,7 @@ import (
 // holdUnkept turns the error about objects that Flux would delete although they are to stay into a hold that no approval releases.
 func (a *attempt) holdUnkept(err error) error {
 	if unkept, ok := errors.AsType[*departures.UnkeptError](err); ok {
-		return holds.New(v1alpha1.PruneNotDisabledReason, artifacts.Origin(a.observed), unkept.Reasons)
+		return a.naming(holds.New(v1alpha1.PruneNotDisabledReason, artifacts.Origin(a.observed), unkept.Reasons))
 	}
 	return err
 }
