@@ -80,6 +80,8 @@ func TestTheLinesOfEachChange(t *testing.T) {
 			"HelmRelease.helm.toolkit.fluxcd.io/monitoring/grafana HelmRelease/grafana:live grafana:live Instance/grafana"},
 		{"an object whose name has a colon", of(v1alpha1.RemovalReason, live, key(safeguard.Key{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "system:x"})),
 			"ClusterRole.rbac.authorization.k8s.io/system:x:live", "ClusterRole/system:x:live", "ClusterRole/system:x Role/system:x:live"},
+		{"an object whose name has capitals", of(v1alpha1.RemovalReason, live, key(safeguard.Key{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "Addon_Manager"})),
+			"ClusterRole.rbac.authorization.k8s.io/Addon_Manager:live", "ClusterRole/Addon_Manager:live", "ClusterRole/addon_manager:live"},
 		{"an identity", of(v1alpha1.IdentityChangeReason, changing("spec.release.prefix", "a-", "b-")), "argocd:identity", object + ":identity", "argocd argocd:source"},
 		{"a source of versions", of(v1alpha1.SourceChangeReason, versions("1.0.0", "2.0.0")), "argocd/1.0.0:source argocd/2.0.0:source", "argocd/*:source", "argocd:source argocd/1.0.0"},
 		{"a source of a definition without versions", of(v1alpha1.SourceChangeReason), "argocd:source", object + ":source", "argocd/*:source argocd"},
