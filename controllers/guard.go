@@ -73,9 +73,9 @@ func (r *CatalogSelectionReconciler) seeApprovals(a *attempt) {
 	approvals.See(a.selection, r.now())
 	switch {
 	case a.newer != nil:
-		approvals.UseAll(a.selection, a.newer.Revision, r.now())
+		approvals.UseAll(a.selection, a.newer.Publication(), r.now())
 	case a.behind || a.isRecreated():
-		approvals.UseAll(a.selection, "applied by a consumer", r.now())
+		approvals.UseAll(a.selection, "applied: "+a.consumers.State(), r.now())
 	}
 }
 

@@ -106,6 +106,31 @@ func TestARestoredStatusIsNoBaseline(t *testing.T) {
 	}
 }
 
+// A status that was restored twice, the second time from a backup of the first restore: what was added and used in between is used.
+func TestALineThatWasUsedBetweenTwoRestores(t *testing.T) {
+	e, first := publishGuarded(t, "argocd")
+	e.source(applications(t, "argocd nginx"))
+	good := e.good()
+	e.restore(first.cs)
+	e.source(applications(t, "argocd"))
+	e.approve("nginx") // it may be used
+	backup := e.reconcile("kkp")
+	e.equal("approve", backup.Status.Held.Approve, []string{"nginx#2"})
+	e.approveHeld()
+	e.good()
+	e.source(applications(t, "argocd nginx"))
+	e.equal("the revision of before", e.good().announced.Status.Artifact.Revision, good.announced.Status.Artifact.Revision)
+	e.ahead(time.Minute)
+
+	e.restore(backup)
+	e.source(applications(t, "argocd"))
+	cs := e.reconcile("kkp")
+	e.equal("lost", lost(cs), []string{"Removal nginx 1.0.0"})
+	e.equal("approve again", cs.Status.Held.Approve, []string{"nginx#3"})
+	e.approveHeld()
+	e.good()
+}
+
 // A revision that the record knows was published before, but once more after the status was written.
 func TestARestoredStatusOfARevisionThatCameBack(t *testing.T) {
 	e, first := publishGuarded(t, "argocd nginx")

@@ -89,8 +89,8 @@ type CatalogSelectionStatus struct {
 	// +optional
 	Approvals []ApprovalStatus `json:"approvals,omitempty"`
 
-	// ApprovalsRead is the revision of a publication that the status did not know, at which all lines of the spec were noted
-	// as used: which of them it has used is not known.
+	// ApprovalsRead tells the publication that the status did not know, and at which all lines of the spec were noted as used: which
+	// of them it has used is not known.
 	// +optional
 	ApprovalsRead string `json:"approvalsRead,omitempty"`
 

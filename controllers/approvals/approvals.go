@@ -78,13 +78,13 @@ func Use(cs *v1alpha1.CatalogSelection, lines []approval.Line, now time.Time) {
 	})
 }
 
-// UseAll notes that all lines of the spec are used: which of them the publication with a revision has used is not known, because
-// the status does not know that publication. It does so once for each.
-func UseAll(cs *v1alpha1.CatalogSelection, revision string, now time.Time) {
-	if cs.Status.ApprovalsRead == revision {
+// UseAll notes that all lines of the spec are used: which of them a publication has used is not known, because the status does
+// not know that publication. It does so once for each.
+func UseAll(cs *v1alpha1.CatalogSelection, publication string, now time.Time) {
+	if cs.Status.ApprovalsRead == publication {
 		return
 	}
-	cs.Status.ApprovalsRead = revision
+	cs.Status.ApprovalsRead = publication
 	use(cs, now, func(a v1alpha1.ApprovalStatus) bool { return a.Left == nil })
 }
 

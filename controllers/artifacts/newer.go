@@ -33,6 +33,13 @@ type Newer struct {
 	artifact *meta.Artifact
 	// file is the path of an archive.
 	file string
+	// at is when it was published.
+	at time.Time
+}
+
+// Publication tells the publication from an earlier one of the same revision.
+func (n *Newer) Publication() string {
+	return n.Revision + " of " + n.at.UTC().Format(time.RFC3339Nano)
 }
 
 // String states where the publication was found.
@@ -93,7 +100,7 @@ func (a *Artifacts) confirmed(ctx context.Context, cs *v1alpha1.CatalogSelection
 	case artifact == nil || !a.stored(cs, artifact) || knows(cs, known, artifact):
 		return nil, nil
 	}
-	return &Newer{Revision: artifact.Revision, artifact: artifact}, nil
+	return &Newer{Revision: artifact.Revision, artifact: artifact, at: artifact.LastUpdateTime.Time}, nil
 }
 
 // newestArchive returns the newest archive in the storage if it was published after the status was written: the status does
@@ -113,7 +120,7 @@ func (a *Artifacts) newestArchive(cs *v1alpha1.CatalogSelection, known []string)
 			continue
 		}
 		if newest == nil || info.ModTime().After(written) {
-			newest, written = &Newer{Revision: "sha256:" + sum, file: file}, info.ModTime()
+			newest, written = &Newer{Revision: "sha256:" + sum, file: file, at: info.ModTime()}, info.ModTime()
 		}
 	}
 	if newest == nil || knowsArchive(cs, known, newest, written) {

@@ -52,9 +52,9 @@ func (p *modelPart) see() {
 	unknown := ""
 	switch {
 	case p.newer, p.baseline == baselineContent, p.baseline == baselineLost:
-		unknown = p.artifact()
+		unknown = fmt.Sprint(p.artifact(), " of ", p.publications)
 	case p.behind, p.revision == "" && p.applied != "":
-		unknown = "applied"
+		unknown = "applied " + p.applied
 	}
 	p.lines = maps.Clone(p.lines)
 	if p.lines == nil {
@@ -81,6 +81,7 @@ func (m *model) use(p *modelPart, next map[string]app) {
 			!known && m.renders[bodyOf(line)] == p.render(next)
 	}
 	p.read = ""
+	p.publications++
 }
 
 // numbered returns the line of a body that is a new one: one with the number above all that the status or the spec has.

@@ -43,23 +43,24 @@ type modelPart struct {
 	doubt         bool            // since it was written, the spec has had a name without a match
 	written       string          // the manifest
 
-	baseline  baseline
-	published map[string]app  // in the artifact
-	reviewed  modelSpec       // spec of the last publication
-	revision  string          // catalog digest of the last publication; empty if unknown
-	revisions map[string]bool // all that were published
-	compared  string          // objects of the Kustomization at the last comparison
-	lines     map[string]bool // the status has the lines that the spec has had: whether each is used
-	read      string          // publication that the status did not know, for which all lines were used
-	restarted bool            // the controller has restarted since the last publication
-	newer     bool            // the status is older than what is published
-	older     *modelPart      // that of the status, while it is older
-	behind    bool            // it is older, and only the revision that the Kustomization has applied tells of that
-	former    *modelPart      // the part when its selection was deleted, until what was done about it was seen
-	late      bool            // it was suspended when its catalog changed: the others may have been first
-	vanished  bool            // no archive is left, and while it is withheld, none is rendered again
-	announced string          // revision in the ExternalArtifact
-	placed    map[string]bool // placeholders in the artifact
+	baseline     baseline
+	published    map[string]app  // in the artifact
+	reviewed     modelSpec       // spec of the last publication
+	revision     string          // catalog digest of the last publication; empty if unknown
+	revisions    map[string]bool // all that were published
+	compared     string          // objects of the Kustomization at the last comparison
+	lines        map[string]bool // the status has the lines that the spec has had: whether each is used
+	read         string          // publication that the status did not know, for which all lines were used
+	publications int             // how many there were
+	restarted    bool            // the controller has restarted since the last publication
+	newer        bool            // the status is older than what is published
+	older        *modelPart      // that of the status, while it is older
+	behind       bool            // it is older, and only the revision that the Kustomization has applied tells of that
+	former       *modelPart      // the part when its selection was deleted, until what was done about it was seen
+	late         bool            // it was suspended when its catalog changed: the others may have been first
+	vanished     bool            // no archive is left, and while it is withheld, none is rendered again
+	announced    string          // revision in the ExternalArtifact
+	placed       map[string]bool // placeholders in the artifact
 	// leaving has the first attempts to give up those with a placeholder, as far as the status has them.
 	leaving map[string]time.Time
 

@@ -6,6 +6,9 @@
 package consumers
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -66,6 +69,15 @@ func (c Consumers) AppliedOnly(revisions []string) bool {
 		return !slices.Contains(known, item.Revision) || !slices.Contains(known, item.attempted)
 	}
 	return !slices.ContainsFunc(c.Items, unknown)
+}
+
+// State tells the revisions that the consumers have applied from others.
+func (c Consumers) State() string {
+	hash := sha256.New()
+	for _, item := range c.Items {
+		fmt.Fprintln(hash, item.Key(), item.Revision)
+	}
+	return hex.EncodeToString(hash.Sum(nil))
 }
 
 // Include reports whether a Kustomization is a consumer that applies to this cluster.
