@@ -83,3 +83,16 @@ func TestAnotherChannelOfAnInstanceIsHeld(t *testing.T) {
 		})
 	}
 }
+
+// A version that the spec names exactly is no name of a channel: a catalog that moves the default channel decides what comes after it.
+func TestAnExactVersionNamesNoChannel(t *testing.T) {
+	const instances = "{p: {application: plum, version: 1.1.0, backend: Subscription, namespace: ns, createOperatorGroup: false}}"
+	cs := installing(t, instances, func(s *v1alpha1.CatalogSelectionSpec) {
+		s.Definitions = v1alpha1.DefinitionsPublish
+		s.Push = &v1alpha1.Push{URL: "oci://registry.example.org/operators", Type: v1alpha1.PushCatalogImage,
+			Catalog: &v1alpha1.PushCatalog{Kind: v1alpha1.PushCatalogSource, Namespace: "olm"}}
+	})
+	last := recorded(t, cs, operators(t, "plum stable: 1.0.0 1.1.0>1.0.0 | fast: 1.0.0 1.1.0>1.0.0"))
+	verdict, _ := decided(t, last, cs, operators(t, "plum fast: 1.0.0 1.1.0>1.0.0 | stable: 1.0.0 1.1.0>1.0.0"))
+	holds(t, verdict, "Instance/p:channel/fast")
+}

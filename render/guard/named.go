@@ -44,7 +44,7 @@ func (n Named) passes(c safeguard.Change) bool {
 	}
 	switch {
 	case c.Instance != "":
-		leads := c.Reason == v1alpha1.InstanceUpgradeReason || c.Reason == v1alpha1.VersionRemovalReason
+		leads := c.Reason == v1alpha1.InstanceUpgradeReason && c.Field != safeguard.ChannelField || c.Reason == v1alpha1.VersionRemovalReason
 		return leads && slices.Contains(n.Exact, c.Instance)
 	case c.Reason == v1alpha1.RemovalReason && !c.Live:
 		return slices.Contains(n.Exclude, c.Key.Name)
