@@ -75,7 +75,9 @@ func (c Consumers) AppliedOnly(revisions []string) bool {
 func (c Consumers) State() string {
 	hash := sha256.New()
 	for _, item := range c.Items {
-		fmt.Fprintln(hash, item.Key(), item.Revision)
+		if item.Revision != "" {
+			fmt.Fprintln(hash, item.Key(), item.Revision)
+		}
 	}
 	return hex.EncodeToString(hash.Sum(nil))
 }
