@@ -138,3 +138,19 @@ func TestAPatchThatTakesAnIdentityAway(t *testing.T) {
 	verdict, _ := decided(t, last, installing(t, instances, patchOf("a", "- {op: remove, path: /spec/namespace}")), source)
 	holds(t, verdict, "Instance/a:identity")
 }
+
+// The chart of an instance comes from where its source says, after patches: also one that no definition has.
+func TestAPatchOfTheSourceOfAnInstance(t *testing.T) {
+	const instances = "{a: {application: app, version: ^1}}"
+	source := withCharts(t, "app:1.0.0")
+	hold := func(s *v1alpha1.CatalogSelectionSpec) { s.Safeguards.OnSourceChange = v1alpha1.SafeguardHold }
+	elsewhere := func(s *v1alpha1.CatalogSelectionSpec) {
+		s.Patches = []kustomize.Patch{{Target: &kustomize.Selector{Kind: "OCIRepository"}, Patch: "- {op: replace, path: /spec/url, value: 'oci://other.example.org/app'}"}}
+	}
+	last := recorded(t, installing(t, instances, hold), source)
+	verdict, _ := decided(t, last, installing(t, instances, hold, elsewhere), source)
+	holds(t, verdict, "Instance/a:source")
+	last = recorded(t, installing(t, instances, hold, elsewhere), source)
+	verdict, _ = decided(t, last, installing(t, instances, hold, elsewhere), source)
+	holds(t, verdict)
+}

@@ -9,9 +9,11 @@ import (
 	"context"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/identity"
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/refusal"
@@ -100,7 +102,7 @@ func (in Installation) Installed(patched map[safeguard.Key]kustomized.Object) ([
 		if version := b.Installed(); version != "" {
 			main.Versions = []string{version}
 		}
-		if origin := in.origins[b.Name]; origin != "" {
+		if origin := originOf(in.origins[b.Name], b.Objects, objects); origin != "" {
 			main.Origins = safeguard.Origins{origin}
 		}
 		all = append(all, Instance{
@@ -113,6 +115,27 @@ func (in Installation) Installed(patched map[safeguard.Key]kustomized.Object) ([
 		return nil, err
 	}
 	return all, nil
+}
+
+// originOf returns the origin of the chart of an instance: that in its definition, unless patches take the chart from elsewhere.
+func originOf(defined string, objects, patched []backend.Object) string {
+	address := func(o backend.Object) string {
+		source, _, _ := unstructured.NestedString(o.Object, "spec", "url")
+		if o.Role == backend.Main {
+			source, _, _ = unstructured.NestedString(o.Object, "spec", "chart", "spec", "sourceRef", "name")
+		}
+		return source
+	}
+	all := defined
+	for i, object := range objects {
+		if to := address(patched[i]); to != address(object) {
+			all += " " + to
+		}
+	}
+	if defined == "" || all == defined {
+		return defined
+	}
+	return identity.OriginOf(all)
 }
 
 // Supporting returns the keys of the objects besides the main ones.
