@@ -275,7 +275,7 @@ func (r *CatalogSelectionReconciler) hold(a *attempt, reason string, reasons []v
 	if a.newer != nil {
 		held = held.Because(a.newer.String())
 	}
-	a.naming(held)
+	held = a.naming(held)
 	known := conditions.Get(a.selection, v1alpha1.HeldCondition)
 	if known == nil || known.Status != metav1.ConditionTrue || known.ObservedGeneration != a.selection.Generation {
 		if err := r.settled(a, held.Error()); err != nil {
