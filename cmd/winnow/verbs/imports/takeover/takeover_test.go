@@ -376,9 +376,9 @@ func TestWhatIsNotTheSameIsRefused(t *testing.T) {
 			want:  []string{"HelmRelease flux-system/web: a patch of the selection changes where its values come from"},
 		},
 		"a patch of the selection that changes the chart": {
-			spec:  `patches: [{target: {kind: OCIRepository}, patch: '[{"op": "replace", "path": "/spec/ref/tag", "value": "2.0.0"}]'}]`,
+			spec:  `patches: [{target: {kind: OCIRepository}, patch: '[{"op": "replace", "path": "/spec/url", "value": "oci://charts.example.com/other/web"}]'}]`,
 			items: live("web", "", fromOCI, ""),
-			want:  []string{"HelmRelease flux-system/web: its chart is oci://charts.example.com/platform/web in the version 1.0.0, and that of the instance would be oci://charts.example.com/platform/web in the version 2.0.0"},
+			want:  []string{"HelmRelease flux-system/web: its chart is oci://charts.example.com/platform/web in the version 1.0.0, and that of the instance would be oci://charts.example.com/other/web in the version 1.0.0"},
 		},
 		"a reference with a field that is not known": {
 			items: live("web", "", fromOCI+", valuesFrom: [{kind: Secret, name: a, decrypt: true}]", ""),
