@@ -16,7 +16,7 @@ func written(packed []byte) *v1alpha1.WrittenRecord {
 	if packed == nil {
 		return nil
 	}
-	return &v1alpha1.WrittenRecord{Format: record.Format, Packed: packed}
+	return &v1alpha1.WrittenRecord{Format: record.CurrentFormat, Packed: packed}
 }
 
 // forge replaces the record in the status.

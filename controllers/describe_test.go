@@ -103,7 +103,7 @@ func (e *environment) readable(cs *v1alpha1.CatalogSelection) {
 	if len(lines) > 320 {
 		e.Errorf("describe prints %d lines", len(lines))
 	}
-	if last := lines[len(lines)-1]; !strings.HasPrefix(last, "    packed: ") || lines[len(lines)-2] != "    format: 4" {
+	if last := lines[len(lines)-1]; !strings.HasPrefix(last, "    packed: ") || lines[len(lines)-2] != "    format: 2" {
 		e.Errorf("the record is not the last field, but %.80s", last)
 	}
 	printed, err := e.kubectl("describe", "--show-events=false", "catsel", cs.Name)

@@ -35,7 +35,7 @@ func newer(e *environment, cs *v1alpha1.CatalogSelection) map[string]func(*v1alp
 	}
 	return map[string]func(*v1alpha1.CatalogSelectionStatus){
 		"that looks like one of this version": func(s *v1alpha1.CatalogSelectionStatus) {
-			s.WrittenRecord = &v1alpha1.WrittenRecord{Format: record.Format + 1, Packed: misread.Packed}
+			s.WrittenRecord = &v1alpha1.WrittenRecord{Format: record.ContentsFormat + 1, Packed: misread.Packed}
 		},
 		"packed in another way": func(s *v1alpha1.CatalogSelectionStatus) {
 			s.WrittenRecord = &v1alpha1.WrittenRecord{Format: 1<<31 - 1, Packed: []byte("zstd")}
@@ -60,7 +60,7 @@ func TestARecordOfANewerFormatLetsNothingPass(t *testing.T) {
 			e.source(applications(t, "argocd nginx falco"))
 			cs := e.reconcile("kkp")
 			e.equal("lost", lost(cs), []string{"BaselineLost "})
-			if message := cs.Status.Held.Reasons[0].Message; !strings.Contains(message, "of a newer Winnow, and this one reads formats up to 4") {
+			if message := cs.Status.Held.Reasons[0].Message; !strings.Contains(message, "of a newer Winnow, and this one reads formats up to 3") {
 				t.Errorf("the message is %q", message)
 			}
 			e.equal("the ExternalArtifact", essence(e.announced("kkp")), essence(good.announced))

@@ -40,8 +40,12 @@ type Record struct {
 	Revisions []string `json:"revisions,omitempty"`
 }
 
-// Format is that of records, beside the packed content. A change that another controller would misread takes the next number.
-const Format = 4
+// Formats of records, beside the packed content. A change that an older controller would misread takes the next number.
+const (
+	CurrentFormat = 2
+	// ContentsFormat is that of records with contents, which older controllers would take for live objects.
+	ContentsFormat = 3
+)
 
 // maxRevisions bounds the revisions of a record. An older artifact that a tag refers to is compared by its
 // content.
@@ -75,7 +79,7 @@ type newerRecordError struct{ format int32 }
 
 func (e *newerRecordError) Error() string {
 	return fmt.Sprintf("status.writtenRecord has the format %d of a newer Winnow, and this one reads formats up to %d",
-		e.format, Format)
+		e.format, ContentsFormat)
 }
 
 // Is implements errors.Is.
@@ -153,7 +157,11 @@ func (r Record) Pack() (*v1alpha1.WrittenRecord, error) {
 		}
 		return nil, nil
 	}
-	return &v1alpha1.WrittenRecord{Format: Format, Packed: packed.Bytes()}, nil
+	format := int32(CurrentFormat)
+	if slices.ContainsFunc(r.Definitions, func(d safeguard.Definition) bool { return !d.IsObject() }) {
+		format = ContentsFormat
+	}
+	return &v1alpha1.WrittenRecord{Format: format, Packed: packed.Bytes()}, nil
 }
 
 // Read reads the record of the artifact from the status. Every error is an ErrNone. A record with another latest revision
@@ -161,9 +169,9 @@ func (r Record) Pack() (*v1alpha1.WrittenRecord, error) {
 func Read(cs *v1alpha1.CatalogSelection) (*Record, error) {
 	written := cs.Status.WrittenRecord
 	switch {
-	case written == nil || written.Format < Format:
+	case written == nil || written.Format < CurrentFormat:
 		return nil, ErrNone
-	case written.Format > Format:
+	case written.Format > ContentsFormat:
 		return nil, &newerRecordError{written.Format}
 	}
 	r, err := unpack(written.Packed)

@@ -38,8 +38,8 @@ func TestReadChoosesTheRecord(t *testing.T) {
 		{name: "of another artifact", written: ours, artifact: "r1"},
 		{name: "none", artifact: "r2"},
 		{name: "a negative format", written: of(-3), artifact: "r2"},
-		{name: "an older format", written: of(Format - 1), artifact: "r2"},
-		{name: "a newer format", written: of(Format + 1), artifact: "r2", newer: true},
+		{name: "an older format", written: of(CurrentFormat - 1), artifact: "r2"},
+		{name: "a newer format", written: of(ContentsFormat + 1), artifact: "r2", newer: true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			cs := &v1alpha1.CatalogSelection{Status: v1alpha1.CatalogSelectionStatus{WrittenRecord: test.written}}
@@ -73,8 +73,18 @@ func TestTheFormatOfTheRecordIsPinned(t *testing.T) {
 	}
 	slices.Sort(names)
 	want := []string{"carriers", "definitions", "revisions", "spec", "urls"}
-	if !slices.Equal(names, want) || Format != 4 {
-		t.Errorf("format %d has the fields %q, want %q", Format, names, want)
+	if !slices.Equal(names, want) || CurrentFormat != 2 {
+		t.Errorf("format %d has the fields %q, want %q", CurrentFormat, names, want)
+	}
+}
+
+// An older controller would watch and claim a content as a live object.
+func TestARecordWithContentsHasAFormatOfItsOwn(t *testing.T) {
+	for kind, want := range map[string]int32{"ApplicationDefinition": CurrentFormat, "olm.package": ContentsFormat} {
+		written, err := Record{Definitions: []safeguard.Definition{{Kind: kind, Name: "argocd"}}}.Pack()
+		if err != nil || written.Format != want {
+			t.Errorf("the record of an %s has the format %v: %v", kind, written, err)
+		}
 	}
 }
 
