@@ -18,9 +18,9 @@ import (
 // oneDirectory serializes builds that may set the OpenAPI schema, which kustomize keeps in global variables.
 var oneDirectory sync.Mutex
 
-// parseSchema parses the built-in OpenAPI schema. kustomize does so in the first build that needs it, and reads it in others
-// without a lock.
-var parseSchema = sync.OnceFunc(func() { openapi.Schema() })
+// ParseSchema parses the built-in OpenAPI schema. kustomize does so in the first build that needs it, and reads it in others
+// without a lock: whatever reads objects by it calls this first.
+var ParseSchema = sync.OnceFunc(func() { openapi.Schema() })
 
 // Directory builds a directory with the result that Build of fluxcd/pkg/kustomize has. Flux parses the built-in
 // OpenAPI schema before every build, because a schema in a kustomization file adds to it. That takes longer than most

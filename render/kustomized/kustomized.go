@@ -41,7 +41,7 @@ func Build(files *tree.Tree) (objects resmap.ResMap, err error) {
 			return nil, err
 		}
 	}
-	parseSchema()
+	ParseSchema()
 	return krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(memory, ".")
 }
 
