@@ -2,8 +2,6 @@
 
 package catalog
 
-import "encoding/json"
-
 // Content is the definition of an application that is no object of Kubernetes. Its versions are not those of a
 // document: it knows how to keep some of them. It is immutable.
 type Content interface {
@@ -15,8 +13,6 @@ type Content interface {
 	Keep(Keep) (kept Content, repairs []string, err error)
 	// Files returns the files of an artifact that hold the content.
 	Files() []File
-	// Record returns what Keep and Channels need, for Recall. It has no bytes of the catalog.
-	Record() (json.RawMessage, error)
 	// Size is about how many bytes of memory it takes.
 	Size() int64
 }

@@ -3,9 +3,6 @@
 package catalog
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -71,48 +68,5 @@ func (f functionContent) Files() []File {
 	return []File{{Path: FunctionsFile, Head: []byte(krmfunctions.Head), Data: f.Entry}}
 }
 
-// recordedFunction is what selection reads of a function.
-type recordedFunction struct {
-	Group     string            `json:"g"`
-	Kind      string            `json:"k"`
-	Publisher string            `json:"p,omitempty"`
-	Versions  []recordedVersion `json:"v"`
-}
-
-type recordedVersion struct {
-	Name string `json:"n"`
-	// Runtimes are the types of them.
-	Runtimes []string `json:"r"`
-}
-
-// Record implements Content.
-func (f functionContent) Record() (json.RawMessage, error) {
-	recorded := recordedFunction{Group: f.Group, Kind: f.Kind, Publisher: f.Publisher}
-	for _, one := range f.Versions {
-		recorded.Versions = append(recorded.Versions, recordedVersion{one.Name, one.Runtime.Types()})
-	}
-	record, err := json.Marshal(recorded)
-	if err != nil {
-		return nil, fmt.Errorf("recording the function %s: %w", f.Name(), err)
-	}
-	return record, nil
-}
-
 // Size implements Content.
 func (f functionContent) Size() int64 { return int64(len(f.Entry)) }
-
-// recallFunction returns the function of a record.
-func recallFunction(record json.RawMessage) (*Application, error) {
-	var recorded recordedFunction
-	if err := json.Unmarshal(record, &recorded); err != nil {
-		return nil, fmt.Errorf("reading the record of a function: %w", err)
-	}
-	of := &krmfunctions.Function{Group: recorded.Group, Kind: recorded.Kind, Publisher: recorded.Publisher}
-	for _, one := range recorded.Versions {
-		of.Versions = append(of.Versions, &krmfunctions.Version{Name: one.Name, Runtime: krmfunctions.RuntimeOf(one.Runtimes)})
-	}
-	if of.Group == "" || of.Kind == "" || len(of.Versions) == 0 {
-		return nil, errors.New("reading the record of a function: it is not one of a valid function")
-	}
-	return newFunction(of), nil
-}

@@ -4,9 +4,6 @@ package catalog
 
 import (
 	"cmp"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"path"
 	"slices"
 
@@ -36,9 +33,9 @@ func PackageOf(content Content) *filebased.Package {
 
 // newPackage returns a package as an application.
 func newPackage(of *filebased.Package) *Application {
-	a := &Application{Name: of.Name, Kind: PackageKind, Content: packageContent{of}, Annotations: map[string]string{}}
-	if blob := of.Blob(); blob != nil {
-		a.Path, a.Above = blob.Path, blob.Line-1
+	a := &Application{
+		Name: of.Name, Path: of.Blob().Path, Above: of.Blob().Line - 1, Kind: PackageKind,
+		Content: packageContent{of}, Annotations: map[string]string{},
 	}
 	a.Metadata.Deprecated, a.Metadata.Labels = of.Deprecated, labelsOf(of)
 	channels := map[string][]string{}
@@ -58,7 +55,7 @@ func newPackage(of *filebased.Package) *Application {
 }
 
 // labelsOf returns the labels of the head of the default channel, of which those that are not valid in Kubernetes, such
-// as sentences, are left out; nil without any, as for a package of a record.
+// as sentences, are left out; nil without any.
 func labelsOf(of *filebased.Package) map[string]string {
 	labels := map[string]string{}
 	for key, value := range of.About().Labels {
@@ -116,15 +113,6 @@ func (p packageContent) Files() []File {
 	return files
 }
 
-// Record implements Content.
-func (p packageContent) Record() (json.RawMessage, error) {
-	record, err := json.Marshal(p.Package.Record())
-	if err != nil {
-		return nil, fmt.Errorf("recording the package %s: %w", p.Name, err)
-	}
-	return record, nil
-}
-
 // Size implements Content.
 func (p packageContent) Size() int64 {
 	var size int64
@@ -132,17 +120,4 @@ func (p packageContent) Size() int64 {
 		size += int64(len(blob.Data))
 	}
 	return size
-}
-
-// recallPackage returns the package of a record.
-func recallPackage(record json.RawMessage) (*Application, error) {
-	var recorded filebased.Record
-	if err := json.Unmarshal(record, &recorded); err != nil {
-		return nil, fmt.Errorf("reading the record of a package: %w", err)
-	}
-	of := recorded.Package()
-	if of == nil {
-		return nil, errors.New("reading the record of a package: it is not one of a valid package")
-	}
-	return newPackage(of), nil
 }

@@ -83,22 +83,6 @@ func (r *Runtime) Types() (types []string) {
 	return types
 }
 
-// RuntimeOf returns a runtime that has the types and no other fields.
-func RuntimeOf(types []string) *Runtime {
-	r := &Runtime{}
-	for _, one := range types {
-		switch one {
-		case "container":
-			r.Container = &Container{}
-		case "exec":
-			r.Exec = &Exec{}
-		case "starlark":
-			r.Starlark = &Starlark{}
-		}
-	}
-	return r
-}
-
 // Version is a version of the config that a function takes.
 type Version struct {
 	Name string
@@ -218,8 +202,7 @@ func (c *Catalog) Strict() error {
 }
 
 // Source returns what decides which code runs: the image, the programs and the script, with their hashes, in the types of
-// JSON. It is empty for a runtime of which only the types are known. A digest behind an image is the same as one beside
-// it.
+// JSON. A digest behind an image is the same as one beside it.
 func (r *Runtime) Source() map[string]any {
 	source := map[string]any{}
 	if r == nil {

@@ -5,8 +5,6 @@ package krmfunctions_test
 import (
 	"reflect"
 	"testing"
-
-	"github.com/winnow-dev/winnow/render/krmfunctions"
 )
 
 func sourceOf(t *testing.T, runtime string) map[string]any {
@@ -41,8 +39,5 @@ func TestTheSourceOfARuntimeIsWhatRuns(t *testing.T) {
 				t.Errorf("the sources are %v and %v", before, now)
 			}
 		})
-	}
-	if source := krmfunctions.RuntimeOf([]string{"container", "exec", "starlark"}).Source(); len(source) > 0 {
-		t.Errorf("the source of a runtime that is not known is %v", source)
 	}
 }

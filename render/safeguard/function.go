@@ -10,7 +10,7 @@ import (
 )
 
 // RuntimeOrigins returns the origins of versions of a function by their names: digests of the image, the programs and the
-// script that run. They are empty for a function of a record, of which that is not known.
+// script that run. They are empty where nothing does.
 func RuntimeOrigins(of *krmfunctions.Function, names []string) Origins {
 	runtimes := make(map[string]*krmfunctions.Runtime, len(of.Versions))
 	for _, version := range of.Versions {

@@ -288,11 +288,4 @@ func TestExpressionsSeeTheDefinitionsOwnMetadata(t *testing.T) {
 			t.Errorf("%s selects %q, want %q", expression, got, want)
 		}
 	}
-	argocd.Annotations = nil // as in the record of an older release
-	for _, expression := range []string{`"c" in app.objectAnnotations`, `has(app.objectAnnotations) && "c" in app.objectAnnotations`} {
-		_, err := selection.Select(context.Background(), []selection.Source{known}, selection.Criteria{Expression: compile(t, expression)})
-		if err == nil || !strings.Contains(err.Error(), "app.objectAnnotations is not known") {
-			t.Errorf("%s: Select() = %v", expression, err)
-		}
-	}
 }

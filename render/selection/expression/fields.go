@@ -25,37 +25,30 @@ func fields() []field {
 		texts("kind", func(r *record) string { return r.application.Kind }),
 		texts("group", func(r *record) string { return r.application.Group }),
 		texts("tier", func(r *record) string { return r.application.Metadata.Tier }),
-		{"publisher", types.StringType, (*record).publisher},
-		{"runtime", types.NewListType(types.StringType), (*record).runtimes},
+		texts("publisher", func(r *record) string { return r.function().Publisher }),
+		facts("runtime", types.NewListType(types.StringType), func(r *record) any { return append([]string{}, r.function().Runtimes()...) }),
 		texts("deprecated", func(r *record) string { return r.application.Metadata.Deprecated }),
 		texts("source", func(r *record) string { return r.source }),
-		ofContent("latestVersion", types.StringType, func(r *record) any { return numbered.Highest(r.numbers()).Text }),
-		ofContent("versions", types.NewListType(types.StringType), func(r *record) any { return r.numbers() }),
-		ofContent("channels", types.NewListType(types.StringType), func(r *record) any { return r.collectedChannels() }),
-		{"labels", textMap, func(r *record) (any, error) { return r.application.Metadata.Labels, nil }},
-		{"annotations", textMap, func(r *record) (any, error) { return r.application.Metadata.Annotations, nil }},
-		{"objectLabels", textMap, func(r *record) (any, error) { return r.application.Labels, nil }},
-		{"objectAnnotations", textMap, func(r *record) (any, error) { return r.objectAnnotations() }},
-		ofContent("gvks", types.NewListType(textMap), func(r *record) any { return r.provided() }),
-		ofContent("requires", types.NewListType(textMap), func(r *record) any { return r.required() }),
-		{"metadata", anyMap, func(r *record) (any, error) { return r.application.Metadata.Extra, nil }},
+		facts("latestVersion", types.StringType, func(r *record) any { return numbered.Highest(r.numbers()).Text }),
+		facts("versions", types.NewListType(types.StringType), func(r *record) any { return r.numbers() }),
+		facts("channels", types.NewListType(types.StringType), func(r *record) any { return r.collectedChannels() }),
+		facts("labels", textMap, func(r *record) any { return r.application.Metadata.Labels }),
+		facts("annotations", textMap, func(r *record) any { return r.application.Metadata.Annotations }),
+		facts("objectLabels", textMap, func(r *record) any { return r.application.Labels }),
+		facts("objectAnnotations", textMap, func(r *record) any { return r.application.Annotations }),
+		facts("gvks", types.NewListType(textMap), func(r *record) any { return r.provided() }),
+		facts("requires", types.NewListType(textMap), func(r *record) any { return r.required() }),
+		facts("metadata", anyMap, func(r *record) any { return r.application.Metadata.Extra }),
 		{"spec", anyMap, func(r *record) (any, error) { return r.parsedSpec() }},
 	}
 }
 
 func texts(name string, get func(*record) string) field {
-	return field{name: name, kind: types.StringType, get: func(r *record) (any, error) { return get(r), nil }}
+	return facts(name, types.StringType, func(r *record) any { return get(r) })
 }
 
-// ofContent is a field of what a content says. It is an error where the content is not known, as in a record without it:
-// an expression may have another result than it had.
-func ofContent(name string, kind *types.Type, get func(*record) any) field {
-	return field{name, kind, func(r *record) (any, error) {
-		if !r.application.IsKnown() {
-			return nil, fmt.Errorf("app.%s is not known", name)
-		}
-		return get(r), nil
-	}}
+func facts(name string, kind *types.Type, get func(*record) any) field {
+	return field{name, kind, func(r *record) (any, error) { return get(r), nil }}
 }
 
 // declaration declares a field that is present, for has(), when it is not empty, or not known: what reads it

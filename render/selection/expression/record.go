@@ -3,7 +3,6 @@
 package expression
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 
@@ -58,15 +57,6 @@ func (r *record) collectedChannels() []string {
 		r.channels = append([]string{}, r.application.Channels()...)
 	}
 	return r.channels
-}
-
-// objectAnnotations returns an error where they are not known: a record of an older release lacks them, and
-// without them an expression may have another result than it had.
-func (r *record) objectAnnotations() (map[string]string, error) {
-	if r.application.Annotations == nil {
-		return nil, errors.New("app.objectAnnotations is not known")
-	}
-	return r.application.Annotations, nil
 }
 
 // ConvertToNative implements ref.Val; app has no other form.
