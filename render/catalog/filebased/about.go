@@ -38,11 +38,8 @@ type csv struct {
 }
 
 // About decodes the documents that describe the package: its own, and the head of the default channel, of which it
-// takes what the former does not have. It is empty for a package of a Record.
+// takes what the former does not have.
 func (p *Package) About() About {
-	if p.isRecorded() {
-		return About{}
-	}
 	var own packageDocument
 	if data, _, err := p.blob.object(); err == nil {
 		_ = json.Unmarshal(data, &own) // Load has accepted it
@@ -57,9 +54,6 @@ func (p *Package) About() About {
 // Icon returns the picture of the package, that of its own document or else that of the head of the default channel,
 // and its media type, as the catalog has them; nil without one.
 func (p *Package) Icon() (data []byte, mediaType string) {
-	if p.isRecorded() {
-		return nil, ""
-	}
 	var own packageDocument
 	if document, _, err := p.blob.object(); err == nil {
 		_ = json.Unmarshal(document, &own) // Load has accepted it

@@ -29,8 +29,7 @@ type Package struct {
 	Bundles []*Bundle
 	// Deprecated is the message of the catalog, empty for a package that is not deprecated.
 	Deprecated string
-	// Blobs in the order of the files, and in them: those of the above, and those whose schema is not known. A package
-	// of a Record has none.
+	// Blobs in the order of the files, and in them: those of the above, and those whose schema is not known.
 	Blobs []*Blob
 
 	blob, deprecations *Blob
@@ -43,8 +42,7 @@ type Channel struct {
 	Entries []graph.Entry
 	// Deprecated is the message of the catalog, empty for a channel that is not deprecated.
 	Deprecated string
-	// Blob is nil for a channel of a Record.
-	Blob *Blob
+	Blob       *Blob
 }
 
 // EntryNames returns the names of the bundles in the channel.
@@ -56,7 +54,7 @@ func (c *Channel) EntryNames() sets.Set[string] {
 	return names
 }
 
-// Blob returns the document of the package itself; nil for a package of a Record.
+// Blob returns the document of the package itself.
 func (p *Package) Blob() *Blob { return p.blob }
 
 // BundlesIn returns the bundles that are in channels, or in any where none are given, in the order of OLM v1: those that are

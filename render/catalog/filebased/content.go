@@ -71,8 +71,7 @@ type Bundle struct {
 	InstallModes []string
 	// Deprecated is the message of the catalog, empty for a bundle that is not deprecated.
 	Deprecated string
-	// Blob is nil for a bundle of a Record.
-	Blob *Blob
+	Blob       *Blob
 }
 
 // byVersion orders bundles by version, and those of one version by name.

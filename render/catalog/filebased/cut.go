@@ -12,11 +12,8 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog/filebased/split"
 )
 
-// cut returns the blob with those of its entries that stay, which leave a content.
-func (b *Blob) cut(content any, count int, keep func(int) bool) *Blob {
-	if b.Data == nil {
-		return b.withContent(content)
-	}
+// cut returns the blob with the entries that stay.
+func (b *Blob) cut(count int, keep func(int) bool) *Blob {
 	return b.edited(splice.CutList(b.Data, b.JSON, "entries", count, keep), func(top map[string]any) {
 		all, _ := top["entries"].([]any)
 		kept := []any{}
@@ -27,13 +24,6 @@ func (b *Blob) cut(content any, count int, keep func(int) bool) *Blob {
 		}
 		top["entries"] = kept
 	})
-}
-
-// withContent returns a document of a Record with another content.
-func (b *Blob) withContent(content any) *Blob {
-	changed := *b
-	changed.content = content
-	return &changed
 }
 
 // edited returns the blob with other bytes. Where these do not say what edit makes of the document, as with the aliases

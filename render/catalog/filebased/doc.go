@@ -7,7 +7,7 @@
 // schema. Load accepts and refuses what `opm validate` of operator-registry v1.73.0 does, except for the bounds
 // in bounds.go and in the packages below, under which every known catalog is: the input is untrusted. Prune removes what a predicate does
 // not keep, such that the rest is valid again. Blobs keep their bytes; what is removed of one is removed whole. A Record
-// has what pruning needs of a package, and the facts about its bundles, without the blobs.
+// has what two states of a package are compared by.
 //
 // The package must not know selections, archives, the network or Kubernetes clients.
 package filebased

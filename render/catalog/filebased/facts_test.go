@@ -159,10 +159,6 @@ func TestCostOfABundleWithManyAPIs(t *testing.T) {
 			if got := len(loaded.Packages[0].Bundles[0].Provides); got != test.want {
 				t.Errorf("got %d", got)
 			}
-			again := loaded.Packages[0].Record().Package()
-			if again == nil || len(again.Bundles[0].Provides) != test.want {
-				t.Errorf("of a record: %v", again)
-			}
 		})
 	}
 }

@@ -99,7 +99,7 @@ func (g *generated) repaired(entries []graph.Entry) bool {
 			if entries[i].Replaces == top {
 				entries[i].Replaces = ""
 			}
-			entries[i].Skips = filtered(entries[i].Skips, func(name string) bool { return name != top })
+			entries[i].Skips = slices.DeleteFunc(slices.Clone(entries[i].Skips), func(name string) bool { return name == top })
 		}
 		return false
 	}

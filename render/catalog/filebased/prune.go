@@ -32,7 +32,7 @@ type Keep struct {
 //  3. Without a head, or with a cycle, it drops the lowest version of those that replace each other.
 //
 // Channels without entries, bundles without channels and deprecations of removed entries are removed, too. All else stays
-// as it is. Of a package of a Record, Prune keeps the same, without documents. The error is a *PruneError, or an
+// as it is. The error is a *PruneError, or an
 // *InvalidError when the result is not valid. Prune returns the decisions beside a *PruneError as well.
 func (p *Package) Prune(keep Keep) (*Package, []Decision, error) {
 	pruned := packagePruning{keep: keep, of: p}
@@ -70,11 +70,7 @@ func (p *packagePruning) run() {
 	if len(p.problems) > 0 {
 		return
 	}
-	blobs := p.of.Blobs
-	if p.of.isRecorded() {
-		blobs = p.of.Record().blobs()
-	}
-	for _, blob := range blobs {
+	for _, blob := range p.of.Blobs {
 		p.add(blob)
 	}
 }
@@ -85,9 +81,6 @@ func (p *packagePruning) result() (*Package, error) {
 	loaded := assemble(p.blobs, nil, &found)
 	if err := found.err(); err != nil {
 		return nil, fmt.Errorf("checking the pruned package: %w", err)
-	}
-	if p.of.isRecorded() {
-		return loaded.Packages[0].withoutBlobs(), nil
 	}
 	return loaded.Packages[0], nil
 }
@@ -151,18 +144,17 @@ func (p *packagePruning) add(blob *Blob) {
 		if names == nil {
 			return
 		}
-		entries := filtered(content.Entries, func(e graph.Entry) bool { return names[e.Name] })
-		if len(entries) < len(content.Entries) {
-			kept = blob.cut(&channelContent{Entries: entries}, len(content.Entries), func(i int) bool { return names[content.Entries[i].Name] })
+		if slices.ContainsFunc(content.Entries, func(e graph.Entry) bool { return !names[e.Name] }) {
+			kept = blob.cut(len(content.Entries), func(i int) bool { return names[content.Entries[i].Name] })
 		}
 	case *deprecationContent:
-		entries := filtered(content.Entries, p.keepsDeprecation)
-		switch {
-		case len(entries) == len(content.Entries):
-		case len(entries) == 0:
+		isGone := func(d Deprecation) bool { return !p.keepsDeprecation(d) }
+		switch rest := slices.DeleteFunc(slices.Clone(content.Entries), isGone); len(rest) {
+		case len(content.Entries):
+		case 0:
 			return
 		default:
-			kept = blob.cut(&deprecationContent{Entries: entries}, len(content.Entries), func(i int) bool { return p.keepsDeprecation(content.Entries[i]) })
+			kept = blob.cut(len(content.Entries), func(i int) bool { return !isGone(content.Entries[i]) })
 		}
 	case *Bundle:
 		if !p.bundles[blob.Name] {
@@ -181,9 +173,6 @@ func (p *packagePruning) packageBlob(blob *Blob, content *packageContent) *Blob 
 	if name == "" || name == content.DefaultChannel {
 		return blob
 	}
-	if blob.Data == nil {
-		return blob.withContent(&packageContent{DefaultChannel: name})
-	}
 	return blob.edited(splice.SetText(blob.Data, blob.JSON, "defaultChannel", name), func(top map[string]any) { top["defaultChannel"] = name })
 }
 
@@ -195,13 +184,4 @@ func (p *packagePruning) keepsDeprecation(one Deprecation) bool {
 		return p.bundles[one.Reference.Name]
 	}
 	return true
-}
-
-func filtered[T any](all []T, keep func(T) bool) (kept []T) {
-	for _, one := range all {
-		if keep(one) {
-			kept = append(kept, one)
-		}
-	}
-	return kept
 }

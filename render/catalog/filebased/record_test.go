@@ -4,15 +4,14 @@ package filebased
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"testing"
 )
 
-// restored returns the package of the record of a package, which went through JSON.
-func restored(t *testing.T, one *Package) *Package {
+// checkRecord compares a package with that of its record, which went through JSON.
+func checkRecord(t *testing.T, one *Package) {
 	t.Helper()
 	data, err := json.Marshal(one.Record())
 	if err != nil {
@@ -22,54 +21,21 @@ func restored(t *testing.T, one *Package) *Package {
 	if err := json.Unmarshal(data, &record); err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(record, one.Record()) {
-		t.Errorf("JSON changes the record: %s", data)
+	again, err := record.Package()
+	if err != nil {
+		t.Fatalf("there is no package of the record %s: %v", data, err)
 	}
-	again := record.Package()
-	if again == nil {
-		t.Fatalf("there is no package of the record %s", data)
+	if !reflect.DeepEqual(again.Record(), one.Record()) {
+		t.Errorf("the record of the record is another one: %s", data)
 	}
-	return again
-}
-
-// checkRecord prunes a package and that of its record alike.
-func checkRecord(t *testing.T, one *Package, keeps []Keep) {
-	t.Helper()
-	recorded := restored(t, one)
-	if got, want := describeOne(recorded), describeOne(one); got != want {
-		t.Errorf("recorded:\n%swant:\n%s", got, want)
-	}
-	for i, keep := range keeps {
-		pruned, decisions, err := one.Prune(keep)
-		again, same, otherErr := recorded.Prune(keep)
-		if fmt.Sprint(decisions, err) != fmt.Sprint(same, otherErr) {
-			t.Fatalf("keep %d: %v, %v; of a record: %v, %v", i, decisions, err, same, otherErr)
-		}
-		if err != nil {
-			continue
-		}
-		if got, want := describeOne(again), describeOne(pruned); got != want {
-			t.Fatalf("keep %d of a record:\n%swant:\n%s", i, got, want)
-		}
-		if again.Bundles[0].Image != "" {
-			t.Fatal("a package of a record has images")
-		}
-		if again.Blobs != nil || again.Channels[0].Blob != nil || again.Bundles[0].Blob != nil {
-			t.Fatal("a package of a record has documents")
+	for i, channel := range one.Channels {
+		was, is := channel.Successions(), again.Channels[i].Successions()
+		for j, bundle := range one.Bundles {
+			if recorded := again.Bundles[j]; was.Has(bundle.Name, bundle.Version) != is.Has(recorded.Name, recorded.Version) {
+				t.Errorf("the channel %s of the record has another succession for %s", channel.Name, bundle.Name)
+			}
 		}
 	}
-}
-
-// describeOne describes a package without images, which a record lacks.
-func describeOne(one *Package) string {
-	same := *one
-	same.Bundles = nil
-	for _, bundle := range one.Bundles {
-		bare := *bundle
-		bare.Image = ""
-		same.Bundles = append(same.Bundles, &bare)
-	}
-	return describe(&Catalog{Packages: []*Package{&same}})
 }
 
 // byBits keeps bundles by the bits of a number.
@@ -91,11 +57,15 @@ func keepsOf(one *Package) (keeps []Keep) {
 	return keeps
 }
 
-func TestARecordIsPrunedAsItsPackage(t *testing.T) {
+func TestARecordHasWhatIsCompared(t *testing.T) {
 	for name, catalog := range catalogs(t) {
 		for _, one := range catalog.Packages {
-			t.Run(name+"/"+one.Name, func(t *testing.T) { checkRecord(t, one, keepsOf(one)) })
+			t.Run(name+"/"+one.Name, func(t *testing.T) { checkRecord(t, one) })
 		}
+	}
+	none := Record{Channels: []RecordChannel{{Name: "c"}}, Bundles: []RecordBundle{{Name: "p.v1", Version: "1"}}}
+	if got, err := none.Package(); err == nil {
+		t.Errorf("a version that is none: got %v", got)
 	}
 }
 
@@ -122,45 +92,6 @@ func catalogs(t *testing.T) map[string]*Catalog {
 		found[filepath.Base(dir)] = loaded
 	}
 	return found
-}
-
-func TestARecordThatIsNotValidHasNoPackage(t *testing.T) {
-	valid := named(t, graphs(t, "a: 1.0.0 1.1.0>1.0.0", "b: 1.1.0"), "p").Record()
-	valid.APIs, valid.Bundles[0].Provides = []GVK{{Version: "v1", Kind: "A"}}, []int{0}
-	for _, test := range []struct {
-		name string
-		edit func(*Record)
-		want bool
-	}{
-		{"nothing is changed", func(*Record) {}, true},
-		{"there is nothing", func(r *Record) { *r = Record{} }, false},
-		{"another default channel", func(r *Record) { r.Default = "c" }, false},
-		{"a channel twice", func(r *Record) { r.Channels = append(r.Channels, r.Channels[0]) }, false},
-		{"a channel without entries", func(r *Record) { r.Channels[1].Entries = nil }, false},
-		{"an entry without a bundle", func(r *Record) { r.Channels[1].Entries[0].Name = "x" }, false},
-		{"two heads", func(r *Record) { r.Channels[0].Entries[1].Replaces = "" }, false},
-		{"a skipRange that is none", func(r *Record) { r.Channels[0].Entries[1].SkipRange = "x" }, false},
-		{"a bundle that is missing", func(r *Record) { r.Bundles = r.Bundles[1:] }, false},
-		{"a version that is none", func(r *Record) { r.Bundles[0].Version = "1" }, false},
-		{"a release that is none", func(r *Record) { r.Bundles[0].Release = "01" }, false},
-		{"an API above the last one", func(r *Record) { r.Bundles[0].Provides = []int{1} }, false},
-		{"an API below the first one", func(r *Record) { r.Bundles[0].Provides = []int{-1} }, false},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			data, err := json.Marshal(valid)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var record Record
-			if err := json.Unmarshal(data, &record); err != nil {
-				t.Fatal(err)
-			}
-			test.edit(&record)
-			if got := record.Package(); (got != nil) != test.want {
-				t.Errorf("got %v", got)
-			}
-		})
-	}
 }
 
 func TestRecordIsCompact(t *testing.T) {

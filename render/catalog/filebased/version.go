@@ -48,19 +48,11 @@ func parseRelease(text string) ([]semver.PRVersion, error) {
 
 // String returns the version, with the release behind a hyphen. No two bundles of a package may share it.
 func (v Version) String() string {
-	if len(v.release) == 0 {
-		return v.semver.String()
-	}
-	return v.semver.String() + "-" + v.releaseText()
-}
-
-// releaseText returns the release alone.
-func (v Version) releaseText() string {
-	var parts []string
+	text, separator := v.semver.String(), "-"
 	for _, part := range v.release {
-		parts = append(parts, part.String())
+		text, separator = text+separator+part.String(), "."
 	}
-	return strings.Join(parts, ".")
+	return text
 }
 
 // Semver returns the version without the release, with its build metadata.
