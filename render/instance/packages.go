@@ -54,14 +54,10 @@ func (s Spec) resolveHead(p *filebased.Package) (*filebased.Bundle, *Unresolved)
 // head returns the bundle that OLM v0 leads to: the head of the first channel, because the backend refuses more, or of the
 // default one.
 func (s Spec) head(p *filebased.Package) *filebased.Bundle {
-	return p.Heads()[s.channel(p)]
-}
-
-func (s Spec) channel(p *filebased.Package) string {
 	if len(s.given.Channels) > 0 {
-		return s.given.Channels[0]
+		return p.Heads()[s.given.Channels[0]]
 	}
-	return p.DefaultChannel
+	return p.Heads()[p.DefaultChannel]
 }
 
 func (s Spec) whyNoBundle(p *filebased.Package, in []*filebased.Bundle) string {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backends"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
@@ -36,14 +35,6 @@ func (r Resolved) Installed() string {
 		return r.Resolved
 	}
 	return r.Bundle.Version.String()
-}
-
-// Channel returns the channel that OLM v0 follows; empty for other backends.
-func (r Resolved) Channel() string {
-	if r.Package == nil || r.Backend != backend.Subscription {
-		return ""
-	}
-	return r.channel(r.Package)
 }
 
 // Resolve resolves the instances over the decisions of a selection. Both results are sorted by name.

@@ -143,15 +143,14 @@ func (f *Function) Plain() (map[string]any, error) {
 	return fields, nil
 }
 
-// Keep returns the function with the versions that keep reports true for. A function without an entry, as in a record,
-// gets none.
+// Keep returns the function with the versions that keep reports true for.
 func (f *Function) Keep(keep func(version string) bool) (*Function, error) {
 	kept := *f
 	kept.Versions = slices.DeleteFunc(slices.Clone(f.Versions), func(v *Version) bool { return !keep(v.Name) })
 	switch {
 	case len(kept.Versions) == 0:
 		return nil, errors.New("no version would stay")
-	case len(kept.Versions) == len(f.Versions) || f.Entry == nil:
+	case len(kept.Versions) == len(f.Versions):
 		return &kept, nil
 	}
 	var err error
