@@ -16,7 +16,6 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/registry/redact"
-	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // Object is the common interface of all kinds of Flux sources.
@@ -72,19 +71,3 @@ func readinessIn(object Object) readiness {
 
 // maxQuotedMessage bounds the quoted message of a source's condition, in bytes.
 const maxQuotedMessage = 512
-
-// filterOf returns what Flux took from the revision of the artifact of a source.
-func filterOf(object Object) string {
-	switch s := object.(type) {
-	case *sourcev1.OCIRepository:
-		if selector := s.Status.ObservedLayerSelector; selector != nil {
-			return guard.FilterOf(s.Status.ObservedIgnore, selector.MediaType, selector.Operation)
-		}
-		return guard.FilterOf(s.Status.ObservedIgnore, "", "")
-	case *sourcev1.GitRepository:
-		return guard.FilterOf(s.Status.ObservedIgnore, "", "")
-	case *sourcev1.Bucket:
-		return guard.FilterOf(s.Status.ObservedIgnore, "", "")
-	}
-	return ""
-}

@@ -26,8 +26,6 @@ type Observed struct {
 	// Place of the catalog in the artifact, as the spec has it.
 	Place    render.CatalogLocation
 	Artifact meta.Artifact
-	// Filter is what Flux took from the revision, as guard.FilterOf returns it.
-	Filter string
 	// Location is the place of the catalog, nil if it is not known, or if the source has no contract.
 	Location *Location
 
@@ -92,8 +90,7 @@ func Guarded(loaded []Loaded) []guard.Source {
 	sources := make([]guard.Source, len(loaded))
 	for i, l := range loaded {
 		sources[i] = guard.Source{
-			Kind: l.Kind, Name: l.Name, Path: l.Place.Path, Checksum: guard.Checksum(l.Artifact.Revision),
-			Digest: l.Artifact.Digest, Filter: l.Filter, Catalog: l.Catalog,
+			Kind: l.Kind, Name: l.Name, Path: l.Place.Path, Checksum: guard.Checksum(l.Artifact.Revision), Catalog: l.Catalog,
 		}
 	}
 	return sources

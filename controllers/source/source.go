@@ -46,7 +46,7 @@ func (s *Sources) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) ([
 		if err != nil {
 			return nil, err
 		}
-		o := Observed{Kind: kind, Name: key, Place: render.LocationOf(ref), Artifact: *object.GetArtifact(), Filter: filterOf(object)}
+		o := Observed{Kind: kind, Name: key, Place: render.LocationOf(ref), Artifact: *object.GetArtifact()}
 		o.repository, _ = object.(*sourcev1.OCIRepository)
 		if ref.RequireVerified {
 			o.mustVerify, o.verified = true, verificationOf(object)

@@ -4,11 +4,6 @@ package guard
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -27,30 +22,9 @@ type Source struct {
 	Kind string
 	Name types.NamespacedName
 	Path string
-	// Checksum of its revision, <algorithm>:<hex>, which approvals name; empty when unknown.
+	// Checksum of its revision, <algorithm>:<hex>; empty when unknown.
 	Checksum string
-	// Digest of its artifact, which may differ at the same revision; may be empty.
-	Digest string
-	// Filter is what Flux takes from the revision, as FilterOf returns it; empty for the default.
-	Filter  string
-	Catalog *catalog.Catalog
-}
-
-// FilterOf returns what spec.ignore and spec.layerSelector of a source of Flux take from a revision, in a short form that
-// differs where one of them does; empty by default.
-func FilterOf(ignore *string, mediaType, operation string) string {
-	if operation == "extract" { // what Flux does by default
-		operation = ""
-	}
-	if ignore == nil && mediaType == "" && operation == "" {
-		return ""
-	}
-	patterns := "unset"
-	if ignore != nil {
-		patterns = strconv.Quote(*ignore)
-	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %q %q", patterns, mediaType, operation))
-	return hex.EncodeToString(sum[:16])
+	Catalog  *catalog.Catalog
 }
 
 // SourceOf returns the source that a reference in cs names, with its content.
@@ -59,16 +33,11 @@ func SourceOf(cs *v1alpha1.CatalogSelection, ref v1alpha1.SourceReference, conte
 	return Source{Kind: kind, Name: name, Path: ref.Path, Checksum: content.Digest, Catalog: content.Catalog}
 }
 
-// selection converts the source for render.Render.
-func (s Source) selection() selection.Source {
-	return selection.Source{Name: s.Name.Name, Digest: s.Checksum, Catalog: s.Catalog}
-}
-
 // Selections converts the sources for render.Render.
 func Selections(sources []Source) []selection.Source {
 	out := make([]selection.Source, len(sources))
 	for i, s := range sources {
-		out[i] = s.selection()
+		out[i] = selection.Source{Name: s.Name.Name, Digest: s.Checksum, Catalog: s.Catalog}
 	}
 	return out
 }
@@ -82,16 +51,4 @@ func Checksum(revision string) string {
 // SourceKey returns the kind and the full name of a reference in cs, with the defaults filled in.
 func SourceKey(cs *v1alpha1.CatalogSelection, ref v1alpha1.SourceReference) (string, types.NamespacedName) {
 	return cmp.Or(ref.Kind, defaultKind), types.NamespacedName{Namespace: cmp.Or(ref.Namespace, cs.Namespace), Name: ref.Name}
-}
-
-// Checksums returns the known checksums of the sources, sorted and each once.
-func Checksums(sources []Source) []string {
-	var sums []string
-	for _, s := range sources {
-		if s.Checksum != "" {
-			sums = append(sums, s.Checksum)
-		}
-	}
-	slices.Sort(sums)
-	return slices.Compact(sums)
 }

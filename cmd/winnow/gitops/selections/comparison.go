@@ -81,7 +81,6 @@ func (c *comparison) side(ctx context.Context, cs *revision.Selection, reference
 			return nil, err
 		}
 		sources[i] = guard.SourceOf(placed, ref, pulled)
-		sources[i].Filter = r.Filter
 	}
 	return c.work.side(ctx, placed, references, sources)
 }

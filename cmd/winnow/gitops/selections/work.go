@@ -50,7 +50,7 @@ func newWork(options Options) work {
 func (w *work) side(ctx context.Context, cs *v1alpha1.CatalogSelection, references []revision.Reference, sources []guard.Source) (*comparing.Side, error) {
 	over := []string{cs.Namespace, cs.Name}
 	for _, r := range references {
-		over = append(over, r.Catalog, r.Filter)
+		over = append(over, r.Catalog)
 	}
 	whole, err := json.Marshal(cs.Spec)
 	if err != nil {

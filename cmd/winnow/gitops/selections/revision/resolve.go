@@ -122,15 +122,3 @@ func Best[T any](all []T, score func(T) int) (best []T) {
 	}
 	return best
 }
-
-// ResolveOr resolves the sources of a selection in this commit. It returns the reference of the other commit for
-// a source that does not resolve.
-func (r *Revision) ResolveOr(cs Selection, other []Reference) []Reference {
-	references := slices.Clone(other)
-	for i, ref := range cs.Spec.Sources {
-		if found, err := r.Reference(cs, ref); err == nil {
-			references[i] = found
-		}
-	}
-	return references
-}

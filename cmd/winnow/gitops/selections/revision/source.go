@@ -11,13 +11,13 @@ import (
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/excerpt"
-	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/instance"
 )
 
@@ -35,8 +35,8 @@ type Reference struct {
 	Catalog, Digest string
 	// PlainHTTP reports that the registry is contacted without TLS.
 	PlainHTTP bool
-	// Ignore reports that the source has spec.ignore, and Filter is what Flux takes from a revision, as guard.FilterOf
-	// returns it.
+	// Ignore reports that the source has spec.ignore. Filter is what Flux takes from a revision: it differs where spec.ignore or
+	// spec.layerSelector does.
 	Ignore bool
 	Filter string
 	// Chart reports that Flux takes the layer of a Helm chart.
@@ -101,7 +101,7 @@ func (s Source) Reference() (Reference, error) {
 		return found, fmt.Errorf("its url does not begin with %s", sourcev1.OCIRepositoryPrefix)
 	}
 	found.Catalog, found.PlainHTTP, found.Ignore = spec.URL, spec.Insecure, spec.Ignore != nil && *spec.Ignore != ""
-	found.Filter = guard.FilterOf(spec.Ignore, spec.LayerSelector.MediaType, spec.LayerSelector.Operation)
+	found.Filter = spec.filter()
 	found.Chart = strings.HasPrefix(spec.LayerSelector.MediaType, "application/vnd.cncf.helm.")
 	found.Secrets = spec.SecretRef != nil || spec.CertSecretRef != nil || spec.ProxySecretRef != nil
 	switch {
@@ -130,6 +130,12 @@ type repositorySpec struct {
 	SecretRef      any `json:"secretRef"`
 	CertSecretRef  any `json:"certSecretRef"`
 	ProxySecretRef any `json:"proxySecretRef"`
+}
+
+// filter returns a text that differs where Flux takes something else from a revision.
+func (s repositorySpec) filter() string {
+	operation := cmp.Or(s.LayerSelector.Operation, sourcev1.OCILayerExtract)
+	return fmt.Sprintf("%t %q %q %q", s.Ignore != nil, ptr.Deref(s.Ignore, ""), s.LayerSelector.MediaType, operation)
 }
 
 type repositoryRef struct {
