@@ -23,15 +23,17 @@ func TestMergedVersionsBringTheirFacts(t *testing.T) {
 	}
 	const first = "versions: {2.0.0: {channels: [stable]}, 1.0.0: {deprecated: forgotten}}\n"
 	later := load("versions: {1.0.0: {channels: [old], requires: {kkp: '>=2'}}, 2.0.0: {deprecated: other}, 0.9.0: {deprecated: gone}}\n", "1.0.0", "2.0.0", "0.9.0")
+	added := map[string]any{"channels": []any{"old"}, "requires": map[string]any{"kkp": ">=2"}}
 	for name, test := range map[string]struct {
-		own  string
-		want metadata.Versions
+		own   string
+		extra map[string]any
+		want  metadata.Versions
 	}{
-		"beside own facts": {first, metadata.Versions{
+		"beside own facts": {first, map[string]any{"1.0.0": added, "2.0.0": map[string]any{"channels": []any{"stable"}}}, metadata.Versions{
 			{Name: "1.0.0", Channels: []string{"old"}, Requires: []metadata.Requirement{{Component: "kkp", Constraint: ">=2"}}},
 			{Name: "2.0.0", Channels: []string{"stable"}},
 		}},
-		"without own facts": {"", metadata.Versions{
+		"without own facts": {"", map[string]any{"1.0.0": added}, metadata.Versions{
 			{Name: "1.0.0", Channels: []string{"old"}, Requires: []metadata.Requirement{{Component: "kkp", Constraint: ">=2"}}},
 		}},
 	} {
@@ -41,8 +43,8 @@ func TestMergedVersionsBringTheirFacts(t *testing.T) {
 		if got := merged.Metadata.Versions; !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s: the facts are %v, want %v", name, got, test.want)
 		}
-		if got := metadata.VersionsOf(merged.Metadata.Extra[metadata.VersionsKey]); !reflect.DeepEqual(got, test.want) {
-			t.Errorf("%s: expressions read the facts %v, want %v", name, got, test.want)
+		if got := merged.Metadata.Extra[metadata.VersionsKey]; !reflect.DeepEqual(got, test.extra) {
+			t.Errorf("%s: expressions read the facts %v, want %v", name, got, test.extra)
 		}
 		if !reflect.DeepEqual(own.Metadata, before) || own.Metadata.Tier != "gold" || merged.Metadata.Tier != "gold" {
 			t.Errorf("%s: the first definition has changed", name)

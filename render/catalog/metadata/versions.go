@@ -89,21 +89,6 @@ type Requirement struct {
 // String returns "kubernetes >=1.31".
 func (r Requirement) String() string { return r.Component + " " + r.Constraint }
 
-// VersionsOf reads the facts on versions from the value of VersionsKey in a Metadata.Extra that was kept: the
-// result is the same as that of loading. It is nil for a value that loading would refuse.
-func VersionsOf(extra any) Versions {
-	var node yaml.Node
-	if extra == nil || node.Encode(extra) != nil {
-		return nil
-	}
-	var found violation.Findings
-	parsed := parseVersions(yamlnode.Entry{Name: VersionsKey, Value: &node}, &found)
-	if len(found.Kept) > 0 {
-		return nil
-	}
-	return parsed
-}
-
 // parseVersions returns the facts on versions. A version that the application does not have is no violation: an
 // author who removes a version may forget it here, and lint reports it.
 func parseVersions(member yamlnode.Entry, found *violation.Findings) Versions {
