@@ -92,9 +92,9 @@ func OfPlatform(object metav1.Object) bool {
 	return labels[reserved.PlatformLabel] != "" || labels[reserved.ManagerLabel] != ""
 }
 
-// staysUntouched reports whether Flux leaves the object alone, and will still do so. Without the bypass
+// StaysUntouched reports whether Flux leaves the object alone, and will still do so. Without the bypass
 // label, Winnow's mark has just been removed, even though a cache may still show it.
-func staysUntouched(cs *v1alpha1.CatalogSelection, object *Live) bool {
+func StaysUntouched(cs *v1alpha1.CatalogSelection, object *Live) bool {
 	ours := Owns(object, ReconcileAnnotation) || object.Annotations[v1alpha1.BypassMarkAnnotation] != ""
 	return Untouched(object) && (Honored(cs, object) || !ours)
 }
@@ -124,7 +124,7 @@ func Adopt(cs *v1alpha1.CatalogSelection, published, next []safeguard.Definition
 	for _, object := range live {
 		key := LiveKey(object)
 		switch {
-		case known[key] || marked(object) || staysUntouched(cs, object):
+		case known[key] || marked(object) || StaysUntouched(cs, object):
 		case enters[key] && OfPlatform(object):
 			a.platform = append(a.platform, safeguard.Change{Reason: v1alpha1.AdoptionReason, Key: key})
 		case enters[key]:

@@ -30,7 +30,7 @@ func (ds *Departures) keep(ctx context.Context, cs *v1alpha1.CatalogSelection, o
 	var reasons []v1alpha1.HeldReason
 	for _, key := range slices.SortedFunc(maps.Keys(objects), inventory.Compare) {
 		object := objects[key]
-		if guard.Kept(object) || excluded(cs, object) || !object.DeletionTimestamp.IsZero() {
+		if guard.Kept(object) || guard.StaysUntouched(cs, object) || !object.DeletionTimestamp.IsZero() {
 			continue
 		}
 		err := ds.Marks.Keep(ctx, cs, object)
@@ -50,13 +50,6 @@ func (ds *Departures) keep(ctx context.Context, cs *v1alpha1.CatalogSelection, o
 		return &UnkeptError{reasons}
 	}
 	return nil
-}
-
-// excluded reports whether Flux leaves an object alone, and will still do so: a mark of Winnow's whose bypass has ended is about to
-// be removed.
-func excluded(cs *v1alpha1.CatalogSelection, object *guard.Live) bool {
-	ours := guard.Owns(object, guard.ReconcileAnnotation) || object.Annotations[v1alpha1.BypassMarkAnnotation] != ""
-	return guard.Untouched(object) && (!ours || guard.Honored(cs, object))
 }
 
 // unkept returns the reason of a hold: which object would be deleted, why, and what to do.
