@@ -56,7 +56,7 @@ func (f *File) Add(entries []string) ([]byte, error) {
 	if n := len(f.Approved()) + len(entries); n > maxEntries {
 		return nil, fmt.Errorf("spec.safeguards.approve would have %d entries, and may have %d: remove used ones, see status.approvals", n, maxEntries)
 	}
-	key, spec, ok := written(f.found.node, "spec")
+	key, spec, ok := written(f.found.Node, "spec")
 	if !ok || spec.Kind != yaml.MappingNode || !yamledit.IsBlock(spec) {
 		return nil, errStyle
 	}
@@ -65,10 +65,15 @@ func (f *File) Add(entries []string) ([]byte, error) {
 		return nil, errStyle
 	}
 	edited, _ := a.Edited()
-	if err := f.prove(edited, entries); err != nil {
-		return nil, err
+	list, _ := yamledit.Plain(f.items()) // Proves returns the error of the whole file
+	for _, entry := range entries {
+		list = append(list, entry)
 	}
-	return edited, nil
+	proven, err := f.found.Proves(edited, f.documents, list, "spec", "safeguards", "approve")
+	if err == nil && !proven {
+		err = errStyle
+	}
+	return edited, err
 }
 
 // addition is an edit that adds entries to a selection.

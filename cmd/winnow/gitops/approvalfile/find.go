@@ -20,15 +20,7 @@ import (
 type File struct {
 	content   []byte
 	documents []*yaml.Node // their contents, without empty documents
-	found     selectionNode
-}
-
-// selectionNode is a CatalogSelection in a document.
-type selectionNode struct {
-	document int
-	// items are the indices in lists around the object, outermost first.
-	items []int
-	node  *yaml.Node
+	found     yamledit.Object
 }
 
 // maxNames bounds the names that an error lists.
@@ -42,61 +34,37 @@ func Find(content []byte, key types.NamespacedName) (*File, error) {
 	if f.documents, err = yamledit.Documents(content); err != nil {
 		return nil, err
 	}
-	var all, matching []selectionNode
-	for i, root := range f.documents {
-		all = append(all, selectionsIn(selectionNode{document: i, node: root})...)
-	}
-	for _, p := range all {
-		if namespace := p.text("namespace"); p.text("name") == key.Name && (namespace == "" || namespace == key.Namespace) {
-			matching = append(matching, p)
-		}
-	}
+	all := yamledit.Objects(f.documents, v1alpha1.GroupVersion.Group, v1alpha1.CatalogSelectionKind)
+	matching := slices.DeleteFunc(slices.Clone(all), func(o yamledit.Object) bool {
+		namespace := text(o, "namespace")
+		return text(o, "name") != key.Name || namespace != "" && namespace != key.Namespace
+	})
 	switch {
 	case len(matching) == 0:
 		return nil, missing(key, all)
 	case len(matching) > 1:
-		return nil, fmt.Errorf("it has the CatalogSelection %s several times, in lines %d and %d", key, matching[0].node.Line, matching[1].node.Line)
+		return nil, fmt.Errorf("it has the CatalogSelection %s several times, in lines %d and %d", key, matching[0].Node.Line, matching[1].Node.Line)
 	}
 	f.found = matching[0]
-	if err := yamledit.CheckPlain(f.documents[f.found.document]); err != nil {
-		return nil, err
-	}
-	return f, nil
+	return f, f.found.CheckPlain(f.documents)
 }
 
-// selectionsIn returns the CatalogSelections in an object: the object itself, or items of a list.
-func selectionsIn(p selectionNode) (all []selectionNode) {
-	kind := yamlnode.TextAt(p.node, "kind")
-	items := yamlnode.Lookup(p.node, "items")
-	if items != nil && items.Kind == yaml.SequenceNode && strings.HasSuffix(kind, "List") {
-		for i, item := range items.Content {
-			all = append(all, selectionsIn(selectionNode{document: p.document, items: append(slices.Clone(p.items), i), node: item})...)
-		}
-		return all
-	}
-	group, _, _ := strings.Cut(yamlnode.TextAt(p.node, "apiVersion"), "/")
-	if group == v1alpha1.GroupVersion.Group && kind == v1alpha1.CatalogSelectionKind {
-		return []selectionNode{p}
-	}
-	return nil
-}
+// text returns a text of the metadata of a selection.
+func text(o yamledit.Object, field string) string { return yamlnode.TextAt(o.Node, "metadata", field) }
 
-// text returns a field of the metadata.
-func (p selectionNode) text(field string) string { return yamlnode.TextAt(p.node, "metadata", field) }
-
-func missing(key types.NamespacedName, all []selectionNode) error {
+func missing(key types.NamespacedName, all []yamledit.Object) error {
 	if len(all) == 0 {
 		return fmt.Errorf("it has no CatalogSelection, so not %s", key)
 	}
 	var names []string
-	for _, p := range all {
-		names = append(names, strings.TrimPrefix(p.text("namespace")+"/"+p.text("name"), "/"))
+	for _, o := range all {
+		names = append(names, strings.TrimPrefix(text(o, "namespace")+"/"+text(o, "name"), "/"))
 	}
 	return fmt.Errorf("it does not have the CatalogSelection %s, but %s", key, excerpt.List(names, maxNames, excerpt.Quoted))
 }
 
 // Line returns the line of the CatalogSelection.
-func (f *File) Line() int { return f.found.node.Line }
+func (f *File) Line() int { return f.found.Node.Line }
 
 // lineOf returns the line of an entry, or else the line of the CatalogSelection.
 func (f *File) lineOf(entry string) int {
@@ -110,7 +78,7 @@ func (f *File) lineOf(entry string) int {
 
 // IsPatch reports whether the file has a merge patch of the selection, without a list.
 func (f *File) IsPatch() bool {
-	return len(f.Approved()) == 0 && yamlnode.Lookup(yamlnode.Lookup(f.found.node, "spec"), "sources") == nil
+	return len(f.Approved()) == 0 && yamlnode.Lookup(yamlnode.Lookup(f.found.Node, "spec"), "sources") == nil
 }
 
 // Approved returns the entries of spec.safeguards.approve.
@@ -126,7 +94,7 @@ func (f *File) Approved() []string {
 
 // items returns the items of spec.safeguards.approve.
 func (f *File) items() []*yaml.Node {
-	list := yamlnode.Lookup(yamlnode.Lookup(yamlnode.Lookup(f.found.node, "spec"), "safeguards"), "approve")
+	list := yamlnode.Lookup(yamlnode.Lookup(yamlnode.Lookup(f.found.Node, "spec"), "safeguards"), "approve")
 	if list == nil {
 		return nil
 	}

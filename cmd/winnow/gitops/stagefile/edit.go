@@ -55,7 +55,7 @@ func Approve(content []byte, name, digest string, lines []string) (edited []byte
 	if i < 0 {
 		return nil, 0, fmt.Errorf("it has no OCIRepository %s with the digest %s", excerpt.Quoted(name), excerpt.Quoted(digest))
 	}
-	if edited, err = found[i].approve(content, lines); err == nil {
+	if edited, err = found[i].approve(content, lines, i); err == nil {
 		found, err = Find(edited)
 	}
 	if err != nil {
@@ -67,8 +67,8 @@ func Approve(content []byte, name, digest string, lines []string) (edited []byte
 // annotation is where the lines are.
 var annotation = []string{"metadata", "annotations", v1alpha1.ApproveAnnotation}
 
-// approve adds lines to the annotation, in the order in which they are given, none twice.
-func (s Stage) approve(content []byte, lines []string) ([]byte, error) {
+// approve adds lines to the annotation of the stage with an index, in the order in which they are given, none twice.
+func (s Stage) approve(content []byte, lines []string, index int) ([]byte, error) {
 	all := Lines(s.Approval)
 	had := len(all)
 	for _, line := range lines {
@@ -83,16 +83,15 @@ func (s Stage) approve(content []byte, lines []string) ([]byte, error) {
 		return content, nil
 	}
 	text := yamledit.NewText(content)
-	if !extend(text, s.node, annotation, all, had) {
+	if !extend(text, s.object.Node, annotation, all, had) {
 		return nil, errStyle
 	}
 	edited, _ := text.Edited()
 	found, err := Find(edited)
-	i := slices.IndexFunc(found, func(other Stage) bool { return other.document == s.document && slices.Equal(other.items, s.items) })
-	if err != nil || i < 0 || !slices.Equal(Lines(found[i].Approval), all) {
+	if err != nil || index >= len(found) || !slices.Equal(Lines(found[index].Approval), all) {
 		return nil, errStyle
 	}
-	return s.proven(content, edited, annotation, found[i].Approval)
+	return s.proven(content, edited, annotation, found[index].Approval)
 }
 
 // extend records the edit that makes a text have all lines, and not only the first ones that it has. It returns false for a way to
@@ -131,7 +130,7 @@ func extend(text *yamledit.Text, mapping *yaml.Node, path, all []string, had int
 
 // set sets a text that the object has.
 func (s Stage) set(content []byte, path []string, value string) ([]byte, error) {
-	old := s.node
+	old := s.object.Node
 	for _, key := range path {
 		old = yamledit.Lookup(old, key)
 	}
@@ -155,41 +154,14 @@ func (s Stage) proven(content, edited []byte, path []string, value string) ([]by
 	if err != nil {
 		return nil, err
 	}
-	if err := yamledit.CheckPlain(documents[s.document]); err != nil {
+	if err := s.object.CheckPlain(documents); err != nil {
 		return nil, err
 	}
-	wanted, err := yamledit.Plain(documents)
-	if err != nil {
+	switch proven, err := s.object.Proves(edited, documents, value, path...); {
+	case err != nil:
 		return nil, err
-	}
-	if !setPlain(wanted[s.document], s.items, path, value) || !yamledit.Proves(edited, wanted) {
+	case !proven:
 		return nil, errStyle
 	}
 	return edited, nil
-}
-
-// setPlain sets a text of the object in a document, which has the types of yamledit.Plain.
-func setPlain(document any, items []int, path []string, value string) bool {
-	for _, i := range items {
-		fields, _ := document.(map[string]any)
-		list, _ := fields["items"].([]any)
-		if i >= len(list) {
-			return false
-		}
-		document = list[i]
-	}
-	fields, ok := document.(map[string]any)
-	for _, key := range path[:len(path)-1] {
-		if !ok {
-			return false
-		}
-		next, there := fields[key].(map[string]any)
-		if !there {
-			next = map[string]any{}
-			fields[key] = next
-		}
-		fields = next
-	}
-	fields[path[len(path)-1]] = value
-	return ok
 }
