@@ -37,8 +37,8 @@ func readIgnored(cs *v1alpha1.CatalogSelection) (ignored, error) {
 		switch {
 		case len(fields) != 2:
 			problems = append(problems, fmt.Errorf("%s: want APPLICATION RULE: REASON", excerpt.Quoted(strings.TrimSpace(line))))
-		case !isRule(fields[1]):
-			problems = append(problems, fmt.Errorf("%s is no rule: want one of %s", excerpt.Quoted(fields[1]), excerpt.List(upgrades.Rules(), 10, ruleID)))
+		case !slices.Contains(upgrades.Rules(), fields[1]):
+			problems = append(problems, fmt.Errorf("%s is no rule: want one of %s", excerpt.Quoted(fields[1]), excerpt.Names(upgrades.Rules(), 10)))
 		case reason == "":
 			problems = append(problems, fmt.Errorf("%s ignores %s without a reason: write it behind a colon", excerpt.Quoted(fields[0]), fields[1]))
 		default:
@@ -64,10 +64,4 @@ func newlyIgnored(from *v1alpha1.CatalogSelection, all ignored) (loosened []diff
 	}
 	slices.SortFunc(loosened, func(a, b diff.Loosened) int { return strings.Compare(a.To, b.To) })
 	return loosened
-}
-
-func ruleID(r upgrades.Rule) string { return r.ID }
-
-func isRule(id string) bool {
-	return slices.ContainsFunc(upgrades.Rules(), func(r upgrades.Rule) bool { return r.ID == id })
 }

@@ -2,32 +2,21 @@
 
 package upgrades
 
-// Rule is what an upgrade may break.
-type Rule struct {
-	// ID is charts/<name>. It is stable.
-	ID string
-	// Summary states in one line what the rule finds.
-	Summary string
-}
-
-// IDs of rules.
+// IDs of the rules on what an upgrade may break. They are stable.
 const (
+	// VolumeClaim finds a PersistentVolumeClaim or volumeClaimTemplates gone, changed or not mounted.
 	VolumeClaim = "charts/volume-claim"
-	Definition  = "charts/crd"
-	Immutable   = "charts/immutable"
-	Gone        = "charts/gone"
-	Value       = "charts/value"
-	Image       = "charts/image"
+	// Definition finds a CustomResourceDefinition, or a version of it, gone.
+	Definition = "charts/crd"
+	// Immutable finds a field changed that the API server does not let change.
+	Immutable = "charts/immutable"
+	// Gone finds a Namespace, Secret or ServiceAccount gone, or deleted by a hook.
+	Gone = "charts/gone"
+	// Value finds a value that is set, and that the newer chart does not read.
+	Value = "charts/value"
+	// Image finds a new image that no mirror has, or of another registry.
+	Image = "charts/image"
 )
 
-// Rules returns all rules, in the order of their risks: what loses data first.
-func Rules() []Rule {
-	return []Rule{
-		{VolumeClaim, "a PersistentVolumeClaim or volumeClaimTemplates gone, changed or not mounted"},
-		{Definition, "a CustomResourceDefinition, or a version of it, gone"},
-		{Immutable, "a field changed that the API server does not let change"},
-		{Gone, "a Namespace, Secret or ServiceAccount gone, or deleted by a hook"},
-		{Value, "a value that is set, and that the newer chart does not read"},
-		{Image, "a new image that no mirror has, or of another registry"},
-	}
-}
+// Rules returns the IDs of all rules, in the order of their risks: what loses data first.
+func Rules() []string { return []string{VolumeClaim, Definition, Immutable, Gone, Value, Image} }

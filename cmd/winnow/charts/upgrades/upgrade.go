@@ -27,14 +27,9 @@ type Upgrade struct {
 // maxRisks bounds the risks of an upgrade, in number.
 const maxRisks = 500
 
-// Risks returns what the upgrade may break, in the order of Rules and by object and field. The problems are sentences on what
-// could not be looked at. What is generated, that is, other in each render, is no change, and hooks are no objects of a release.
-func (u Upgrade) Risks() (risks []diff.Risk, problems []string) {
-	s, problems := readSides(u.From, u.To, u.Namespace)
-	return u.risks(s, problems)
-}
-
-// Compare returns the risks and problems as Risks does, and the objects that differ.
+// Compare returns what the upgrade may break, in the order of Rules and by object and field, and the objects that differ. The
+// problems are sentences on what could not be looked at. What is generated, that is, other in each render, is no change, and hooks
+// are no objects of a release.
 func (u Upgrade) Compare() (risks []diff.Risk, changes Changes, problems []string) {
 	s, problems := readSides(u.From, u.To, u.Namespace)
 	risks, problems = u.risks(s, problems)
@@ -59,24 +54,15 @@ func (u Upgrade) risks(s sides, problems []string) ([]diff.Risk, []string) {
 	}
 	found, more := newImages(s, u.MirrorOf)
 	risks, problems = append(risks, found...), append(problems, more...)
-	order := ranks()
+	order := Rules()
 	slices.SortStableFunc(risks, func(a, b diff.Risk) int {
-		return cmp.Or(cmp.Compare(order[a.Rule], order[b.Rule]), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Field, b.Field))
+		return cmp.Or(cmp.Compare(slices.Index(order, a.Rule), slices.Index(order, b.Rule)), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Field, b.Field))
 	})
 	if left := len(risks) - maxRisks; left > 0 {
 		risks, problems = risks[:maxRisks], append(problems, fmt.Sprintf("%d further risks are left out", left))
 	}
 	slices.Sort(problems)
 	return risks, slices.Compact(problems)
-}
-
-// ranks maps the IDs of rules to their places in the order.
-func ranks() map[string]int {
-	order := map[string]int{}
-	for i, rule := range Rules() {
-		order[rule.ID] = i
-	}
-	return order
 }
 
 // changed returns the risks of an object that stays.

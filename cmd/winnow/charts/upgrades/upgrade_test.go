@@ -276,9 +276,9 @@ func TestRisks(t *testing.T) {
 		{"an image of another registry", "kind: A\nimage: quay.io/a/b:1", "kind: A\nmetadata: {name: b}\nimage: ghcr.io/a/b:1", "charts/image A b image  -> \"ghcr.io/a/b:1\"\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			risks, problems := upgrades.Upgrade{From: manifests(test.from), To: manifests(test.to), Namespace: "apps"}.Risks()
+			risks, _, problems := upgrades.Upgrade{From: manifests(test.from), To: manifests(test.to), Namespace: "apps"}.Compare()
 			if got := shown(risks); got != test.want || len(problems) > 0 {
-				t.Errorf("Risks() =\n%s%q\nwant\n%s", got, problems, test.want)
+				t.Errorf("Compare() =\n%s%q\nwant\n%s", got, problems, test.want)
 			}
 			for _, r := range risks {
 				if !strings.HasSuffix(r.Text, ".") || len(r.Text) > 300 {
@@ -314,9 +314,9 @@ func TestWhatHappensIsTrue(t *testing.T) {
 		{"a Job that may be gone", fmt.Sprintf(job, "", "ttlSecondsAfterFinished: 1,", "v1"), fmt.Sprintf(job, "", "", "v2"), "The API server refuses the change while the Job is there"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			risks, problems := upgrades.Upgrade{From: manifests(test.from), To: manifests(test.to)}.Risks()
+			risks, _, problems := upgrades.Upgrade{From: manifests(test.from), To: manifests(test.to)}.Compare()
 			if len(risks) != 1 || !strings.HasPrefix(risks[0].Text, test.want) || len(problems) > 0 {
-				t.Errorf("Risks() = %+v, %q, want %q", risks, problems, test.want)
+				t.Errorf("Compare() = %+v, %q, want %q", risks, problems, test.want)
 			}
 		})
 	}
@@ -337,7 +337,7 @@ func TestImagesAndMirrors(t *testing.T) {
 		To:       manifests("kind: A\nl: [{image: 'quay.io/a/old:2'}, {image: 'r.internal/quay.io/a/b:1'}, {image: 'quay.io/a/b:1'}, {image: 'ghcr.io/a/b:1'}, {image: 'ghcr.io/a/b:2'}]"),
 		MirrorOf: mirror,
 	}
-	risks, problems := u.Risks()
+	risks, _, problems := u.Compare()
 	var got []string
 	for _, r := range risks {
 		got = append(got, r.Field+": "+r.Text)
@@ -345,17 +345,17 @@ func TestImagesAndMirrors(t *testing.T) {
 	want := `l[2].image: A mirror covers it, at "r.internal/quay.io/a/b:1", but the chart does not have its address from a value that mirrors rewrite: nodes pull from "quay.io". Set the value of the instance.
 l[3].image: No mirror covers it: where nodes do not reach "ghcr.io", its pods do not start. Add a mirror, and copy the image.`
 	if strings.Join(got, "\n") != want || len(problems) > 0 {
-		t.Errorf("Risks() =\n%s\n%q\nwant\n%s", strings.Join(got, "\n"), problems, want)
+		t.Errorf("Compare() =\n%s\n%q\nwant\n%s", strings.Join(got, "\n"), problems, want)
 	}
 }
 
 func TestValuesThatAreNotRead(t *testing.T) {
 	u := upgrades.Upgrade{Unread: []unread.Key{{Name: "replica", Nearest: "replicas"}, {Name: "old"}}}
-	risks, _ := u.Risks()
+	risks, _, _ := u.Compare()
 	const want = `[{charts/value  old   The newer chart does not read it: it has no effect. Look for its new name in the values of the chart, or remove it. } ` +
 		`{charts/value  replica   The newer chart does not read it: it has no effect. Is "replicas" meant? }]`
 	if got := fmt.Sprint(risks); got != want {
-		t.Errorf("Risks() = %s", got)
+		t.Errorf("Compare() = %s", got)
 	}
 }
 
@@ -363,8 +363,8 @@ func TestValuesThatAreNotRead(t *testing.T) {
 func TestNothingOfASecretIsShown(t *testing.T) {
 	for _, to := range []string{"immutable: true, data: {a: c2VjcmV0}", "data: {a: c2VjcmV0}, type: x", "immutable: true, stringData: {a: secret, b: secret}"} {
 		u := upgrades.Upgrade{From: manifests(fmt.Sprintf(secret, "immutable: true, data: {a: aGlkZGVu}")), To: manifests(fmt.Sprintf(secret, to))}
-		if risks, _ := u.Risks(); len(risks) == 0 || strings.Contains(fmt.Sprint(risks), "c2VjcmV0") || strings.Contains(fmt.Sprint(risks), "aGlkZGVu") {
-			t.Errorf("Risks() = %+v", risks)
+		if risks, _, _ := u.Compare(); len(risks) == 0 || strings.Contains(fmt.Sprint(risks), "c2VjcmV0") || strings.Contains(fmt.Sprint(risks), "aGlkZGVu") {
+			t.Errorf("Compare() = %+v", risks)
 		}
 	}
 }
@@ -473,7 +473,7 @@ func TestCostOfHostileManifests(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for _, u := range []upgrades.Upgrade{{From: manifests(test.text)}, {To: manifests(test.text)}, {From: manifests(test.text), To: manifests(test.text + " ")}} {
-				risks, problems := u.Risks()
+				risks, _, problems := u.Compare()
 				if len(u.To) == 0 && !strings.Contains(strings.Join(problems, "\n"), test.want) {
 					t.Errorf("problems are %.300q, want %q", problems, test.want)
 				}
@@ -505,8 +505,8 @@ func FuzzRisks(f *testing.F) {
 		f.Add(text, text+"\n---\n"+text)
 	}
 	f.Fuzz(func(t *testing.T, from, to string) {
-		_, _ = upgrades.Upgrade{From: manifests(from), To: manifests(to)}.Risks()
-		if risks, _ := (upgrades.Upgrade{From: manifests(from), To: manifests(from + "\n")}).Risks(); len(risks) > 0 && !strings.Contains(from, "\n") {
+		_, _, _ = upgrades.Upgrade{From: manifests(from), To: manifests(to)}.Compare()
+		if risks, _, _ := (upgrades.Upgrade{From: manifests(from), To: manifests(from + "\n")}).Compare(); len(risks) > 0 && !strings.Contains(from, "\n") {
 			t.Errorf("%q: %+v", from, risks)
 		}
 	})
