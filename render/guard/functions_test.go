@@ -78,11 +78,7 @@ func TestAnotherImageOfAFunctionIsAChangeOfItsSource(t *testing.T) {
 				}
 			}
 			_, reasons := decided(t, last, cs, functions(t, test.now...))
-			var got []string
-			for _, reason := range reasons {
-				got = append(got, reason.Message)
-			}
-			if !slices.Equal(got, test.want) {
+			if got := messages(reasons); !slices.Equal(got, test.want) {
 				t.Errorf("held are %q, want %q", got, test.want)
 			}
 		})

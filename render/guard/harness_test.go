@@ -80,6 +80,14 @@ func holds(t *testing.T, verdict guard.Verdict, want ...string) {
 	}
 }
 
+// messages returns what is said about what is held.
+func messages(reasons []v1alpha1.HeldReason) (all []string) {
+	for _, reason := range reasons {
+		all = append(all, reason.Message)
+	}
+	return all
+}
+
 // recorded returns the last publication as a controller reads it from the status.
 func recorded(t *testing.T, cs *v1alpha1.CatalogSelection, sources ...guard.Source) []safeguard.Definition {
 	t.Helper()

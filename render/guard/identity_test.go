@@ -36,12 +36,8 @@ func TestAnIdentityThatTheCatalogChangesIsHeld(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			verdict, reasons := decide(t, change{noEdit, noEdit, cozystack("vm-,VM,vms"), cozystack(test.after)})
-			var messages []string
-			for _, reason := range reasons {
-				messages = append(messages, reason.Message)
-			}
-			if !slices.Equal(messages, test.want) {
-				t.Errorf("held:\n%s\nwant:\n%s", strings.Join(messages, "\n"), strings.Join(test.want, "\n"))
+			if got := messages(reasons); !slices.Equal(got, test.want) {
+				t.Errorf("held:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
 			}
 			holds(t, verdict, "vm:identity")
 		})

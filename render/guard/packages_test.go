@@ -117,11 +117,7 @@ func TestAnotherImageOfABundleIsAChangeOfItsSource(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cs := edit(func(s *v1alpha1.CatalogSelectionSpec) { s.Safeguards.OnSourceChange = test.onSourceChange })
 			_, reasons := decided(t, recorded(t, cs, operators(t, "plum stable: 1.0.0 2.0.0>1.0.0")), cs, operators(t, test.now))
-			var got []string
-			for _, reason := range reasons {
-				got = append(got, reason.Message)
-			}
-			if !slices.Equal(got, test.want) {
+			if got := messages(reasons); !slices.Equal(got, test.want) {
 				t.Errorf("held are %q, want %q", got, test.want)
 			}
 		})
