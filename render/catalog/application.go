@@ -35,7 +35,7 @@ type Application struct {
 	// Labels are the object's metadata.labels; nil without any, or when they are not a mapping
 	// of strings.
 	Labels map[string]string
-	// Annotations are the object's metadata.annotations; empty without any, and nil where they are not known.
+	// Annotations are the object's metadata.annotations; empty without any.
 	Annotations map[string]string
 	// Method is the object's spec.method, which KKP installs all versions with; empty without one.
 	Method string

@@ -90,7 +90,7 @@ func TestLoadReturnsTheWholeCatalog(t *testing.T) {
 				Name: "argocd", Path: prefix + "z/application.yaml",
 				APIVersion: "apps.kubermatic.k8c.io/v1", Group: "apps.kubermatic.k8c.io", Kind: "ApplicationDefinition",
 				Document: []byte(argocd), Versions: []string{"2.13.0", "2.9.0"}, SpecFields: []string{"method", "versions"},
-				Annotations: map[string]string{}, Method: "helm",
+				Method: "helm",
 				Metadata: metadata.Metadata{
 					Tier: "gold", Deprecated: "use flux",
 					Labels:      map[string]string{"category": "gitops"},
@@ -100,7 +100,7 @@ func TestLoadReturnsTheWholeCatalog(t *testing.T) {
 			}, {
 				Name: "bucket", Path: prefix + "b/application.yaml",
 				APIVersion: "cozystack.io/v1alpha1", Group: "cozystack.io", Kind: "ApplicationDefinition",
-				Document: []byte(bucket), Annotations: map[string]string{},
+				Document: []byte(bucket),
 			}},
 			Lists: map[string][]string{"all": {"bucket", "argocd"}, "empty": {}},
 		}

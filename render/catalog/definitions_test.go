@@ -32,7 +32,7 @@ func TestDefinitionsKeepBytesAndMetadata(t *testing.T) {
 		Tier: "gold", Annotations: map[string]string{"note": "hello"},
 		Labels: map[string]string{"catalog.winnow.dev/tier": "gold", "team": "db"},
 	}
-	if !reflect.DeepEqual(a.Metadata, want) || !reflect.DeepEqual(b.Metadata, metadata.Metadata{Annotations: map[string]string{}}) {
+	if !reflect.DeepEqual(a.Metadata, want) || !reflect.DeepEqual(b.Metadata, metadata.Metadata{}) {
 		t.Errorf("the metadata are %v and %v", a.Metadata, b.Metadata)
 	}
 }

@@ -16,9 +16,6 @@ func facts(root *yaml.Node, application *Application) {
 	metadata := yamlnode.Lookup(root, "metadata")
 	application.Labels = stringMap(yamlnode.Lookup(metadata, "labels"))
 	application.Annotations = stringMap(yamlnode.Lookup(metadata, "annotations"))
-	if application.Annotations == nil {
-		application.Annotations = map[string]string{}
-	}
 	spec := yamlnode.Lookup(root, "spec")
 	if spec == nil || spec.Kind != yaml.MappingNode {
 		return

@@ -36,7 +36,7 @@ func functionName(of *krmfunctions.Function) string { return strings.ToLower(of.
 func newFunction(of *krmfunctions.Function) *Application {
 	a := &Application{
 		Name: functionName(of), Path: of.Path, Above: max(of.Line-1, 0), Kind: FunctionKind, Group: of.Group,
-		Content: functionContent{of}, Annotations: map[string]string{},
+		Content: functionContent{of},
 	}
 	for _, one := range of.Versions {
 		a.Versions = append(a.Versions, one.Name)

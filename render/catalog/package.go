@@ -35,7 +35,7 @@ func PackageOf(content Content) *filebased.Package {
 func newPackage(of *filebased.Package) *Application {
 	a := &Application{
 		Name: of.Name, Path: of.Blob().Path, Above: of.Blob().Line - 1, Kind: PackageKind,
-		Content: packageContent{of}, Annotations: map[string]string{},
+		Content: packageContent{of},
 	}
 	a.Metadata.Deprecated, a.Metadata.Labels = of.Deprecated, labelsOf(of)
 	channels := map[string][]string{}

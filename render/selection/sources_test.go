@@ -22,7 +22,7 @@ func definedIn(name, applications string) selection.Source {
 		application, versions, _ := strings.Cut(word, "=")
 		a := &catalog.Application{
 			Name: application, APIVersion: "apps.kubermatic.k8c.io/v1", Group: "apps.kubermatic.k8c.io", Kind: "ApplicationDefinition",
-			Method: "helm", Annotations: map[string]string{},
+			Method: "helm",
 		}
 		if versions != "" {
 			a.Versions = strings.Split(versions, ",")
