@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -135,7 +135,11 @@ type repositorySpec struct {
 // filter returns a text that differs where Flux takes something else from a revision.
 func (s repositorySpec) filter() string {
 	operation := cmp.Or(s.LayerSelector.Operation, sourcev1.OCILayerExtract)
-	return fmt.Sprintf("%t %q %q %q", s.Ignore != nil, ptr.Deref(s.Ignore, ""), s.LayerSelector.MediaType, operation)
+	ignore := "unset"
+	if s.Ignore != nil {
+		ignore = strconv.Quote(*s.Ignore)
+	}
+	return fmt.Sprintf("%s %q %q", ignore, s.LayerSelector.MediaType, operation)
 }
 
 type repositoryRef struct {
