@@ -120,7 +120,7 @@ func New(cs *v1alpha1.CatalogSelection, p Publication) Record {
 
 // PublishedRevisions returns the published revisions, the latest first; r may be nil.
 func (r *Record) PublishedRevisions(cs *v1alpha1.CatalogSelection) []string {
-	if r != nil && len(r.Revisions) > 0 {
+	if r != nil {
 		return r.Revisions
 	}
 	var revisions []string
@@ -164,8 +164,8 @@ func (r Record) Pack() (*v1alpha1.WrittenRecord, error) {
 	return &v1alpha1.WrittenRecord{Format: format, Packed: packed.Bytes()}, nil
 }
 
-// Read reads the record of the artifact from the status. Every error is an ErrNone. A record with another latest revision
-// does not belong to the artifact.
+// Read reads the record of the artifact from the status. Every error is an ErrNone. A record without revisions, or with another
+// latest one, does not belong to the artifact.
 func Read(cs *v1alpha1.CatalogSelection) (*Record, error) {
 	written := cs.Status.WrittenRecord
 	switch {
@@ -178,7 +178,7 @@ func Read(cs *v1alpha1.CatalogSelection) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(r.Revisions) > 0 && cs.Status.Artifact != nil && r.Revisions[0] != consumers.RevisionOf(cs) {
+	if len(r.Revisions) == 0 || cs.Status.Artifact != nil && r.Revisions[0] != consumers.RevisionOf(cs) {
 		return nil, ErrNone
 	}
 	return r, nil

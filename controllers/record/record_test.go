@@ -24,6 +24,10 @@ func TestReadChoosesTheRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ofNothing, err := Record{Definitions: definitionsOf("argocd")}.Pack()
+	if err != nil {
+		t.Fatal(err)
+	}
 	of := func(number int32) *v1alpha1.WrittenRecord {
 		return &v1alpha1.WrittenRecord{Format: number, Packed: ours.Packed}
 	}
@@ -36,6 +40,7 @@ func TestReadChoosesTheRecord(t *testing.T) {
 		{name: "that of the artifact", written: ours, artifact: "r2", read: true},
 		{name: "without an artifact", written: ours, read: true},
 		{name: "of another artifact", written: ours, artifact: "r1"},
+		{name: "without revisions", written: ofNothing},
 		{name: "none", artifact: "r2"},
 		{name: "a negative format", written: of(-3), artifact: "r2"},
 		{name: "an older format", written: of(CurrentFormat - 1), artifact: "r2"},
