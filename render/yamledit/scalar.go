@@ -138,6 +138,16 @@ func Like(other *yaml.Node, scalar string) string {
 	return Quoted(other, scalar)
 }
 
+// Replace records that text takes the place of a scalar on one line, plain or in quotes; not ok for one that is written otherwise.
+func (t *Text) Replace(scalar *yaml.Node, text string) (ok bool) {
+	old := Quoted(scalar, scalar.Value)
+	at, ok := t.Starts(scalar, old)
+	if ok {
+		t.Splice(at, at+len(old), text)
+	}
+	return ok
+}
+
 // ScalarEnd returns the offset behind a scalar in quotes, or on one line; not ok for others.
 func (t *Text) ScalarEnd(node *yaml.Node) (end int, ok bool) {
 	if node.Kind != yaml.ScalarNode || node.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {

@@ -175,9 +175,7 @@ func (a *addition) fill(key, null *yaml.Node, lines, inline string) bool {
 	if null.Value == "" {
 		return a.Append(key.Line-1, lines)
 	}
-	at, ok := a.Starts(null, null.Value)
-	a.Splice(at, at+len(null.Value), inline)
-	return ok
+	return a.Replace(null, inline)
 }
 
 // behindLast adds elements to a block list, each as the last one is written.

@@ -122,10 +122,7 @@ func extend(text *yamledit.Text, mapping *yaml.Node, path, all []string, had int
 		inner, _ := text.Indent(last)
 		return text.Append(last, yamledit.Block(all[had:], inner))
 	}
-	written := yamledit.Quoted(old, old.Value)
-	at, ok := text.Starts(old, written)
-	text.Splice(at, at+len(written), "|")
-	return text.Append(old.Line-1, yamledit.Block(all, indent+2)) && ok
+	return text.Replace(old, "|") && text.Append(old.Line-1, yamledit.Block(all, indent+2))
 }
 
 // set sets a text that the object has.
@@ -138,12 +135,9 @@ func (s Stage) set(content []byte, path []string, value string) ([]byte, error) 
 		return nil, errStyle
 	}
 	text := yamledit.NewText(content)
-	written := yamledit.Quoted(old, old.Value)
-	at, ok := text.Starts(old, written)
-	if !ok {
+	if !text.Replace(old, yamledit.Quoted(old, value)) {
 		return nil, errStyle
 	}
-	text.Splice(at, at+len(written), yamledit.Quoted(old, value))
 	edited, _ := text.Edited()
 	return s.proven(content, edited, path, value)
 }
