@@ -55,7 +55,7 @@ var (
 	applicationPattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
 	versionPattern     = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+~-]*$`)
 	kindPattern        = regexp.MustCompile(`^([A-Z][A-Za-z0-9]*)(?:\.([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?))?$`)
-	objectNamePattern  = regexp.MustCompile(`^[^\s/#*]+$`) // roles may have almost any
+	objectNamePattern  = regexp.MustCompile(`^[^\s/#*]+$`) // names of roles may have almost all characters
 	majorPattern       = regexp.MustCompile(`^[0-9]+$`)
 	pathPattern        = regexp.MustCompile(`^\S(.*\S)?$`)
 )

@@ -48,7 +48,7 @@ func Conditions() []Condition {
 		{"facts", "two catalogs: what selections choose by changes", changedFactsAndLists},
 		{"safeguards", "an edit loosens what protects, such as deletionPolicy", loosenedFields},
 		{"held", "something is held that this change does not name", isHeld},
-		{"base-approval", "a line names a loss that was there before this change", baseApprovals},
+		{"base-approval", "only a line of the base names what is held", baseApprovals},
 		{"move", "an application moves, and is pushed: it is installed anew", unprotectedMoves},
 		{RiskCondition, "with --charts: an upgrade of a chart may break something", riskyUpgrades},
 		{unknownCondition, "something could not be compared", notCompared},
