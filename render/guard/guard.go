@@ -25,8 +25,8 @@ type Next struct {
 type Verdict struct {
 	// Changes are all losses, identity and source changes, and major upgrades.
 	Changes []safeguard.Change
-	// Held are the losses that nothing names, the most harmful first, BaseApproved those that only lines of the base name, and Named those that others
-	// name. A change of several versions may be a part of each.
+	// Held are the losses that nothing names, the most harmful first, BaseApproved those that only lines of the base name, and
+	// Named those that others name. A change of several versions may be a part of each.
 	Held, BaseApproved, Named []safeguard.Change
 	// Uses are the lines that name one of the changes: a publication uses them.
 	Uses []approval.Line

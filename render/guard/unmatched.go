@@ -5,6 +5,7 @@ package guard
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/winnow-dev/winnow/render/approval"
@@ -56,12 +57,7 @@ func UnmatchedLines(entries []string, definitions []safeguard.Definition, decide
 }
 
 func nearest(name string, known map[string]bool) string {
-	var names []string
-	for one := range known {
-		names = append(names, one)
-	}
-	slices.Sort(names)
-	if found := spelling.Nearest(name, names); len(found) > 0 {
+	if found := spelling.Nearest(name, slices.Sorted(maps.Keys(known))); len(found) > 0 {
 		return found[0]
 	}
 	return ""
