@@ -3,6 +3,7 @@
 package controllers
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -219,4 +220,44 @@ func TestASuspendedSelectionGivesNothingUp(t *testing.T) {
 	c.settle("alpha")
 	c.settle("beta", "beta")
 	c.equal("conditions of the other", conditionsOf(c.get("beta")), stalled("Conflict"))
+}
+
+// A hub acts on other clusters alone. A tenant has a Kustomization of its artifact in this one.
+func TestAKustomizationOfATenantMakesNoHubActHere(t *testing.T) {
+	for _, restarted := range []bool{false, true} {
+		t.Run(fmt.Sprintf("restarted: %t", restarted), func(t *testing.T) {
+			c := moving(t)
+			c.selection("hub", compared, without("nginx", "falco"))
+			c.consumer("hub", "hub", pruning, remotely)
+			c.settle("hub")
+			c.reports("hub", c.get("hub").Status.Artifact.Revision)
+			c.rounds("hub")
+			c.ready("hub")
+			n := c.neighbor()
+			n.consumer("mine", "hub", func(ks *kustomizev1.Kustomization) { ks.Spec.SourceRef.Namespace = c.namespace })
+			if restarted {
+				c.restart()
+			}
+			c.rounds("hub", "alpha")
+			c.passed += 11 * time.Minute
+			c.rounds("hub", "alpha")
+			c.ready("hub", "alpha")
+			c.equal("the artifact of the hub is announced", c.announced("hub").Status.Artifact != nil, true)
+		})
+	}
+}
+
+// A tenant has a suspended Kustomization of the artifact of the platform, which never applies it: a move ends all the same.
+func TestAKustomizationOfATenantKeepsNoMark(t *testing.T) {
+	c := moving(t)
+	c.handOver()
+	n := c.neighbor()
+	n.consumer("mine", "beta", func(ks *kustomizev1.Kustomization) { ks.Spec.SourceRef.Namespace, ks.Spec.Suspend = c.namespace, true })
+	c.flux("alpha", "alpha", "falco")
+	c.flux("beta", "beta", "argocd", "nginx")
+	for range 3 {
+		c.rounds("alpha", "beta")
+		c.passed += 11 * time.Minute
+	}
+	c.equal("the mark", c.kept("argocd"), "")
 }

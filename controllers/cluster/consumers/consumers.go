@@ -33,16 +33,20 @@ func (c Consumers) Local() []Consumer {
 	return slices.DeleteFunc(slices.Clone(c.Items), func(item Consumer) bool { return item.Remote })
 }
 
-// Naming returns the consumers that name objects in this cluster: without any, one that names them as the artifact does. Those
-// of other namespaces, which anyone may create, count only without one in the namespace of the selection.
-func (c Consumers) Naming() []Consumer {
-	local := c.Local()
-	home := slices.DeleteFunc(slices.Clone(local), func(item Consumer) bool { return item.Namespace != c.Namespace })
-	switch {
-	case len(home) > 0:
-		return home
-	case len(local) > 0:
+// acting returns the consumers by which a selection acts in this cluster. Those of other namespaces, which anyone may create, count only
+// without any, also one of another cluster, in the namespace of the selection.
+func (c Consumers) acting() []Consumer {
+	local, isHome := c.Local(), func(item Consumer) bool { return item.Namespace == c.Namespace }
+	if !slices.ContainsFunc(c.Items, isHome) {
 		return local
+	}
+	return slices.DeleteFunc(local, func(item Consumer) bool { return !isHome(item) })
+}
+
+// Naming returns the consumers that name objects in this cluster: without any, one that names them as the artifact does.
+func (c Consumers) Naming() []Consumer {
+	if acting := c.acting(); len(acting) > 0 {
+		return acting
 	}
 	return []Consumer{{}}
 }
@@ -51,7 +55,7 @@ func (c Consumers) Naming() []Consumer {
 func (c Consumers) None() bool { return c.Known && len(c.Items) == 0 }
 
 // ActHere reports whether a consumer applies to this cluster.
-func (c Consumers) ActHere() bool { return len(c.Local()) > 0 }
+func (c Consumers) ActHere() bool { return len(c.acting()) > 0 }
 
 // MayActHere reports whether a consumer applies to this cluster, or one might that cannot be read.
 func (c Consumers) MayActHere() bool { return !c.Known || c.ActHere() }
@@ -59,7 +63,7 @@ func (c Consumers) MayActHere() bool { return !c.Known || c.ActHere() }
 // AppliedHere reports whether all consumers of this cluster, at least one, have applied the artifact.
 func (c Consumers) AppliedHere() bool {
 	unapplied := func(item Consumer) bool { return item.Reason != "" }
-	return c.ActHere() && !slices.ContainsFunc(c.Local(), unapplied)
+	return c.ActHere() && !slices.ContainsFunc(c.acting(), unapplied)
 }
 
 // AppliedOnly reports whether each consumer has applied, and attempted to apply, one of the revisions, or none.
