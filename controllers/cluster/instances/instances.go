@@ -89,7 +89,8 @@ func unreachable(consumed consumers.Consumers) string {
 	case len(consumed.Items) == 0:
 		return "no Kustomization of this cluster applies it"
 	case !consumed.ActHere():
-		return fmt.Sprintf("it is applied to another cluster, by the kubeConfig of Kustomization %s", consumed.Items[0].Key())
+		remote := slices.IndexFunc(consumed.Items, func(item consumers.Consumer) bool { return item.Remote })
+		return fmt.Sprintf("it is applied to another cluster, by the kubeConfig of Kustomization %s", consumed.Items[remote].Key())
 	}
 	return ""
 }
