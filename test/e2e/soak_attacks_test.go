@@ -32,7 +32,7 @@ func (k *soak) attack(n int) string {
 // Flux reports that.
 func (k *soak) oddPath() string {
 	p, found := k.drawOf(func(p *modelPart) bool {
-		return !p.paused && k.model.fetched(p)
+		return !p.paused && k.model.fetched(p) && len(p.published) > 0 // an empty artifact has no such directory
 	})
 	if !found {
 		return k.release()
