@@ -84,6 +84,10 @@ func TestMarksAreSetWhereAConsumerMayActHere(t *testing.T) {
 			c.consumer("there", "kkp", remotely)
 			c.consumer("here", "kkp")
 		}, []string{"disabled by winnow-marks"}},
+		{"a remote one, and a local one of another namespace", func(c *liveCluster) {
+			c.consumer("there", "kkp", remotely)
+			c.neighbor().consumer("here", "kkp", func(ks *kustomizev1.Kustomization) { ks.Spec.SourceRef.Namespace = c.namespace })
+		}, []string{"disabled by winnow-marks"}},
 		{"a remote one, and a local one of something else", func(c *liveCluster) {
 			c.consumer("there", "kkp", remotely)
 			c.consumer("here", "other")

@@ -12,6 +12,7 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
@@ -260,4 +261,20 @@ func TestAKustomizationOfATenantKeepsNoMark(t *testing.T) {
 		c.passed += 11 * time.Minute
 	}
 	c.equal("the mark", c.kept("argocd"), "")
+}
+
+// Flux may let a Kustomization of another namespace apply the artifact of a hub, so that live definitions are protected from it.
+func TestWhatAKustomizationOfAnotherNamespaceReplacesIsHeld(t *testing.T) {
+	c := newCluster(t)
+	c.catalog("argocd")
+	u := newDefinition(c.group, "argocd")
+	setVersions(u, "0.9.0")
+	if err := apiServer.Create(t.Context(), u, client.FieldOwner("user")); err != nil {
+		t.Fatal(err)
+	}
+	c.consumer("there", "hub", remotely)
+	c.neighbor().consumer("here", "hub", func(ks *kustomizev1.Kustomization) { ks.Spec.SourceRef.Namespace = c.namespace })
+	c.selection("hub", guarded)
+	c.settle("hub")
+	c.equal("conditions", conditionsOf(c.get("hub")), []string{"Held=True Adoption", "Ready=False Adoption", "Stalled=True Adoption"})
 }

@@ -54,16 +54,16 @@ func (c Consumers) Naming() []Consumer {
 // None reports whether it is known that no Kustomization uses the artifact.
 func (c Consumers) None() bool { return c.Known && len(c.Items) == 0 }
 
-// ActHere reports whether a consumer applies to this cluster.
+// ActHere reports whether the selection acts in this cluster: then it claims what it publishes.
 func (c Consumers) ActHere() bool { return len(c.acting()) > 0 }
 
-// MayActHere reports whether a consumer applies to this cluster, or one might that cannot be read.
-func (c Consumers) MayActHere() bool { return !c.Known || c.ActHere() }
+// MayActHere reports whether any consumer applies to this cluster, or one might that cannot be read: then live objects are protected.
+func (c Consumers) MayActHere() bool { return !c.Known || len(c.Local()) > 0 }
 
-// AppliedHere reports whether all consumers of this cluster, at least one, have applied the artifact.
+// AppliedHere reports whether all consumers by which the selection acts in this cluster, at least one, have applied the artifact.
 func (c Consumers) AppliedHere() bool {
-	unapplied := func(item Consumer) bool { return item.Reason != "" }
-	return c.ActHere() && !slices.ContainsFunc(c.acting(), unapplied)
+	acting := c.acting()
+	return len(acting) > 0 && !slices.ContainsFunc(acting, func(item Consumer) bool { return item.Reason != "" })
 }
 
 // AppliedOnly reports whether each consumer has applied, and attempted to apply, one of the revisions, or none.

@@ -173,6 +173,12 @@ func TestApplied(t *testing.T) {
 
 func TestWhereConsumersAct(t *testing.T) {
 	type acts struct{ may, here, applied bool }
+	from := func(namespace string, reasons ...string) Consumers { // the last one is of that namespace
+		c := consumersWith(reasons...)
+		c.Namespace = "apps"
+		c.Items[len(c.Items)-1].Namespace = namespace
+		return c
+	}
 	for _, test := range []struct {
 		name      string
 		consumers Consumers
@@ -186,6 +192,9 @@ func TestWhereConsumersAct(t *testing.T) {
 		{"both", consumersWith("remote Progressing", "done"), acts{may: true, here: true, applied: true}},
 		{"both, the local one in progress", consumersWith("remote done", "Progressing"), acts{may: true, here: true}},
 		{"two local ones, one suspended", consumersWith("done", "Suspended"), acts{may: true, here: true}},
+		{"one of another namespace", from("elsewhere", "done"), acts{may: true, here: true, applied: true}},
+		{"one of another namespace beside a remote one", from("elsewhere", "remote done", "done"), acts{may: true}},
+		{"one of another namespace in progress", from("elsewhere", "done", "Progressing"), acts{may: true, here: true, applied: true}},
 	} {
 		c := test.consumers
 		if got := (acts{c.MayActHere(), c.ActHere(), c.AppliedHere()}); got != test.want {
