@@ -3,7 +3,6 @@
 package controllers
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/artifacts"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
+	"github.com/winnow-dev/winnow/controllers/cluster/holders"
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/controllers/failure"
 	"github.com/winnow-dev/winnow/controllers/listing"
@@ -51,10 +51,14 @@ type attempt struct {
 	guarded   []guard.Source // loaded, as the safeguards compare it
 	consumers consumers.Consumers
 	result    *render.Result
-	// stored is the result with placeholders of the objects that the selection does not give up yet.
+	// stored is the result with the files of kept, the objects that the selection does not give up yet.
 	stored *render.Result
+	kept   []live.Staying
+	files  []render.File
 	live   *live.State
-	next   publication
+	// position is how the selection stands to the objects of the render.
+	position *holders.Position
+	next     publication
 
 	// uses are the lines of the spec that name what the render loses.
 	uses []approval.Line
@@ -91,9 +95,10 @@ func (a *attempt) isNew() bool {
 // isOld reports whether something newer was published than the status knows. Nothing of the status may be announced then.
 func (a *attempt) isOld() bool { return a.newer != nil || a.behind }
 
-// keep adds placeholders of objects to the render.
-func (a *attempt) keep(ctx context.Context, leaving []v1alpha1.LeavingStatus) (err error) {
-	if a.stored, err = a.result.WithPlaceholders(ctx, a.consumers.Placeholders(leaving)); err != nil {
+// keep adds files of what leaves the render to it.
+func (a *attempt) keep(ctx context.Context, kept []live.Staying, files []render.File) (err error) {
+	a.kept, a.files = kept, files
+	if a.stored, err = a.result.Keeping(ctx, files); err != nil {
 		return failure.Override(v1alpha1.HandoverReason, err)
 	}
 	return nil
@@ -142,24 +147,45 @@ func (r *CatalogSelectionReconciler) writeStatus(ctx context.Context, a *attempt
 	return nil
 }
 
-// storeClaims writes status.claims, and nothing else of the attempt. The API server has to keep the field: without it, other
-// shards would see no claim.
-func (r *CatalogSelectionReconciler) storeClaims(ctx context.Context, a *attempt, claims []byte) error {
+// claim notes the claims after the attempt: if nothing was published, they are those that it has noted on the way.
+func (a *attempt) claim(err error) {
+	switch cs := a.selection; {
+	case err == nil:
+		open := cs.Status.Claim != nil && cs.Status.Claim.Open
+		cs.Status.Claim = a.position.After(cs)
+		cs.Status.Claim.Open = cs.Status.Claim.Open || open && a.live.Consumers.ActHere()
+	case cs.Status.Claim != nil && !a.live.Consumers.ActHere():
+		cs.Status.Claim = &v1alpha1.Claim{Generation: cs.Status.Claim.Generation, Open: cs.Status.Claim.Open}
+	}
+}
+
+// storeClaims writes status.claim, and nothing else of the attempt, unless the status has them. The API server has to keep the
+// field: without it, nobody would see a claim.
+func (r *CatalogSelectionReconciler) storeClaims(ctx context.Context, a *attempt, claims *v1alpha1.Claim) error {
 	next := a.written.DeepCopy()
-	next.Status.Claims, next.Status.Consumers = claims, a.consumers.Statuses()
+	next.Status.Claim = claims
 	if !equality.Semantic.DeepEqual(a.written.Status, next.Status) {
 		patch := client.MergeFromWithOptions(a.written, client.MergeFromWithOptimisticLock{})
 		if err := r.Status().Patch(ctx, next, patch, client.FieldOwner(r.fieldManager)); err != nil {
 			return fmt.Errorf("claiming objects in the status: %w", err)
 		}
 	}
-	if !bytes.Equal(next.Status.Claims, claims) {
+	if !equality.Semantic.DeepEqual(next.Status.Claim, claims) {
 		return failure.Because(v1alpha1.StorageFailedReason, errors.New(
-			"claiming objects in the status: the API server has dropped status.claims: apply the CustomResourceDefinition of this release"))
+			"claiming objects in the status: the API server has dropped status.claim: apply the CustomResourceDefinition of this release"))
 	}
 	a.selection.ObjectMeta = *next.ObjectMeta.DeepCopy()
-	a.selection.Status.Claims, a.written = claims, next
+	a.selection.Status.Claim, a.written = claims, next
 	return nil
+}
+
+// publishedBy returns the definitions in the artifact of the status; nil if they are not known.
+func publishedBy(cs *v1alpha1.CatalogSelection) []safeguard.Definition {
+	published, err := record.Live(cs)
+	if err != nil {
+		return nil
+	}
+	return published
 }
 
 // sourceChanges returns the definitions that come from another source than the published definitions of the same

@@ -20,8 +20,6 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
-	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
-	"github.com/winnow-dev/winnow/controllers/holds"
 )
 
 // Reconcile publishes the artifact of one CatalogSelection from its spec and its sources.
@@ -39,15 +37,17 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	defer func() { r.recordMetrics(ctx, cs, start) }()
 
 	if r.cluster.IsReplaced(cs) {
-		r.leave(ctx, req.NamespacedName)
+		r.leave(req.NamespacedName)
 	}
 	r.cluster.See(cs)
 	if !cs.DeletionTimestamp.IsZero() {
 		return retryConflict(r.finalize(ctx, cs))
 	}
 	if err := r.removeFinalizer(ctx, cs); err != nil {
-		r.cluster.Claims.Evaluated(ctx, cs)
 		return retryConflict(err)
+	}
+	if err := r.cluster.Holders.View.Await(ctx, cs.UID, cs.ResourceVersion); err != nil {
+		return ctrl.Result{}, err
 	}
 	if cs.Spec.Suspend {
 		return r.suspended(ctx, cs)
@@ -58,7 +58,6 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 		ctrl.LoggerFrom(ctx).V(logger.DebugLevel).Info("waits", "reason", err.Error())
 		return ctrl.Result{RequeueAfter: left}, nil
 	}
-	defer r.cluster.Claims.Evaluated(ctx, cs)
 	return r.conclude(ctx, a, err)
 }
 
@@ -67,10 +66,9 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 func (r *CatalogSelectionReconciler) suspended(ctx context.Context, cs *v1alpha1.CatalogSelection) (ctrl.Result, error) {
 	r.pushes.Forget(client.ObjectKeyFromObject(cs))
 	r.loader.Forget(client.ObjectKeyFromObject(cs))
-	r.cluster.Claims.Withdraw(ctx, cs)
 	r.measureSuspended(cs)
 	logOutcome(ctx, "suspended", "revision", consumers.RevisionOf(cs))
-	live, err := r.cluster.Observe(ctx, cs)
+	live, err := r.cluster.Observe(ctx, cs, r.outdated(ctx, cs), publishedBy(cs))
 	if err != nil {
 		return ctrl.Result{}, err
 	}
@@ -84,9 +82,13 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, e
 	cs := a.selection
 	applied, kept := conditions.Get(cs, v1alpha1.AppliedCondition), conditions.Get(cs, v1alpha1.KeptCondition) // unless the cluster can be observed
 	var again time.Duration
-	live, markErr := r.cluster.Observe(ctx, cs)
+	live, markErr := r.cluster.Observe(ctx, cs, a.isOld(), publishedBy(cs))
 	if markErr == nil {
 		a.live = live
+		a.position, markErr = r.cluster.Holders.PositionOf(ctx, cs, live, live.Published)
+	}
+	if markErr == nil {
+		a.claim(err)
 		err = r.yield(ctx, a, err)
 		again, markErr = r.cluster.SyncMarks(ctx, cs, live)
 	}
@@ -98,7 +100,7 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, e
 		return retryConflict(err)
 	}
 	if markErr == nil {
-		kept = r.cluster.Departures.Kept(ctx, cs, live)
+		kept = r.cluster.Departures.Kept(cs, live, a.kept)
 		applied = live.Consumers.Applied(consumers.RevisionOf(cs), r.publishedFiles(cs), cs.Spec.Patches)
 	}
 	served := cs.Status.Artifact != nil && cs.Status.Withheld == "" && !a.isOld() && (err == nil || r.artifacts.Intact(cs))
@@ -171,12 +173,6 @@ func (r *CatalogSelectionReconciler) reconcile(ctx context.Context, a *attempt) 
 	err := r.publish(ctx, a)
 	if r.patience(a) > 0 {
 		return err
-	}
-	if _, ok := errors.AsType[*holds.Error](err); ok {
-		leaving.Withdraw(a.selection)
-	}
-	if err != nil && !waits(err) && !isWaiting(err) {
-		r.cluster.Claims.Withdraw(ctx, a.selection)
 	}
 	if err != nil && !a.served && !a.isOld() && a.selection.Status.Artifact != nil && ctx.Err() == nil {
 		if lost := r.rebuild(ctx, a); lost != nil && !isWaiting(lost) {

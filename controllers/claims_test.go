@@ -3,7 +3,7 @@
 package controllers
 
 import (
-	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +13,6 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
@@ -188,7 +187,10 @@ func TestTheOtherOneHearsOfTheApply(t *testing.T) {
 	c.rounds("alpha", "beta")
 	c.ready("alpha", "beta")
 	c.takeEnqueued()
-	c.fluxWith("alpha", "alpha", []string{"argocd"}, "nginx") // which leaves the bypassed object alone
+	c.flux("alpha", "alpha", "nginx") // which leaves the bypassed object alone
+	c.report("alpha", func(ks *kustomizev1.Kustomization) {
+		ks.Status.Inventory.Entries = append(ks.Status.Inventory.Entries, kustomizev1.ResourceRef{ID: fmt.Sprintf("_argocd_%s_ApplicationDefinition", c.group), Version: "v1"})
+	})
 	c.settle("alpha")
 	if enqueued := c.takeEnqueued(); !slices.Contains(enqueued, "beta") {
 		t.Errorf("beta is not enqueued, but %q", enqueued)
@@ -259,47 +261,35 @@ func TestASuspendedSelectionKeepsWhatItHolds(t *testing.T) {
 	c.equal("conditions", conditionsOf(c.get("beta")), stalled("Conflict"))
 }
 
-// lateList lists selections, and calls between once after the list of a reconciliation with the context value lateListKey{}, as
-// if others were reconciled meanwhile.
-type lateList struct {
-	client.Reader
-	between func()
-}
-
-type lateListKey struct{}
-
-func (l *lateList) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	err := l.Reader.List(ctx, list, options...)
-	if ctx.Value(lateListKey{}) != nil && l.between != nil {
-		between := l.between
-		l.between = nil
-		between()
-	}
-	return err
-}
-
-// One that yields to a conflict has nothing reserved, until it is published again, which may be after the list of rivals.
-func TestAReservationOfOneThatIsServedAgainCounts(t *testing.T) {
+// What a Kustomization fails to apply goes to another selection, and both publish it until that has applied it. What gives way then
+// still claims it: it is not deleted when the other one gives it up.
+func TestAWithheldSelectionStillClaims(t *testing.T) {
 	c := newCluster(t)
-	c.reconciler.slots.limit = 2 // both are reconciled at once
-	late := &lateList{Reader: c.reconciler.cluster.Claims.Selections}
-	c.reconciler.cluster.Claims.Selections = late
-	c.catalog("argocd", "nginx")
-	c.selection("beta", compared)
-	c.consumer("beta", "beta", pruning)
-	c.consumer("git", "", gitFed)
-	c.settle("beta")
-	c.flux("git", "other", "nginx")
-	c.settle("beta")
-	c.equal("conditions of the one that yields", conditionsOf(c.get("beta")), stalled("Conflict"))
-	c.flux("git", "other")
+	c.catalog("argocd", "nginx", "falco")
 	c.selection("alpha", compared, without("nginx"))
 	c.consumer("alpha", "alpha", pruning)
-	c.awaitCaches()
-	late.between = func() { c.rounds("beta") }
-	if _, err := c.reconcileIn(context.WithValue(c.context(), lateListKey{}, true), "alpha"); err != nil {
-		t.Fatal(err)
-	}
+	c.settle("alpha")
+	c.flux("alpha", "alpha", "falco")
+	c.selection("beta", compared, without("falco"))
+	c.consumer("beta", "beta", pruning)
+	c.rounds("alpha", "beta")
+	c.equal("conditions while alpha may apply it", conditionsOf(c.get("beta")), stalled("Conflict"))
+	c.fails("alpha")
+	c.rounds("alpha", "beta")
 	c.ready("beta")
-	c.equal("conditions of the late one", conditionsOf(c.get("alpha")), stalled("Conflict"))
+	c.flux("beta", "beta", "argocd", "nginx")
+	c.settle("beta", "alpha")
+	c.equal("withheld", c.get("alpha").Status.Withheld, "Conflict")
+	c.settle("alpha")
+	uid := c.live("argocd").GetUID()
+
+	c.change("beta", without("argocd", "falco"))
+	c.settle("beta")
+	c.flux("beta", "beta", "nginx")
+	c.rounds("alpha", "beta")
+	c.ready("alpha", "beta")
+	c.flux("alpha", "alpha", "argocd", "falco")
+	if object := c.live("argocd"); object == nil || object.GetUID() != uid {
+		t.Errorf("argocd is %v, want the object %s", object, uid)
+	}
 }

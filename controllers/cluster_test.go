@@ -22,6 +22,8 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/access"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
+	"github.com/winnow-dev/winnow/controllers/record"
+	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // platformGroup is the API group of the definitions of these tests, and of no other ones.
@@ -249,9 +251,27 @@ func (c *liveCluster) kustomization(name string) *kustomizev1.Kustomization {
 	return ks
 }
 
-// applies makes a Kustomization report that it has applied the artifact of the selection "kkp".
+// applies makes a Kustomization report that it has applied the artifact of the selection "kkp", with an inventory of
+// what it owns of that.
 func (c *liveCluster) applies(name string) {
 	c.Helper()
+	var owned []string
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(gvkOf(c.group).GroupVersion().WithKind(gvkOf(c.group).Kind + "List"))
+	if err := apiServer.List(c.Context(), list); err != nil {
+		c.Fatal(err)
+	}
+	published, err := record.Live(c.get("kkp"))
+	if err != nil {
+		c.Fatal(err)
+	}
+	for _, object := range list.Items {
+		in := slices.ContainsFunc(published, func(d safeguard.Definition) bool { return d.Name == object.Name })
+		if in && object.Labels["kustomize.toolkit.fluxcd.io/name"] == name {
+			owned = append(owned, object.GetName())
+		}
+	}
+	c.inventoryOf(name, owned...)
 	c.reports(name, consumers.RevisionOf(c.get("kkp")))
 }
 

@@ -27,30 +27,53 @@ func (e *unsettledError) Reason() string { return v1alpha1.SourcesUnsettledReaso
 
 func (e *unsettledError) Error() string { return e.message }
 
-// edits maps the UID of a selection to its spec and when that was seen first. The zero value is empty.
+// edits maps the UID of a selection to its spec and the revision of its sources, and when each of them was seen first. The zero
+// value is empty.
 type edits struct {
 	mu   sync.Mutex
 	seen map[types.UID]edit
 }
 
 type edit struct {
-	spec  v1alpha1.CatalogSelectionSpec
-	since time.Time
+	spec            v1alpha1.CatalogSelectionSpec
+	revision        string
+	since, released time.Time
 }
 
 // since returns when the spec of the selection was seen first, and remembers now for a new spec.
 func (e *edits) since(cs *v1alpha1.CatalogSelection, now time.Time) time.Time {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	return e.edit(cs, now).since
+}
+
+// settling returns when the spec, or the revision of its sources, was seen first, whichever is later.
+func (e *edits) settling(cs *v1alpha1.CatalogSelection, revision string, now time.Time) time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	last := e.edit(cs, now)
+	if last.revision != revision {
+		last.revision, last.released = revision, now
+		e.seen[cs.UID] = last
+	}
+	if last.released.After(last.since) {
+		return last.released
+	}
+	return last.since
+}
+
+// edit returns what was seen of the spec. The caller holds the lock.
+func (e *edits) edit(cs *v1alpha1.CatalogSelection, now time.Time) edit {
 	spec := guard.RenderedSpec(cs)
-	if last, ok := e.seen[cs.UID]; ok && equality.Semantic.DeepEqual(last.spec, spec) {
-		return last.since
+	last, ok := e.seen[cs.UID]
+	if !ok || !equality.Semantic.DeepEqual(last.spec, spec) {
+		if e.seen == nil {
+			e.seen = map[types.UID]edit{}
+		}
+		last.spec, last.since = spec, now
+		e.seen[cs.UID] = last
 	}
-	if e.seen == nil {
-		e.seen = map[types.UID]edit{}
-	}
-	e.seen[cs.UID] = edit{spec, now}
-	return now
+	return last
 }
 
 func (e *edits) forget(uid types.UID) {

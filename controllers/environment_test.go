@@ -27,6 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/holders"
 	"github.com/winnow-dev/winnow/test/sourcetest"
 )
 
@@ -35,6 +36,8 @@ import (
 type environment struct {
 	*testing.T
 	namespace string
+	// claims is the view of the reconciler.
+	claims *holders.View
 	// namespaces has the namespace and that of the neighbor, if there is one.
 	namespaces *[]string
 	sources    *sourcetest.Server
@@ -99,6 +102,31 @@ func (o ownSelections) List(ctx context.Context, list client.ObjectList, opts ..
 	return nil
 }
 
+// ownClaims is a view that has only the selections of a test.
+type ownClaims struct {
+	*holders.View
+	namespaces *[]string
+}
+
+// own reports whether an object of the watch is a selection of the test.
+func (o ownClaims) own(object any) bool {
+	s, ok := object.(*holders.Selection)
+	return ok && slices.Contains(*o.namespaces, s.Namespace)
+}
+
+func (o ownClaims) Add(object any) error { return o.Update(object) }
+
+func (o ownClaims) Update(object any) error {
+	if !o.own(object) {
+		return nil
+	}
+	return o.View.Update(object)
+}
+
+func (o ownClaims) Replace(objects []any, version string) error {
+	return o.View.Replace(slices.DeleteFunc(objects, func(object any) bool { return !o.own(object) }), version)
+}
+
 // restart replaces the reconciler by one without state.
 func (e *environment) restart() {
 	e.Helper()
@@ -115,8 +143,15 @@ func (e *environment) restartWith(edit func(*Options)) {
 		Recorder: e.events, Storage: e.storage, CatalogCacheBytes: 64 << 20, PushQueue: e.pushQueue, Now: e.now,
 		KindCaches: cache.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()},
 	}
+	options.Claims = &holders.View{Now: e.now}
 	edit(&options)
+	e.claims = options.Claims
 	e.reconciler = New(e.Context(), options)
+	watch, err := holders.Watch(restConfig, "", ownClaims{options.Claims, e.namespaces})
+	if err != nil {
+		e.Fatal(err)
+	}
+	go watch(e.Context())
 	e.reconciler.enqueued = make(chan event.GenericEvent, 1000)
 	e.reconciler.loader.Enqueue = func(context.Context, ...types.NamespacedName) {} // reconcileIn waits for loads
 }
@@ -210,6 +245,7 @@ func (e *environment) tryReconcile(name string) (ctrl.Result, error) {
 
 // reconcileIn reconciles a selection, and again after each load that it waits for.
 func (e *environment) reconcileIn(ctx context.Context, name string) (ctrl.Result, error) {
+	e.awaitClaims(ctx)
 	for {
 		result, err := e.reconciler.Reconcile(ctx, ctrl.Request{NamespacedName: e.key(name)})
 		if err != nil {
@@ -218,6 +254,32 @@ func (e *environment) reconcileIn(ctx context.Context, name string) (ctrl.Result
 		if !e.reconciler.loader.Queue.RunNext(ctx) {
 			return result, err
 		}
+	}
+}
+
+// awaitClaims waits until the view has the selections of the test as they are now.
+func (e *environment) awaitClaims(ctx context.Context) {
+	upToDate := func() bool {
+		there := map[types.UID]bool{}
+		for _, namespace := range *e.namespaces {
+			var list v1alpha1.CatalogSelectionList
+			if err := apiServer.List(ctx, &list, client.InNamespace(namespace)); err != nil {
+				return false
+			}
+			for i := range list.Items {
+				cs := &list.Items[i]
+				there[cs.UID] = cs.DeletionTimestamp.IsZero()
+				if there[cs.UID] && e.claims.Await(ctx, cs.UID, cs.ResourceVersion) != nil {
+					return false
+				}
+			}
+		}
+		return !slices.ContainsFunc(e.claims.All(), func(c *holders.Claimant) bool { return !there[c.UID] })
+	}
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for ctx.Err() == nil && !upToDate() {
+		<-tick.C
 	}
 }
 

@@ -41,7 +41,7 @@ func (r *CatalogSelectionReconciler) finalize(ctx context.Context, cs *v1alpha1.
 	if err := r.artifacts.RemoveAll(cs); err != nil {
 		return fmt.Errorf("removing stored archives: %w", err)
 	}
-	r.forget(ctx, cs)
+	r.forget(cs)
 	if err := r.removeFinalizer(ctx, cs); err != nil {
 		return err
 	}
@@ -50,14 +50,14 @@ func (r *CatalogSelectionReconciler) finalize(ctx context.Context, cs *v1alpha1.
 }
 
 // forget drops the state in memory of a deleted selection.
-func (r *CatalogSelectionReconciler) forget(ctx context.Context, cs *v1alpha1.CatalogSelection) {
+func (r *CatalogSelectionReconciler) forget(cs *v1alpha1.CatalogSelection) {
 	key := client.ObjectKeyFromObject(cs)
 	r.pushes.Forget(key)
 	r.loader.Forget(key)
 	r.published.Delete(key)
 	r.artifacts.Forget(key)
 	r.edits.forget(cs.UID)
-	r.cluster.Forget(ctx, cs)
+	r.cluster.Forget(cs)
 }
 
 // departureDelay is the interval at which a selection of another shard is checked for whether its archives may be
@@ -68,7 +68,7 @@ const departureDelay = 30 * time.Second
 // one that was deleted, it deletes the ExternalArtifact and the archives. The archives of one that belongs to another shard
 // stay until that shard serves it.
 func (r *CatalogSelectionReconciler) departed(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
-	r.leave(ctx, key)
+	r.leave(key)
 	r.cluster.Kinds.Forget(key)
 	r.deleteMetrics(ctx, key)
 	if err := r.artifacts.Collect(ctx, key); err != nil {
@@ -93,8 +93,8 @@ func (r *CatalogSelectionReconciler) departed(ctx context.Context, key types.Nam
 }
 
 // leave drops the state in memory of a selection that is gone, by its name.
-func (r *CatalogSelectionReconciler) leave(ctx context.Context, key types.NamespacedName) {
-	if uid, ok := r.cluster.Gone(ctx, key); ok {
+func (r *CatalogSelectionReconciler) leave(key types.NamespacedName) {
+	if uid, ok := r.cluster.Gone(key); ok {
 		r.edits.forget(uid)
 	}
 	r.published.Delete(key)

@@ -30,22 +30,12 @@ import (
 // its inventory, and prunes the objects that leave the inventory.
 func (c *liveCluster) flux(kustomization, selection string, names ...string) {
 	c.Helper()
-	c.fluxWith(kustomization, selection, nil, names...)
-}
-
-// fluxWith does the same for an artifact with placeholders, which Flux has in the inventory and does not apply.
-func (c *liveCluster) fluxWith(kustomization, selection string, placeholders []string, names ...string) {
-	c.Helper()
 	var entries []kustomizev1.ResourceRef
 	kept := map[string]bool{}
 	for _, name := range names {
 		kept[name] = true
 		c.apply(selection, name)
 		c.own(kustomization, name)
-		entries = append(entries, kustomizev1.ResourceRef{ID: fmt.Sprintf("_%s_%s_ApplicationDefinition", name, c.group), Version: "v1"})
-	}
-	for _, name := range placeholders {
-		kept[name] = true
 		entries = append(entries, kustomizev1.ResourceRef{ID: fmt.Sprintf("_%s_%s_ApplicationDefinition", name, c.group), Version: "v1"})
 	}
 	ks := c.kustomization(kustomization)
@@ -82,16 +72,14 @@ func (c *liveCluster) prune(kustomization, name string, kept map[string]bool) {
 	}
 }
 
-// fluxAlpha simulates how Flux applies what the ExternalArtifact of the selection "alpha" announces. It keeps the
-// placeholders of the artifact in the inventory, and does not apply them.
+// fluxAlpha simulates how Flux applies what the ExternalArtifact of the selection "alpha" announces.
 func (c *liveCluster) fluxAlpha() {
 	c.Helper()
-	applied, placeholders := c.contents()
-	c.fluxWith("alpha", "alpha", placeholders, applied...)
+	c.flux("alpha", "alpha", c.contents()...)
 }
 
-// contents returns the definitions in the announced archive of alpha, and the placeholders.
-func (c *liveCluster) contents() (applied, placeholders []string) {
+// contents returns the names of the objects in the announced archive of alpha.
+func (c *liveCluster) contents() (applied []string) {
 	c.Helper()
 	announced := c.announced("alpha")
 	if announced == nil || announced.Status.Artifact == nil {
@@ -110,14 +98,10 @@ func (c *liveCluster) contents() (applied, placeholders []string) {
 		if err := yaml.Unmarshal([]byte(document), &u.Object); err != nil {
 			c.Fatal(err)
 		}
-		if u.GetAnnotations()[reconcileAnnotation] == disabled {
-			placeholders = append(placeholders, u.GetName())
-		} else {
-			applied = append(applied, u.GetName())
-		}
+		applied = append(applied, u.GetName())
 	}
 	slices.Sort(applied)
-	return applied, placeholders
+	return applied
 }
 
 func pruning(ks *kustomizev1.Kustomization) { ks.Spec.Prune = true }

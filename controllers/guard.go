@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fluxcd/pkg/runtime/conditions"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -62,7 +63,8 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) erro
 		return err
 	}
 	if cs.Spec.GetDeletionPolicy() == v1alpha1.DeletionPolicyDelete && slices.ContainsFunc(verdict.Changes, safeguard.Change.Loses) {
-		return r.settled(a, "what the spec gives up would be deleted")
+		// another selection may be about to claim it, by the same commit or the same revision of a source
+		return r.settled(r.edits.settling(cs, artifacts.Origin(a.observed), r.now()), "what this selection gives up would be deleted")
 	}
 	return nil
 }
@@ -124,12 +126,11 @@ func (r *CatalogSelectionReconciler) servesKnown(ctx context.Context, a *attempt
 	return r.artifacts.IsAnnounced(ctx, a.selection) // not after a restore of an older status
 }
 
-// settled returns an *unsettledError while the edit of the spec is younger than settleDelay: Flux may still apply sources of
-// the same commit, and kustomize-controller applies a CatalogSelection before them.
-func (r *CatalogSelectionReconciler) settled(a *attempt, why string) error {
-	now := r.now()
-	if left := r.settleDelay - now.Sub(r.edits.since(a.selection, now)); left > 0 {
-		return &unsettledError{fmt.Sprintf("%s: it waits until the edit of the spec is %s old, because Flux may still apply sources of the same commit",
+// settled returns an *unsettledError while what was seen first at a time is younger than settleDelay: Flux may still apply parts of
+// the same commit, and kustomize-controller applies a CatalogSelection before its sources.
+func (r *CatalogSelectionReconciler) settled(since time.Time, why string) error {
+	if left := r.settleDelay - r.now().Sub(since); left > 0 {
+		return &unsettledError{fmt.Sprintf("%s: it waits until the change is %s old, because Flux may still apply parts of the same commit",
 			why, r.settleDelay), left}
 	}
 	return nil
@@ -278,7 +279,7 @@ func (r *CatalogSelectionReconciler) hold(a *attempt, reason string, reasons []v
 	held = a.naming(held)
 	known := conditions.Get(a.selection, v1alpha1.HeldCondition)
 	if known == nil || known.Status != metav1.ConditionTrue || known.ObservedGeneration != a.selection.Generation {
-		if err := r.settled(a, held.Error()); err != nil {
+		if err := r.settled(r.edits.since(a.selection, r.now()), held.Error()); err != nil {
 			return err
 		}
 	}

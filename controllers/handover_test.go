@@ -230,19 +230,6 @@ func TestAMarkStaysWhileAnotherInventoryHasTheObject(t *testing.T) {
 	c.equal("kept afterwards", c.kept("argocd"), "")
 }
 
-func TestWithoutTheRightToMarkTheGiverWaits(t *testing.T) {
-	c := moving(t)
-	c.runAs(read(platformGroup, "applicationdefinitions"), readKustomizations())
-	c.handOver()
-	c.equal("conditions of the giver", conditionsOf(c.get("alpha")), []string{"Ready=Unknown Handover", "Reconciling=True Handover"})
-	c.ready("beta")
-	c.flux("beta", "beta", "argocd", "nginx")
-	c.rounds("alpha", "beta")
-	c.ready("alpha", "beta")
-	c.flux("alpha", "alpha", "falco")
-	c.equal("the definition", c.live("argocd") != nil, true)
-}
-
 // An unhealthy receiver leaves the mark of a move on objects that it has applied. Its next reviewed removal
 // removes the mark, so that Flux deletes the object.
 func TestALeftOverMarkDoesNotPreventARemoval(t *testing.T) {

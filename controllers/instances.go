@@ -45,7 +45,7 @@ func (r *CatalogSelectionReconciler) reportInstancesOf(ctx context.Context, key 
 	}
 	cs := before.DeepCopy()
 	var err error
-	if cs.Status.Instances, err = r.cluster.Instances.Observe(ctx, cs); err != nil {
+	if cs.Status.Instances, err = r.cluster.Instances.Observe(ctx, cs, publishedBy(cs)); err != nil {
 		return err
 	}
 	reportCondition(cs, v1alpha1.InstancesReadyCondition, instancesReady(cs))

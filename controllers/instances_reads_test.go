@@ -119,7 +119,7 @@ func TestNothingIsKeptOfADeletedSelection(t *testing.T) {
 		}
 	}
 	reads.gets = 0
-	if _, err := c.reconciler.cluster.Instances.Observe(t.Context(), cs); err != nil {
+	if _, err := c.reconciler.cluster.Instances.Observe(t.Context(), cs, publishedBy(cs)); err != nil {
 		t.Fatal(err)
 	}
 	c.equal("reads of what is not kept", reads.gets, 1)

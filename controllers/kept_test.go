@@ -3,14 +3,11 @@
 package controllers
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/fluxcd/pkg/runtime/conditions"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
@@ -57,8 +54,7 @@ func TestAKeptObjectIsInAConditionUntilItIsAppliedOrDeleted(t *testing.T) {
 	}
 }
 
-// While it is not decided whether another selection takes an object over, the artifact has a placeholder, and the
-// condition names the selection and the end of the wait.
+// While it is not decided whether another selection takes an object over, the publication waits, and names the selection.
 func TestAnUndecidedObjectStaysInTheArtifact(t *testing.T) {
 	c := moving(t)
 	n := c.neighbor()
@@ -67,44 +63,17 @@ func TestAnUndecidedObjectStaysInTheArtifact(t *testing.T) {
 	c.rounds("beta", "alpha")
 	_, _ = n.tryReconcile("tenant")
 	c.rounds("beta", "alpha")
-	c.ready("alpha")
-	applied, placeholders := c.contents()
-	c.equal("the artifact", []any{applied, placeholders}, []any{[]string{"falco"}, []string{"argocd"}})
-	end := c.now().Add(10 * time.Minute).UTC().Format(time.RFC3339)
-	c.mentions("Kept", c.keptBy("alpha"), "argocd", n.namespace+"/tenant", end)
-	c.fluxAlpha()
+	c.equal("conditions of alpha", conditionsOf(c.get("alpha")), []string{"Ready=Unknown Handover", "Reconciling=True Handover"})
+	c.mentions("Ready", c.message("alpha"), n.namespace+"/tenant", "10m")
+	c.equal("what alpha publishes", c.publishedByAlpha(), "argocd")
 	c.unchangedFor("alpha")
 
 	n.remove(n.get("tenant")) // the tenant cannot receive it any more
-	_, _ = n.tryReconcile("tenant")
+	c.awaitCaches()
 	c.rounds("alpha")
+	c.ready("alpha")
 	c.fluxAlpha()
 	c.equal("the removed definition", c.kept("argocd"), "gone")
-	c.rounds("alpha")
-	c.equal("Kept at the end", c.keptBy("alpha"), "")
-}
-
-// Another client has changed the selection meanwhile, so that the publication is tried again.
-func TestAConflictWhileAnObjectStaysForgetsNothing(t *testing.T) {
-	c := moving(t)
-	n := c.neighbor()
-	n.selection("tenant", compared, func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].Name = "none" })
-	c.change("alpha", without("argocd", "nginx"))
-	c.rounds("alpha")
-	_, _ = n.tryReconcile("tenant")
-	c.rounds("beta")
-	refused := 0
-	c.traffic.before = func(write string, object client.Object) error {
-		if write == "patch CatalogSelection/status" && object.GetName() == "alpha" && refused == 0 {
-			refused++
-			return apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("catalogselections").GroupResource(), "alpha", errUnavailable)
-		}
-		return nil
-	}
-	c.rounds("alpha")
-	c.equal("refused writes", refused, 1)
-	applied, placeholders := c.contents()
-	c.equal("the artifact", []any{applied, placeholders}, []any{[]string{"falco"}, []string{"argocd"}})
 }
 
 // unchangedFor expects that a repetition writes nothing, though it looks again soon.
@@ -121,53 +90,45 @@ func (c *liveCluster) unchangedFor(name string) {
 	c.equal("writes of a repetition", c.traffic.taken(), []string(nil))
 }
 
-// unappliable returns alpha without the right to mark, which gives argocd to beta, whose Kustomization never applies it.
-func unappliable(t *testing.T) *liveCluster {
+// unmarkable returns alpha without the right to mark, which gives argocd to beta.
+func unmarkable(t *testing.T) *liveCluster {
 	t.Helper()
 	c := moving(t)
-	c.runAs(read(platformGroup, "applicationdefinitions"), readKustomizations())
+	c.markWithout()
 	c.change("beta", without("falco"))
 	c.change("alpha", without("argocd", "nginx"))
 	c.rounds("beta", "alpha")
-	c.equal("conditions of the giver", conditionsOf(c.get("alpha")), []string{"Ready=Unknown Handover", "Reconciling=True Handover"})
-	c.mentions("Ready", c.message("alpha"), "argocd", c.namespace+"/beta")
-	c.passed += 11 * time.Minute
-	c.rounds("alpha")
-	c.fluxAlpha()
+	c.ready("alpha")
+	c.equal("conditions of the receiver", conditionsOf(c.get("beta")), stalled("Conflict"))
 	return c
 }
 
-// Without the right to mark, an object that another selection is able to apply stays in the publication when the time is
-// over, and the rest goes on.
+// Without the right to mark, an object that another selection claims stays in the publication until Flux has applied the annotation
+// of the artifact, and the rest goes on.
 func TestWhatMayNotBeMarkedStaysInThePublication(t *testing.T) {
-	c := unappliable(t)
-	c.ready("alpha")
-	c.equal("what alpha publishes", c.publishedByAlpha(), "falco")
+	c := unmarkable(t)
+	c.equal("what alpha publishes", c.publishedByAlpha(), "argocd falco")
 	c.mentions("Kept", c.keptBy("alpha"), "argocd", c.namespace+"/beta", "may not be marked")
-	c.equal("the definition lives", c.live("argocd") != nil, true)
-
 	c.catalog("argocd", "nginx", "falco", "loki") // the rest goes on, also later
 	c.change("beta", without("falco", "loki"))
-	c.rounds("alpha")
-	c.fluxAlpha()
-	c.ready("alpha")
-	c.equal("what alpha publishes later", c.publishedByAlpha(), "falco loki")
-	c.equal("the definition lives still", c.live("argocd") != nil, true)
-
 	c.rounds("beta", "alpha")
+	c.ready("alpha")
+	c.equal("what alpha publishes later", c.publishedByAlpha(), "argocd falco loki")
+	c.flux("alpha", "alpha", "argocd", "falco", "loki")
+	c.annotate("argocd", pruneAnnotation, disabled) // as the artifact has it
+	c.rounds("alpha", "beta")
+	c.ready("alpha", "beta")
+	c.equal("what alpha publishes at last", c.publishedByAlpha(), "falco loki")
+	c.flux("alpha", "alpha", "falco", "loki")
 	c.flux("beta", "beta", "argocd", "nginx")
 	c.rounds("alpha", "beta")
-	c.fluxAlpha()
-	c.ready("alpha", "beta")
 	c.equal("the definition that beta has applied", c.live("argocd") != nil, true)
-	_, placeholders := c.contents()
-	c.equal("placeholders at the end", placeholders, []string(nil))
 	c.equal("Kept at the end", c.keptBy("alpha"), "")
 }
 
-// The storage is empty after a restart in many installations. An archive with placeholders is rendered again as well.
-func TestAnArtifactWithAPlaceholderIsRenderedAgain(t *testing.T) {
-	c := unappliable(t)
+// The storage is empty after a restart in many installations. An archive with what stays is rendered again as well.
+func TestAnArtifactWithAKeptObjectIsRenderedAgain(t *testing.T) {
+	c := unmarkable(t)
 	announced := c.announced("alpha")
 	c.change("alpha", limited("none")) // selects nothing, and is held
 	c.emptyStorage()
@@ -175,33 +136,5 @@ func TestAnArtifactWithAPlaceholderIsRenderedAgain(t *testing.T) {
 	c.rounds("alpha")
 	c.equal("Held", conditions.GetReason(c.get("alpha"), v1alpha1.HeldCondition), "Removal")
 	c.equal("the artifact", c.announced("alpha").Status.Artifact.Digest, announced.Status.Artifact.Digest)
-	_, placeholders := c.contents()
-	c.equal("placeholders", placeholders, []string{"argocd"})
-}
-
-// status.leaving is bounded. What does not fit waits without being published, and is not lost.
-func TestMoreObjectsLeaveThanTheStatusLists(t *testing.T) {
-	c := newCluster(t)
-	var names []string
-	for i := range 110 {
-		names = append(names, fmt.Sprintf("app-%03d", i))
-	}
-	c.catalog(append(names, "rest")...)
-	c.selection("alpha", compared)
-	c.consumer("alpha", "alpha", pruning)
-	c.settle("alpha")
-	c.fluxAlpha()
-	c.settle("alpha")
-	n := c.neighbor()
-	n.selection("tenant", compared, func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].Name = "none" })
-	_, _ = n.tryReconcile("tenant")
-	c.change("alpha", without(names...))
-	c.rounds("alpha")
-	c.equal("conditions", conditionsOf(c.get("alpha")), []string{"Ready=Unknown Handover", "Reconciling=True Handover"})
-	c.equal("listed", len(c.get("alpha").Status.Leaving), 100)
-	c.passed += 11 * time.Minute
-	c.rounds("alpha")
-	c.ready("alpha")
-	c.fluxAlpha()
-	c.equal("the removed definition", c.kept("app-109"), "gone")
+	c.equal("what alpha publishes", c.publishedByAlpha(), "argocd falco")
 }

@@ -102,7 +102,7 @@ func (m *mirror) written(r *http.Request) {
 		at.Name = parts[7]
 		delete(m.objects, at)
 	}
-	if r.Method == http.MethodPost || r.Header.Get("Content-Type") == string(types.ApplyYAMLPatchType) {
+	if r.Method == http.MethodPost || r.Method == http.MethodDelete || r.Header.Get("Content-Type") == string(types.ApplyYAMLPatchType) {
 		delete(m.members, namespaceOf(at))
 		delete(m.members, allOf(at))
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/fluxcd/pkg/artifact/storage"
 	helper "github.com/fluxcd/pkg/runtime/controller"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
 	kuberecord "k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
@@ -22,7 +21,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/artifacts"
 	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/controllers/cluster/access"
-	"github.com/winnow-dev/winnow/controllers/cluster/claims"
+	"github.com/winnow-dev/winnow/controllers/cluster/holders"
 	"github.com/winnow-dev/winnow/controllers/kinds"
 	"github.com/winnow-dev/winnow/controllers/memory"
 	"github.com/winnow-dev/winnow/controllers/metrics"
@@ -55,10 +54,9 @@ type Options struct {
 	KindCaches cache.Options
 	// DefaultServiceAccount sets the marks of selections without a service account. Empty means the controller's own.
 	DefaultServiceAccount string
-	// Shard selects the CatalogSelections that this controller reconciles, if others reconcile the others; nil if it reconciles
-	// all of the Namespace, or without one of the cluster.
-	Shard     labels.Selector
-	Namespace string
+	// Claims has the claims of all selections of the cluster, whoever reconciles them. New sets its Changed; whoever calls New lets it
+	// watch then.
+	Claims *holders.View
 	// NoCrossNamespaceRefs refuses sources in other namespaces.
 	NoCrossNamespaceRefs bool
 	// SourceHost, if not empty, replaces the host of the URLs of sources.
@@ -105,19 +103,16 @@ func New(ctx context.Context, o Options) *CatalogSelectionReconciler {
 		enqueued:  make(chan event.GenericEvent),
 		instances: newInstanceUpdates(),
 	}
-	var shards *claims.Shards
-	if o.Shard != nil && !o.Shard.Empty() {
-		shards = &claims.Shards{Client: client.WithFieldOwner(o.Client, o.Name), Reader: o.APIReader, Own: o.Shard, Namespace: o.Namespace}
-	}
 	r.cluster = cluster.New(cluster.Options{
 		Access: &access.Access{
 			APIReader: o.APIReader, Events: o.Recorder, Kinds: kinds.New(ctx, o.Config, o.KindCaches, o.APIReader),
 			Accounts: access.NewAccounts(o.Config,
 				client.Options{Scheme: o.KindCaches.Scheme, Mapper: o.KindCaches.Mapper}, o.DefaultServiceAccount),
 		},
-		Selections: o.Client, Published: record.Live, Outdated: r.outdated, Rendered: record.Rendered, Enqueue: r.enqueue,
-		Shards: shards, Reported: r.instances.enqueue, Now: o.Now,
+		Selections: o.Client, View: o.Claims, Statuses: client.WithFieldOwner(o.Client, o.Name),
+		Reported: r.instances.enqueue, Now: o.Now,
 	})
+	o.Claims.Changed = r.cluster.Holders.Tell(ctx, r.enqueue)
 	r.slots.limit, r.slots.enqueue, r.slots.now, r.slots.metrics = 1, r.enqueue, o.Now, measured.Renders
 	r.loader = &source.Loader{
 		Sources: r.sources, Queue: downloads, Enqueue: r.enqueue, Now: o.Now,

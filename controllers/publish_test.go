@@ -65,6 +65,7 @@ func TestFirstPublication(t *testing.T) {
 		ObservedGeneration: 1,
 		Conditions:         cs.Status.Conditions,
 		WrittenRecord:      cs.Status.WrittenRecord, // see record_test.go
+		Claim:              &v1alpha1.Claim{Generation: 1, Open: true},
 		Artifact: &meta.Artifact{
 			Path: path, URL: "http://" + e.storage.Hostname + "/" + path, Revision: revision, Digest: digestOf(archive),
 			LastUpdateTime: cs.Status.Artifact.LastUpdateTime, Size: &size,

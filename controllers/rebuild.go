@@ -9,7 +9,6 @@ import (
 
 	"github.com/winnow-dev/winnow/controllers/artifacts"
 	"github.com/winnow-dev/winnow/controllers/bounds"
-	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/controllers/source"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
@@ -56,7 +55,7 @@ func (r *CatalogSelectionReconciler) rebuild(ctx context.Context, a *attempt) er
 	if err != nil {
 		return err
 	}
-	if result, err = r.withPlaceholders(ctx, a, result); err != nil {
+	if result, err = result.Keeping(ctx, a.record.Files); err != nil {
 		return err
 	}
 	if result.Revision != a.selection.Status.Artifact.Revision {
@@ -74,13 +73,4 @@ func (r *CatalogSelectionReconciler) rebuild(ctx context.Context, a *attempt) er
 		return err
 	}
 	return r.artifacts.Announce(ctx, a.selection)
-}
-
-// withPlaceholders adds the placeholders that the published artifact has.
-func (r *CatalogSelectionReconciler) withPlaceholders(ctx context.Context, a *attempt, result *render.Result) (*render.Result, error) {
-	consumers, err := r.cluster.Kustomizations.Of(ctx, a.selection)
-	if err != nil {
-		return nil, err
-	}
-	return result.WithPlaceholders(ctx, consumers.Placeholders(leaving.InArtifact(a.found)))
 }

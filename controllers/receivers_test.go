@@ -3,15 +3,12 @@
 package controllers
 
 import (
-	"slices"
 	"testing"
-	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // A bypassed definition moves, and its bypass ends before the Kustomization of the giver has applied the new
@@ -46,8 +43,8 @@ func TestAReceiverMarksObjectsGivenUpBefore(t *testing.T) {
 	}
 }
 
-// Objects that leave are marked while the render of a receiver is not known.
-func TestObjectsAreMarkedWhileTheRenderOfAReceiverIsNotKnown(t *testing.T) {
+// Objects do not leave while the claims of a receiver are not those of its spec, and that is new.
+func TestObjectsStayWhileTheRenderOfAReceiverIsNotKnown(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		beta func(*v1alpha1.CatalogSelection)
@@ -75,40 +72,10 @@ func TestObjectsAreMarkedWhileTheRenderOfAReceiverIsNotKnown(t *testing.T) {
 				_, _ = c.tryReconcile("alpha")
 				c.awaitCaches()
 			}
-			c.ready("alpha")
-			c.flux("alpha", "alpha", "falco")
-			if c.live("argocd") == nil {
-				t.Error("argocd is deleted, and the receiver installs it again")
-			}
+			c.equal("conditions of the giver", conditionsOf(c.get("alpha")), []string{"Ready=Unknown Handover", "Reconciling=True Handover"})
+			c.equal("what alpha publishes", c.publishedByAlpha(), "argocd")
 		})
 	}
-}
-
-// Beta renders argocd, and whether a safeguard holds it is not decided yet: argocd stays in the artifact of alpha until then.
-func TestNoObjectLeavesForARenderThatIsNotDecidedUpon(t *testing.T) {
-	c := moving(t)
-	c.change("beta", without("falco"))
-	c.change("alpha", without("argocd", "nginx"))
-	c.reconcile("alpha")
-	beta := c.get("beta")
-	consumed, err := c.reconciler.cluster.Kustomizations.Of(t.Context(), beta)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var next []safeguard.Definition
-	for _, name := range []string{"argocd", "nginx"} {
-		next = append(next, safeguard.Definition{APIVersion: gvkOf(c.group).GroupVersion().String(), Kind: "ApplicationDefinition", Name: name})
-	}
-	c.reconciler.cluster.Claims.NoteRender(beta, consumed, next, false)
-	c.passed += 30 * time.Second // alpha waits no longer for the evaluation of beta
-	c.reconcile("alpha")
-	for _, want := range [][]string{{"argocd"}, nil} {
-		if _, placeholders := c.contents(); !slices.Equal(placeholders, want) {
-			t.Errorf("the placeholders of alpha are %v, want %v", placeholders, want)
-		}
-		c.rounds("beta", "alpha")
-	}
-	c.ready("alpha", "beta")
 }
 
 // The empty result of beta is held, but objects that leave alpha are not kept for it.
@@ -190,7 +157,7 @@ func (c *liveCluster) point(kustomization, selection string) {
 }
 
 // One commit moves an application, and misspells its name in the receiver.
-func TestWhatLeavesIsMarkedWhileAReceiverHasATypo(t *testing.T) {
+func TestWhatLeavesStaysWhileAReceiverHasATypo(t *testing.T) {
 	names := func(names ...string) func(*v1alpha1.CatalogSelection) {
 		return func(cs *v1alpha1.CatalogSelection) {
 			cs.Spec.Exclude, cs.Spec.Limit = nil, &v1alpha1.Limit{NameSelector: names}
@@ -215,11 +182,8 @@ func TestWhatLeavesIsMarkedWhileAReceiverHasATypo(t *testing.T) {
 			c.rounds(test.receiver) // publishes the typo first
 			c.change("alpha", names("falco"))
 			c.rounds("alpha", "beta", test.receiver)
-			c.ready("alpha")
-			c.flux("alpha", "alpha", "falco")
-			if c.live("argocd") == nil {
-				t.Error("argocd is deleted, and a corrected name installs it again")
-			}
+			c.equal("conditions of the giver", conditionsOf(c.get("alpha")), []string{"Ready=Unknown Handover", "Reconciling=True Handover"})
+			c.equal("what alpha publishes", c.publishedByAlpha(), "argocd")
 		})
 	}
 }
@@ -233,52 +197,4 @@ func TestPublishedObjectsAreNotMarkedAgain(t *testing.T) {
 	c.settle("alpha")
 	c.equal("alpha", conditionsOf(c.get("alpha")), stalled("Conflict"))
 	c.equal("marks that keep argocd", c.kept("argocd"), "")
-}
-
-// One commit moves an application to a selection that is able to apply it, and that does not render it within the time for
-// the receivers. The end of the time deletes nothing.
-func TestTheTimeIsOverForAnAbleReceiverWithoutTheRender(t *testing.T) {
-	own := func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].Name = "other" }
-	for _, test := range []struct {
-		name string
-		down func(c *liveCluster)
-		edit func(*v1alpha1.CatalogSelection)
-	}{
-		{"because its source has no artifact", func(c *liveCluster) { c.setArtifact(sourcev1.OCIRepositoryKind, c.key("other"), nil) }, without()},
-		{"because its catalog is invalid", func(c *liveCluster) { c.sourceOf(sourcev1.OCIRepositoryKind, c.key("other"), []byte("no catalog")) }, without()},
-		{"because of a typo", nil, func(cs *v1alpha1.CatalogSelection) {
-			cs.Spec.Exclude, cs.Spec.Limit = nil, &v1alpha1.Limit{NameSelector: []string{"nginx", "argcod"}}
-		}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			c := newCluster(t)
-			c.catalog("argocd", "falco")
-			c.sourceOf(sourcev1.OCIRepositoryKind, c.key("other"), c.catalogOf("argocd", "nginx"))
-			c.selection("alpha", compared)
-			c.selection("beta", compared, own, without("argocd"))
-			c.consumer("alpha", "alpha", pruning)
-			c.consumer("beta", "beta", pruning)
-			c.settle("alpha", "beta")
-			c.flux("alpha", "alpha", "argocd", "falco")
-			c.flux("beta", "beta", "nginx")
-			c.settle("alpha", "beta")
-			c.ready("alpha", "beta")
-			if test.down != nil {
-				test.down(c)
-			}
-			c.change("alpha", without("argocd"))
-			c.change("beta", test.edit)
-			for _, minute := range append(minutes(), 12) {
-				c.passed = minute * time.Minute
-				for range 2 { // both times begin in the same minute
-					c.awaitCaches()
-					_, _ = c.tryReconcile("beta")
-					c.settle("alpha")
-				}
-				c.fluxAlpha()
-			}
-			c.equal("the mark of the definition that beta is about to receive", c.kept("argocd"), disabled)
-			c.ready("alpha")
-		})
-	}
 }

@@ -13,7 +13,7 @@ import (
 // onceClaimed calls f before the first request after the claim, and prevents it by the error.
 func (s *shard) onceClaimed(f func() error) {
 	s.turn = func() error {
-		if len(s.get(s.name).Status.Claims) == 0 {
+		if !s.claims() {
 			return nil
 		}
 		s.turn = nil
@@ -27,16 +27,22 @@ func (s *shard) onceClaimed(f func() error) {
 	s.turn = nil
 }
 
+// claims reports whether the selection has written what it is about to publish.
+func (s *shard) claims() bool {
+	claims := s.get(s.name).Status.Claim
+	return claims != nil && claims.Pending
+}
+
 // claim leaves a claim of a process that ended before it has published.
 func (s *shard) claim() {
 	s.Helper()
 	s.onceClaimed(func() error { return context.Canceled })
-	if len(s.get(s.name).Status.Claims) == 0 || s.announces() {
+	if !s.claims() || s.announces() {
 		s.Fatalf("%s has claimed nothing, or published", s.name)
 	}
 }
 
-// alpha is older, and comes after the claim of beta.
+// beta is younger, and comes after the claim of alpha.
 func TestAClaimOfAShardThatDoesNotPublish(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -44,62 +50,55 @@ func TestAClaimOfAShardThatDoesNotPublish(t *testing.T) {
 		ready bool
 	}{
 		{"of a process that ended a moment ago", func(*shard, *shard) {}, false},
-		{"of a process that ended ten minutes ago", func(alpha, _ *shard) {
-			alpha.run()
-			alpha.passed += 11 * time.Minute
-		}, true},
-		{"of a selection that is suspended", func(_, beta *shard) {
-			beta.change("beta", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Suspend = true })
-		}, true},
-		{"of a selection that is deleted", func(_, beta *shard) { beta.remove(beta.get("beta")) }, true},
-		{"of a status that is restored, until its shard has read it", func(_, beta *shard) {
-			claimed := beta.recreateWithStatus("beta")
-			beta.equal("restored", len(claimed.Status.Claims) > 0, true)
-		}, false},
-		{"of a status that is restored", func(_, beta *shard) {
-			beta.recreateWithStatus("beta")
-			beta.change("beta", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].Name = "missing" })
-			beta.restart()
+		{"of a process that ended ten minutes ago", func(_, beta *shard) {
 			beta.run()
+			beta.passed += 11 * time.Minute
 		}, true},
+		{"of a selection that is suspended", func(alpha, _ *shard) {
+			alpha.change("alpha", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Suspend = true })
+		}, true},
+		{"of a selection that is edited, and not evaluated yet", func(alpha, _ *shard) {
+			alpha.change("alpha", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].Name = "missing" })
+		}, true},
+		{"of a selection that is deleted", func(alpha, _ *shard) { alpha.remove(alpha.get("alpha")) }, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			alpha, beta := newShards(t)
-			beta.claim()
+			alpha.claim()
 			test.then(alpha, beta)
-			alpha.run()
+			beta.run()
 			want := stalled("Conflict")
 			if test.ready {
 				want = []string{"Ready=True Succeeded"}
 			}
-			alpha.equal("conditions", conditionsOf(alpha.get("alpha")), want)
-			alpha.equal("announced", alpha.announces(), test.ready)
+			beta.equal("conditions", conditionsOf(beta.get("beta")), want)
+			beta.equal("announced", beta.announces(), test.ready)
 		})
 	}
 }
 
-// recreateWithStatus replaces the selection by one with another UID and the same status.
-func (s *shard) recreateWithStatus(name string) *v1alpha1.CatalogSelection {
-	s.Helper()
-	old := s.get(name)
-	s.remove(s.get(name))
-	s.selection(name, compared, func(cs *v1alpha1.CatalogSelection) { cs.Labels = old.Labels })
-	s.restoreStatus(name, old)
-	return s.get(name)
+// The older one has nothing to wait for: what the younger one has claimed and not published is spoilt.
+func TestAnOlderSelectionSpoilsTheClaimOfAYoungerOne(t *testing.T) {
+	alpha, beta := newShards(t)
+	beta.claim()
+	alpha.run()
+	beta.restart()
+	beta.run()
+	assertOne(t, alpha, beta)
 }
 
 // A process that was frozen after its claim, while the ten minutes end, cannot publish by it.
 func TestAFrozenShardDoesNotPublishByALostClaim(t *testing.T) {
 	alpha, beta := newShards(t)
-	beta.onceClaimed(func() error {
-		alpha.run()
-		alpha.passed += 11 * time.Minute
-		alpha.run()
-		alpha.ready("alpha")
+	alpha.onceClaimed(func() error {
+		beta.run()
+		beta.passed += 11 * time.Minute
+		beta.run()
+		beta.ready("beta")
 		return nil
 	})
-	beta.run()
-	assertOne(t, alpha, beta)
+	alpha.run()
+	assertOne(t, beta, alpha)
 }
 
 // Where both have claimed, and neither has read, the older one goes on.

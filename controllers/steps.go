@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -14,7 +15,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/approvals"
 	"github.com/winnow-dev/winnow/controllers/artifacts"
-	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
+	"github.com/winnow-dev/winnow/controllers/cluster/holders"
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/controllers/failure"
 	"github.com/winnow-dev/winnow/controllers/metrics"
@@ -111,14 +112,16 @@ func (r *CatalogSelectionReconciler) observe(ctx context.Context, a *attempt) (e
 }
 
 // endUnchanged ends the steps if this process has published the same inputs before and still serves the result.
-func (r *CatalogSelectionReconciler) endUnchanged(ctx context.Context, a *attempt) error {
+func (r *CatalogSelectionReconciler) endUnchanged(_ context.Context, a *attempt) error {
 	last, ok := r.lastPublication(a.selection)
-	leaving := len(a.selection.Status.Leaving) > 0
+	leaving := a.record != nil && len(a.record.Kept) > 0
 	if !ok || !a.served || leaving || !last.sameInputs(a.next) || a.selection.Status.Withheld != "" && !a.consumers.None() {
 		return nil
 	}
+	if !holders.IsComplete(a.selection, a.consumers, publishedBy(a.selection)) { // what is published is claimed anew
+		return nil
+	}
 	a.names = last.names
-	r.cluster.Claims.Withdraw(ctx, a.selection)
 	return errUnchanged
 }
 
@@ -142,19 +145,27 @@ func (r *CatalogSelectionReconciler) render(ctx context.Context, a *attempt) (er
 	switch {
 	case err == nil:
 		a.names = &unmatchedNames{a.result.Unmatched}
-		return a.keep(ctx, leaving.InArtifact(a.selection))
+		if a.record == nil {
+			return a.keep(ctx, nil, nil)
+		}
+		return a.keep(ctx, a.record.Kept, a.record.Files)
 	case failure.ReasonOf(err) == v1alpha1.EmptyResultReason:
 		a.names = &unmatchedNames{mention.UnmatchedOf(sources, a.options.Mentions)} // explains why the result is empty
-		r.cluster.Claims.NoteRender(a.selection, a.consumers, nil, a.addsUnknown())
 	}
 	return err
 }
 
 func (r *CatalogSelectionReconciler) inspect(ctx context.Context, a *attempt) (err error) {
-	if a.live, err = r.cluster.Objects.Inspect(ctx, a.selection, a.consumers, a.result.Live()); err != nil {
+	if a.live, err = r.cluster.Objects.Inspect(ctx, a.selection, a.consumers, a.isOld(), publishedBy(a.selection), a.result.Live()); err != nil {
 		return err
 	}
-	r.cluster.Claims.NoteRender(a.selection, a.consumers, a.result.Live(), a.addsUnknown())
+	if a.position, err = r.cluster.Holders.PositionOf(ctx, a.selection, a.live, a.result.Live()); err != nil {
+		return err
+	}
+	claims := a.position.Before(a.selection)
+	claims.Held, claims.Pending, claims.Gives = true, false, nil // until the guard has decided
+	claims.Open = claims.Open || a.addsUnknown()
+	a.selection.Status.Claim = claims
 	return nil
 }
 
@@ -166,20 +177,22 @@ func (r *CatalogSelectionReconciler) admit(ctx context.Context, a *attempt) erro
 		if err := r.guard(ctx, a); err != nil {
 			return err
 		}
-		type check = func(context.Context, *v1alpha1.CatalogSelection, *live.State, []safeguard.Definition) error
-		checks := []check{r.cluster.Departures.HandOver}
+		a.selection.Status.Claim.Held = false
+		if err := r.cluster.Departures.Await(ctx, a.selection, a.live, a.result.Live()); err != nil {
+			return err
+		}
+		if err := r.claim(ctx, a); err != nil {
+			return err
+		}
+		if err := r.cluster.Departures.HandOver(ctx, a.selection, a.live, a.result.Live()); err != nil {
+			return a.holdUnkept(err)
+		}
 		if a.isNew() { // an unchanged render adds no objects
-			claim := func(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State, next []safeguard.Definition) error {
-				return r.cluster.Claims.Claim(ctx, cs, state, next, func(ctx context.Context, claims []byte) error { return r.storeClaims(ctx, a, claims) })
-			}
-			checks = []check{claim, r.cluster.Departures.HandOver, r.cluster.Departures.Receive}
-		}
-		for _, check := range checks {
-			if err := check(ctx, a.selection, a.live, a.result.Live()); err != nil {
-				return a.holdUnkept(err)
+			if err := r.cluster.Departures.Receive(ctx, a.selection, a.live, a.result.Live()); err != nil {
+				return err
 			}
 		}
-		if err := a.keep(ctx, a.live.Staying); err != nil {
+		if err := r.keepStaying(ctx, a); err != nil {
 			return err
 		}
 		if !a.live.MayAct(a.selection) {
@@ -192,14 +205,58 @@ func (r *CatalogSelectionReconciler) admit(ctx context.Context, a *attempt) erro
 	}
 }
 
-// endKept ends the steps if the artifact with placeholders is published already: objects that leave still stay.
-func (r *CatalogSelectionReconciler) endKept(ctx context.Context, a *attempt) error {
+// claim writes what the render claims and gives up, and returns a *holders.ConflictError while others have some of what it claims. A
+// publication that neither adds nor gives up an object writes nothing.
+func (r *CatalogSelectionReconciler) claim(ctx context.Context, a *attempt) error {
+	claims := a.position.Before(a.selection)
+	claims.Open = claims.Open || a.addsUnknown()
+	a.selection.Status.Claim = claims
+	if len(claims.Keys)+len(claims.Gives) == 0 || !a.isNew() && len(claims.Keys) == 0 {
+		return nil
+	}
+	err := r.cluster.Holders.Foresee(ctx, a.selection, a.written.Status.Claim, a.position)
+	if err == nil {
+		err = r.storeClaims(ctx, a, claims)
+	}
+	if err == nil {
+		err = r.cluster.Holders.Decide(ctx, a.selection, a.position)
+	}
+	if conflict, ok := errors.AsType[*holders.ConflictError](err); ok {
+		a.selection.Status.Claim = a.position.Waiting(a.selection, conflict)
+		a.selection.Status.Claim.Open = claims.Open
+	}
+	return err
+}
+
+// keepStaying adds the files of what stays in the artifact to the render. It takes them from the record, or else from the artifact.
+func (r *CatalogSelectionReconciler) keepStaying(ctx context.Context, a *attempt) error {
+	staying := a.live.Staying
+	a.position.Keep(staying)
+	if a.record != nil && slices.EqualFunc(staying, a.record.Kept, live.Staying.Equal) {
+		return a.keep(ctx, a.record.Kept, a.record.Files)
+	}
+	if len(staying) == 0 {
+		return a.keep(ctx, nil, nil)
+	}
+	of := map[safeguard.Key]bool{}
+	for _, s := range staying {
+		for _, item := range a.consumers.Naming() {
+			of[item.Rendered(s.Key)] = s.Moves
+		}
+	}
+	files, err := r.artifacts.Files(ctx, a.selection, a.selection.Status.Artifact, of)
+	if err != nil {
+		return failure.Override(v1alpha1.HandoverReason, fmt.Errorf("keeping what another selection claims and may not be marked: %w", err))
+	}
+	return a.keep(ctx, staying, files)
+}
+
+// endKept ends the steps if the artifact is published already, with objects that leave and still stay.
+func (r *CatalogSelectionReconciler) endKept(_ context.Context, a *attempt) error {
 	last, ok := r.lastPublication(a.selection)
 	if !ok || !a.served || len(a.live.Staying) == 0 || a.isNew() || !last.sameInputs(a.next) {
 		return nil
 	}
-	a.selection.Status.Leaving = leaving.Placed(a.live.Staying)
-	r.cluster.Claims.Withdraw(ctx, a.selection)
 	return errUnchanged
 }
 
@@ -216,7 +273,7 @@ func (r *CatalogSelectionReconciler) store(_ context.Context, a *attempt) error 
 // the two, keepServing updates the ExternalArtifact from the status, so a revision is never taken back.
 func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) error {
 	cs, before := a.selection, a.selection.Status.DeepCopy()
-	publication := record.Publication{Sources: a.loaded, Result: a.stored, Last: a.record}
+	publication := record.Publication{Sources: a.loaded, Result: a.stored, Kept: a.kept, Files: a.files, Last: a.record}
 	if a.newer != nil {
 		publication.Newer = a.newer.Revision
 	}
@@ -232,8 +289,9 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 		return err
 	}
 	a.list()
-	cs.Status.WrittenRecord, cs.Status.Claims = packed, nil
-	cs.Status.Leaving = leaving.Placed(a.live.Staying)
+	cs.Status.WrittenRecord, cs.Status.Claim = packed, a.position.After(cs)
+	cs.Status.Claims, cs.Status.Leaving = nil, nil // of an earlier release
+	cs.Status.Claim.Open = cs.Status.Claim.Open || a.addsUnknown()
 	if !a.reachedNoCluster() { // or the render is compared again before it is served
 		approvals.Use(cs, a.uses, r.now())
 		cs.Status.ApprovalsRead = ""
@@ -242,15 +300,15 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 		err = r.writeStatus(ctx, a)
 	}
 	if err != nil {
-		before.DeepCopyInto(&cs.Status) // or the objects that leave would count as given up
+		before.DeepCopyInto(&cs.Status)
 		return err
 	}
+	r.cluster.Departures.Forget(cs.UID)
 	a.record, a.newer, a.behind = nil, nil, false
 	if packed != nil {
 		a.record = &next
 	}
 	r.published.Store(client.ObjectKeyFromObject(cs), a.next)
-	r.cluster.Claims.Commit(ctx, cs, a.live, a.result.Live())
 	if err := r.artifacts.Unstage(cs); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 )
 
 func labelling(cs *v1alpha1.CatalogSelection) { cs.Spec.Cluster.Unmanaged = v1alpha1.UnmanagedLabelled }
@@ -153,8 +154,11 @@ func TestTheOrphansOfOthers(t *testing.T) {
 		{"a definition of another selection is none", []func(*liveCluster){another}, nil},
 		{"a former definition of another selection is one", []func(*liveCluster){another, func(c *liveCluster) {
 			cs := c.get("another")
-			cs.Spec.Exclude = []string{"falco"}
+			cs.Spec.Exclude = []string{"argocd", "falco"}
 			c.update(cs)
+			c.reconcile("another")
+			c.reports("another", consumers.RevisionOf(c.get("another")))
+			c.awaitCaches()
 			c.reconcile("another")
 		}}, []string{ours}},
 		{"a definition that another selection has applied is none", []func(*liveCluster){another, func(c *liveCluster) {
@@ -198,6 +202,7 @@ func another(c *liveCluster) {
 	c.catalog("argocd", "nginx", "falco")
 	c.edit(without("nginx", "falco"))
 	c.selection("another", without("argocd"))
+	c.consumer("another", "another")
 	c.publish("another")
 	c.again()
 	c.applies("apps")

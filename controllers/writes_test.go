@@ -35,13 +35,13 @@ func TestTheWritesOfAReconciliation(t *testing.T) {
 	}{
 		{"the source has no artifact yet", func() {}, []string{statusPatch}},
 		{"the first artifact, whose Ready comes after the ExternalArtifact", func() { c.catalog("argocd") },
-			[]string{statusPatch, "create ExternalArtifact", artifactPatch, statusPatch}},
+			[]string{statusPatch, statusPatch, "create ExternalArtifact", artifactPatch, statusPatch}}, // one for the claim
 		{"nothing has changed", func() {}, nil},
 		{"Flux has applied it", func() { c.applies("apps") }, []string{statusPatch}},
-		{"a new revision", func() { c.catalog("argocd", "nginx") }, []string{statusPatch, artifactPatch}},
+		{"a new revision that adds an object", func() { c.catalog("argocd", "nginx") }, []string{statusPatch, statusPatch, artifactPatch}},
 		{"nothing has changed since the new revision", func() {}, nil},
 		{"Flux has applied the new revision", func() { c.applies("apps") }, []string{statusPatch}},
-		{"one more revision", func() { c.catalog("argocd", "nginx", "falco") }, []string{statusPatch, artifactPatch}},
+		{"one more revision that does", func() { c.catalog("argocd", "nginx", "falco") }, []string{statusPatch, statusPatch, artifactPatch}},
 		{"a revision that changes nothing that is selected", func() { c.catalog("argocd", "nginx", "falco", "velero") },
 			[]string{statusPatch, artifactPatch}},
 		{"the process begins anew", c.restart, nil},

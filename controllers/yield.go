@@ -8,12 +8,12 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/departures"
-	"github.com/winnow-dev/winnow/controllers/cluster/ledger"
+	"github.com/winnow-dev/winnow/controllers/cluster/holders"
 )
 
 // waits reports whether err is resolved as soon as other selections release the objects of the render.
 func waits(err error) bool {
-	var conflict *ledger.ConflictError
+	var conflict *holders.ConflictError
 	var handover *departures.HandoverError
 	return errors.As(err, &conflict) || errors.As(err, &handover)
 }
@@ -26,8 +26,8 @@ func (r *CatalogSelectionReconciler) yield(ctx context.Context, a *attempt, err 
 	if a.isOld() || a.selection.Status.Artifact == nil || a.selection.Status.Withheld != "" || ctx.Err() != nil {
 		return err
 	}
-	contested := r.cluster.Claims.Contested(ctx, a.selection, a.live)
-	if _, ok := errors.AsType[*ledger.ConflictError](contested); ok {
+	contested := r.contested(a, err)
+	if _, ok := errors.AsType[*holders.ConflictError](contested); ok {
 		if failed := r.withhold(ctx, a); failed != nil {
 			contested = failed
 		}
@@ -38,9 +38,24 @@ func (r *CatalogSelectionReconciler) yield(ctx context.Context, a *attempt, err 
 	return err
 }
 
+// contested returns a *holders.ConflictError if others have objects that the selection serves: live ones, or those that it has given
+// up, and others have taken.
+func (r *CatalogSelectionReconciler) contested(a *attempt, err error) error {
+	if !a.live.Consumers.ActHere() {
+		return nil
+	}
+	if conflict, ok := errors.AsType[*holders.ConflictError](err); ok && conflict.Has(a.live.Served) {
+		return conflict
+	}
+	return r.cluster.Holders.Contested(a.position)
+}
+
 // withhold records the conflict in the status, and then removes the artifact from the ExternalArtifact.
 func (r *CatalogSelectionReconciler) withhold(ctx context.Context, a *attempt) error {
 	a.selection.Status.Withheld = v1alpha1.ConflictReason
+	if claim := a.selection.Status.Claim; claim != nil {
+		holders.Withhold(claim)
+	}
 	if err := r.writeStatus(ctx, a); err != nil {
 		return err
 	}

@@ -26,7 +26,6 @@ import (
 	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/loading"
 	"github.com/winnow-dev/winnow/render/patching"
-	"github.com/winnow-dev/winnow/render/placeholder"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/seal"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -57,12 +56,16 @@ type artifact struct {
 	loaded  *catalog.Catalog
 	objects []backend.Object
 	others  []selection.Decision
-	// written is the kustomization.yaml, which kustomization has parsed. With placeholders, it has their file.
+	// written is the kustomization.yaml, which kustomization has parsed. That of an earlier version of Winnow may have placeholders of
+	// objects that Flux keeps as they are.
 	written       []byte
 	placeholders  bool
 	kustomization types.Kustomization
 	patches       []kustomize.Patch
 }
+
+// placeholders is the file of placeholders.
+const placeholders = "placeholders.yaml"
 
 func parseArtifact(ctx context.Context, r io.Reader) (a artifact, err error) {
 	files, err := archive.Read(ctx, r, loading.LimitsOf(v1alpha1.FormatFileBased))
@@ -77,7 +80,7 @@ func parseArtifact(ctx context.Context, r io.Reader) (a artifact, err error) {
 		return a, err
 	}
 	a.written, _ = files.Content(tree.KustomizationFile)
-	_, a.placeholders = files.Content(placeholder.File)
+	_, a.placeholders = files.Content(placeholders)
 	if a.patches, err = patchesOf(a.kustomization); err != nil {
 		return a, err
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/installation"
-	"github.com/winnow-dev/winnow/render/placeholder"
 	"github.com/winnow-dev/winnow/render/reserved"
 	"github.com/winnow-dev/winnow/render/tree"
 )
@@ -24,7 +23,7 @@ import (
 // Flux in another way than Winnow's. files are those that were read, as Winnow names them.
 func (a artifact) checkWritten(k tree.Kustomization, files *tree.Tree) error {
 	if k.Resources = objectFiles(files); a.placeholders {
-		k.Resources = append(k.Resources, placeholder.File)
+		k.Resources = append(k.Resources, placeholders)
 	}
 	written, err := k.Marshal()
 	if err != nil {

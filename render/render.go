@@ -19,7 +19,6 @@ import (
 	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/loading"
 	"github.com/winnow-dev/winnow/render/options"
-	"github.com/winnow-dev/winnow/render/placeholder"
 	"github.com/winnow-dev/winnow/render/refusal"
 	"github.com/winnow-dev/winnow/render/selection"
 )
@@ -54,7 +53,7 @@ func LoadFS(ctx context.Context, source string, fsys fs.FS, place CatalogLocatio
 
 // Entries returns the names of all entries that the root of an artifact may have.
 func Entries() []string {
-	return []string{ApplicationsDir, installation.Dir, catalog.PackagesDir, path.Dir(catalog.FunctionsFile), KustomizationFile, placeholder.File}
+	return []string{ApplicationsDir, installation.Dir, catalog.PackagesDir, path.Dir(catalog.FunctionsFile), KustomizationFile, placeholders}
 }
 
 // Options are the parts of a spec that the artifact depends on: all that Render needs besides the sources.

@@ -3,7 +3,6 @@
 package render
 
 import (
-	"context"
 	"io"
 	"path"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/mention"
-	"github.com/winnow-dev/winnow/render/placeholder"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/tree"
@@ -80,25 +78,6 @@ func (r *Result) Find(name string) *installation.Instance {
 		return nil
 	}
 	return &r.Instances[i]
-}
-
-// WithPlaceholders returns the artifact with placeholders in addition, but none of an object that it has; the artifact itself
-// for none. What the safeguards compare does not change. The patches of the artifact leave them alone.
-func (r *Result) WithPlaceholders(ctx context.Context, placeholders []placeholder.Placeholder) (*Result, error) {
-	placeholders = slices.DeleteFunc(slices.Clone(placeholders), func(p placeholder.Placeholder) bool {
-		key := safeguard.Definition{APIVersion: p.APIVersion, Kind: p.Kind, Namespace: p.Namespace, Name: p.Name}.Key()
-		return slices.ContainsFunc(r.Live(), func(d safeguard.Definition) bool { return d.Key() == key })
-	})
-	if len(placeholders) == 0 {
-		return r, nil
-	}
-	files, err := placeholder.Add(ctx, r.Tree, r.kustomization, placeholders)
-	if err != nil {
-		return nil, err
-	}
-	kept := *r
-	kept.Tree, kept.Revision = files, RevisionPrefix+files.Digest()
-	return &kept, nil
 }
 
 // ContentFiles returns the paths of the files of contents, sorted.

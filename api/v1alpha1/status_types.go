@@ -78,8 +78,7 @@ type CatalogSelectionStatus struct {
 	// +optional
 	Held *HeldStatus `json:"held,omitempty"`
 
-	// Leaving are the live objects that the selection no longer selects, and that it does not give up yet, because
-	// another CatalogSelection may take them over. The list is bounded: if more leave at once, the publication waits.
+	// Leaving are the objects that an earlier release did not give up yet. This one removes them.
 	// +listType=atomic
 	// +optional
 	Leaving []LeavingStatus `json:"leaving,omitempty"`
@@ -100,8 +99,11 @@ type CatalogSelectionStatus struct {
 	// +optional
 	Consumers []ConsumerStatus `json:"consumers,omitempty"`
 
-	// Claims are digests of the objects that the selection is about to publish, while it asks the controllers of other
-	// shards for them. They must not be written by others.
+	// Claim has the objects of which this selection and others have to agree who publishes them. It must not be written by others.
+	// +optional
+	Claim *Claim `json:"claim,omitempty"`
+
+	// Claims are the claims of an earlier release, which this one removes.
 	// +kubebuilder:validation:MaxLength=524288
 	// +optional
 	Claims []byte `json:"claims,omitempty"`
@@ -200,6 +202,52 @@ type HeldReason struct {
 	// +listType=atomic
 	// +optional
 	Approve []string `json:"approve,omitempty"`
+}
+
+// Claim has the objects that a selection publishes, is about to publish, or gives up. A selection without a Kustomization in this
+// cluster has none.
+type Claim struct {
+	// Generation of the spec that this is the claim of.
+	// +optional
+	Generation int64 `json:"generation,omitempty"`
+
+	// Held is true while a safeguard holds the render: it takes no object from others.
+	// +optional
+	Held bool `json:"held,omitempty"`
+
+	// Pending is true while a publication is under way: it gives nothing up before it is published, or waits.
+	// +optional
+	Pending bool `json:"pending,omitempty"`
+
+	// Open is true if the spec names something that matches nothing, or if no Kustomization uses the artifact: it may be about to claim
+	// any object.
+	// +optional
+	Open bool `json:"open,omitempty"`
+
+	// Keys are digests of the objects and releases that are about to be published, and are not yet.
+	// +kubebuilder:validation:MaxLength=262144
+	// +optional
+	Keys []byte `json:"keys,omitempty"`
+
+	// Published are those that are published.
+	// +kubebuilder:validation:MaxLength=262144
+	// +optional
+	Published []byte `json:"published,omitempty"`
+
+	// Given are those that are applied, and that the publication lacks.
+	// +kubebuilder:validation:MaxLength=262144
+	// +optional
+	Given []byte `json:"given,omitempty"`
+
+	// Gives are those that are applied, and that the render lacks, which has passed the safeguards.
+	// +kubebuilder:validation:MaxLength=262144
+	// +optional
+	Gives []byte `json:"gives,omitempty"`
+
+	// Waits are those among Keys that others have: the selection gives nothing up before it gets these.
+	// +kubebuilder:validation:MaxLength=262144
+	// +optional
+	Waits []byte `json:"waits,omitempty"`
 }
 
 // LeavingStatus is a live object that the selection no longer selects, and that it does not give up yet.

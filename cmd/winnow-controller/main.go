@@ -29,6 +29,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers"
+	"github.com/winnow-dev/winnow/controllers/cluster/holders"
 	winnowmetrics "github.com/winnow-dev/winnow/controllers/metrics"
 	"github.com/winnow-dev/winnow/controllers/serving"
 	"github.com/winnow-dev/winnow/controllers/source"
@@ -110,9 +111,9 @@ func run(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	shard, err := helper.GetWatchSelector(o.watch)
+	claims, err := watchClaims(mgr, o)
 	if err != nil {
-		return fmt.Errorf("reading --watch-label-selector: %w", err)
+		return err
 	}
 	pushQueue := workqueue.NewTypedRateLimitingQueueWithConfig(helper.GetRateLimiter(o.rateLimiter),
 		workqueue.TypedRateLimitingQueueConfig[ctrl.Request]{Name: "push"})
@@ -123,10 +124,10 @@ func run(ctx context.Context, o *options) error {
 	reconciler := controllers.New(ctx, controllers.Options{
 		Name: controllerName, Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Secrets: mgr.GetClient(), Config: mgr.GetConfig(),
 		Recorder: recorder, Metrics: helper.NewMetrics(mgr, metrics.MustMakeRecorder(), v1alpha1.CatalogSelectionFinalizer),
-		DomainMetrics: measured, Storage: store, KindCaches: caches, Shard: shard, Namespace: watchedNamespace(o.watch), DefaultServiceAccount: o.defaultServiceAccount,
+		DomainMetrics: measured, Storage: store, KindCaches: caches, DefaultServiceAccount: o.defaultServiceAccount,
 		NoCrossNamespaceRefs: o.acl.NoCrossNamespaceRefs, SourceHost: os.Getenv(helper.EnvSourceLocalhost),
 		CatalogCacheBytes: o.catalogCache, HTTPRetry: o.httpRetry, TokenHosts: o.tokenHosts, SettleDelay: o.settleDelay,
-		PushQueue: pushQueue, Now: time.Now,
+		PushQueue: pushQueue, Claims: claims, Now: time.Now,
 	})
 	if err := reconciler.SetupWithManager(ctx, mgr, helper.GetRateLimiter(o.rateLimiter)); err != nil {
 		return fmt.Errorf("setting up the controller: %w", err)
@@ -137,6 +138,16 @@ func run(ctx context.Context, o *options) error {
 		}
 	}
 	return start(ctx, mgr, o, lock.Leader)
+}
+
+// watchClaims returns a view of the claims of all selections, which is up to date while the manager runs.
+func watchClaims(mgr ctrl.Manager, o *options) (*holders.View, error) {
+	view := &holders.View{Now: time.Now}
+	watch, err := holders.Watch(mgr.GetConfig(), watchedNamespace(o.watch), view)
+	if err != nil {
+		return nil, err
+	}
+	return view, mgr.Add(manager.RunnableFunc(func(ctx context.Context) error { watch(ctx); return nil }))
 }
 
 // start runs the manager and the server of the artifacts, which forwards to leader until this process leads. It stops

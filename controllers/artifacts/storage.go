@@ -160,6 +160,25 @@ func (a *Artifacts) archives(cs *v1alpha1.CatalogSelection) meta.Artifact {
 
 // Definitions reads the definitions of an artifact from the storage.
 func (a *Artifacts) Definitions(ctx context.Context, cs *v1alpha1.CatalogSelection, artifact *meta.Artifact) ([]safeguard.Definition, error) {
+	archive, err := a.open(cs, artifact)
+	if err != nil {
+		return nil, err
+	}
+	defer archive.Close()
+	return render.ReadArtifact(ctx, archive)
+}
+
+// Files reads the files of objects of an artifact from the storage: see render.FilesOf.
+func (a *Artifacts) Files(ctx context.Context, cs *v1alpha1.CatalogSelection, artifact *meta.Artifact, of map[safeguard.Key]bool) ([]render.File, error) {
+	archive, err := a.open(cs, artifact)
+	if err != nil {
+		return nil, err
+	}
+	defer archive.Close()
+	return render.FilesOf(ctx, archive, of)
+}
+
+func (a *Artifacts) open(cs *v1alpha1.CatalogSelection, artifact *meta.Artifact) (*os.File, error) {
 	if !isOwn(cs, artifact) || !a.Storage.ArtifactExist(*artifact) {
 		return nil, errors.New("the archive is missing")
 	}
@@ -170,6 +189,5 @@ func (a *Artifacts) Definitions(ctx context.Context, cs *v1alpha1.CatalogSelecti
 	if err != nil {
 		return nil, failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("opening the last archive: %w", err))
 	}
-	defer archive.Close()
-	return render.ReadArtifact(ctx, archive)
+	return archive, nil
 }

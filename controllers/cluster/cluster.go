@@ -15,36 +15,27 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/access"
-	"github.com/winnow-dev/winnow/controllers/cluster/claims"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/departures"
 	"github.com/winnow-dev/winnow/controllers/cluster/effects"
+	"github.com/winnow-dev/winnow/controllers/cluster/holders"
 	"github.com/winnow-dev/winnow/controllers/cluster/instances"
-	"github.com/winnow-dev/winnow/controllers/cluster/ledger"
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/controllers/cluster/marks"
-	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Options configure New. All fields but Shards are required.
+// Options configure New. All fields are required.
 type Options struct {
 	*access.Access
 
 	// Selections reads CatalogSelections from the cache of the controller.
 	Selections client.Reader
-	// Published returns the definitions in the artifact of a selection; nil if they are not known.
-	Published func(*v1alpha1.CatalogSelection) ([]safeguard.Definition, error)
-	// Outdated reports whether the status of a selection may be older than its artifact, as after a restore.
-	Outdated func(context.Context, *v1alpha1.CatalogSelection) bool
-	// Rendered reports whether the artifact of a selection was rendered from its present spec.
-	Rendered func(*v1alpha1.CatalogSelection) bool
-	// Enqueue adds selections to the queue.
-	Enqueue func(context.Context, ...types.NamespacedName)
-	// Shards are the controllers of other selections; nil if this one reconciles all.
-	Shards *claims.Shards
+	// View has the claims of all selections, and Statuses writes those of others.
+	View     *holders.View
+	Statuses client.Client
 	// Reported is called with the selections whose instances may have another state.
 	Reported func(...types.NamespacedName)
-	// Now is the clock for reservations and moves.
+	// Now is the clock for claims and moves.
 	Now func() time.Time
 }
 
@@ -54,7 +45,7 @@ type Cluster struct {
 	Kustomizations *consumers.Kustomizations
 	Objects        *live.Objects
 	Effects        *effects.Effects
-	Claims         *claims.Claims
+	Holders        *holders.Holders
 	Departures     *departures.Departures
 	Marks          *marks.Marks
 	Instances      *instances.Instances
@@ -67,52 +58,36 @@ type Cluster struct {
 
 // New returns the live state of a cluster that was not read yet.
 func New(o Options) *Cluster {
-	known := &ledger.Ledger{Now: o.Now}
-	kustomizations := &consumers.Kustomizations{Access: o.Access, Waiting: known.WaitingFor}
-	objects := &live.Objects{Access: o.Access, Published: o.Published}
-	held := &claims.Claims{
-		Ledger: known, Kustomizations: kustomizations, Objects: objects,
-		Selections: o.Selections, Published: o.Published, Outdated: o.Outdated, Enqueue: o.Enqueue, Shards: o.Shards,
-	}
+	kustomizations := &consumers.Kustomizations{Access: o.Access}
+	objects := &live.Objects{Access: o.Access}
+	held := &holders.Holders{View: o.View, Kustomizations: kustomizations, Selections: o.Selections, Client: o.Statuses, Now: o.Now}
 	objects.Concerned = held.Concerned
-	objects.Reported = func(ctx context.Context, key safeguard.Key) { o.Reported(held.Serving(ctx, key)...) }
-	marked := &marks.Marks{Access: o.Access, Claims: held, Now: o.Now}
+	objects.Reported = func(ctx context.Context, object client.Object) { o.Reported(held.Appliers(ctx, object)...) }
+	marked := &marks.Marks{Access: o.Access, Holders: held, Now: o.Now}
 	return &Cluster{
-		Access: o.Access, Kustomizations: kustomizations, Objects: objects, Claims: held, Marks: marked,
-		Instances:  &instances.Instances{Kustomizations: kustomizations, Objects: objects, Published: o.Published},
+		Access: o.Access, Kustomizations: kustomizations, Objects: objects, Holders: held, Marks: marked,
+		Instances:  &instances.Instances{Kustomizations: kustomizations, Objects: objects},
 		Effects:    &effects.Effects{Access: o.Access, Objects: objects, Kustomizations: kustomizations},
-		Departures: &departures.Departures{Claims: held, Marks: marked, Events: o.Events, Rendered: o.Rendered, Now: o.Now},
+		Departures: &departures.Departures{Holders: held, Objects: objects, Marks: marked, Events: o.Events, Now: o.Now},
 	}
 }
 
-// Forget deletes the state of a selection that is deleted, and enqueues the selections that serve or render its
-// keys.
-func (c *Cluster) Forget(ctx context.Context, cs *v1alpha1.CatalogSelection) {
+// Forget deletes the state of a selection that is deleted.
+func (c *Cluster) Forget(cs *v1alpha1.CatalogSelection) {
 	key := client.ObjectKeyFromObject(cs)
-	served := c.Claims.Served(ctx, cs)
-	c.Claims.Delete(key, cs.UID)
-	c.drop(cs.UID, key)
+	c.drop(cs.UID)
 	c.Kinds.Forget(key)
-	c.Claims.EnqueueOthers(ctx, cs, served)
 }
 
-// Gone deletes the state of a selection that is no longer in the cache: it was deleted, or belongs to another
-// shard now. It enqueues the selections that serve or render something that it has served. It returns its UID, if there was
-// any state.
-func (c *Cluster) Gone(ctx context.Context, key types.NamespacedName) (types.UID, bool) {
-	c.Claims.Gone(key)
+// Gone deletes the state of a selection that is no longer in the cache: it was deleted, or belongs to another shard now. It
+// returns its UID, if there was any state.
+func (c *Cluster) Gone(key types.NamespacedName) (types.UID, bool) {
 	seen, ok := c.seen.LoadAndDelete(key)
 	if !ok {
 		return "", false
 	}
-	cs := &v1alpha1.CatalogSelection{}
-	cs.Namespace, cs.Name, cs.UID = key.Namespace, key.Name, seen.(types.UID)
-	served, _ := c.Claims.Ledger.ServedBy(cs.UID)
-	c.drop(cs.UID, key)
-	if len(served) > 0 {
-		c.Claims.EnqueueOthers(ctx, cs, served)
-	}
-	return cs.UID, true
+	c.drop(seen.(types.UID))
+	return seen.(types.UID), true
 }
 
 // IsReplaced reports whether the state of a name is that of an earlier selection, which was deleted.
@@ -127,8 +102,8 @@ func (c *Cluster) See(cs *v1alpha1.CatalogSelection) {
 }
 
 // drop deletes the state of a selection, besides the watches of its kinds.
-func (c *Cluster) drop(uid types.UID, key types.NamespacedName) {
-	c.Claims.Ledger.Forget(uid, key)
+func (c *Cluster) drop(uid types.UID) {
+	c.Departures.Forget(uid)
 	c.applied.Delete(uid)
 	c.Objects.Forget(uid)
 	c.Access.Forget(uid)

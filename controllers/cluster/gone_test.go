@@ -31,7 +31,7 @@ func TestNothingIsNotedOfASelectionThatIsGone(t *testing.T) {
 		c.applied.Store(of, "apps/one=v1,")
 	}
 	c.seen.Store(key, uid)
-	c.Gone(t.Context(), key)
+	c.Gone(key)
 	left := 0
 	c.applied.Range(func(of, _ any) bool {
 		if of == uid {

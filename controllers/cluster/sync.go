@@ -12,18 +12,22 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
-	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
+	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Observe reads the live state after an attempt to publish a selection.
-func (c *Cluster) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) (*live.State, error) {
+// Observe reads the live state after an attempt to publish a selection. isOld is true if its status is older than what was published, and
+// published are the definitions in the artifact of the status, nil if they are not known.
+func (c *Cluster) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection, isOld bool, published []safeguard.Definition) (*live.State, error) {
 	consumed, err := c.Kustomizations.Of(ctx, cs)
 	if err != nil {
 		return nil, fmt.Errorf("finding the Kustomizations of the artifact: %w", err)
 	}
-	return c.Objects.Observe(ctx, cs, consumed)
+	return c.Objects.Observe(ctx, cs, consumed, isOld, published)
 }
+
+// moveInterval is the interval at which an unfinished move is checked again.
+const moveInterval = 5 * time.Second
 
 // maxBypassed bounds status.bypassed, in names of at most 253 bytes.
 const maxBypassed = 100
@@ -41,19 +45,10 @@ func appliedBy(consumed consumers.Consumers) string {
 // is new, and writes its findings into the status. state is the result of Observe. requeueAfter is zero if no
 // move is unfinished, and no object waits for one. Errors are temporary.
 func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State) (requeueAfter time.Duration, err error) {
-	consumed := state.Consumers
-	cs.Status.Consumers = consumed.Statuses()
-	published, _ := c.Claims.Published(cs)
-	before, known := c.Claims.Ledger.ServedBy(cs.UID)
-	if published != nil && !consumers.Awaited(cs) && !c.Claims.Outdated(ctx, cs) {
-		c.Claims.Ledger.Serve(cs.UID, consumed.LiveKeys(published))
-	}
-	now := appliedBy(consumed)
+	cs.Status.Consumers = state.Consumers.Statuses()
+	now := appliedBy(state.Consumers)
 	if last, _ := c.applied.Swap(cs.UID, now); last != now && (last != nil || now != "") {
-		c.Claims.EnqueueOthers(ctx, cs, c.Claims.Served(ctx, cs))
-	}
-	if known && len(before.Without(c.Claims.Served(ctx, cs))) > 0 {
-		c.Claims.EnqueueOthers(ctx, cs, before)
+		c.Kinds.Enqueue(ctx, c.Holders.Rivals(ctx, cs)...)
 	}
 	bypassed, err := c.Marks.SyncBypass(ctx, cs, state)
 	if err != nil {
@@ -67,7 +62,7 @@ func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 	if err != nil {
 		return 0, err
 	}
-	c.Objects.Keep(cs, published, state.Live)
+	c.Objects.Keep(cs, state)
 	slices.Sort(bypassed)
 	cs.Status.Bypassed = bypassed[:min(len(bypassed), maxBypassed)]
 	if cs.Status.Summary != nil {
@@ -75,7 +70,7 @@ func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 		cs.Status.Summary.Unmanaged = bounds.Count(unmanaged)
 	}
 	if moving {
-		return leaving.RetryInterval, nil
+		return moveInterval, nil
 	}
-	return leaving.RetryAfter(cs, c.Marks.Now()), nil
+	return 0, nil
 }

@@ -50,3 +50,17 @@ func (w *watch) drop(subscriber types.NamespacedName) bool {
 	w.reader, w.ended = nil, true
 	return true
 }
+
+// Subscribers returns the subscribers of a kind, sorted.
+func (k *Kinds) Subscribers(kind schema.GroupVersionKind) []types.NamespacedName {
+	var names []types.NamespacedName
+	for _, w := range k.all() {
+		if w.GVK == kind {
+			w.mu.Lock()
+			names = append(names, w.names()...)
+			w.mu.Unlock()
+		}
+	}
+	slices.SortFunc(names, func(a, b types.NamespacedName) int { return strings.Compare(a.String(), b.String()) })
+	return names
+}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
+	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/controllers/source"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
@@ -36,6 +37,9 @@ type Record struct {
 	Locations []*source.Location `json:"carriers,omitempty"`
 	// Definitions in the artifact, with short digests of origins unless the safeguards hold a change of them.
 	Definitions []safeguard.Definition `json:"definitions"`
+	// Kept are objects that left the render and that the artifact still has, with their Files.
+	Kept  []live.Staying `json:"kept,omitempty"`
+	Files []render.File  `json:"files,omitempty"`
 	// Revisions that were published, the latest first, bounded.
 	Revisions []string `json:"revisions,omitempty"`
 }
@@ -89,6 +93,9 @@ func (e *newerRecordError) Is(target error) bool { return target == ErrNone }
 type Publication struct {
 	Sources []source.Loaded
 	Result  *render.Result
+	// Kept and Files are those of the record.
+	Kept  []live.Staying
+	Files []render.File
 	// Last is the record of the previous publication; nil if it cannot be read.
 	Last *Record
 	// Newer is the revision of a publication that the status does not know; empty without one.
@@ -102,7 +109,7 @@ func New(cs *v1alpha1.CatalogSelection, p Publication) Record {
 	if cs.Spec.Safeguards.OnSourceChange != v1alpha1.SafeguardHold {
 		definitions = shortened(definitions)
 	}
-	r := Record{Spec: guard.RenderedSpec(cs), Definitions: definitions, Revisions: []string{p.Result.Revision}}
+	r := Record{Spec: guard.RenderedSpec(cs), Kept: p.Kept, Files: p.Files, Definitions: definitions, Revisions: []string{p.Result.Revision}}
 	for _, s := range p.Sources {
 		r.URLs = append(r.URLs, s.Artifact.URL)
 		r.Locations = append(r.Locations, s.Location)
@@ -230,7 +237,11 @@ func Live(cs *v1alpha1.CatalogSelection) ([]safeguard.Definition, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(slices.Clone(r.Definitions), func(d safeguard.Definition) bool { return !d.IsObject() }), nil
+	all := slices.Clone(r.Definitions)
+	for _, s := range r.Kept {
+		all = append(all, s.Definition)
+	}
+	return slices.DeleteFunc(all, func(d safeguard.Definition) bool { return !d.IsObject() }), nil
 }
 
 // HasOrigins reports whether the record has whole digests of the origins of versions.

@@ -189,9 +189,7 @@ func complete(archive []byte, selection string, release int) error {
 		if err != nil {
 			return err
 		}
-		// A placeholder has no release: the selection gives the object up, and another one might take it.
-		left := object.GetName() == selection+"-"+optionalLetter && object.GetAnnotations()[reconcileAnnotation] == "disabled"
-		if got := releaseOf(unstructured.Unstructured{Object: content}); got != release && !left {
+		if got := releaseOf(unstructured.Unstructured{Object: content}); got != release {
 			return fmt.Errorf("%s is of release %d, want %d", object.GetName(), got, release)
 		}
 	}

@@ -72,12 +72,21 @@ func (m *model) decide(order []int) {
 		}
 		render := p.spec.selects(m.catalogs[p.catalog].apps)
 		p.held, p.conflict, p.unaware, p.wants = m.objections(p, render), false, false, keysOf(render)
-		p.doubt = p.doubt || m.addsUnknown(p)
+		now := p.written + m.catalogs[p.catalog].digest
+		p.doubt, p.evaluated = m.addsUnknown(p) || p.doubt && p.evaluated == now, now
 		if len(p.held) == 0 {
 			next[p] = render
 		}
 	}
-	admitted := m.admitted(order, next)
+	for _, i := range order {
+		p := m.parts[i]
+		if render, proposed := next[p]; !p.suspended {
+			if p.waits = proposed && m.awaits(p, render); p.waits {
+				delete(next, p)
+			}
+		}
+	}
+	admitted := m.admittedOf(order, next)
 	for _, i := range order {
 		p := m.parts[i]
 		if render, proposed := next[p]; proposed && !admitted[p] && (m.contested(p) || !p.keeps(render)) {
@@ -101,9 +110,9 @@ func keysOf[V any](of map[string]V) map[string]bool {
 	return keys
 }
 
-// admitted returns the parts that may publish: the holders of their definitions give them up at the same
+// admittedOf returns the parts that may publish: the holders of their definitions give them up at the same
 // time, and a definition without a holder goes to the first part.
-func (m *model) admitted(order []int, next map[*modelPart]map[string]app) map[*modelPart]bool {
+func (m *model) admittedOf(order []int, next map[*modelPart]map[string]app) map[*modelPart]bool {
 	admitted := map[*modelPart]bool{}
 	for p := range next {
 		admitted[p] = true
@@ -197,7 +206,7 @@ func (m *model) fetched(p *modelPart) bool {
 // gaveUp reports whether a part has published without a definition, and is not about to publish it.
 func (p *modelPart) gaveUp(name string) bool {
 	_, serves := p.published[name]
-	return p.knowsServed() && !serves && (p.suspended || len(p.held) > 0 || !p.wants[name])
+	return p.knowsServed() && !serves && (p.suspended || len(p.held) > 0 || !p.wants[name] || p.waits)
 }
 
 // givesUp reports whether a holder has given up a definition, or does so in a render that is admitted.
@@ -211,25 +220,12 @@ func (m *model) givesUp(h *modelPart, name string, next map[*modelPart]map[strin
 // mark of definitions that Flux shall delete.
 func (m *model) publish(p *modelPart, next map[string]app) {
 	m.use(p, next)
-	stays := map[string]time.Time{}
-	for name, l := range m.live {
-		_, served := p.published[name]
-		since, listed := p.leaving[name]
-		if _, selected := next[name]; selected || l.owner != p.applier || !served && !listed && p.knowsServed() {
-			continue
-		}
-		if !listed {
-			since = m.now
-		}
-		to := m.receiver(p, name, !m.now.Before(m.end(since)))
-		if l.kept = to != nobody; to == undecided {
-			stays[name] = since
-		}
-		if l.kept {
-			m.tally[to.String()]++
-		}
+	p.waiting = time.Time{}
+	for _, name := range m.leavingOf(p, next) {
+		to := m.receiver(p, name)
+		m.live[name].kept = to == decided
+		m.tally[to.String()]++
 	}
-	p.leaving, p.placed = stays, keysOf(stays)
 	for name := range next { // until its Kustomization is the owner, which it never is of a bypassed definition
 		// An unchanged render receives nothing anew: what a giver may delete since has passed its safeguards
 		// (docs/design/safety.md, the state "removed" of an object that leaves).
@@ -268,11 +264,6 @@ func (m *model) apply(p *modelPart, again bool) {
 	p.missed = false
 	before := p.inventory
 	p.inventory, p.applied = keysOf(p.published), p.artifact()
-	for name := range p.placed { // Flux leaves the object of a placeholder alone
-		if _, lives := m.live[name]; lives {
-			p.inventory[name] = true
-		}
-	}
 	for name, a := range p.published {
 		l, lives := m.live[name]
 		switch {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Reasons that no line names.
@@ -191,7 +192,7 @@ func (p *modelPart) pruned(next map[string]app) (lines []string) {
 
 // wipe removes the status. The ExternalArtifact still names the content of the last publication.
 func (m *model) wipe(p *modelPart) {
-	p.lines, p.read, p.revision, p.revisions, p.compared, p.newer, p.behind, p.leaving = nil, "", "", nil, "", false, false, nil
+	p.lines, p.read, p.revision, p.revisions, p.compared, p.newer, p.behind = nil, "", "", nil, "", false, false
 	if p.baseline == baselineRecord {
 		p.baseline = baselineContent
 	}
@@ -214,7 +215,7 @@ func (m *model) takeBack(p *modelPart) {
 // older than what is served: only the content of that is known.
 func (m *model) restore(p, old *modelPart) {
 	p.reviewed, p.revision = old.reviewed.clone(), old.revision
-	p.revisions, p.compared, p.leaving = maps.Clone(old.revisions), old.compared, maps.Clone(old.leaving)
+	p.revisions, p.compared = maps.Clone(old.revisions), old.compared
 	p.lines, p.read = maps.Clone(old.lines), old.read
 	p.newer, p.behind = old.artifact() != p.artifact(), false
 	p.withheld = old.withheld || (p.newer || p.vanished) && p.withheld // nothing is announced of a status that is older, or whose archive is lost
@@ -238,9 +239,9 @@ func (p *modelPart) believe() {
 	case p.newer:
 		p.baseline, p.newer = baselineRecord, false
 		p.behind = !p.older.withheld && p.applied != "" && !p.revisions[p.applied]
-		p.published, p.placed = maps.Clone(p.older.published), maps.Clone(p.older.placed)
+		p.published = maps.Clone(p.older.published)
 	default:
-		p.baseline, p.published, p.placed = baselineNone, nil, nil
+		p.baseline, p.published = baselineNone, nil
 	}
 }
 
@@ -250,7 +251,7 @@ func (m *model) restart(archivesLost bool) {
 	for _, p := range m.parts {
 		p.vanished = p.vanished || archivesLost && p.withheld
 		p.believe()
-		p.restarted, p.doubt = p.baseline != baselineRecord, false
+		p.restarted, p.doubt, p.waiting = p.baseline != baselineRecord, false, time.Time{}
 		if archivesLost && p.baseline == baselineContent {
 			p.baseline = baselineLost
 		}

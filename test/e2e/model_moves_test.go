@@ -9,83 +9,87 @@ import (
 	"time"
 )
 
-// moveWait is how long a part keeps a definition in its artifact that nobody can receive yet.
-const moveWait = 10 * time.Minute
+// receiverPatience is how long a giver waits for selections that are not evaluated.
+const receiverPatience = 10 * time.Minute
 
 // decision is what becomes of a definition that leaves a part.
 type decision int
 
 const (
 	nobody    decision = iota // it is deleted
-	undecided                 // it stays in the artifact, marked
+	undecided                 // the part waits
 	decided                   // it leaves the artifact, marked
 )
 
 func (d decision) String() string { return [...]string{"removed", "waits for a receiver", "moved"}[d] }
 
-// receiver decides on a definition that leaves a part. over is true once the time for its receivers is over.
-func (m *model) receiver(from *modelPart, name string, over bool) decision {
-	to := nobody
-	if m.tenants && !over {
-		to = undecided
-	}
+// receiver decides on a definition that leaves a part.
+func (m *model) receiver(from *modelPart, name string) decision {
 	for _, p := range m.parts {
-		selects, able := p.wants[name] && !p.unknown(), m.able(p)
-		switch {
-		case p == from || over && !able:
-		case able && selects, over && able && p.mayWant(name):
+		if p != from && m.claims(p, name) {
 			return decided
-		case p.mayWant(name):
-			to = undecided
 		}
 	}
-	return to
-}
-
-// able reports whether nothing prevents a part from applying a definition.
-func (m *model) able(p *modelPart) bool {
-	owns := false
-	for _, l := range m.live {
-		owns = owns || l.owner == p.applier
+	if m.now.Before(m.end(from)) {
+		return undecided
 	}
-	return owns && !p.suspended && len(p.held) == 0
+	return nobody
 }
 
-// mayWant reports whether a part renders a definition, or may do so once it is resumed or a typo is corrected.
-func (p *modelPart) mayWant(name string) bool { return p.wants[name] || p.doubt || p.unknown() }
-
-// unknown reports whether the applications of a part are not known: nobody has rendered the edited spec.
-func (p *modelPart) unknown() bool {
-	return p.suspended && (p.baseline != baselineRecord || !p.spec.rendersAs(p.reviewed))
+// claims reports whether a part publishes a definition, or is about to.
+func (m *model) claims(p *modelPart, name string) bool {
+	_, publishes := p.published[name]
+	return publishes && !p.withheld || p.wants[name] && !p.suspended
 }
 
-// isAwaited reports whether others keep definitions until the hold of a part is released. Without its status, it looks able
-// to receive them until it is held again: they may be marked by then, or not.
-func (m *model) isAwaited(p *modelPart) bool {
-	waits := func(o *modelPart) bool { return o != p && len(o.leaving) > 0 }
-	return len(p.held) > 0 && slices.ContainsFunc(m.parts, waits)
+// isUndecided reports whether a part may be about to claim any definition: its spec is not evaluated, or has a name without a match.
+func (p *modelPart) isUndecided() bool {
+	return p.suspended || slices.Equal(p.held, []string{empty}) || p.doubt
 }
 
-// end returns the end of a wait for a receiver that began at a time. At least half of the wait is of the running process
-// ("The states of an object that leaves" in docs/design/safety.md).
-func (m *model) end(since time.Time) time.Time {
-	seen, end := since, since.Add(moveWait)
-	if m.started.After(seen) {
-		seen = m.started
+// end returns when a part that gives something up no longer waits for others; the zero time without any that it would wait for.
+func (m *model) end(from *modelPart) (end time.Time) {
+	if m.tenants {
+		end = m.admitted.Add(receiverPatience)
 	}
-	if running := seen.Add(moveWait / 2); running.After(end) {
-		return running
+	for _, p := range m.parts {
+		if over := p.changed.Add(receiverPatience); p != from && p.isUndecided() && over.After(end) {
+			end = over
+		}
+	}
+	if since := from.waiting; !since.IsZero() && since.Add(receiverPatience).Before(end) {
+		return since.Add(receiverPatience)
 	}
 	return end
 }
 
-// soonest returns the end of the first wait for a receiver, or the zero time. What does not publish goes on waiting.
+// leavingOf returns the definitions that a part gives up with its next render.
+func (m *model) leavingOf(p *modelPart, next map[string]app) (names []string) {
+	for name, l := range m.live {
+		_, served := p.published[name]
+		if _, selected := next[name]; !selected && l.owner == p.applier && (served || !p.knowsServed()) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// awaits reports whether a part waits with its next render, because another one may be about to claim what leaves it.
+func (m *model) awaits(p *modelPart, next map[string]app) bool {
+	leaving := m.leavingOf(p, next)
+	if len(leaving) == 0 {
+		p.waiting = time.Time{}
+	} else if p.waiting.IsZero() {
+		p.waiting = m.now
+	}
+	return slices.ContainsFunc(leaving, func(name string) bool { return m.receiver(p, name) == undecided })
+}
+
+// soonest returns the end of the first wait for others, or the zero time.
 func (m *model) soonest() (end time.Time) {
 	for _, p := range m.parts {
-		for _, since := range p.leaving {
-			if at := m.end(since); !p.suspended && !p.conflict && len(p.held) == 0 && (end.IsZero() || at.Before(end)) {
-				end = at
-			}
+		if at := m.end(p); p.waits && !p.suspended && (end.IsZero() || at.Before(end)) {
+			end = at
 		}
 	}
 	return end

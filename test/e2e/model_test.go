@@ -25,8 +25,8 @@ type model struct {
 	live     map[string]*liveApp
 	renders  map[string]string // maps the checksum of a render to the render
 	now      time.Time
-	started  time.Time      // of the process
 	tenants  bool           // selections of a tenant may select any definition, and apply none
+	admitted time.Time      // of the tenant
 	tally    map[string]int // counts the events that a run has covered
 }
 
@@ -60,9 +60,10 @@ type modelPart struct {
 	late         bool            // it was suspended when its catalog changed: the others may have been first
 	vanished     bool            // no archive is left, and while it is withheld, none is rendered again
 	announced    string          // revision in the ExternalArtifact
-	placed       map[string]bool // placeholders in the artifact
-	// leaving has the first attempts to give up those with a placeholder, as far as the status has them.
-	leaving map[string]time.Time
+	waits        bool            // others may be about to claim what it gives up
+	waiting      time.Time       // when it was about to give up something first
+	changed      time.Time       // of the spec
+	evaluated    string          // the manifest and the catalog at the last evaluation
 
 	applier   string // name of the Kustomization
 	paused    bool   // the Kustomization is suspended
@@ -88,11 +89,6 @@ type modelSpec struct {
 
 func (s modelSpec) clone() modelSpec {
 	return modelSpec{slices.Clone(s.tiers), slices.Clone(s.names), slices.Clone(s.excluded), slices.Clone(s.approved)}
-}
-
-// rendersAs reports whether both specs select the same applications of every catalog.
-func (s modelSpec) rendersAs(o modelSpec) bool {
-	return slices.Equal(s.tiers, o.tiers) && slices.Equal(s.names, o.names) && slices.Equal(s.excluded, o.excluded)
 }
 
 // selects returns the applications that the spec selects, by name.
@@ -147,11 +143,7 @@ func (p *modelPart) render(apps map[string]app) string {
 
 // artifact returns a text that identifies what the part serves.
 func (p *modelPart) artifact() string {
-	text := p.render(p.published)
-	if len(p.placed) > 0 {
-		text += fmt.Sprint(" and placeholders of ", slices.Sorted(maps.Keys(p.placed)))
-	}
-	return text
+	return p.render(p.published)
 }
 
 // served reports whether the part serves an artifact.
@@ -163,14 +155,13 @@ func (p *modelPart) clone() *modelPart {
 	c.held, c.lines = slices.Clone(p.held), maps.Clone(p.lines)
 	c.wants, c.inventory, c.revisions = maps.Clone(p.wants), maps.Clone(p.inventory), maps.Clone(p.revisions)
 	c.published = maps.Clone(p.published)
-	c.leaving, c.placed = maps.Clone(p.leaving), maps.Clone(p.placed)
 	return &c
 }
 
 func (m *model) clone() *model {
 	c := &model{
 		catalogs: maps.Clone(m.catalogs), live: map[string]*liveApp{}, renders: maps.Clone(m.renders), tally: maps.Clone(m.tally),
-		now: m.now, started: m.started, tenants: m.tenants,
+		now: m.now, tenants: m.tenants, admitted: m.admitted,
 	}
 	for _, p := range m.parts {
 		c.parts = append(c.parts, p.clone())
@@ -186,8 +177,8 @@ func (m *model) clone() *model {
 func (m *model) String() string {
 	var text strings.Builder
 	for _, p := range m.parts {
-		fmt.Fprintf(&text, "%s selects %v; held %q, conflict %t, baseline %d, lines %v; applied %q with %v; %s\n", p.name, p.spec, p.held, p.conflict,
-			p.baseline, p.lines, p.applied, slices.Sorted(maps.Keys(p.inventory)), p.artifact())
+		fmt.Fprintf(&text, "%s selects %v; held %q, conflict %t, waits %t, baseline %d, lines %v; applied %q with %v; %s\n", p.name, p.spec, p.held, p.conflict,
+			p.waits, p.baseline, p.lines, p.applied, slices.Sorted(maps.Keys(p.inventory)), p.artifact())
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.live)) {
 		fmt.Fprintln(&text, m.live[name])

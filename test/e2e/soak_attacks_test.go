@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
@@ -118,7 +119,7 @@ func (k *soak) admitTenant() {
 		k.tenant.awaitGone(k.t.Context(), k.tenant.selectionOf(name)) // it was deleted by an earlier step
 		k.tenant.commit([]string{strings.ReplaceAll(k.tenant.selecting(name), "{name: "+k.tenant.name+"}", "{name: "+name+"}")})
 	}
-	k.model.tenants = true
+	k.model.tenants, k.model.admitted = true, time.Now()
 }
 
 // dismissTenant deletes the selections of the tenant.

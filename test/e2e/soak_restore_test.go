@@ -61,7 +61,7 @@ func (k *soak) restoreStatus() string {
 			k.t.Fatal(err)
 		}
 		for _, b := range k.backups {
-			if b.uid == cs.UID && !p.suspended && p.baseline != baselineLost && p.baseline != baselineNone && !k.model.isAwaited(p) {
+			if b.uid == cs.UID && !p.suspended && p.baseline != baselineLost && p.baseline != baselineNone {
 				choices = append(choices, choice{p, b})
 				if b.part.artifact() != p.artifact() {
 					older = append(older, choice{p, b})

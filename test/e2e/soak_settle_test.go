@@ -88,13 +88,13 @@ func (k *soak) settle(did string) {
 	k.outwait()
 }
 
-// outwait waits for the end of a wait for a receiver that would fall into the next step.
+// outwait waits for the end of a wait for others that would fall into the next step.
 func (k *soak) outwait() {
 	k.t.Helper()
 	const margin = time.Minute
 	if left := time.Until(k.model.soonest()); !k.model.soonest().IsZero() && left < margin {
 		time.Sleep(left + time.Second)
-		k.settle("the end of a wait for a receiver")
+		k.settle("the end of a wait for others")
 	}
 }
 
@@ -110,11 +110,6 @@ func (o *observed) follow(m *model) {
 		cs := o.selections[p.name]
 		artifact := o.artifacts[p.name].Status.Artifact
 		p.withheld = artifact == nil && m.mayWithhold(p, &cs)
-		for _, entry := range cs.Status.Leaving {
-			if name := strings.TrimPrefix(entry.Name, soakName+"-"); p.placed[name] {
-				p.leaving[name] = entry.Since.Time
-			}
-		}
 		if artifact != nil {
 			p.announced = artifact.Revision
 		}
@@ -235,9 +230,7 @@ func (o *observed) comparePart(m *model, p *modelPart) error {
 	if requested, _ := meta.ReconcileAnnotationValue(ks.Annotations); ks.Status.GetLastHandledReconcileRequest() != requested {
 		return errors.New("the Kustomization has not been reconciled")
 	}
-	if len(p.placed) == 0 {
-		m.renders[guardChecksum(artifact.Revision)] = p.render(p.published)
-	}
+	m.renders[guardChecksum(artifact.Revision)] = p.render(p.published)
 	return nil
 }
 

@@ -227,7 +227,7 @@ func (k *soak) anew(p *modelPart, gone string) (did string) {
 	}
 	p.written, p.doubt, p.withheld, p.vanished, p.older, p.newer, p.behind = "", false, false, false, nil, false, false
 	p.baseline, p.published, p.lines, p.read, p.revision, p.revisions = baselineNone, nil, nil, "", "", nil
-	p.leaving, p.placed = nil, nil
+	p.waiting, p.waits, p.changed = time.Time{}, false, time.Now()
 	k.write(p)
 	if gone != "" {
 		k.delete(gone)
@@ -238,7 +238,7 @@ func (k *soak) anew(p *modelPart, gone string) (did string) {
 // wipe removes the whole status of a selection, and requests its reconciliation.
 func (k *soak) wipe() string {
 	p := k.drawPart()
-	if p.suspended || p.baseline == baselineLost || k.model.isAwaited(p) {
+	if p.suspended || p.baseline == baselineLost {
 		return k.release()
 	}
 	k.of(p.name).wipeStatus()
@@ -302,6 +302,6 @@ func (k *soak) whileDown() string {
 	if err := system.restart(k.t.Context(), soakOptions(k.dataDir)); err != nil {
 		k.t.Fatal(err)
 	}
-	k.dataDir, k.model.started = system.controller.DataDir, time.Now()
+	k.dataDir = system.controller.DataDir
 	return k.reconsider(strings.Join(did, ", "))
 }

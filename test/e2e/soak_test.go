@@ -80,7 +80,7 @@ func newSoak(t *testing.T, seed int64) *soak {
 		seed: seed, rand: rand.New(rand.NewPCG(uint64(seed), 0)), revisions: map[string][]catalogRevision{},
 		dataDir: system.controller.DataDir,
 		model: &model{
-			catalogs: map[string]catalogRevision{}, live: map[string]*liveApp{}, tally: map[string]int{}, renders: map[string]string{}, started: time.Now(),
+			catalogs: map[string]catalogRevision{}, live: map[string]*liveApp{}, tally: map[string]int{}, renders: map[string]string{},
 		},
 	}
 	k.estate = &estate{&scenario{t: t, name: soakName}}

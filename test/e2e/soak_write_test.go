@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -25,7 +26,7 @@ func (k *soak) write(parts ...*modelPart) {
 	for _, p := range parts {
 		manifest := selectionManifest(p)
 		if manifest != p.written {
-			p.written, p.doubt = manifest, false
+			p.written, p.doubt, p.changed = manifest, false, time.Now()
 		}
 		manifests = append(manifests, manifest)
 	}

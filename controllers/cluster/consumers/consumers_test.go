@@ -13,7 +13,6 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -251,7 +250,7 @@ func TestAKustomizationConcernsTheSelectionOfItsArtifact(t *testing.T) {
 		{"a longer history", kkp, edited(func(ks *kustomizev1.Kustomization) { ks.Status.History = meta.History{{Digest: "sha256:1"}} }), nil},
 		{"a resync", kkp, kkp, nil},
 	} {
-		none := &Kustomizations{Waiting: func(_, _ types.NamespacedName) []types.NamespacedName { return nil }}
+		none := &Kustomizations{}
 		var got []string
 		for _, key := range none.concerned(t.Context(), test.older, test.newer) {
 			got = append(got, key.String())

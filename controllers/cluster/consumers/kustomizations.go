@@ -29,9 +29,6 @@ var KustomizationKind = kustomizev1.GroupVersion.WithKind(kustomizev1.Kustomizat
 // Kustomizations reads the Kustomizations of this cluster. All exported fields are required.
 type Kustomizations struct {
 	*access.Access
-
-	// Waiting returns the selections that wait for a Kustomization, or for the selection whose artifact it applies.
-	Waiting func(kustomization, selection types.NamespacedName) []types.NamespacedName
 }
 
 // kind describes the watch of Kustomizations.
@@ -69,8 +66,15 @@ func ConsumedArtifact(o client.Object) []string {
 	return []string{key.String()}
 }
 
-// concerned returns the selections whose artifacts a Kustomization uses, or used, if a field
-// changed that their status reports; and the selections that wait for objects that it holds.
+// SelectionOf returns the selection whose artifact a Kustomization applies; the zero name for another source.
+func SelectionOf(ks *kustomizev1.Kustomization) (name types.NamespacedName) {
+	for _, text := range ConsumedArtifact(ks) {
+		name.Namespace, name.Name, _ = strings.Cut(text, "/")
+	}
+	return name
+}
+
+// concerned returns the selections whose artifacts a Kustomization uses, or used, if a field changed that their status reports.
 func (k *Kustomizations) concerned(_ context.Context, older, newer client.Object) []types.NamespacedName {
 	a, _ := older.(*kustomizev1.Kustomization)
 	b, _ := newer.(*kustomizev1.Kustomization)
@@ -85,12 +89,9 @@ func (k *Kustomizations) concerned(_ context.Context, older, newer client.Object
 		if ks == nil {
 			continue
 		}
-		var selection types.NamespacedName
-		for _, text := range ConsumedArtifact(ks) {
-			selection.Namespace, selection.Name, _ = strings.Cut(text, "/")
+		if selection := SelectionOf(ks); selection.Name != "" {
 			concerned = append(concerned, selection)
 		}
-		concerned = append(concerned, k.Waiting(client.ObjectKeyFromObject(ks), selection)...)
 	}
 	slices.SortFunc(concerned, CompareNames)
 	return slices.Compact(concerned)
@@ -163,15 +164,14 @@ func (k *Kustomizations) Of(ctx context.Context, cs *v1alpha1.CatalogSelection) 
 	return found, nil
 }
 
-// SelectionOf returns <namespace>/<name> of the selection whose artifact a Kustomization applies, according to
-// the cache; empty if it is not known.
-func (k *Kustomizations) SelectionOf(ctx context.Context, kustomization types.NamespacedName) string {
+// SelectionOf returns the selection whose artifact a Kustomization applies, according to the cache; the zero name if it is not known.
+func (k *Kustomizations) SelectionOf(ctx context.Context, kustomization types.NamespacedName) types.NamespacedName {
 	reader := k.Kinds.Readers()[KustomizationKind]
 	ks := &kustomizev1.Kustomization{}
 	if kustomization.Name == "" || reader == nil || reader.Get(ctx, kustomization, ks) != nil {
-		return ""
+		return types.NamespacedName{}
 	}
-	return strings.Join(ConsumedArtifact(ks), "")
+	return SelectionOf(ks)
 }
 
 // ActsHere reports whether the named Kustomization exists and applies to this cluster.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package departures lets objects leave the artifacts of selections: what another selection claims stays in the cluster. It must not
+// know how a selection is rendered.
 package departures
 
 import (
@@ -9,17 +11,19 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
+	"github.com/winnow-dev/winnow/controllers/cluster/holders"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
-	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/controllers/cluster/marks"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -28,79 +32,158 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// HandOver makes sure that Flux deletes no object that has to stay, before a selection publishes next. With deletionPolicy Orphan
-// these are all that leave, see keep. With Delete, they are those that move to another selection. It decides on each that leaves:
-//
-//	a receiver                                  the object
-//	selects it, and is able to apply it         leaves the artifact, marked; without the right to mark it stays
-//	may select it, or cannot apply it yet       stays, marked, for leaving.Timeout after the first attempt
-//	the same, and the time is over, but a       leaves the artifact, marked; without the right to mark it stays
-//	  receiver that may select it is able
-//	none, or the time is over                   leaves the artifact, without a mark: Flux may delete it
-//
-// A selection that renders an object may select it, and selects it once its safeguards have let that render pass. It is able to
-// apply an object if it is neither suspended nor held, and a live object of its kind and namespace names one of its
-// Kustomizations in the owner labels. Flux forgets an object with a mark once it left the artifact, so an object that is
-// not decided upon stays in the artifact, where a mark can be taken back. A selection that renders a release of Helm of the
-// object, in whatever HelmRelease, selects the object: helm-controller uninstalls the release with any of its HelmReleases.
-//
-// The objects that stay are state.Staying, and status.leaving has the times of all first attempts. What stays without a
-// mark is not safe from the mistakes of its receiver, so that the error is a *HandoverError within leaving.Timeout. Nothing
-// that other selections do prolongs that. The error is one as well while a placeholder does not fit the patches of a
-// Kustomization.
-func (ds *Departures) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State, next []safeguard.Definition) error {
-	leaving := ds.leaving(ctx, cs, state, next)
-	state.Staying = nil
-	if cs.Spec.GetDeletionPolicy() == v1alpha1.DeletionPolicyOrphan {
-		if err := ds.keep(ctx, cs, leaving); err != nil {
-			return err
+// Departures lets objects leave the artifacts of selections. All fields are required.
+type Departures struct {
+	Holders *holders.Holders
+	Objects *live.Objects
+	Marks   *marks.Marks
+	// Events receives the events about moves.
+	Events record.EventRecorder
+	// Now is the clock for moves.
+	Now func() time.Time
+
+	// waiting maps the UID of a selection to the keys that it is about to give up, with the time since when. Nothing that others do
+	// prolongs its wait.
+	waiting sync.Map
+}
+
+// Forget deletes the state of a selection that is deleted, or has published.
+func (ds *Departures) Forget(uid types.UID) { ds.waiting.Delete(uid) }
+
+// waits returns the keys of objects that leave with the time since when, and remembers that.
+func (ds *Departures) waits(uid types.UID, leaving map[safeguard.Key]*guard.Live) map[safeguard.Key]time.Time {
+	last, _ := ds.waiting.Load(uid)
+	before, _ := last.(map[safeguard.Key]time.Time)
+	since := make(map[safeguard.Key]time.Time, len(leaving))
+	for key := range leaving {
+		if at, waited := before[key]; waited {
+			since[key] = at
+		} else {
+			since[key] = ds.Now()
 		}
-		leaving = nil // nothing deletes them
 	}
-	if len(leaving) == 0 {
-		ds.Claims.Ledger.Stay(cs.UID)
+	ds.waiting.Store(uid, since)
+	return since
+}
+
+// HandoverError reports that a selection cannot give up an object yet that another one may be about to claim.
+type HandoverError struct{ message string }
+
+// Reason is the reason of the condition.
+func (e *HandoverError) Reason() string { return v1alpha1.HandoverReason }
+
+func (e *HandoverError) Error() string { return e.message }
+
+// Await returns a *HandoverError while a selection gives up objects that another one may be about to claim: one whose claims are not
+// those of its spec, for as long as that is new.
+func (ds *Departures) Await(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State, next []safeguard.Definition) error {
+	if cs.Spec.GetDeletionPolicy() == v1alpha1.DeletionPolicyOrphan {
 		return nil
 	}
-	others, err := ds.Claims.Others(ctx, cs)
+	leaving := ds.leaving(cs, state, next)
+	if len(leaving) == 0 {
+		ds.Forget(cs.UID)
+		return nil
+	}
+	if err := ds.Holders.View.Await(ctx, cs.UID, cs.ResourceVersion); err != nil {
+		return err
+	}
+	receivers, err := ds.receivers(ctx, cs, leaving)
 	if err != nil {
 		return err
 	}
-	d := newDeparture(cs, leaving, ds.Now())
-	cs.Status.Leaving = append(d.entries(), d.elsewhere(cs)...)
-	tick, seen := ds.Claims.Ledger.Depart(cs.UID, keysOf(leaving), d.now)
-	d.seen = seen
-	if err := ds.awaitOthers(ctx, cs, d, tick, others); err != nil {
-		return err
+	waits := ds.waits(cs.UID, leaving)
+	maps.DeleteFunc(waits, func(key safeguard.Key, since time.Time) bool {
+		return receivers[key].Name != "" || ds.Now().Sub(since) >= holders.Patience
+	})
+	undecided := ds.Holders.Undecided(cs)
+	if len(waits) == 0 || len(undecided) == 0 {
+		return nil
 	}
-	receivers, err := ds.receivers(ctx, others, state.Live, tick)
-	if err != nil {
-		return err
-	}
+	return &HandoverError{fmt.Sprintf("%d objects would be deleted, and may be about to move to %s: waiting until that is evaluated, for at most %s",
+		len(waits), excerpt.List(undecided, 3, types.NamespacedName.String), holders.Patience)}
+}
+
+// receivers returns the other selections that claim an object that leaves, or one of its releases.
+func (ds *Departures) receivers(ctx context.Context, cs *v1alpha1.CatalogSelection, leaving map[safeguard.Key]*guard.Live) (map[safeguard.Key]types.NamespacedName, error) {
 	releases, err := ds.releasesOf(ctx, leaving)
+	if err != nil {
+		return nil, err
+	}
+	receivers := map[safeguard.Key]types.NamespacedName{}
+	for key := range leaving {
+		if by := ds.Holders.Receiver(cs, append(slices.Clone(releases[key]), key)...); by.Name != "" {
+			receivers[key] = by
+		}
+	}
+	return receivers, nil
+}
+
+// published returns the definition of a live object in the artifact; without one, its key alone.
+func published(state *live.State, key safeguard.Key, object *guard.Live) safeguard.Definition {
+	for _, d := range state.Published {
+		for _, item := range state.Consumers.Naming() {
+			if item.Live(d.Key()) == key {
+				return d
+			}
+		}
+	}
+	return safeguard.Definition{APIVersion: object.APIVersion, Kind: object.Kind, Namespace: object.Namespace, Name: object.Name}
+}
+
+// HandOver makes sure that Flux deletes no object that has to stay, before a selection publishes next. With deletionPolicy Orphan
+// these are all that leave, see keep. With Delete, they are those that another selection claims: they leave the artifact marked, or
+// stay there if they may not be marked, see live.Staying. A release of Helm counts as well, in whatever HelmRelease: helm-controller
+// uninstalls it with any of its HelmReleases. All other objects lose their mark, so that Flux may delete them.
+func (ds *Departures) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State, next []safeguard.Definition) error {
+	leaving := ds.leaving(cs, state, next)
+	state.Staying = nil
+	if cs.Spec.GetDeletionPolicy() == v1alpha1.DeletionPolicyOrphan {
+		return ds.keep(ctx, cs, leaving)
+	}
+	receivers, err := ds.receivers(ctx, cs, leaving)
 	if err != nil {
 		return err
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(leaving), inventory.Compare) {
-		if err := ds.giveUp(ctx, cs, d, leaver{key, releases[key]}, receivers); err != nil {
+		receiver, moves := receivers[key]
+		if !moves { // the mark of an unfinished move must not keep an object that is removed on purpose
+			if _, err := ds.Marks.Mark(ctx, cs, leaving[key], func(m *marks.Set) { m.Kept = false }); err != nil {
+				return err
+			}
+			continue
+		}
+		marked, err := ds.move(ctx, cs, leaving[key], receiver)
+		if err != nil {
 			return err
 		}
-	}
-	state.Staying = d.entries()
-	if err := d.unsafe(); err != nil {
-		return err
-	}
-	owners := map[types.NamespacedName]bool{}
-	for _, object := range leaving {
-		owners[guard.OwnerOf(object)] = true
-	}
-	if misfit := state.Consumers.Misfit(ctx, state.Staying, cs.Namespace, owners); misfit != "" {
-		return &HandoverError{misfit}
+		if marked {
+			continue
+		}
+		awaited, err := ds.Holders.IsAwaited(ctx, state, receiver, key)
+		if err != nil {
+			return err
+		}
+		if awaited {
+			state.Staying = append(state.Staying, live.Staying{
+				Key: key, Definition: published(state, key, leaving[key]), Receiver: receiver, Moves: ds.Holders.Receiver(cs, key).Name != "",
+			})
+		}
 	}
 	return nil
 }
 
-// releasesOf maps the main objects of instances among the live objects to their releases. They are read from the live
-// objects, because the last artifact may have nothing but a placeholder of them.
+// move marks an object that moves to another selection, and reports whether it has the mark.
+func (ds *Departures) move(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live, to types.NamespacedName) (bool, error) {
+	was := guard.Kept(object)
+	marked, err := ds.Marks.Mark(ctx, cs, object, func(m *marks.Set) { m.Kept = true })
+	if marked && !was {
+		ds.Events.Eventf(cs, corev1.EventTypeNormal, v1alpha1.HandoverReason, "%s is kept in the cluster: it moves to the CatalogSelection %s", object.Name, to)
+	}
+	return marked, err
+}
+
+// releasesOf maps the main objects of instances among the live objects to their releases.
 func (ds *Departures) releasesOf(ctx context.Context, objects map[safeguard.Key]*guard.Live) (map[safeguard.Key][]safeguard.Key, error) {
 	mains := map[safeguard.Key]*guard.Live{}
 	for key, object := range objects {
@@ -109,43 +192,12 @@ func (ds *Departures) releasesOf(ctx context.Context, objects map[safeguard.Key]
 		}
 	}
 	releases := map[safeguard.Key][]safeguard.Key{}
-	err := ds.Claims.Objects.Read(ctx, slices.Collect(maps.Values(mains)), func(content map[string]any) {
+	err := ds.Objects.Read(ctx, slices.Collect(maps.Values(mains)), func(content map[string]any) {
 		d := installation.DefinitionOf(content)
 		d.Instance = cmp.Or(d.Instance, d.Name)
 		releases[d.Key()] = d.Releases()
 	})
 	return releases, err
-}
-
-// giveUp decides on one object that leaves.
-func (ds *Departures) giveUp(ctx context.Context, cs *v1alpha1.CatalogSelection, d *departure, l leaver, receivers []receiver) error {
-	key := l.key
-	object, over := d.objects[key], d.over(key)
-	to, decided := chooseReceiver(receivers, l, over)
-	if to == nil {
-		// The mark of an unfinished move must not keep an object that is removed on purpose.
-		_, err := ds.Marks.Mark(ctx, cs, object, func(m *marks.Set) { m.Kept = false })
-		d.leaves(key)
-		return err
-	}
-	was := guard.Owns(object, guard.PruneAnnotation)
-	marked, err := ds.Marks.Mark(ctx, cs, object, func(m *marks.Set) { m.Kept = true })
-	if err != nil {
-		return err
-	}
-	if marked && !was {
-		why := fmt.Sprintf("it moves to the CatalogSelection %s", to.name)
-		if !decided {
-			why = fmt.Sprintf("the CatalogSelection %s may select it, which is not certain yet", to.name)
-		}
-		ds.Events.Eventf(cs, corev1.EventTypeNormal, v1alpha1.HandoverReason, "%s is kept in the cluster: %s", key.Name, why)
-	}
-	if marked && decided {
-		d.leaves(key)
-		return nil
-	}
-	d.stays(key, to.name, marked)
-	return nil
 }
 
 // Receive marks the objects that other Kustomizations have applied, before a selection publishes them: such a
@@ -157,7 +209,7 @@ func (ds *Departures) Receive(ctx context.Context, cs *v1alpha1.CatalogSelection
 	claimed := state.Consumers.LiveKeys(next)
 	for _, object := range state.Live {
 		owner := guard.OwnerOf(object)
-		if !claimed[guard.LiveKey(object)] || owner.Name == "" || state.Consumers.Include(owner) || guard.Kept(object) {
+		if !claimed[guard.LiveKey(object)] || owner.Name == "" || state.Consumers.Include(owner) || keptByOthers(object) {
 			continue
 		}
 		if _, err := ds.Marks.Mark(ctx, cs, object, func(m *marks.Set) { m.Kept = true }); err != nil {
@@ -169,12 +221,8 @@ func (ds *Departures) Receive(ctx context.Context, cs *v1alpha1.CatalogSelection
 
 // leaving returns the live objects that a Kustomization of the selection deletes once it applies the next definitions, according
 // to their owner labels.
-func (ds *Departures) leaving(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State, next []safeguard.Definition) map[safeguard.Key]*guard.Live {
+func (ds *Departures) leaving(cs *v1alpha1.CatalogSelection, state *live.State, next []safeguard.Definition) map[safeguard.Key]*guard.Live {
 	found := map[safeguard.Key]*guard.Live{}
-	served, listed := ds.Claims.Served(ctx, cs), inventory.Keys{}
-	for _, entry := range cs.Status.Leaving {
-		listed[leaving.Key(entry)] = true
-	}
 	kept := map[types.NamespacedName]inventory.Keys{} // by the Kustomizations that delete what they do not keep
 	for _, item := range state.Consumers.Local() {
 		if item.Prune {
@@ -185,54 +233,32 @@ func (ds *Departures) leaving(ctx context.Context, cs *v1alpha1.CatalogSelection
 		key, owner := guard.LiveKey(object), guard.OwnerOf(object)
 		keys, pruned := kept[owner]
 		distant := !slices.ContainsFunc(state.Consumers.Naming(), func(item consumers.Consumer) bool { return item.Key() == owner })
-		protected := guard.Kept(object) && !guard.Owns(object, guard.PruneAnnotation)
-		if pruned && !keys[key] && (served == nil || served[key] || listed[key] || distant && guard.AppliedBy(cs, object)) && !protected {
+		if pruned && !keys[key] && (state.Served == nil || state.Served[key] || distant && guard.AppliedBy(cs, object)) && !keptByOthers(object) {
 			found[key] = object
 		}
 	}
 	return found
 }
 
-// awaitOthers enqueues the other selections that were not evaluated after the first attempt to give up these objects. It returns
-// a HandoverError until they were, and no longer than barrierTimeout.
-func (ds *Departures) awaitOthers(ctx context.Context, cs *v1alpha1.CatalogSelection, d *departure, tick uint64, others []*v1alpha1.CatalogSelection) error {
-	pending := ds.Claims.Ledger.AwaitEvaluation(client.ObjectKeyFromObject(cs), tick, others)
-	if len(pending) == 0 {
-		return nil
-	}
-	ds.Claims.Enqueue(ctx, pending...)
-	if d.now.Sub(d.latest()) >= barrierTimeout {
-		return nil
-	}
-	slices.SortFunc(pending, consumers.CompareNames)
-	first := pending[0].String()
-	if more := len(pending) - 1; more > 0 {
-		first += fmt.Sprintf(" and %d more", more)
-	}
-	return &HandoverError{fmt.Sprintf("waiting for the evaluation of %s: applications that it selects must not be deleted", first)}
+// keptByOthers reports whether Flux deletes an object in no case, by an annotation that Winnow does not remove.
+func keptByOthers(object *guard.Live) bool {
+	return guard.Kept(object) && !guard.Owns(object, guard.PruneAnnotation)
 }
 
-func keysOf(objects map[safeguard.Key]*guard.Live) inventory.Keys {
-	keys := make(inventory.Keys, len(objects))
-	for key := range objects {
-		keys[key] = true
-	}
-	return keys
-}
-
-// Kept returns the condition Kept without its type; nil if nothing is kept. state is the result of Observe.
-func (ds *Departures) Kept(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State) *metav1.Condition {
+// Kept returns the condition Kept without its type; nil if nothing is kept. state is the result of Observe, and staying what the
+// artifact keeps.
+func (ds *Departures) Kept(cs *v1alpha1.CatalogSelection, state *live.State, staying []live.Staying) *metav1.Condition {
 	const listed = 10
-	served, placed := ds.Claims.Served(ctx, cs), leaving.Placeholders(cs)
 	orphans := cs.Spec.GetDeletionPolicy() == v1alpha1.DeletionPolicyOrphan // which stay without being reported
-	var parts []string
-	for _, entry := range leaving.InArtifact(cs) {
-		parts = append(parts, leaving.Describe(entry, ds.Now()))
+	parts, placed := make([]string, 0, len(staying)), inventory.Keys{}
+	for _, s := range staying {
+		parts, placed[s.Key] = append(parts, s.String()), true
 	}
 	var marked []string
 	for _, object := range state.Live {
 		mine := guard.AppliedBy(cs, object) || state.Consumers.Include(guard.OwnerOf(object))
-		if key := guard.LiveKey(object); !orphans && guard.Owns(object, guard.PruneAnnotation) && mine && served != nil && !served[key] && !placed[key] {
+		key := guard.LiveKey(object)
+		if !orphans && guard.Owns(object, guard.PruneAnnotation) && mine && state.Served != nil && !state.Served[key] && !placed[key] {
 			marked = append(marked, key.FullName())
 		}
 	}

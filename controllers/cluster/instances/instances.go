@@ -32,8 +32,6 @@ import (
 type Instances struct {
 	Kustomizations *consumers.Kustomizations
 	Objects        *live.Objects
-	// Published returns the definitions in the artifact of a selection; nil if they are not known.
-	Published func(*v1alpha1.CatalogSelection) ([]safeguard.Definition, error)
 
 	// read maps the types.NamespacedName of a selection to what was read of it last: objects that have not changed since are
 	// not read again.
@@ -53,8 +51,8 @@ type readings map[safeguard.Key]reading
 // would store them again.
 func (i *Instances) Forget(key types.NamespacedName) { i.read.Delete(key) }
 
-// Observe returns status.instances with the states that the live objects have. An error is temporary.
-func (i *Instances) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) ([]v1alpha1.InstanceStatus, error) {
+// Observe returns status.instances with the states that the live objects of published definitions have. An error is temporary.
+func (i *Instances) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection, published []safeguard.Definition) ([]v1alpha1.InstanceStatus, error) {
 	if len(cs.Status.Instances) == 0 {
 		return nil, nil
 	}
@@ -69,7 +67,7 @@ func (i *Instances) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) 
 		}
 		return listed, nil
 	}
-	found := i.find(ctx, cs, consumed)
+	found := i.find(ctx, cs, consumed, published)
 	read, err := i.update(ctx, cs, found)
 	if err != nil {
 		return nil, err
@@ -109,8 +107,8 @@ type kind struct {
 }
 
 // find maps instances to their live objects, one for each Kustomization that names it.
-func (i *Instances) find(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed consumers.Consumers) map[string][]candidate {
-	published, _ := i.Published(cs)
+func (i *Instances) find(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed consumers.Consumers,
+	published []safeguard.Definition) map[string][]candidate {
 	watched := map[schema.GroupVersionKind]kind{} // one that cannot be opened is tried once
 	found := map[string][]candidate{}
 	for _, d := range published {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
-	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -18,7 +17,7 @@ import (
 // kindsToMark returns the published kinds, and the kinds published before: the last definition of a kind may
 // have left the artifact with a mark.
 func (o *Objects) kindsToMark(cs *v1alpha1.CatalogSelection, published []safeguard.Definition) []schema.GroupVersionKind {
-	gvks := leaving.WithKinds(cs, guard.Kinds(published))
+	gvks := guard.Kinds(published)
 	for _, gvk := range o.Kinds.Subscriptions(client.ObjectKeyFromObject(cs)) {
 		if gvk != consumers.KustomizationKind && !slices.Contains(gvks, gvk) {
 			gvks = append(gvks, gvk)
@@ -30,12 +29,12 @@ func (o *Objects) kindsToMark(cs *v1alpha1.CatalogSelection, published []safegua
 // Keep ends the watches of kinds that the selection neither publishes nor rendered last, once no live
 // object of the kind has its labels or a mark: the watches of a catalog with other kinds in each revision must
 // not accumulate.
-func (o *Objects) Keep(cs *v1alpha1.CatalogSelection, published []safeguard.Definition, live []*guard.Live) {
-	kept := append(leaving.WithKinds(cs, guard.Kinds(published)), consumers.KustomizationKind)
+func (o *Objects) Keep(cs *v1alpha1.CatalogSelection, state *State) {
+	kept := append(guard.Kinds(state.artifact), consumers.KustomizationKind)
 	if inspected, ok := o.inspected.Load(cs.UID); ok {
 		kept = append(kept, inspected.([]schema.GroupVersionKind)...)
 	}
-	for _, object := range live {
+	for _, object := range state.Live {
 		if gvk := object.GroupVersionKind(); (guard.AppliedBy(cs, object) || Marked(object)) && !slices.Contains(kept, gvk) {
 			kept = append(kept, gvk)
 		}

@@ -28,13 +28,11 @@ import (
 type Objects struct {
 	*access.Access
 
-	// Published returns the definitions in the artifact of a selection; nil if they are not known.
-	Published func(*v1alpha1.CatalogSelection) ([]safeguard.Definition, error)
 	// Concerned returns the selections that the change of a live object of a kind concerns.
-	Concerned func(context.Context, schema.GroupKind, client.Object) []types.NamespacedName
+	Concerned func(context.Context, schema.GroupVersionKind, client.Object) []types.NamespacedName
 	// Reported is called after the status of the live object of an instance may have changed, and nothing that Concerned
 	// depends on.
-	Reported func(context.Context, safeguard.Key)
+	Reported func(context.Context, client.Object)
 
 	// inspected maps a UID to the kinds of the definitions that the selection rendered last.
 	inspected sync.Map
@@ -53,13 +51,17 @@ func (o *Objects) kind(gvk schema.GroupVersionKind) kinds.Kind {
 		case !differ(before, after):
 			key := safeguard.KeyOf(gvk.Group, gvk.Kind, after.GetNamespace(), after.GetName())
 			if !key.IsDefinition() && before.GetResourceVersion() != after.GetResourceVersion() {
-				o.Reported(ctx, key)
+				o.Reported(ctx, after)
 			}
 			return nil
-		case after == nil:
-			return o.Concerned(ctx, gvk.GroupKind(), before)
 		}
-		return o.Concerned(ctx, gvk.GroupKind(), after)
+		var names []types.NamespacedName
+		for _, object := range []client.Object{before, after} {
+			if object != nil {
+				names = append(names, o.Concerned(ctx, gvk, object)...)
+			}
+		}
+		return names
 	}
 	return kinds.Kind{GVK: gvk, Object: object, Trim: trim, Concerned: concerned}
 }
@@ -85,10 +87,10 @@ func differ(before, after client.Object) bool {
 }
 
 // list returns the metadata of all definitions of the kinds. A kind that is absent has none; a
-// forbidden kind is reported once and left out. With fresh, absent and forbidden kinds are tried again at once.
+// forbidden kind is reported once, added to unread and left out. With fresh, absent and forbidden kinds are tried again at once.
 // The objects are shared with the cache and must not be modified.
 func (o *Objects) list(ctx context.Context, cs *v1alpha1.CatalogSelection,
-	gvks []schema.GroupVersionKind, fresh bool) ([]*guard.Live, error) {
+	gvks []schema.GroupVersionKind, fresh bool, unread map[schema.GroupKind]bool) ([]*guard.Live, error) {
 	look := o.Kinds.Look
 	if fresh {
 		look = o.Kinds.Probe
@@ -97,6 +99,7 @@ func (o *Objects) list(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	for _, gvk := range gvks {
 		reader, err := look(ctx, o.kind(gvk), client.ObjectKeyFromObject(cs))
 		if errors.Is(err, kinds.ErrForbidden) {
+			unread[gvk.GroupKind()] = true
 			o.ReportForbidden(ctx, cs, err, "live definitions are neither guarded nor marked; kubectl apply -k config/marks allows it")
 		}
 		if kinds.Settled(err) {

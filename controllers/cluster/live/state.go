@@ -4,13 +4,15 @@ package live
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
-	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
+	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -20,12 +22,45 @@ import (
 type State struct {
 	Consumers consumers.Consumers
 	// Staying are the objects that leave the render, and that HandOver keeps in the artifact.
-	Staying []v1alpha1.LeavingStatus
+	Staying []Staying
 
-	// Live has the metadata of all live definitions of the kinds that the selection renders.
-	Live []*guard.Live
+	// artifact are the definitions in the artifact of the status.
+	artifact []safeguard.Definition
+	// Published are the definitions of its artifact, and Served their live keys with those of releases. Both are nil if they are
+	// not known: its Kustomization may have applied the artifact of an earlier selection of that name.
+	Published []safeguard.Definition
+	Served    inventory.Keys
+	// Live has the metadata of all live definitions of the kinds that the selection renders or publishes, but for the Unread ones,
+	// which the controller may not read.
+	Live   []*guard.Live
+	Unread map[schema.GroupKind]bool
 	// Unmarked has the bypassed definitions that could not be marked.
 	Unmarked map[types.UID]bool
+}
+
+// Staying is an object that leaves the render, that another selection claims, and that Winnow may not mark.
+type Staying struct {
+	// Key of the live object, and what the artifact has of it.
+	Key        safeguard.Key        `json:"key"`
+	Definition safeguard.Definition `json:"definition"`
+	Receiver   types.NamespacedName `json:"receiver"`
+	// Moves is true if the receiver claims the object itself, and not another one with its release: Flux may forget it then.
+	Moves bool `json:"moves,omitempty"`
+}
+
+// Equal reports whether both are the same.
+func (s Staying) Equal(other Staying) bool {
+	return s.Key == other.Key && s.Receiver == other.Receiver && s.Moves == other.Moves
+}
+
+// String states why the object stays, and what ends that.
+func (s Staying) String() string {
+	if !s.Moves {
+		return fmt.Sprintf("%s stays in the artifact, because the CatalogSelection %s has another object with its release, which would be uninstalled "+
+			"with it: suspend the live object, and delete it by hand", s.Key.FullName(), s.Receiver)
+	}
+	return fmt.Sprintf("%s stays in the artifact, because it moves to the CatalogSelection %s and may not be marked, until Flux has applied the annotation %s: %s of the artifact",
+		s.Key.FullName(), s.Receiver, guard.PruneAnnotation, guard.Disabled)
 }
 
 // MayAct reports whether the artifact of the selection may be applied to this cluster.
@@ -53,21 +88,26 @@ func Definitions(live []*guard.Live) []*guard.Live {
 	return slices.DeleteFunc(slices.Clone(live), func(object *guard.Live) bool { return !guard.LiveKey(object).IsDefinition() })
 }
 
-// Inspect reads the live state before the next definitions are published. The result is outdated after the
-// publication, which sets marks. So Observe lists live definitions once more.
-func (o *Objects) Inspect(ctx context.Context, cs *v1alpha1.CatalogSelection,
-	consumed consumers.Consumers, next []safeguard.Definition) (*State, error) {
-	state := &State{Consumers: consumed, Unmarked: map[types.UID]bool{}}
-	published, _ := o.Published(cs)
+// Inspect reads the live state before the next definitions are published. published are the definitions in the artifact of the status, nil
+// if they are not known, and isOld is true if the status is older than what was
+// published. The result is outdated after the publication, which sets marks. So Observe lists live definitions once more.
+func (o *Objects) Inspect(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed consumers.Consumers, isOld bool, published, next []safeguard.Definition) (*State, error) {
 	o.inspected.Store(cs.UID, guard.Kinds(next))
-	var err error
-	state.Live, err = o.list(ctx, cs, leaving.WithKinds(cs, guard.Kinds(published, next)), true)
-	return state, err
+	return o.state(ctx, cs, consumed, isOld, published, guard.Kinds(published, next), true)
 }
 
-// Observe reads the live state after an attempt to publish a selection.
-func (o *Objects) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed consumers.Consumers) (*State, error) {
-	published, _ := o.Published(cs)
-	live, err := o.list(ctx, cs, o.kindsToMark(cs, published), false)
-	return &State{Consumers: consumed, Live: live}, err
+// Observe reads the live state after an attempt to publish a selection: see Inspect.
+func (o *Objects) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed consumers.Consumers, isOld bool, published []safeguard.Definition) (*State, error) {
+	return o.state(ctx, cs, consumed, isOld, published, o.kindsToMark(cs, published), false)
+}
+
+func (o *Objects) state(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed consumers.Consumers, isOld bool,
+	published []safeguard.Definition, gvks []schema.GroupVersionKind, fresh bool) (*State, error) {
+	state := &State{Consumers: consumed, artifact: published, Unmarked: map[types.UID]bool{}, Unread: map[schema.GroupKind]bool{}}
+	if published != nil && !isOld && !consumers.Awaited(cs) {
+		state.Published, state.Served = published, consumed.LiveKeys(published)
+	}
+	var err error
+	state.Live, err = o.list(ctx, cs, gvks, fresh, state.Unread)
+	return state, err
 }

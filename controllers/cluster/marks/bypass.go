@@ -7,7 +7,6 @@ import (
 	"errors"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -33,7 +32,7 @@ func (m *Marks) SyncBypass(ctx context.Context, cs *v1alpha1.CatalogSelection, s
 	}
 	var errs []error
 	for _, object := range live.Definitions(state.Live) {
-		holds, err := m.holds(ctx, cs, object, state.Consumers)
+		holds, err := m.holds(ctx, cs, object, state)
 		if err != nil {
 			return nil, err
 		}
@@ -74,17 +73,17 @@ func (m *Marks) unmarkAdmitted(ctx context.Context, cs *v1alpha1.CatalogSelectio
 
 // holds reports whether a selection holds a live definition: its Kustomization is in the owner labels, or no
 // Kustomization of this cluster is, and the selection has reserved the definition.
-func (m *Marks) holds(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live, consumed consumers.Consumers) (bool, error) {
+func (m *Marks) holds(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live, state *live.State) (bool, error) {
 	key, owner := guard.LiveKey(object), guard.OwnerOf(object)
 	switch {
-	case !consumed.Known:
-		return m.Claims.Served(ctx, cs)[key] || guard.AppliedBy(cs, object), nil
-	case consumed.Include(owner):
+	case !state.Consumers.Known:
+		return state.Served[key] || guard.AppliedBy(cs, object), nil
+	case state.Consumers.Include(owner):
 		return true, nil
-	case !m.Claims.Served(ctx, cs)[key] || !m.Claims.Ledger.Holds(cs.UID, key):
+	case !state.Served[key]:
 		return false, nil
 	}
-	acts, err := m.Claims.Kustomizations.ActsHere(ctx, cs, owner)
+	acts, err := m.Holders.Kustomizations.ActsHere(ctx, cs, owner)
 	return !acts, err
 }
 

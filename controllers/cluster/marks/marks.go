@@ -21,14 +21,14 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/controllers/cluster/access"
-	"github.com/winnow-dev/winnow/controllers/cluster/claims"
+	"github.com/winnow-dev/winnow/controllers/cluster/holders"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // Marks sets and removes the marks of live objects. All fields are required.
 type Marks struct {
 	*access.Access
-	Claims *claims.Claims
+	Holders *holders.Holders
 	// Now is the clock for moves.
 	Now func() time.Time
 }
@@ -99,7 +99,7 @@ func (m *Marks) Mark(ctx context.Context, cs *v1alpha1.CatalogSelection, object 
 // meanwhile.
 func (m *Marks) set(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live, change func(*Set)) error {
 	now := marksOf(object)
-	if change(&now); now == marksOf(object) {
+	if change(&now); now == marksOf(object) && !now.Kept { // the cache may still have a mark that was removed a moment ago
 		return nil
 	}
 	if !guard.LiveKey(object).IsDefinition() {

@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/holders"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
-	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -24,10 +24,9 @@ import (
 // has applied its revision, and no other inventory has the object, whose Kustomization would delete it. It
 // reports whether there is a mark of an unfinished move.
 func (m *Marks) EndMoves(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State) (unfinished bool, err error) {
-	served := m.Claims.Served(ctx, cs)
 	arrived := map[safeguard.Key]*guard.Live{}
 	for _, object := range state.Live {
-		if key := guard.LiveKey(object); guard.Owns(object, guard.PruneAnnotation) && state.Consumers.Include(guard.OwnerOf(object)) && served[key] {
+		if key := guard.LiveKey(object); guard.Owns(object, guard.PruneAnnotation) && state.Consumers.Include(guard.OwnerOf(object)) && state.Served[key] {
 			arrived[key] = object
 		}
 	}
@@ -55,7 +54,7 @@ func (m *Marks) EndMoves(ctx context.Context, cs *v1alpha1.CatalogSelection, sta
 // applying an artifact without them.
 func (m *Marks) unsettledMoves(ctx context.Context, objects map[safeguard.Key]*guard.Live) (inventory.Keys, error) {
 	found := inventory.Keys{}
-	err := m.Claims.Kustomizations.Each(ctx, func(ks *kustomizev1.Kustomization) bool {
+	err := m.Holders.Kustomizations.Each(ctx, func(ks *kustomizev1.Kustomization) bool {
 		if ks.Spec.KubeConfig != nil {
 			return true
 		}
@@ -73,11 +72,11 @@ func (m *Marks) unsettledMoves(ctx context.Context, objects map[safeguard.Key]*g
 
 // appliedSince reports whether the last apply of a Kustomization came after a time. Times in the API are
 // whole seconds: a revision that is new since then may be of the same second, an older one may not. A
-// kustomize-controller without a history gets leaving.Timeout.
+// kustomize-controller without a history gets holders.Patience.
 func appliedSince(ks *kustomizev1.Kustomization, at, now time.Time) bool {
 	last := ks.Status.History.Latest()
 	if last == nil {
-		return now.Sub(at) > leaving.Timeout
+		return now.Sub(at) > holders.Patience
 	}
 	return last.LastReconciledStatus == meta.ReconciliationSucceededReason &&
 		(!last.FirstReconciled.Before(&metav1.Time{Time: at}) || last.LastReconciled.After(at))

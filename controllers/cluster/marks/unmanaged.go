@@ -13,6 +13,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
+	"github.com/winnow-dev/winnow/controllers/cluster/holders"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/render/guard"
@@ -29,20 +30,16 @@ func (m *Marks) SyncUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelection
 	if len(concerned) == 0 {
 		return 0, nil
 	}
-	others, err := m.Claims.Others(ctx, cs)
-	if err != nil {
-		return 0, err
-	}
 	unseen := map[types.NamespacedName]bool{}
 	var orphans []*guard.Live
 	var errs []error
 	for _, object := range concerned {
-		held := m.isServed(ctx, cs, others, object) || labels && m.heldByUnseen(ctx, cs, object, unseen)
+		held := m.isClaimed(cs, state, object) || labels && m.heldByUnseen(ctx, cs, object, unseen)
 		orphan := !held && !exempt(object)
 		switch {
 		case orphan && labels:
 			orphans = append(orphans, object)
-		case !orphan || !m.labelledBy(ctx, others, object):
+		case !orphan || !m.labelledByOthers(ctx, cs, object):
 			errs = append(errs, m.unlabel(ctx, cs, object))
 		}
 	}
@@ -87,7 +84,7 @@ func (m *Marks) markOrphans(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 // inventoried returns the keys that are in the inventory of a Kustomization of this cluster.
 func (m *Marks) inventoried(ctx context.Context, keys inventory.Keys) (inventory.Keys, error) {
 	found := inventory.Keys{}
-	err := m.Claims.Kustomizations.Each(ctx, func(ks *kustomizev1.Kustomization) bool {
+	err := m.Holders.Kustomizations.Each(ctx, func(ks *kustomizev1.Kustomization) bool {
 		if ks.Spec.KubeConfig != nil {
 			return true
 		}
@@ -106,18 +103,11 @@ func exempt(object *guard.Live) bool {
 	return guard.Bypassed(object) || guard.OfPlatform(object)
 }
 
-// isServed reports whether a selection publishes or renders the definition.
-func (m *Marks) isServed(ctx context.Context, cs *v1alpha1.CatalogSelection, others []*v1alpha1.CatalogSelection, object *guard.Live) bool {
+// isClaimed reports whether a selection publishes a definition, or is about to, or another one has applied it.
+func (m *Marks) isClaimed(cs *v1alpha1.CatalogSelection, state *live.State, object *guard.Live) bool {
 	key := guard.LiveKey(object)
-	if m.Claims.Served(ctx, cs)[key] || m.Claims.Ledger.HasRendered(cs.UID, key) {
-		return true
-	}
-	for _, other := range others {
-		if guard.AppliedBy(other, object) || m.Claims.Served(ctx, other)[key] || m.Claims.Ledger.HasRendered(other.UID, key) {
-			return true
-		}
-	}
-	return false
+	by := m.Holders.View.Named(types.NamespacedName{Namespace: object.Labels[v1alpha1.NamespaceLabel], Name: object.Labels[v1alpha1.NameLabel]})
+	return state.Served[key] || by != nil && by.UID != cs.UID || len(m.Holders.View.Claiming(holders.DigestOf(key))) > 0
 }
 
 // heldByUnseen reports whether the definition has the labels of an existing selection that this controller does
@@ -138,16 +128,13 @@ func (m *Marks) heldByUnseen(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	return known[key]
 }
 
-// labelledBy reports whether one of the selections labels unmanaged definitions of this kind.
-func (m *Marks) labelledBy(ctx context.Context, others []*v1alpha1.CatalogSelection, object *guard.Live) bool {
-	kind := object.GroupVersionKind().GroupKind()
-	for _, other := range others {
-		if other.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled &&
-			len(m.Claims.AnyOfKind(ctx, []*v1alpha1.CatalogSelection{other}, kind)) > 0 {
-			return true
-		}
-	}
-	return false
+// labelledByOthers reports whether another selection of this process labels the unmanaged definitions of a kind.
+func (m *Marks) labelledByOthers(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live) bool {
+	return slices.ContainsFunc(m.Kinds.Subscribers(object.GroupVersionKind()), func(name types.NamespacedName) bool {
+		other := &v1alpha1.CatalogSelection{}
+		return name != client.ObjectKeyFromObject(cs) && m.Holders.Selections.Get(ctx, name, other) == nil &&
+			other.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled
+	})
 }
 
 // markOrphan labels a definition as unmanaged and removes the metadata of its former selection, which Flux has set and does

@@ -1,33 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package ledger
+package holders
 
 import (
 	"fmt"
 	"strings"
 
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
+	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Holder is the Kustomization or selection that holds a live key:
-//
-//	the object                                  holder
-//	is live, has owner labels, and is in the    that Kustomization, whatever its source
-//	  inventory of the Kustomization in them
-//	otherwise                                   the selection that reserved the key first
+// Holder is who has an object: the Kustomization in the owner labels of the live object, if its inventory has that; or else a
+// selection that claims it.
 type Holder struct {
-	// Kustomization is the one in the owner labels; empty for a reservation.
+	// Kustomization is the one in the owner labels; empty for a claim.
 	Kustomization types.NamespacedName
 	// Source is the source of the Kustomization, for messages.
 	Source string
-	// Selection and uid identify the selection whose artifact it applies; empty for another source, or for
-	// a selection of another process.
+	// Selection is the name of the selection; empty for a Kustomization of another source.
 	Selection types.NamespacedName
-	UID       types.UID
+}
+
+// holderOf returns a Kustomization as a holder.
+func holderOf(ks *kustomizev1.Kustomization) Holder {
+	return Holder{
+		Kustomization: client.ObjectKeyFromObject(ks), Source: fmt.Sprintf("%s %s", ks.Spec.SourceRef.Kind, ks.Spec.SourceRef.Name),
+		Selection: consumers.SelectionOf(ks),
+	}
 }
 
 func (h Holder) String() string {
@@ -56,10 +62,14 @@ func (h Holder) release() string {
 
 // ConflictError reports that other owners hold objects that a selection publishes, or is about to publish.
 type ConflictError struct {
+	keys  inventory.Keys
 	first safeguard.Key
 	by    Holder
 	more  int
 }
+
+// Has reports whether one of the objects is among keys.
+func (e *ConflictError) Has(keys inventory.Keys) bool { return inventory.Overlap(e.keys, keys) }
 
 // Reason is the reason of the condition.
 func (e *ConflictError) Reason() string { return v1alpha1.ConflictReason }
@@ -78,8 +88,9 @@ func (e *ConflictError) Error() string {
 }
 
 func conflict(held map[safeguard.Key]Holder) *ConflictError {
-	e := &ConflictError{more: len(held) - 1}
+	e := &ConflictError{keys: inventory.Keys{}, more: len(held) - 1}
 	for key, h := range held {
+		e.keys[key] = true
 		if e.first.Name == "" || strings.Compare(key.String(), e.first.String()) < 0 {
 			e.first, e.by = key, h
 		}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package holders
+
+import (
+	"crypto/sha256"
+	"slices"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// Digest is the form of a key in status.claim.
+type Digest [8]byte
+
+// DigestOf returns the digest of a key.
+func DigestOf(key safeguard.Key) Digest {
+	sum := sha256.Sum256([]byte(key.String()))
+	return Digest(sum[:len(Digest{})])
+}
+
+// Pack returns keys in the form of status.claim: their digests, sorted; nil for none.
+func Pack(keys inventory.Keys) []byte {
+	digests := make([]string, 0, len(keys))
+	for key := range keys {
+		digest := DigestOf(key)
+		digests = append(digests, string(digest[:]))
+	}
+	return join(digests)
+}
+
+// Withhold makes what a claim has published what is about to be published.
+func Withhold(claim *v1alpha1.Claim) {
+	var digests []string
+	for _, digest := range append(unpack(claim.Keys), unpack(claim.Published)...) {
+		digests = append(digests, string(digest[:]))
+	}
+	claim.Keys, claim.Published = join(digests), nil
+}
+
+func join(digests []string) []byte {
+	slices.Sort(digests)
+	digests = slices.Compact(digests)
+	var packed []byte
+	for _, digest := range digests {
+		packed = append(packed, digest...)
+	}
+	return packed
+}
+
+// unpack returns the digests in status.claim. What is left of a cut one is none.
+func unpack(packed []byte) []Digest {
+	digests := make([]Digest, 0, len(packed)/len(Digest{}))
+	for chunk := range slices.Chunk(packed, len(Digest{})) {
+		if len(chunk) == len(Digest{}) {
+			digests = append(digests, Digest(chunk))
+		}
+	}
+	return digests
+}

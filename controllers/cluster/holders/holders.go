@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package holders decides which selection may publish an object, by one protocol within a process, between processes and after a
+// restart. status.claim has what each selection is about to publish or to give up, and a View of each process has the claims of all:
+//
+//  1. A selection writes its claims with the optimistic lock, which gives them a version.
+//  2. It waits until its view has that version, and so all claims that were written before it.
+//  3. It decides by lookups: see Yields.
+//  4. It spoils unpublished claims of those that have to yield, with the lock: one that has published meanwhile makes that fail.
+//  5. It publishes with the lock on the version: if its claims were spoilt meanwhile, that fails.
+//
+// So of two that claim one object, the one that writes later sees the other. It must not know how objects are marked.
+package holders
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
+	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
+	"github.com/winnow-dev/winnow/controllers/cluster/live"
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// Holders decides who may publish an object. All fields are required.
+type Holders struct {
+	View           *View
+	Kustomizations *consumers.Kustomizations
+	// Selections reads the selections of this process from its cache.
+	Selections client.Reader
+	// Client writes statuses, with the field owner of the controller.
+	Client client.Client
+	Now    func() time.Time
+}
+
+// Position is how a selection stands to the objects of what it publishes and of what it is about to publish.
+type Position struct {
+	// claimed and served are the live keys, with releases, of what it is about to publish and of what it publishes. mine are the keys of
+	// the live objects that its Kustomizations have applied.
+	claimed, served, mine inventory.Keys
+	// releases maps the keys among them that are releases to their objects: no live object tells who has one.
+	releases map[safeguard.Key]safeguard.Key
+	// foreign are the holders of claimed keys by the owner labels of live objects.
+	foreign map[safeguard.Key]Holder
+	state   *live.State
+}
+
+// PositionOf returns the position of a selection that is about to publish next, or goes on to publish it.
+func (h *Holders) PositionOf(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State, next []safeguard.Definition) (*Position, error) {
+	p := &Position{
+		claimed: state.Consumers.LiveKeys(next), served: state.Served, mine: inventory.Keys{},
+		releases: map[safeguard.Key]safeguard.Key{}, foreign: map[safeguard.Key]Holder{}, state: state,
+	}
+	for _, r := range append(state.Consumers.Releases(state.Published), state.Consumers.Releases(next)...) {
+		p.releases[r.Key] = r.Object
+	}
+	owners := map[types.NamespacedName]*applied{}
+	settled := state.Consumers.AppliedHere() // then the inventories have what is served
+	for _, object := range state.Live {
+		key, owner := guard.LiveKey(object), guard.OwnerOf(object)
+		own := state.Consumers.Include(owner)
+		switch {
+		case owner.Name == "" || !own && !p.claimed[key]:
+			continue
+		case own && p.served[key] && settled:
+			p.mine[key] = true
+			continue
+		}
+		by, known := owners[owner]
+		if !known {
+			ks, err := h.Kustomizations.Get(ctx, owner)
+			if err != nil {
+				return nil, err
+			}
+			by = appliedBy(ks)
+			owners[owner] = by
+		}
+		switch {
+		case !by.inventory[key]:
+		case own:
+			p.mine[key] = true
+		default:
+			p.foreign[key] = by.holder
+		}
+	}
+	if cs.Status.Withheld != "" { // nothing is published
+		p.served = inventory.Keys{}
+	}
+	return p, nil
+}
+
+// applied is what a Kustomization of this cluster has applied.
+type applied struct {
+	holder    Holder
+	inventory inventory.Keys
+}
+
+// appliedBy returns what a Kustomization has applied to this cluster; nothing for nil.
+func appliedBy(ks *kustomizev1.Kustomization) *applied {
+	if ks == nil || ks.Spec.KubeConfig != nil {
+		return &applied{}
+	}
+	return &applied{holder: holderOf(ks), inventory: inventory.Of(ks)}
+}
+
+// owns reports whether the Kustomizations of the selection have applied an object that it publishes: what is published without it is
+// given up.
+func (p *Position) owns(key safeguard.Key) bool {
+	return p.mine[key] && (p.state.Served == nil || p.state.Served[key])
+}
+
+// published returns the keys that are published by a stored claim. All others that are served have to be claimed first: those of a
+// former release, and of a selection that has not acted here before.
+func (p *Position) published(cs *v1alpha1.CatalogSelection) inventory.Keys {
+	found := inventory.Keys{}
+	if cs.Status.Claim != nil {
+		published := setOf(cs.Status.Claim.Published)
+		for key := range p.served {
+			if published[DigestOf(key)] {
+				found[key] = true
+			}
+		}
+	}
+	return found
+}
+
+// IsComplete reports whether the claim of a selection has all objects of definitions that it publishes.
+func IsComplete(cs *v1alpha1.CatalogSelection, consumed consumers.Consumers, published []safeguard.Definition) bool {
+	if !consumed.ActHere() {
+		return cs.Status.Claim == nil || len(cs.Status.Claim.Published) == 0
+	}
+	return cs.Status.Claim != nil && bytes.Equal(cs.Status.Claim.Published, Pack(consumed.LiveKeys(published)))
+}
+
+// like returns a key of the kind and namespace of what installs a key: of a release, that in its own namespace.
+func (p *Position) like(key safeguard.Key) safeguard.Key {
+	like := p.objectOf(key)
+	like.Namespace = key.Namespace
+	return like
+}
+
+// objectOf returns the key of the object that has a release, or else the key itself.
+func (p *Position) objectOf(key safeguard.Key) safeguard.Key {
+	if object, ok := p.releases[key]; ok {
+		return object
+	}
+	return key
+}
+
+// Keep adds what stays in the artifact to what is claimed.
+func (p *Position) Keep(staying []live.Staying) {
+	definitions := make([]safeguard.Definition, len(staying))
+	for i, s := range staying {
+		definitions[i] = s.Definition
+	}
+	p.claimed = maps.Clone(p.claimed)
+	maps.Copy(p.claimed, p.state.Consumers.LiveKeys(definitions))
+	for _, r := range p.state.Consumers.Releases(definitions) {
+		p.releases[r.Key] = r.Object
+	}
+}
+
+// Before returns the claim before the render is published. The claim in the status of cs is the one that is stored.
+func (p *Position) Before(cs *v1alpha1.CatalogSelection) *v1alpha1.Claim {
+	c := p.After(cs)
+	if p.state.Consumers.ActHere() {
+		published, all := p.published(cs), maps.Clone(p.claimed)
+		maps.Copy(all, p.served)
+		c.Published, c.Keys, c.Gives, c.Pending = Pack(published), Pack(all.Without(published)), Pack(p.gives()), true
+		if c.Given = nil; p.state.Served != nil {
+			c.Given = Pack(p.mine.Without(p.state.Served))
+		}
+	}
+	return c
+}
+
+// After returns the claim once the render is published.
+func (p *Position) After(cs *v1alpha1.CatalogSelection) *v1alpha1.Claim {
+	if !p.state.Consumers.ActHere() { // if it has no Kustomization at all, one may follow
+		return &v1alpha1.Claim{Generation: cs.Generation, Open: p.state.Consumers.None()}
+	}
+	return &v1alpha1.Claim{Generation: cs.Generation, Published: Pack(p.claimed), Given: Pack(p.mine.Without(p.claimed))}
+}
+
+// Waiting returns the claims of a selection that others let wait.
+func (p *Position) Waiting(cs *v1alpha1.CatalogSelection, err *ConflictError) *v1alpha1.Claim {
+	claims := p.Before(cs)
+	claims.Waits, claims.Pending = Pack(err.keys), false
+	return claims
+}
+
+// gives returns the keys that the selection gives up once it publishes the render.
+func (p *Position) gives() inventory.Keys {
+	gives := p.mine.Without(p.claimed)
+	for key := range p.served.Without(p.claimed) {
+		if _, isRelease := p.releases[key]; isRelease {
+			gives[key] = true
+		}
+	}
+	return gives
+}
+
+// Foresee returns the *ConflictError that Decide would return by what the view has, which may lag behind: then nothing has to be
+// written to find that out. It does so only if the stored claim has all that the selection claims.
+func (h *Holders) Foresee(ctx context.Context, cs *v1alpha1.CatalogSelection, stored *v1alpha1.Claim, p *Position) error {
+	if h.View.Of(cs.UID) == nil || stored == nil || stored.Generation != cs.Generation {
+		return nil
+	}
+	known := setOf(append(slices.Clone(stored.Keys), stored.Published...))
+	for key := range p.claimed {
+		if !known[DigestOf(key)] {
+			return nil
+		}
+	}
+	_, err := h.decide(ctx, cs, p)
+	return err
+}
+
+// Decide returns a *ConflictError while others have objects that the selection claims. It is called once the claim in the status of cs
+// is stored. Otherwise it spoils the claims of those that yield; the error is a conflict of the API server if one of them has changed.
+// It always spoils the claims of those that are about to give up what the selection claims, and may not know that.
+func (h *Holders) Decide(ctx context.Context, cs *v1alpha1.CatalogSelection, p *Position) error {
+	if err := h.View.Await(ctx, cs.UID, cs.ResourceVersion); err != nil {
+		return err
+	}
+	spoilt := map[types.UID]*Claimant{}
+	for key := range p.claimed {
+		for _, giver := range h.View.Giving(DigestOf(key)) {
+			if giver.UID != cs.UID && giver.Claims.Pending && giver.gives[DigestOf(key)] && giver.isBefore(cs.ResourceVersion) {
+				spoilt[giver.UID] = giver
+			}
+		}
+	}
+	yielding, err := h.decide(ctx, cs, p)
+	if err == nil {
+		maps.Copy(spoilt, yielding)
+	}
+	if failed := h.spoil(ctx, spoilt); failed != nil {
+		return failed
+	}
+	return err
+}
+
+func (h *Holders) decide(ctx context.Context, cs *v1alpha1.CatalogSelection, p *Position) (map[types.UID]*Claimant, error) {
+	known := &standings{holders: h, state: p.state, consumers: map[types.UID]consumers.Consumers{}}
+	mine := setOf(Pack(p.gives()))
+	stand := func(c *Claimant, key safeguard.Key) (Standing, error) {
+		theirs, err := known.of(ctx, c)
+		if err != nil {
+			return Standing{}, err
+		}
+		s := theirs.to(DigestOf(key), p.like(key), c, h.Now())
+		s.Owns = p.foreign[key].Selection == c.Name || c.UID == cs.UID && p.owns(key)
+		// A release goes over with its object: a second object with the release would be uninstalled with it.
+		s.Gives = h.View.GivesUp(c, DigestOf(key), mine) && h.View.GivesUp(c, DigestOf(p.objectOf(key)), mine)
+		return s, nil
+	}
+	won, yielding, err := judge(h.View, cs.UID, p.claimed.Without(p.published(cs)), p.foreign, stand)
+	if err == nil && len(won) > 0 {
+		err = conflict(won)
+	}
+	return yielding, err
+}
+
+// judge decides on the keys that a selection claims. It returns the holders to whom it yields, and those that claim one of the keys
+// and yield to it, but may publish unless their claims are spoilt. foreign are the holders of live objects, and stand returns how a
+// selection stands to a key.
+func judge(view *View, me types.UID, keys inventory.Keys, foreign map[safeguard.Key]Holder,
+	stand func(*Claimant, safeguard.Key) (Standing, error)) (won map[safeguard.Key]Holder, yielding map[types.UID]*Claimant, err error) {
+	won, yielding = map[safeguard.Key]Holder{}, map[types.UID]*Claimant{}
+	self := view.Of(me)
+	if self == nil {
+		return nil, nil, errors.New("the watch of CatalogSelections does not have this one any more")
+	}
+	for key := range keys {
+		rivals := view.Claiming(DigestOf(key))
+		if owner, owned := foreign[key]; owned {
+			by := view.Named(owner.Selection)
+			if by == nil || by == self {
+				won[key] = owner
+				continue
+			}
+			rivals = append(rivals, by)
+		}
+		mine, err := stand(self, key)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, rival := range slices.DeleteFunc(rivals, func(c *Claimant) bool { return c == self }) {
+			theirs, err := stand(rival, key)
+			switch {
+			case err != nil:
+				return nil, nil, err
+			case !Yields(mine, theirs, rival.Compare(self) < 0):
+				if rival.MayPublish() && rival.Claims.Pending && rival.claims(key) && !theirs.Published {
+					yielding[rival.UID] = rival
+				}
+				continue
+			case theirs.Owns:
+				won[key] = foreign[key]
+			default:
+				won[key] = Holder{Selection: rival.Name}
+			}
+			break
+		}
+	}
+	return won, yielding, nil
+}
+
+// related is what the Kustomizations of a selection tell of it.
+type related struct {
+	consumers consumers.Consumers
+	failing   bool
+	state     *live.State
+}
+
+// standings has what is known of selections during one decision.
+type standings struct {
+	holders   *Holders
+	state     *live.State
+	consumers map[types.UID]consumers.Consumers
+}
+
+func (s *standings) of(ctx context.Context, c *Claimant) (related, error) {
+	consumed, known := s.consumers[c.UID]
+	if !known {
+		var err error
+		if consumed, err = s.holders.Kustomizations.Of(ctx, c.selection()); err != nil {
+			return related{}, err
+		}
+		s.consumers[c.UID] = consumed
+	}
+	r := related{consumers: consumed, state: s.state}
+	owns := slices.ContainsFunc(s.state.Live, func(object *guard.Live) bool { return consumed.Include(guard.OwnerOf(object)) })
+	asleep := consumed.ActHere()
+	for _, item := range consumed.Local() {
+		asleep = asleep && item.Suspended
+	}
+	r.failing = asleep && !owns || slices.ContainsFunc(consumed.Naming(), func(item consumers.Consumer) bool { return item.Failed })
+	return r, nil
+}
+
+// to returns the standing to a key. like is the key of a live object of its kind and namespace.
+func (r related) to(digest Digest, like safeguard.Key, c *Claimant, now time.Time) Standing {
+	since := c.since[digest]
+	return Standing{
+		Claims: c.published[digest] || !since.IsZero() && c.MayPublish(), Published: c.published[digest], Failing: r.failing,
+		Old:     !since.IsZero() && now.Sub(since) > Patience,
+		Settled: r.ownsLike(like),
+	}
+}
+
+// ownsLike reports whether a Kustomization owns a live object of a kind and namespace. Of a kind that may not be read, only the
+// Kustomizations themselves can tell whether they have applied something.
+func (r related) ownsLike(like safeguard.Key) bool {
+	if r.state.Unread[schema.GroupKind{Group: like.Group, Kind: like.Kind}] {
+		return slices.ContainsFunc(r.consumers.Local(), func(item consumers.Consumer) bool { return item.Revision != "" })
+	}
+	return slices.ContainsFunc(r.state.Live, func(object *guard.Live) bool {
+		key := guard.LiveKey(object)
+		return key.Group == like.Group && key.Kind == like.Kind && key.Namespace == like.Namespace && r.consumers.Include(guard.OwnerOf(object))
+	})
+}
+
+// spoil makes publications by the claims of selections fail.
+func (h *Holders) spoil(ctx context.Context, yielding map[types.UID]*Claimant) error {
+	for _, c := range yielding {
+		before := c.selection()
+		before.Status.Claim = c.Claims.DeepCopy()
+		after := before.DeepCopy()
+		after.Status.Claim.Generation = 0
+		err := h.Client.Status().Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("ending the claims of the CatalogSelection %s: %w", c.Name, err)
+		}
+	}
+	return nil
+}
+
+// Contested returns a *ConflictError if others have live objects that a selection serves: Flux would apply both versions in turns,
+// without end.
+func (h *Holders) Contested(p *Position) error {
+	held := map[safeguard.Key]Holder{}
+	for key, holder := range p.foreign {
+		if by := h.View.Named(holder.Selection); by == nil || !h.View.GivesUp(by, DigestOf(key), nil) {
+			held[key] = holder
+		}
+	}
+	if len(held) == 0 {
+		return nil
+	}
+	return conflict(held)
+}
+
+// Receiver returns a selection besides cs that claims one of the keys, however old its claim is and whether or not it may publish that.
+// The zero name means none.
+func (h *Holders) Receiver(cs *v1alpha1.CatalogSelection, keys ...safeguard.Key) types.NamespacedName {
+	for _, key := range keys {
+		for _, c := range h.View.Claiming(DigestOf(key)) {
+			if c.UID != cs.UID && (!c.Suspended || c.published[DigestOf(key)]) {
+				return c.Name
+			}
+		}
+	}
+	return types.NamespacedName{}
+}
+
+// IsAwaited reports whether what leaves a selection, and may not be marked, stays for a receiver: its claim of a key is young, or its
+// Kustomizations own something like it. Of a release, too much would be lost.
+func (h *Holders) IsAwaited(ctx context.Context, state *live.State, receiver types.NamespacedName, key safeguard.Key) (bool, error) {
+	c := h.View.Named(receiver)
+	if c == nil || !key.IsDefinition() {
+		return c != nil, nil
+	}
+	theirs, err := (&standings{holders: h, state: state, consumers: map[types.UID]consumers.Consumers{}}).of(ctx, c)
+	if err != nil {
+		return false, err
+	}
+	standing := theirs.to(DigestOf(key), key, c, h.Now())
+	return !standing.Old || standing.Settled && (standing.Published || !c.Claims.Held), nil
+}
+
+// Undecided returns the selections besides cs that may be about to claim any object, because their claims are not those of their
+// spec, or because that names what nothing has. It counts while the spec is new.
+func (h *Holders) Undecided(cs *v1alpha1.CatalogSelection) []types.NamespacedName {
+	var names []types.NamespacedName
+	for _, c := range h.View.All() {
+		decided := c.IsEvaluated() && !c.Claims.Open
+		if c.UID != cs.UID && !decided && h.Now().Sub(c.Seen) < Patience {
+			names = append(names, c.Name)
+		}
+	}
+	slices.SortFunc(names, consumers.CompareNames)
+	return names
+}

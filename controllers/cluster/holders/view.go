@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package holders
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// Patience is the time for which a claim counts that nothing applies, and for which a new spec may claim any object.
+const Patience = 10 * time.Minute
+
+// Claimant is what the view has of a selection.
+type Claimant struct {
+	Name    types.NamespacedName
+	UID     types.UID
+	Created metav1.Time
+	// Generation of the spec, and the time of its edit.
+	Generation int64
+	Seen       time.Time
+	Suspended  bool
+	// Claims are in its status; the zero value claims nothing.
+	Claims v1alpha1.Claim
+	// version is its resource version, and revision that of its artifact.
+	version, revision string
+	// since is when this process saw each claimed key first. published has those that are published, waits those that others have,
+	// and given and gives the keys that its publication, and its render, give up.
+	since                          map[Digest]time.Time
+	published, waits, given, gives map[Digest]bool
+}
+
+// IsEvaluated reports whether the claims are those of the spec.
+func (c *Claimant) IsEvaluated() bool { return c.Claims.Generation == c.Generation }
+
+// MayPublish reports whether a publication by its claims would succeed.
+func (c *Claimant) MayPublish() bool { return c.IsEvaluated() && !c.Claims.Held && !c.Suspended }
+
+// givesUp reports whether its publication lacks a key, or its render, which has passed the guard. An edit of the spec takes the latter
+// back.
+func (c *Claimant) givesUp(key Digest) bool {
+	return c.given[key] || c.IsEvaluated() && !c.Claims.Held && !c.Claims.Pending && c.gives[key]
+}
+
+// givenOrGives returns the keys that it gives up, or is about to.
+func (c *Claimant) givenOrGives() map[Digest]bool {
+	keys := maps.Clone(c.given)
+	if keys == nil {
+		keys = map[Digest]bool{}
+	}
+	maps.Copy(keys, c.gives)
+	return keys
+}
+
+// GivesUp reports whether a selection gives up a key as soon as it publishes, and gets what it waits for: who has that gives it up as
+// well, so that a ring of swaps goes ahead as a whole or not at all. mine are the keys that the one who asks would give up.
+func (v *View) GivesUp(c *Claimant, key Digest, mine map[Digest]bool) bool {
+	return c.given[key] || c.givesUp(key) && v.isFree(c, mine, map[types.UID]bool{})
+}
+
+// isFree reports whether all that a selection waits for is given up. Those that are asked already count as free.
+func (v *View) isFree(c *Claimant, mine map[Digest]bool, asked map[types.UID]bool) bool {
+	asked[c.UID] = true
+	for key := range c.waits {
+		if slices.ContainsFunc(v.Claiming(key), func(other *Claimant) bool {
+			return other != c && other.published[key] && !other.givesUp(key) && !mine[key]
+		}) {
+			return false
+		}
+		given := mine[key] || slices.ContainsFunc(v.Giving(key), func(other *Claimant) bool {
+			return other.UID != c.UID && other.givesUp(key) && (other.given[key] || asked[other.UID] || v.isFree(other, mine, asked))
+		})
+		if !given {
+			return false
+		}
+	}
+	return true
+}
+
+// Giving returns the selections that give up a key.
+func (v *View) Giving(key Digest) []*Claimant {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var found []*Claimant
+	for uid := range v.giving[key] {
+		found = append(found, v.all[uid])
+	}
+	return found
+}
+
+// setOf returns the digests in a field of status.claim.
+func setOf(packed []byte) map[Digest]bool {
+	set := map[Digest]bool{}
+	for _, key := range unpack(packed) {
+		set[key] = true
+	}
+	return set
+}
+
+// isBefore reports whether the version of the selection is an earlier one.
+func (c *Claimant) isBefore(version string) bool {
+	order, err := resourceversion.CompareResourceVersion(c.version, version)
+	return err == nil && order < 0
+}
+
+// claims reports whether it claims a key, or has published it.
+func (c *Claimant) claims(key safeguard.Key) bool { return !c.since[DigestOf(key)].IsZero() }
+
+// Compare orders selections by their age, and those of the same second by their names.
+func (c *Claimant) Compare(other *Claimant) int {
+	return cmp.Or(c.Created.Compare(other.Created.Time), cmp.Compare(c.Name.String(), other.Name.String()))
+}
+
+// View has the claims of all selections, as one watch of this process tells them: it has all that was written before a version of
+// an object that it has. It implements cache.ReflectorStore.
+type View struct {
+	// Now is the clock.
+	Now func() time.Time
+	// Changed is called with the selections that claim, or give up, a key that another one begins or ceases to claim or give up.
+	Changed func(...types.NamespacedName)
+
+	mu sync.Mutex
+	// all and names have the selections; claiming and giving have them by a key.
+	all              map[types.UID]*Claimant
+	names            map[types.NamespacedName]types.UID
+	claiming, giving map[Digest]map[types.UID]bool
+	// next is closed when the view changes.
+	next chan struct{}
+}
+
+// Claiming returns the selections that claim a key, the oldest first.
+func (v *View) Claiming(key Digest) []*Claimant {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var found []*Claimant
+	for uid := range v.claiming[key] {
+		found = append(found, v.all[uid])
+	}
+	slices.SortFunc(found, (*Claimant).Compare)
+	return found
+}
+
+// rivals returns the selections that claim, or give up, something that a selection claims or gives up.
+func (v *View) rivals(uid types.UID) []types.NamespacedName {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	c := v.all[uid]
+	if c == nil {
+		return nil
+	}
+	var names []types.NamespacedName
+	for key := range differences(nil, c) {
+		for _, index := range []map[Digest]map[types.UID]bool{v.claiming, v.giving} {
+			for other := range index[key] {
+				if name := v.all[other].Name; other != uid && !slices.Contains(names, name) {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	return names
+}
+
+// Of returns a selection; nil if there is none.
+func (v *View) Of(uid types.UID) *Claimant {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.all[uid]
+}
+
+// Named returns the selection with a name; nil if there is none.
+func (v *View) Named(name types.NamespacedName) *Claimant {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.all[v.names[name]]
+}
+
+// All returns all selections, in no order.
+func (v *View) All() []*Claimant {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.Collect(maps.Values(v.all))
+}
+
+// mostLag is the longest time for which a worker waits for the watch.
+const mostLag = 10 * time.Second
+
+// Await returns once the view has a version of a selection, or a later one, and so all that was written before it. It returns an error
+// if the watch does not get there in mostLag.
+func (v *View) Await(ctx context.Context, uid types.UID, version string) error {
+	ctx, cancel := context.WithTimeout(ctx, mostLag)
+	defer cancel()
+	for {
+		reached, next := v.reached(uid, version)
+		if reached {
+			return nil
+		}
+		select {
+		case <-next:
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for the watch of CatalogSelections, which is behind the API server: %w", ctx.Err())
+		}
+	}
+}
+
+func (v *View) reached(uid types.UID, version string) (bool, <-chan struct{}) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.next == nil {
+		v.next = make(chan struct{})
+	}
+	seen, ok := v.all[uid]
+	if !ok {
+		return false, v.next
+	}
+	order, err := resourceversion.CompareResourceVersion(seen.version, version)
+	return err == nil && order >= 0, v.next
+}
+
+// Add implements cache.ReflectorStore.
+func (v *View) Add(object any) error { return v.Update(object) }
+
+// Update implements cache.ReflectorStore.
+func (v *View) Update(object any) error {
+	s, ok := object.(*Selection)
+	if !ok {
+		return fmt.Errorf("the watch of CatalogSelections has a %T", object)
+	}
+	return v.change(func() map[Digest]bool { return v.put(s) })
+}
+
+// Delete implements cache.ReflectorStore.
+func (v *View) Delete(object any) error {
+	s, ok := object.(*Selection)
+	if !ok {
+		return fmt.Errorf("the watch of CatalogSelections has a %T", object)
+	}
+	return v.change(func() map[Digest]bool { return v.drop(s.UID) })
+}
+
+// Replace implements cache.ReflectorStore.
+func (v *View) Replace(objects []any, _ string) error {
+	there := map[types.UID]bool{}
+	for _, object := range objects {
+		s, ok := object.(*Selection)
+		if !ok {
+			return fmt.Errorf("the list of CatalogSelections has a %T", object)
+		}
+		there[s.UID] = true
+	}
+	return v.change(func() map[Digest]bool {
+		changed := map[Digest]bool{}
+		for uid := range v.all {
+			if !there[uid] {
+				maps.Copy(changed, v.drop(uid))
+			}
+		}
+		for _, object := range objects {
+			maps.Copy(changed, v.put(object.(*Selection)))
+		}
+		return changed
+	})
+}
+
+// Resync implements cache.ReflectorStore.
+func (v *View) Resync() error { return nil }
+
+// change changes the view at once, and tells who is concerned by the keys that f returns.
+func (v *View) change(f func() map[Digest]bool) error {
+	v.mu.Lock()
+	concerned := map[types.NamespacedName]bool{}
+	for key := range f() {
+		for _, index := range []map[Digest]map[types.UID]bool{v.claiming, v.giving} {
+			for uid := range index[key] {
+				concerned[v.all[uid].Name] = true
+			}
+		}
+	}
+	if v.next != nil {
+		close(v.next)
+		v.next = nil
+	}
+	v.mu.Unlock()
+	if len(concerned) > 0 && v.Changed != nil {
+		v.Changed(slices.Collect(maps.Keys(concerned))...)
+	}
+	return nil
+}
+
+// put replaces a selection, and returns the keys that it begins or ceases to claim or to give up. A claim that is held, or
+// published, from now on is another one. The caller holds the lock.
+func (v *View) put(s *Selection) map[Digest]bool {
+	if !s.DeletionTimestamp.IsZero() {
+		return v.drop(s.UID)
+	}
+	now, last := v.Now(), v.all[s.UID]
+	next := &Claimant{
+		Name: types.NamespacedName{Namespace: s.Namespace, Name: s.Name}, UID: s.UID, Created: s.CreationTimestamp,
+		Generation: s.Generation, Seen: edited(s, now), Suspended: s.Spec.Suspend, version: s.ResourceVersion,
+		revision: s.Status.Artifact.Revision, since: map[Digest]time.Time{},
+	}
+	if s.Status.Claim != nil {
+		next.Claims = *s.Status.Claim
+	}
+	switch {
+	case last == nil:
+	case last.Generation == next.Generation:
+		next.Seen = last.Seen
+	default:
+		next.Seen = now
+	}
+	next.published, next.waits = setOf(next.Claims.Published), setOf(next.Claims.Waits)
+	next.given, next.gives = setOf(next.Claims.Given), setOf(next.Claims.Gives)
+	for _, key := range append(unpack(next.Claims.Keys), unpack(next.Claims.Published)...) {
+		next.since[key] = now
+		if last != nil && !last.since[key].IsZero() && (last.published[key] || !next.published[key]) {
+			next.since[key] = last.since[key]
+		}
+	}
+	changed := differences(last, next)
+	v.drop(s.UID)
+	if v.all == nil {
+		v.all, v.names = map[types.UID]*Claimant{}, map[types.NamespacedName]types.UID{}
+		v.claiming, v.giving = map[Digest]map[types.UID]bool{}, map[Digest]map[types.UID]bool{}
+	}
+	v.all[s.UID], v.names[next.Name] = next, s.UID
+	for key := range next.since {
+		add(v.claiming, key, s.UID)
+	}
+	for key := range next.givenOrGives() {
+		add(v.giving, key, s.UID)
+	}
+	return changed
+}
+
+// edited returns when a selection was last changed, besides its status, as far as the API server tells: a process that starts has seen no
+// edit.
+func edited(s *Selection, now time.Time) time.Time {
+	var last time.Time
+	for _, f := range s.ManagedFields {
+		if f.Subresource == "" && f.Time != nil && f.Time.After(last) {
+			last = f.Time.Time
+		}
+	}
+	if last.IsZero() || last.After(now) {
+		return now
+	}
+	return last
+}
+
+// differences returns the keys of which two states of a selection say different things; the former one may be nil.
+func differences(before, now *Claimant) map[Digest]bool {
+	if before == nil {
+		before = &Claimant{}
+	}
+	keys := map[Digest]bool{}
+	for _, c := range []*Claimant{before, now} {
+		for key := range c.since {
+			keys[key] = true
+		}
+		maps.Copy(keys, c.givenOrGives())
+	}
+	if before.MayPublish() != now.MayPublish() {
+		return keys
+	}
+	says := func(c *Claimant, key Digest) [5]bool {
+		return [5]bool{!c.since[key].IsZero(), c.published[key], c.given[key], c.gives[key], c.waits[key]}
+	}
+	maps.DeleteFunc(keys, func(key Digest, _ bool) bool { return says(before, key) == says(now, key) })
+	return keys
+}
+
+// drop removes a selection, and returns the keys that it has claimed or given up. The caller holds the lock.
+func (v *View) drop(uid types.UID) map[Digest]bool {
+	last := v.all[uid]
+	if last == nil {
+		return nil
+	}
+	changed := map[Digest]bool{}
+	for key := range last.since {
+		changed[key] = true
+		remove(v.claiming, key, uid)
+	}
+	for key := range last.givenOrGives() {
+		changed[key] = true
+		remove(v.giving, key, uid)
+	}
+	delete(v.all, uid)
+	if v.names[last.Name] == uid {
+		delete(v.names, last.Name)
+	}
+	return changed
+}
+
+func add(index map[Digest]map[types.UID]bool, key Digest, uid types.UID) {
+	if index[key] == nil {
+		index[key] = map[types.UID]bool{}
+	}
+	index[key][uid] = true
+}
+
+func remove(index map[Digest]map[types.UID]bool, key Digest, uid types.UID) {
+	if delete(index[key], uid); len(index[key]) == 0 {
+		delete(index, key)
+	}
+}
+
+// selection returns what the readers of Kustomizations and the writers of statuses need of the selection.
+func (c *Claimant) selection() *v1alpha1.CatalogSelection {
+	cs := &v1alpha1.CatalogSelection{}
+	cs.Namespace, cs.Name, cs.UID, cs.ResourceVersion, cs.Generation = c.Name.Namespace, c.Name.Name, c.UID, c.version, c.Generation
+	if c.revision != "" {
+		cs.Status.Artifact = &meta.Artifact{Revision: c.revision}
+	}
+	return cs
+}

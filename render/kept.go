@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/installation"
+	"github.com/winnow-dev/winnow/render/patching"
+	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/seal"
+	"github.com/winnow-dev/winnow/render/tree"
+	"github.com/winnow-dev/winnow/render/yamlnode"
+)
+
+// File is a file of an artifact.
+type File struct {
+	Path    string `json:"path"`
+	Content []byte `json:"content"`
+}
+
+// FilesOf returns the files of objects, and of what belongs to them, in an artifact that was rendered before. of maps the keys to
+// whether Flux is to forget the object: its file gets an annotation that says so. What the artifact lacks is left out.
+func FilesOf(ctx context.Context, r io.Reader, of map[safeguard.Key]bool) ([]File, error) {
+	a, err := parseArtifact(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	var files []File
+	add := func(path string, object backend.Object, forget bool) error {
+		if forget {
+			annotations := object.GetAnnotations()
+			if annotations == nil {
+				annotations = map[string]string{}
+			}
+			annotations[pruneAnnotation] = "disabled"
+			object.SetAnnotations(annotations)
+		}
+		content, err := object.YAML()
+		files = append(files, File{Path: path, Content: content})
+		return err
+	}
+	for _, d := range a.documents {
+		content, err := yamlnode.Mapping(d.content)
+		if err != nil {
+			return nil, fmt.Errorf("reading the artifact: %s: %w", d.name, err)
+		}
+		object := backend.Object{Unstructured: &unstructured.Unstructured{Object: content}}
+		if forget, ok := of[installation.KeyOf(object)]; ok {
+			if err := add(fileOf(d.name), object, forget); err != nil {
+				return nil, err
+			}
+		}
+	}
+	var mains []backend.Object
+	for _, object := range a.objects {
+		if _, ok := of[installation.KeyOf(object)]; ok {
+			mains = append(mains, object)
+		}
+	}
+	for _, object := range a.objects {
+		forget, isMain := of[installation.KeyOf(object)]
+		if isMain || backend.Belongs(object, mains) {
+			if err := add(installation.FileOf(object), object, forget); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return files, nil
+}
+
+// Keeping returns the artifact with files of an earlier one in addition, but none of which it has a file itself; the artifact itself
+// for none. What the safeguards compare does not change. The error is about patches that do not fit the files.
+func (r *Result) Keeping(ctx context.Context, files []File) (*Result, error) {
+	unsealed, err := seal.Removed(r.Tree)
+	if err != nil {
+		return nil, err
+	}
+	all, err := unsealed.Copy(func(path string) (string, bool) { return path, path != tree.KustomizationFile }, nil)
+	if err != nil {
+		return nil, err
+	}
+	k := r.kustomization
+	k.Resources = objectFiles(all)
+	added := false
+	for _, f := range files {
+		if slices.Contains(k.Resources, f.Path) {
+			continue
+		}
+		k.Resources, added = append(k.Resources, f.Path), true
+		if err := all.Add(f.Path, f.Content); err != nil {
+			return nil, fmt.Errorf("keeping what may not leave yet: %w", err)
+		}
+	}
+	if !added {
+		return r, nil
+	}
+	if len(k.Patches) > 0 {
+		split, err := patching.NewSplit(ctx, all, objectFiles(all), k.Patches)
+		if err == nil {
+			_, err = split.Build(ctx, k)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("spec.patches do not fit what may not leave yet: %w", err)
+		}
+	}
+	content, err := k.Marshal()
+	if err == nil {
+		err = all.Add(tree.KustomizationFile, content)
+	}
+	if err == nil {
+		err = seal.Add(all)
+	}
+	if err != nil {
+		return nil, err
+	}
+	kept := *r
+	kept.Tree, kept.Revision = all, RevisionPrefix+all.Digest()
+	return &kept, nil
+}
