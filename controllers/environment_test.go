@@ -20,6 +20,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	clientcache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -38,6 +39,8 @@ type environment struct {
 	namespace string
 	// claims is the view of the reconciler.
 	claims *holders.View
+	// through returns what the watch of the view writes to; nil for the view itself.
+	through func(clientcache.ReflectorStore) clientcache.ReflectorStore
 	// namespaces has the namespace and that of the neighbor, if there is one.
 	namespaces *[]string
 	sources    *sourcetest.Server
@@ -147,7 +150,11 @@ func (e *environment) restartWith(edit func(*Options)) {
 	edit(&options)
 	e.claims = options.Claims
 	e.reconciler = New(e.Context(), options)
-	watch, err := holders.Watch(restConfig, "", ownClaims{options.Claims, e.namespaces})
+	var store clientcache.ReflectorStore = ownClaims{options.Claims, e.namespaces}
+	if e.through != nil {
+		store = e.through(store)
+	}
+	watch, err := holders.Watch(restConfig, "", store)
 	if err != nil {
 		e.Fatal(err)
 	}

@@ -75,15 +75,15 @@ func (c *liveCluster) prune(kustomization, name string, kept map[string]bool) {
 // fluxAlpha simulates how Flux applies what the ExternalArtifact of the selection "alpha" announces.
 func (c *liveCluster) fluxAlpha() {
 	c.Helper()
-	c.flux("alpha", "alpha", c.contents()...)
+	c.flux("alpha", "alpha", c.contents("alpha")...)
 }
 
-// contents returns the names of the objects in the announced archive of alpha.
-func (c *liveCluster) contents() (applied []string) {
+// contents returns the names of the objects in the announced archive of a selection.
+func (c *liveCluster) contents(name string) (applied []string) {
 	c.Helper()
-	announced := c.announced("alpha")
+	announced := c.announced(name)
 	if announced == nil || announced.Status.Artifact == nil {
-		c.Fatal("alpha announces nothing")
+		c.Fatalf("%s announces nothing", name)
 	}
 	files, err := archive.Read(c.Context(), bytes.NewReader(c.download(announced)), loading.LimitsOf(v1alpha1.FormatApplications))
 	if err != nil {

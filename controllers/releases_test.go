@@ -141,7 +141,7 @@ func TestAReleaseThatMovesIsNotUninstalled(t *testing.T) {
 			n.settle("tenant")
 			c.settle("alpha")
 		}
-		if kept := c.contents(); !slices.Contains(kept, "a") {
+		if kept := c.contents("alpha"); !slices.Contains(kept, "a") {
 			t.Fatalf("minute %d: the artifact has %v: Flux deletes the HelmRelease of the release that moved", minute, kept)
 		}
 		c.passed += time.Minute
@@ -149,5 +149,5 @@ func TestAReleaseThatMovesIsNotUninstalled(t *testing.T) {
 	n.change("tenant", func(cs *v1alpha1.CatalogSelection) { delete(cs.Spec.Instances, "x") })
 	n.settle("tenant")
 	c.settle("alpha")
-	c.equal("the artifact once nobody else has the release", slices.Contains(c.contents(), "a"), false)
+	c.equal("the artifact once nobody else has the release", slices.Contains(c.contents("alpha"), "a"), false)
 }

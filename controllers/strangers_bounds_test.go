@@ -238,5 +238,5 @@ func TestASuspendedKustomizationReservesNothing(t *testing.T) {
 // publishedByAlpha lists the applications in the announced archive of the selection "alpha".
 func (c *liveCluster) publishedByAlpha() string {
 	c.Helper()
-	return strings.Join(c.contents(), " ")
+	return strings.Join(c.contents("alpha"), " ")
 }
