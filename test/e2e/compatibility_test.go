@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/runtime/conditions"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -64,13 +65,7 @@ type upgrade struct {
 // newFormer installs the former definition, and starts the former controller.
 func newFormer(t *testing.T) *upgrade {
 	t.Helper()
-	binary, err := system.FormerController(t.Context(), formerCommit)
-	if errors.Is(err, stack.ErrNoHistory) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	binary := formerController(t, formerCommit)
 	definition, err := system.FormerFile(t.Context(), formerCommit, crdFile)
 	if err != nil {
 		t.Fatal(err)
@@ -79,6 +74,18 @@ func newFormer(t *testing.T) *upgrade {
 	u.define(definition)
 	u.start(binary)
 	return u
+}
+
+func formerController(t *testing.T, commit string) string {
+	t.Helper()
+	binary, err := system.FormerController(t.Context(), commit)
+	if errors.Is(err, stack.ErrNoHistory) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return binary
 }
 
 func now(t *testing.T) []byte {
@@ -188,4 +195,44 @@ func (u *upgrade) refusesEdits(s *scenario) {
 	if err := edit(`{"spec": {"exclude": ["old-prunes-c"], "prune": null, "deletionPolicy": "Delete"}}`); err != nil {
 		u.Errorf("an edit with the new name: %v", err)
 	}
+}
+
+// placeholderCommit is the last commit whose artifacts have placeholders of what leaves.
+const placeholderCommit = "0200bb9b12f26bd51a66aae6331604c9102b714b"
+
+// The former controller gives up two objects: the Kustomization of the receiver of one is suspended, and the receiver of the other one
+// cannot be evaluated, so that the artifact has a placeholder. The controller that replaces it, without the archives, deletes neither,
+// and both go over once their receivers are able to apply them.
+func TestUpgradeInTheMiddleOfMoves(t *testing.T) {
+	useOwnSystem(t)
+	u := &upgrade{T: t, former: formerController(t, placeholderCommit)}
+	u.start(u.former)
+	e := newEstate(t, "midway", catalogOf("midway"))
+	e.commit([]string{e.selecting("giver"), e.applying("giver", "giver")})
+	before := e.awaitParts(part{"giver", "giver", []string{"midway-a", "midway-b", "midway-c"}})
+
+	unknown := func(receiver string) string { return strings.Replace(receiver, "{name: midway}", "{name: none}", 1) }
+	slow := e.selecting("slow", limitedTo("midway-b"))
+	e.commit([]string{
+		e.selecting("giver", "exclude: [midway-a, midway-b]"), e.selecting("able", limitedTo("midway-a")), e.applying("able", "able", "suspend: true"),
+		unknown(slow), e.applying("slow", "slow"),
+	})
+	e.of("giver").awaitSelection("keeps an object", func(cs *v1alpha1.CatalogSelection) error {
+		if !conditions.IsTrue(cs, v1alpha1.AppliedCondition) || !conditions.IsTrue(cs, v1alpha1.KeptCondition) || cs.Status.ObservedGeneration != cs.Generation {
+			return fmt.Errorf("the conditions are %+v", cs.Status.Conditions)
+		}
+		return nil
+	})
+	e.assertSameObjects(before, e.uids())
+
+	u.start(system.binary)
+	e.of("giver").awaitSelection("is handled by the controller of now", func(cs *v1alpha1.CatalogSelection) error {
+		if cs.Status.Claim == nil {
+			return fmt.Errorf("it claims nothing: %+v", cs.Status.Conditions)
+		}
+		return nil
+	})
+	e.commit([]string{e.applying("able", "able"), slow})
+	after := e.awaitParts(part{"giver", "giver", []string{"midway-c"}}, part{"able", "able", []string{"midway-a"}}, part{"slow", "slow", []string{"midway-b"}})
+	e.assertSameObjects(before, after)
 }
