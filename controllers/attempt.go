@@ -129,7 +129,7 @@ func (a *attempt) list() {
 		changes := len(a.sourceChanges)
 		p.SourceChanges = &changes
 	}
-	p.WriteTo(a.selection)
+	a.selection.Status = p.After(&a.selection.Status)
 }
 
 // writeStatus writes the whole status in one patch, or nothing if it has not changed since the last write. The

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 )
 
@@ -72,8 +73,8 @@ func (r *CatalogSelectionReconciler) suspended(ctx context.Context, cs *v1alpha1
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	again, err := r.cluster.SyncMarks(ctx, cs, live)
-	return ctrl.Result{RequeueAfter: again}, err
+	marked, err := r.cluster.SyncMarks(ctx, cs, live)
+	return ctrl.Result{RequeueAfter: marked.Again}, err
 }
 
 // conclude updates the marks in the cluster and reports the outcome. It runs whether or not the selection was
@@ -81,7 +82,7 @@ func (r *CatalogSelectionReconciler) suspended(ctx context.Context, cs *v1alpha1
 func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, err error) (ctrl.Result, error) {
 	cs := a.selection
 	applied, kept := conditions.Get(cs, v1alpha1.AppliedCondition), conditions.Get(cs, v1alpha1.KeptCondition) // unless the cluster can be observed
-	var again time.Duration
+	var marked cluster.Marked
 	live, markErr := r.cluster.Observe(ctx, cs, a.isOld(), publishedBy(cs))
 	if markErr == nil {
 		a.live = live
@@ -90,7 +91,8 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, e
 	if markErr == nil {
 		a.claim(err)
 		err = r.yield(ctx, a, err)
-		again, markErr = r.cluster.SyncMarks(ctx, cs, live)
+		cs.Status.Consumers = live.Consumers.Statuses()
+		marked, markErr = r.cluster.SyncMarks(ctx, cs, live)
 	}
 	if ctx.Err() != nil {
 		// The controller is stopping: the error is no state of the selection.
@@ -100,6 +102,7 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, e
 		return retryConflict(err)
 	}
 	if markErr == nil {
+		cs.Status = marked.In(&cs.Status)
 		kept = r.cluster.Departures.Kept(cs, live, a.kept)
 		applied = live.Consumers.Applied(consumers.RevisionOf(cs), r.publishedFiles(cs), cs.Spec.Patches)
 	}
@@ -112,7 +115,7 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, e
 		}
 	}
 	o.names, o.applied, o.kept, o.pushed, o.sources = a.names, applied, kept, r.pushed(a), r.sources.Readiness(ctx, cs)
-	o.requeueWithin(again)
+	o.requeueWithin(marked.Again)
 	if a.waitsSince.IsZero() {
 		r.loader.Forget(client.ObjectKeyFromObject(cs)) // what was loaded for an older spec
 	}
@@ -129,7 +132,9 @@ func (r *CatalogSelectionReconciler) pushed(a *attempt) *metav1.Condition {
 	if a.isOld() && a.selection.Spec.Push != nil {
 		return conditions.Get(a.selection, v1alpha1.PushedCondition)
 	}
-	return r.pushes.Sync(a.selection, a.record)
+	last, condition := r.pushes.Sync(a.selection, a.record)
+	a.selection.Status.Push = last
+	return condition
 }
 
 // conflictDelay is the delay before a selection is reconciled again after a conflict with another client.

@@ -69,16 +69,17 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) erro
 	return nil
 }
 
-// seeApprovals notes the lines of the spec. With a publication that the status does not know they are used: which of them it has
-// used is not known either.
+// seeApprovals notes the lines of the spec. With a publication that the status does not know they are used.
 func (r *CatalogSelectionReconciler) seeApprovals(a *attempt) {
-	approvals.See(a.selection, r.now())
+	status, unknown := &a.selection.Status, a.selection.Status.ApprovalsRead
 	switch {
 	case a.newer != nil:
-		approvals.UseAll(a.selection, a.newer.Publication(), r.now())
+		unknown = a.newer.Publication()
 	case a.behind || a.isRecreated():
-		approvals.UseAll(a.selection, "applied: "+a.consumers.State(), r.now())
+		unknown = "applied: " + a.consumers.State()
 	}
+	status.Approvals = approvals.UseAll(approvals.See(a.selection, r.now()), status.ApprovalsRead, unknown, r.now())
+	status.ApprovalsRead = unknown
 }
 
 // holdUnknown holds a render whose baseline is lost. Only the checksum of the render releases it: what leaves has no name.

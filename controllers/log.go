@@ -5,8 +5,11 @@ package controllers
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
+	"github.com/fluxcd/pkg/apis/meta"
+	"k8s.io/apimachinery/pkg/api/equality"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
@@ -26,7 +29,7 @@ func (a *attempt) log(ctx context.Context, o outcome) {
 		held = int(a.selection.Status.Held.Total)
 	}
 	line := []any{
-		"reason", o.reason, "revision", consumers.RevisionOf(a.selection), "held", held,
+		"because", a.cause(), "reason", o.reason, "revision", consumers.RevisionOf(a.selection), "held", held,
 		"seconds", time.Since(a.start).Round(time.Millisecond).Seconds(), "phases", a.timing.Seconds(),
 	}
 	if o.err != nil && o.retry != backoff {
@@ -50,6 +53,23 @@ func (a *attempt) outcome(o outcome) string {
 		return "stalled"
 	}
 	return "failed"
+}
+
+// cause returns why a selection is reconciled in one word: what has changed since the last time, or else "again".
+func (a *attempt) cause() string {
+	before, now := a.found, a.selection
+	requested, _ := meta.ReconcileAnnotationValue(before.Annotations)
+	switch {
+	case before.Generation != before.Status.ObservedGeneration:
+		return "spec"
+	case requested != before.Status.GetLastHandledReconcileRequest():
+		return "request"
+	case a.next.sources != nil && !slices.Equal(before.Status.Sources, a.next.sources):
+		return "source"
+	case !equality.Semantic.DeepEqual(before.Status.Consumers, now.Status.Consumers):
+		return "consumer"
+	}
+	return "again"
 }
 
 // hasPublished reports whether an attempt has published another artifact, or one that was withheld before.

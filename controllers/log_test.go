@@ -40,21 +40,21 @@ func TestEachReconciliationHasOneLineInTheLog(t *testing.T) {
 		return e.line()
 	}
 	e.selection("kkp", guarded)
-	e.equal("without a source", reconcile(), `"outcome"="failed" "reason"="SourceNotReady" "revision"="" "held"=0 SECONDS `+
+	e.equal("without a source", reconcile(), `"outcome"="failed" "because"="spec" "reason"="SourceNotReady" "revision"="" "held"=0 SECONDS `+
 		`"message"="source OCIRepository catalog does not exist"`)
 	e.source(applications(t, "argocd nginx"))
 	published := reconcile()
 	revision := fmt.Sprintf("%q", e.get("kkp").Status.Artifact.Revision)
-	e.equal("a publication", published, `"outcome"="published" "reason"="Succeeded" "revision"=`+revision+` "held"=0 SECONDS`)
-	e.equal("no change", reconcile(), `"outcome"="unchanged" "reason"="Succeeded" "revision"=`+revision+` "held"=0 SECONDS`)
+	e.equal("a publication", published, `"outcome"="published" "because"="source" "reason"="Succeeded" "revision"=`+revision+` "held"=0 SECONDS`)
+	e.equal("no change", reconcile(), `"outcome"="unchanged" "because"="again" "reason"="Succeeded" "revision"=`+revision+` "held"=0 SECONDS`)
 	e.source(applications(t, "argocd"))
 	held := reconcile()
-	if want := `"outcome"="held" "reason"="Removal" "revision"=` + revision + ` "held"=1 SECONDS "message"="nginx: `; !strings.HasPrefix(held, want) {
+	if want := `"outcome"="held" "because"="source" "reason"="Removal" "revision"=` + revision + ` "held"=1 SECONDS "message"="nginx: `; !strings.HasPrefix(held, want) {
 		t.Errorf("a hold has %s, want %s", held, want)
 	}
 	e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Limit = &v1alpha1.Limit{Expression: "(("} })
 	stalled := reconcile()
-	if want := `"outcome"="stalled" "reason"="InvalidSpec" "revision"=` + revision + ` "held"=0 SECONDS "message"="`; !strings.HasPrefix(stalled, want) {
+	if want := `"outcome"="stalled" "because"="spec" "reason"="InvalidSpec" "revision"=` + revision + ` "held"=0 SECONDS "message"="`; !strings.HasPrefix(stalled, want) {
 		t.Errorf("a mistake in the spec has %s, want %s", stalled, want)
 	}
 	e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Limit, cs.Spec.Suspend = nil, true })

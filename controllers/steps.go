@@ -293,8 +293,7 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 	cs.Status.Claims, cs.Status.Leaving = nil, nil // of an earlier release
 	cs.Status.Claim.Open = cs.Status.Claim.Open || a.addsUnknown()
 	if !a.reachedNoCluster() { // or the render is compared again before it is served
-		approvals.Use(cs, a.uses, r.now())
-		cs.Status.ApprovalsRead = ""
+		cs.Status.Approvals, cs.Status.ApprovalsRead = approvals.Use(cs.Status.Approvals, a.uses, r.now()), ""
 	}
 	if err = r.reportEarly(ctx, a); err == nil {
 		err = r.writeStatus(ctx, a)

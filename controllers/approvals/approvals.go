@@ -23,8 +23,8 @@ const (
 	maxKept = 1000
 )
 
-// See notes the lines of the spec that are new, and those that have left it, in the status.
-func See(cs *v1alpha1.CatalogSelection, now time.Time) {
+// See returns status.approvals with the lines of the spec that are new, and those that have left it.
+func See(cs *v1alpha1.CatalogSelection, now time.Time) []v1alpha1.ApprovalStatus {
 	lines, at := cs.Spec.Safeguards.Approve, metav1.NewTime(now.Truncate(time.Second))
 	var all, left []v1alpha1.ApprovalStatus
 	for _, a := range cs.Status.Approvals {
@@ -46,7 +46,7 @@ func See(cs *v1alpha1.CatalogSelection, now time.Time) {
 		}
 	}
 	slices.SortStableFunc(left, func(a, b v1alpha1.ApprovalStatus) int { return b.Left.Compare(a.Left.Time) })
-	cs.Status.Approvals = append(all, left[:min(len(left), maxKept)]...)
+	return append(all, left[:min(len(left), maxKept)]...)
 }
 
 // Counting returns the lines of the spec that count: they are not used, and were seen less than a day ago or name a part of
@@ -71,21 +71,20 @@ func Known(cs *v1alpha1.CatalogSelection) []approval.Line {
 	return approval.ParseAll(known)
 }
 
-// Use notes that lines are used.
-func Use(cs *v1alpha1.CatalogSelection, lines []approval.Line, now time.Time) {
-	use(cs, now, func(a v1alpha1.ApprovalStatus) bool {
+// Use returns approvals of which lines are used.
+func Use(approvals []v1alpha1.ApprovalStatus, lines []approval.Line, now time.Time) []v1alpha1.ApprovalStatus {
+	return use(approvals, now, func(a v1alpha1.ApprovalStatus) bool {
 		return slices.ContainsFunc(lines, func(l approval.Line) bool { return l.String() == a.Line })
 	})
 }
 
-// UseAll notes that all lines of the spec are used: which of them a publication has used is not known, because the status does
-// not know that publication. It does so once for each.
-func UseAll(cs *v1alpha1.CatalogSelection, publication string, now time.Time) {
-	if cs.Status.ApprovalsRead == publication {
-		return
+// UseAll returns status.approvals of which all lines of the spec are used, once for each publication that the status does not know:
+// which of them that has used is not known either. read is status.approvalsRead.
+func UseAll(approvals []v1alpha1.ApprovalStatus, read, publication string, now time.Time) []v1alpha1.ApprovalStatus {
+	if read == publication {
+		return approvals
 	}
-	cs.Status.ApprovalsRead = publication
-	use(cs, now, func(a v1alpha1.ApprovalStatus) bool { return a.Left == nil })
+	return use(approvals, now, func(a v1alpha1.ApprovalStatus) bool { return a.Left == nil })
 }
 
 // IsUsed reports whether a line of the spec names nothing any more, because it was used.
@@ -93,11 +92,12 @@ func IsUsed(cs *v1alpha1.CatalogSelection, line string) bool {
 	return slices.ContainsFunc(cs.Status.Approvals, func(a v1alpha1.ApprovalStatus) bool { return a.Line == line && a.Used != nil })
 }
 
-func use(cs *v1alpha1.CatalogSelection, now time.Time, is func(v1alpha1.ApprovalStatus) bool) {
-	at := metav1.NewTime(now.Truncate(time.Second))
-	for i, a := range cs.Status.Approvals {
+func use(approvals []v1alpha1.ApprovalStatus, now time.Time, is func(v1alpha1.ApprovalStatus) bool) []v1alpha1.ApprovalStatus {
+	at, used := metav1.NewTime(now.Truncate(time.Second)), slices.Clone(approvals)
+	for i, a := range used {
 		if a.Used == nil && is(a) {
-			cs.Status.Approvals[i].Used = &at
+			used[i].Used = &at
 		}
 	}
+	return used
 }

@@ -22,21 +22,22 @@ type selection struct {
 // has sets the lines of the spec, which the controller sees.
 func (s *selection) has(lines ...string) {
 	s.Spec.Safeguards.Approve = lines
-	approvals.See(&s.CatalogSelection, s.now)
+	s.Status.Approvals = approvals.See(&s.CatalogSelection, s.now)
 }
 
 // after lets time pass until the controller looks again.
 func (s *selection) after(hours int) {
 	s.now = s.now.Add(time.Duration(hours) * time.Hour)
-	approvals.See(&s.CatalogSelection, s.now)
+	s.Status.Approvals = approvals.See(&s.CatalogSelection, s.now)
 }
 
 func (s *selection) use(lines ...string) {
-	approvals.Use(&s.CatalogSelection, approval.ParseAll(lines), s.now)
+	s.Status.Approvals = approvals.Use(s.Status.Approvals, approval.ParseAll(lines), s.now)
 }
 
 func (s *selection) useAll(revision string) {
-	approvals.UseAll(&s.CatalogSelection, revision, s.now)
+	s.Status.Approvals = approvals.UseAll(s.Status.Approvals, s.Status.ApprovalsRead, revision, s.now)
+	s.Status.ApprovalsRead = revision
 }
 
 func (s *selection) holds(named ...string) {

@@ -91,9 +91,8 @@ func (a *Artifacts) IsAsAnnounced(existing *sourcev1.ExternalArtifact) bool {
 	if !ok || !existing.DeletionTimestamp.IsZero() {
 		return false
 	}
-	cs := &v1alpha1.CatalogSelection{}
+	cs := &v1alpha1.CatalogSelection{Status: v1alpha1.CatalogSelectionStatus{Artifact: last.(announcement).artifact}}
 	cs.Name, cs.Namespace, cs.UID = existing.Name, existing.Namespace, last.(announcement).uid
-	cs.Status.Artifact = last.(announcement).artifact
 	next := existing.DeepCopy()
 	return isOf(existing, cs) && !describe(cs, next) && !announceStatus(cs, next)
 }

@@ -41,36 +41,47 @@ func appliedBy(consumed consumers.Consumers) string {
 	return applied.String()
 }
 
-// SyncMarks sets and removes the marks that the published definitions require, whether or not the publication
-// is new, and writes its findings into the status. state is the result of Observe. requeueAfter is zero if no
-// move is unfinished, and no object waits for one. Errors are temporary.
-func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State) (requeueAfter time.Duration, err error) {
-	cs.Status.Consumers = state.Consumers.Statuses()
+// Marked is what SyncMarks has found.
+type Marked struct {
+	// Bypassed are the names of the bypassed definitions, sorted, and Unmanaged is the number of unmanaged ones.
+	Bypassed  []string
+	Unmanaged int
+	// Again is the time after which to look at unfinished moves again; zero for none.
+	Again time.Duration
+}
+
+// In returns a status with what was found.
+func (m Marked) In(status *v1alpha1.CatalogSelectionStatus) v1alpha1.CatalogSelectionStatus {
+	next := *status
+	next.Bypassed = m.Bypassed[:min(len(m.Bypassed), maxBypassed)]
+	if next.Summary != nil {
+		next.Summary = next.Summary.DeepCopy()
+		next.Summary.Bypassed, next.Summary.Unmanaged = bounds.Count(len(m.Bypassed)), bounds.Count(m.Unmanaged)
+	}
+	return next
+}
+
+// SyncMarks sets and removes the marks that the published definitions require, whether or not the publication is new. state is the
+// result of Observe. Errors are temporary.
+func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State) (m Marked, err error) {
 	now := appliedBy(state.Consumers)
 	if last, _ := c.applied.Swap(cs.UID, now); last != now && (last != nil || now != "") {
 		c.Kinds.Enqueue(ctx, c.Holders.Rivals(ctx, cs)...)
 	}
-	bypassed, err := c.Marks.SyncBypass(ctx, cs, state)
-	if err != nil {
-		return 0, err
+	if m.Bypassed, err = c.Marks.SyncBypass(ctx, cs, state); err != nil {
+		return Marked{}, err
 	}
 	moving, err := c.Marks.EndMoves(ctx, cs, state)
 	if err != nil {
-		return 0, err
-	}
-	unmanaged, err := c.Marks.SyncUnmanaged(ctx, cs, state)
-	if err != nil {
-		return 0, err
-	}
-	c.Objects.Keep(cs, state)
-	slices.Sort(bypassed)
-	cs.Status.Bypassed = bypassed[:min(len(bypassed), maxBypassed)]
-	if cs.Status.Summary != nil {
-		cs.Status.Summary.Bypassed = bounds.Count(len(bypassed))
-		cs.Status.Summary.Unmanaged = bounds.Count(unmanaged)
+		return Marked{}, err
 	}
 	if moving {
-		return moveInterval, nil
+		m.Again = moveInterval
 	}
-	return 0, nil
+	if m.Unmanaged, err = c.Marks.SyncUnmanaged(ctx, cs, state); err != nil {
+		return Marked{}, err
+	}
+	c.Objects.Keep(cs, state)
+	slices.Sort(m.Bypassed)
+	return m, nil
 }

@@ -29,29 +29,31 @@ type Publication struct {
 	SourceChanges *int
 }
 
-// WriteTo writes the publication into the status.
-func (p Publication) WriteTo(cs *v1alpha1.CatalogSelection) {
-	last := cs.Status.Artifact
+// After returns a status after the publication.
+func (p Publication) After(status *v1alpha1.CatalogSelectionStatus) v1alpha1.CatalogSelectionStatus {
+	next := *status.DeepCopy()
+	last := status.Artifact
 	if last == nil || last.Revision != p.Artifact.Revision || last.Digest != p.Artifact.Digest {
-		cs.Status.History.Upsert(p.Artifact.Digest, time.Now(), p.Took.Round(time.Millisecond),
+		next.History.Upsert(p.Artifact.Digest, time.Now(), p.Took.Round(time.Millisecond),
 			v1alpha1.SucceededReason, map[string]string{"revision": p.Artifact.Revision})
 	}
-	cs.Status.Artifact = &p.Artifact
-	cs.Status.Sources, cs.Status.SourceRevision = p.Sources, sourceRevision(p.Sources[0])
+	next.Artifact = &p.Artifact
+	next.Sources, next.SourceRevision = p.Sources, sourceRevision(p.Sources[0])
 	summary := summarize(p.Result)
-	if last := cs.Status.Summary; last != nil {
+	if last := status.Summary; last != nil {
 		summary.Bypassed, summary.Unmanaged = last.Bypassed, last.Unmanaged // until SyncMarks counts them again
 		summary.SourceChanges = last.SourceChanges
 	}
 	if p.SourceChanges != nil {
 		summary.SourceChanges = bounds.Count(*p.SourceChanges)
 	}
-	cs.Status.Summary = summary
-	cs.Status.Applications = listApplications(p.Result.Selection)
-	cs.Status.ApplicationsTruncated = len(cs.Status.Applications) < p.Result.Selection.Selected
-	cs.Status.Instances = listInstances(p.Result.Instances, cs.Status.Instances)
-	cs.Status.Excluded = listExcluded(p.Result.Selection)
-	cs.Status.Deprecated = listDeprecated(p.Result.Selection)
+	next.Summary = summary
+	next.Applications = listApplications(p.Result.Selection)
+	next.ApplicationsTruncated = len(next.Applications) < p.Result.Selection.Selected
+	next.Instances = listInstances(p.Result.Instances, status.Instances)
+	next.Excluded = listExcluded(p.Result.Selection)
+	next.Deprecated = listDeprecated(p.Result.Selection)
+	return next
 }
 
 func summarize(result *render.Result) *v1alpha1.Summary {

@@ -22,38 +22,37 @@ import (
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
-// Sync enqueues a push of the served artifact, if there is a spec.push, writes the last push into the status,
-// and returns the condition Pushed without its type, nil without a push. It does not wait for the push.
+// Sync enqueues a push of the served artifact, if there is a spec.push, and returns the last push for the status,
+// and the condition Pushed without its type; both nil without a push. It does not wait for the push.
 // published is the record of the artifact, nil if it cannot be read.
-func (p *Pushes) Sync(cs *v1alpha1.CatalogSelection, published *record.Record) *metav1.Condition {
+func (p *Pushes) Sync(cs *v1alpha1.CatalogSelection, published *record.Record) (*v1alpha1.PushStatus, *metav1.Condition) {
 	key := client.ObjectKeyFromObject(cs)
 	if cs.Spec.Push == nil || cs.Status.Artifact == nil {
 		p.Forget(key)
-		cs.Status.Push = nil
-		return nil
+		return nil, nil
 	}
-	known := conditions.Get(cs, v1alpha1.PushedCondition)
+	last, known := cs.Status.Push, conditions.Get(cs, v1alpha1.PushedCondition)
 	if !p.storage.ArtifactExist(*cs.Status.Artifact) {
-		return known // nothing can be pushed until the archive is rendered again
+		return last, known // nothing can be pushed until the archive is rendered again
 	}
 	job := p.job(cs, published)
 	result, done := p.enqueue(key, job)
 	var conflict *tagConflict
 	var held *pushHeld
 	switch {
-	case !done && known != nil && known.Status == metav1.ConditionTrue && job.isPushed(cs.Status.Push):
-		return known // after a restart, until the registry was checked
+	case !done && known != nil && known.Status == metav1.ConditionTrue && job.isPushed(last):
+		return last, known // after a restart, until the registry was checked
 	case !done:
-		return conditions.UnknownCondition("", v1alpha1.ProgressingReason, "pushing %s to %s%s", bounds.ShortChecksum(job.revision), job.access.URL, p.waits(key))
+		return last, conditions.UnknownCondition("", v1alpha1.ProgressingReason, "pushing %s to %s%s", bounds.ShortChecksum(job.revision), job.access.URL, p.waits(key))
 	case errors.As(result.err, &held):
-		return conditions.FalseCondition("", held.reason, "%s", pushFailure(job, result.err))
+		return last, conditions.FalseCondition("", held.reason, "%s", pushFailure(job, result.err))
 	case errors.As(result.err, &conflict):
-		return conditions.FalseCondition("", v1alpha1.TagConflictReason, "%s", pushFailure(job, result.err))
+		return last, conditions.FalseCondition("", v1alpha1.TagConflictReason, "%s", pushFailure(job, result.err))
 	case result.err != nil:
-		return conditions.FalseCondition("", v1alpha1.PushFailedReason, "%s", pushFailure(job, result.err))
+		return last, conditions.FalseCondition("", v1alpha1.PushFailedReason, "%s", pushFailure(job, result.err))
 	}
-	cs.Status.Push = &v1alpha1.PushStatus{URL: result.url, Revision: job.revision, Sources: job.sources, Tags: job.tags}
-	return conditions.TrueCondition("", v1alpha1.SucceededReason, "pushed %s as %s", bounds.ShortChecksum(job.revision), result.url)
+	pushed := &v1alpha1.PushStatus{URL: result.url, Revision: job.revision, Sources: job.sources, Tags: job.tags}
+	return pushed, conditions.TrueCondition("", v1alpha1.SucceededReason, "pushed %s as %s", bounds.ShortChecksum(job.revision), result.url)
 }
 
 func pushFailure(job pushJob, err error) string {

@@ -65,6 +65,28 @@ func TestFilesHoldOneConcept(t *testing.T) {
 	}
 }
 
+// What a package has found for the status of a selection, it returns: only the reconciler writes it.
+func TestOnePackageWritesTheStatus(t *testing.T) {
+	for dir, files := range packages(t) {
+		if !strings.HasPrefix(dir, "controllers/") {
+			continue
+		}
+		for _, file := range files {
+			parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(parsed, func(n ast.Node) bool {
+				assignment, ok := n.(*ast.AssignStmt)
+				if ok && slices.ContainsFunc(assignment.Lhs, func(e ast.Expr) bool { return strings.HasPrefix(types.ExprString(e), "cs.Status") }) {
+					t.Errorf("%s assigns cs.Status", file)
+				}
+				return true
+			})
+		}
+	}
+}
+
 // packages maps the directories of the product, relative to the repository, to their files without tests and generated ones.
 func packages(t *testing.T) map[string][]string {
 	t.Helper()

@@ -3,7 +3,6 @@
 package holders
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -11,58 +10,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fluxcd/pkg/apis/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
-
-	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // Patience is the time for which a claim counts that nothing applies, and for which a new spec may claim any object.
 const Patience = 10 * time.Minute
-
-// Claimant is what the view has of a selection.
-type Claimant struct {
-	Name    types.NamespacedName
-	UID     types.UID
-	Created metav1.Time
-	// Generation of the spec, and the time of its edit.
-	Generation int64
-	Seen       time.Time
-	Suspended  bool
-	// Claims are in its status; the zero value claims nothing.
-	Claims v1alpha1.Claim
-	// version is its resource version, and revision that of its artifact.
-	version, revision string
-	// since is when this process saw each claimed key first. published has those that are published, waits those that others have,
-	// and given and gives the keys that its publication, and its render, give up.
-	since                          map[Digest]time.Time
-	published, waits, given, gives map[Digest]bool
-}
-
-// IsEvaluated reports whether the claims are those of the spec.
-func (c *Claimant) IsEvaluated() bool { return c.Claims.Generation == c.Generation }
-
-// MayPublish reports whether a publication by its claims would succeed.
-func (c *Claimant) MayPublish() bool { return c.IsEvaluated() && !c.Claims.Held && !c.Suspended }
-
-// givesUp reports whether its publication lacks a key, or its render, which has passed the guard. An edit of the spec takes the latter
-// back.
-func (c *Claimant) givesUp(key Digest) bool {
-	return c.given[key] || c.IsEvaluated() && !c.Claims.Held && !c.Claims.Pending && c.gives[key]
-}
-
-// givenOrGives returns the keys that it gives up, or is about to.
-func (c *Claimant) givenOrGives() map[Digest]bool {
-	keys := maps.Clone(c.given)
-	if keys == nil {
-		keys = map[Digest]bool{}
-	}
-	maps.Copy(keys, c.gives)
-	return keys
-}
 
 // GivesUp reports whether a selection gives up a key as soon as it publishes, and gets what it waits for: who has that gives it up as
 // well, so that a ring of swaps goes ahead as a whole or not at all. mine are the keys that the one who asks would give up.
@@ -98,29 +51,6 @@ func (v *View) Giving(key Digest) []*Claimant {
 		found = append(found, v.all[uid])
 	}
 	return found
-}
-
-// setOf returns the digests in a field of status.claim.
-func setOf(packed []byte) map[Digest]bool {
-	set := map[Digest]bool{}
-	for _, key := range unpack(packed) {
-		set[key] = true
-	}
-	return set
-}
-
-// isBefore reports whether the version of the selection is an earlier one.
-func (c *Claimant) isBefore(version string) bool {
-	order, err := resourceversion.CompareResourceVersion(c.version, version)
-	return err == nil && order < 0
-}
-
-// claims reports whether it claims a key, or has published it.
-func (c *Claimant) claims(key safeguard.Key) bool { return !c.since[DigestOf(key)].IsZero() }
-
-// Compare orders selections by their age, and those of the same second by their names.
-func (c *Claimant) Compare(other *Claimant) int {
-	return cmp.Or(c.Created.Compare(other.Created.Time), cmp.Compare(c.Name.String(), other.Name.String()))
 }
 
 // View has the claims of all selections, as one watch of this process tells them: it has all that was written before a version of
@@ -415,14 +345,4 @@ func remove(index map[Digest]map[types.UID]bool, key Digest, uid types.UID) {
 	if delete(index[key], uid); len(index[key]) == 0 {
 		delete(index, key)
 	}
-}
-
-// selection returns what the readers of Kustomizations and the writers of statuses need of the selection.
-func (c *Claimant) selection() *v1alpha1.CatalogSelection {
-	cs := &v1alpha1.CatalogSelection{}
-	cs.Namespace, cs.Name, cs.UID, cs.ResourceVersion, cs.Generation = c.Name.Namespace, c.Name.Name, c.UID, c.version, c.Generation
-	if c.revision != "" {
-		cs.Status.Artifact = &meta.Artifact{Revision: c.revision}
-	}
-	return cs
 }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package holders
+
+import (
+	"cmp"
+	"maps"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// Claimant is what the view has of a selection.
+type Claimant struct {
+	Name    types.NamespacedName
+	UID     types.UID
+	Created metav1.Time
+	// Generation of the spec, and the time of its edit.
+	Generation int64
+	Seen       time.Time
+	Suspended  bool
+	// Claims are in its status; the zero value claims nothing.
+	Claims v1alpha1.Claim
+	// version is its resource version, and revision that of its artifact.
+	version, revision string
+	// since is when this process saw each claimed key first. published has those that are published, waits those that others have,
+	// and given and gives the keys that its publication, and its render, give up.
+	since                          map[Digest]time.Time
+	published, waits, given, gives map[Digest]bool
+}
+
+// IsEvaluated reports whether the claims are those of the spec.
+func (c *Claimant) IsEvaluated() bool { return c.Claims.Generation == c.Generation }
+
+// MayPublish reports whether a publication by its claims would succeed.
+func (c *Claimant) MayPublish() bool { return c.IsEvaluated() && !c.Claims.Held && !c.Suspended }
+
+// givesUp reports whether its publication lacks a key, or its render, which has passed the guard. An edit of the spec takes the latter
+// back.
+func (c *Claimant) givesUp(key Digest) bool {
+	return c.given[key] || c.IsEvaluated() && !c.Claims.Held && !c.Claims.Pending && c.gives[key]
+}
+
+// givenOrGives returns the keys that it gives up, or is about to.
+func (c *Claimant) givenOrGives() map[Digest]bool {
+	keys := maps.Clone(c.given)
+	if keys == nil {
+		keys = map[Digest]bool{}
+	}
+	maps.Copy(keys, c.gives)
+	return keys
+}
+
+// setOf returns the digests in a field of status.claim.
+func setOf(packed []byte) map[Digest]bool {
+	set := map[Digest]bool{}
+	for _, key := range unpack(packed) {
+		set[key] = true
+	}
+	return set
+}
+
+// isBefore reports whether the version of the selection is an earlier one.
+func (c *Claimant) isBefore(version string) bool {
+	order, err := resourceversion.CompareResourceVersion(c.version, version)
+	return err == nil && order < 0
+}
+
+// claims reports whether it claims a key, or has published it.
+func (c *Claimant) claims(key safeguard.Key) bool { return !c.since[DigestOf(key)].IsZero() }
+
+// Compare orders selections by their age, and those of the same second by their names.
+func (c *Claimant) Compare(other *Claimant) int {
+	return cmp.Or(c.Created.Compare(other.Created.Time), cmp.Compare(c.Name.String(), other.Name.String()))
+}
+
+// selection returns what the readers of Kustomizations and the writers of statuses need of the selection.
+func (c *Claimant) selection() *v1alpha1.CatalogSelection {
+	status := v1alpha1.CatalogSelectionStatus{}
+	if c.revision != "" {
+		status.Artifact = &meta.Artifact{Revision: c.revision}
+	}
+	return &v1alpha1.CatalogSelection{
+		ObjectMeta: metav1.ObjectMeta{Namespace: c.Name.Namespace, Name: c.Name.Name, UID: c.UID, ResourceVersion: c.version, Generation: c.Generation},
+		Status:     status,
+	}
+}

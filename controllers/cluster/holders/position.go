@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package holders
+
+import (
+	"bytes"
+	"context"
+	"maps"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
+	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
+	"github.com/winnow-dev/winnow/controllers/cluster/live"
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// Position is how a selection stands to the objects of what it publishes and of what it is about to publish.
+type Position struct {
+	// claimed and served are the live keys, with releases, of what it is about to publish and of what it publishes. mine are the keys of
+	// the live objects that its Kustomizations have applied.
+	claimed, served, mine inventory.Keys
+	// releases maps the keys among them that are releases to their objects: no live object tells who has one.
+	releases map[safeguard.Key]safeguard.Key
+	// foreign are the holders of claimed keys by the owner labels of live objects.
+	foreign map[safeguard.Key]Holder
+	state   *live.State
+}
+
+// PositionOf returns the position of a selection that is about to publish next, or goes on to publish it.
+func (h *Holders) PositionOf(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State, next []safeguard.Definition) (*Position, error) {
+	p := &Position{
+		claimed: state.Consumers.LiveKeys(next), served: state.Served, mine: inventory.Keys{},
+		releases: map[safeguard.Key]safeguard.Key{}, foreign: map[safeguard.Key]Holder{}, state: state,
+	}
+	for _, r := range append(state.Consumers.Releases(state.Published), state.Consumers.Releases(next)...) {
+		p.releases[r.Key] = r.Object
+	}
+	owners := map[types.NamespacedName]*applied{}
+	settled := state.Consumers.AppliedHere() // then the inventories have what is served
+	for _, object := range state.Live {
+		key, owner := guard.LiveKey(object), guard.OwnerOf(object)
+		own := state.Consumers.Include(owner)
+		switch {
+		case owner.Name == "" || !own && !p.claimed[key]:
+			continue
+		case own && p.served[key] && settled:
+			p.mine[key] = true
+			continue
+		}
+		by, known := owners[owner]
+		if !known {
+			ks, err := h.Kustomizations.Get(ctx, owner)
+			if err != nil {
+				return nil, err
+			}
+			by = appliedBy(ks)
+			owners[owner] = by
+		}
+		switch {
+		case !by.inventory[key]:
+		case own:
+			p.mine[key] = true
+		default:
+			p.foreign[key] = by.holder
+		}
+	}
+	if cs.Status.Withheld != "" { // nothing is published
+		p.served = inventory.Keys{}
+	}
+	return p, nil
+}
+
+// applied is what a Kustomization of this cluster has applied.
+type applied struct {
+	holder    Holder
+	inventory inventory.Keys
+}
+
+// appliedBy returns what a Kustomization has applied to this cluster; nothing for nil.
+func appliedBy(ks *kustomizev1.Kustomization) *applied {
+	if ks == nil || ks.Spec.KubeConfig != nil {
+		return &applied{}
+	}
+	return &applied{holder: holderOf(ks), inventory: inventory.Of(ks)}
+}
+
+// owns reports whether the Kustomizations of the selection have applied an object that it publishes: what is published without it is
+// given up.
+func (p *Position) owns(key safeguard.Key) bool {
+	return p.mine[key] && (p.state.Served == nil || p.state.Served[key])
+}
+
+// published returns the keys that are published by a stored claim. All others that are served have to be claimed first: those of a
+// former release, and of a selection that has not acted here before.
+func (p *Position) published(cs *v1alpha1.CatalogSelection) inventory.Keys {
+	found := inventory.Keys{}
+	if cs.Status.Claim != nil {
+		published := setOf(cs.Status.Claim.Published)
+		for key := range p.served {
+			if published[DigestOf(key)] {
+				found[key] = true
+			}
+		}
+	}
+	return found
+}
+
+// IsComplete reports whether the claim of a selection has all objects of definitions that it publishes.
+func IsComplete(cs *v1alpha1.CatalogSelection, consumed consumers.Consumers, published []safeguard.Definition) bool {
+	if !consumed.ActHere() {
+		return cs.Status.Claim == nil || len(cs.Status.Claim.Published) == 0
+	}
+	return cs.Status.Claim != nil && bytes.Equal(cs.Status.Claim.Published, Pack(consumed.LiveKeys(published)))
+}
+
+// like returns a key of the kind and namespace of what installs a key: of a release, that in its own namespace.
+func (p *Position) like(key safeguard.Key) safeguard.Key {
+	like := p.objectOf(key)
+	like.Namespace = key.Namespace
+	return like
+}
+
+// objectOf returns the key of the object that has a release, or else the key itself.
+func (p *Position) objectOf(key safeguard.Key) safeguard.Key {
+	if object, ok := p.releases[key]; ok {
+		return object
+	}
+	return key
+}
+
+// Keep adds what stays in the artifact to what is claimed.
+func (p *Position) Keep(staying []live.Staying) {
+	definitions := make([]safeguard.Definition, len(staying))
+	for i, s := range staying {
+		definitions[i] = s.Definition
+	}
+	p.claimed = maps.Clone(p.claimed)
+	maps.Copy(p.claimed, p.state.Consumers.LiveKeys(definitions))
+	for _, r := range p.state.Consumers.Releases(definitions) {
+		p.releases[r.Key] = r.Object
+	}
+}
+
+// Before returns the claim before the render is published. The claim in the status of cs is the one that is stored.
+func (p *Position) Before(cs *v1alpha1.CatalogSelection) *v1alpha1.Claim {
+	c := p.After(cs)
+	if p.state.Consumers.ActHere() {
+		published, all := p.published(cs), maps.Clone(p.claimed)
+		maps.Copy(all, p.served)
+		c.Published, c.Keys, c.Gives, c.Pending = Pack(published), Pack(all.Without(published)), Pack(p.gives()), true
+		if c.Given = nil; p.state.Served != nil {
+			c.Given = Pack(p.mine.Without(p.state.Served))
+		}
+	}
+	return c
+}
+
+// After returns the claim once the render is published.
+func (p *Position) After(cs *v1alpha1.CatalogSelection) *v1alpha1.Claim {
+	if !p.state.Consumers.ActHere() { // if it has no Kustomization at all, one may follow
+		return &v1alpha1.Claim{Generation: cs.Generation, Open: p.state.Consumers.None()}
+	}
+	return &v1alpha1.Claim{Generation: cs.Generation, Published: Pack(p.claimed), Given: Pack(p.mine.Without(p.claimed))}
+}
+
+// Waiting returns the claims of a selection that others let wait.
+func (p *Position) Waiting(cs *v1alpha1.CatalogSelection, err *ConflictError) *v1alpha1.Claim {
+	claims := p.Before(cs)
+	claims.Waits, claims.Pending = Pack(err.keys), false
+	return claims
+}
+
+// gives returns the keys that the selection gives up once it publishes the render.
+func (p *Position) gives() inventory.Keys {
+	gives := p.mine.Without(p.claimed)
+	for key := range p.served.Without(p.claimed) {
+		if _, isRelease := p.releases[key]; isRelease {
+			gives[key] = true
+		}
+	}
+	return gives
+}
