@@ -78,11 +78,18 @@ func newEnvironment(t *testing.T) *environment {
 			ArtifactRetentionRecords: 2,
 		},
 	}
+	t.Cleanup(func() { // or the views of later tests would list them
+		for _, namespace := range *e.namespaces {
+			if err := apiServer.DeleteAllOf(context.Background(), &v1alpha1.CatalogSelection{}, client.InNamespace(namespace)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 	e.restart()
 	return e
 }
 
-// ownSelections is a client that lists only the selections of a test, because no test removes its own.
+// ownSelections is a client that lists only the selections of a test.
 type ownSelections struct {
 	client.WithWatch
 	namespaces *[]string

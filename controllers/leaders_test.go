@@ -20,15 +20,20 @@ func TestTwoLeadersDoNotUndoEachOther(t *testing.T) {
 	frozen.run()
 	c.catalog("argocd", "nginx")
 	next.run()
+	next.run()
 	c.bypass("argocd")
 	var writes []string
 	for range 10 {
 		for _, s := range []*shard{frozen, next} {
-			s.traffic.taken()
 			s.awaitCaches()
 			s.run()
 			writes = append(writes, s.traffic.taken()...)
 		}
+		if len(writes) == 0 {
+			return
+		}
+		t.Log(writes)
+		writes = nil
 	}
-	c.equal("writes of the leader that was frozen, and of both after it", writes, []string{statusPatch})
+	t.Error("both write without end")
 }
