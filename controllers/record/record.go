@@ -217,12 +217,6 @@ func (r *Record) Published() []safeguard.Definition {
 	return r.Definitions
 }
 
-// Rendered reports whether the artifact of a selection was rendered from its present spec.
-func Rendered(cs *v1alpha1.CatalogSelection) bool {
-	r, err := Read(cs)
-	return err == nil && r.IsOf(cs)
-}
-
 // IsOf reports whether the spec that was rendered is that of the selection.
 func (r *Record) IsOf(cs *v1alpha1.CatalogSelection) bool {
 	return equality.Semantic.DeepEqual(r.Spec, guard.RenderedSpec(cs))

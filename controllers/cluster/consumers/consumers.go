@@ -108,9 +108,6 @@ func (c Consumers) LiveKeys(definitions []safeguard.Definition) inventory.Keys {
 // Release is the key of a release that a live object has. In the namespace of the object, it is at home.
 type Release struct{ Key, Object safeguard.Key }
 
-// Home reports whether the release is in the namespace of its object.
-func (r Release) Home() bool { return r.Key.Namespace == r.Object.Namespace }
-
 // Releases returns the releases of instances as the consumers name them.
 func (c Consumers) Releases(definitions []safeguard.Definition) []Release {
 	var all []Release
@@ -150,15 +147,4 @@ func (c Consumers) Statuses() []v1alpha1.ConsumerStatus {
 		out = append(out, item.ConsumerStatus)
 	}
 	return out
-}
-
-// Home returns the keys of the releases that are at home.
-func Home(releases []Release) inventory.Keys {
-	keys := inventory.Keys{}
-	for _, r := range releases {
-		if r.Home() {
-			keys[r.Key] = true
-		}
-	}
-	return keys
 }
