@@ -80,7 +80,7 @@ func TestALineCountsForADay(t *testing.T) {
 		e, _ := publishGuarded(t, "argocd nginx")
 		e.approve("nginx")
 		good := e.good()
-		e.passed += 24 * time.Hour
+		e.pass(24 * time.Hour)
 		e.source(applications(t, "argocd"))
 		cs := e.hold(good, "Removal")
 		e.equal("lost", lost(cs), []string{"Removal nginx 1.0.0"})
@@ -93,7 +93,7 @@ func TestALineCountsForADay(t *testing.T) {
 		e.hold(good, "Removal")
 		e.approve("nginx")
 		e.hold(good, "Removal")
-		e.passed += 72 * time.Hour
+		e.pass(72 * time.Hour)
 		e.restart()
 		e.equal("lost after three days", lost(e.hold(good, "Removal")), []string{"Removal falco 1.0.0"})
 		e.approve("falco")

@@ -44,7 +44,7 @@ func TestALaterRemovalWaitsAsWell(t *testing.T) {
 	c.rounds("alpha")
 	c.flux("alpha", "alpha", "argocd", "falco")
 	c.rounds("alpha", "beta")
-	c.passed += time.Hour
+	c.pass(time.Hour)
 	c.settle("alpha", "beta")
 	c.change("beta", without("falco", "loki")) // one commit moves argocd, and beta is evaluated later
 	c.change("alpha", without("nginx", "loki", "argocd"))
@@ -92,7 +92,7 @@ func TestAReceiverThatWaitsForLong(t *testing.T) {
 	c.consumer("beta", "beta", pruning)
 	c.rounds("beta", "alpha")
 	c.equal("beta", conditionsOf(c.get("beta")), stalled("Conflict"))
-	c.passed += 11 * time.Minute // somebody looks at the conflict
+	c.pass(11 * time.Minute) // somebody looks at the conflict
 	c.rounds("beta", "alpha")
 	c.change("alpha", without("argocd"))
 	c.rounds("alpha")
@@ -248,9 +248,9 @@ func TestAFreshPublicationIsNotOld(t *testing.T) {
 	c.settle("alpha", "beta")
 	c.ready("alpha")
 	c.equal("beta", conditionsOf(c.get("beta")), stalled("Conflict"))
-	c.passed += 9 * time.Minute
+	c.pass(9 * time.Minute)
 	c.settle("alpha", "beta")
-	c.passed += 2 * time.Minute
+	c.pass(2 * time.Minute)
 	c.settle("beta")
 	c.ready("beta") // alpha has applied nothing for 11 minutes
 	c.settle("gamma")
@@ -319,7 +319,7 @@ func TestAStrangerThatIsAnnotatedWithoutEnd(t *testing.T) {
 		c.traffic.before = annotate
 		_, _ = c.tryReconcile("alpha")
 		c.traffic.before = nil
-		c.passed += time.Minute
+		c.pass(time.Minute)
 	}
 	c.equal("what alpha publishes", c.publishedByAlpha(), "argocd loki")
 }
@@ -334,7 +334,7 @@ func TestWhoWaitsForTheOtherReservesNothing(t *testing.T) {
 	c.change("beta", without("argocd", "falco"))
 	for range 5 {
 		c.rounds("alpha", "beta")
-		c.passed += 11 * time.Minute
+		c.pass(11 * time.Minute)
 	}
 	c.equal("alpha", conditionsOf(c.get("alpha")), stalled("Conflict"))
 	c.ready("beta")
@@ -398,7 +398,7 @@ func TestAMarkThatTheCacheStillHas(t *testing.T) {
 	c.reconciler.settleDelay = 30 * time.Second
 	paused.Store(true)
 	_, _ = c.tryReconcile("beta") // waits, and ends the first move
-	c.passed += 31 * time.Second
+	c.pass(31 * time.Second)
 	_, _ = c.tryReconcile("beta")
 	c.flux("beta", "beta", "nginx")
 	paused.Store(false)

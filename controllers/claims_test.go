@@ -96,7 +96,7 @@ func TestAKustomizationThatDoesNotApplyDoesNotBlockOthers(t *testing.T) {
 		want []string
 	}{
 		{"within ten minutes the reservation lasts", func(*liveCluster) {}, stalled("Conflict")},
-		{"after ten minutes it is revoked", func(c *liveCluster) { c.passed += 11 * time.Minute }, []string{"Ready=True Succeeded"}},
+		{"after ten minutes it is revoked", func(c *liveCluster) { c.pass(11 * time.Minute) }, []string{"Ready=True Succeeded"}},
 		{"after a failure it is revoked", func(c *liveCluster) {
 			c.report("alpha", func(ks *kustomizev1.Kustomization) {
 				ks.Status.LastAttemptedRevision = consumers.RevisionOf(c.get("alpha"))
@@ -118,7 +118,7 @@ func TestAKustomizationThatDoesNotApplyDoesNotBlockOthers(t *testing.T) {
 		}, stalled("Conflict")},
 		{"after the apply it lasts", func(c *liveCluster) {
 			c.flux("alpha", "alpha", "argocd")
-			c.passed += 11 * time.Minute
+			c.pass(11 * time.Minute)
 		}, stalled("Conflict")},
 	} {
 		t.Run(test.name, func(t *testing.T) {

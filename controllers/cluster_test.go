@@ -70,7 +70,7 @@ func (c *liveCluster) clear() {
 	if err := apiServer.DeleteAllOf(ctx, newDefinition(c.group, "")); client.IgnoreNotFound(err) != nil {
 		c.Error(err)
 	}
-	for _, namespace := range *c.namespaces {
+	for _, namespace := range c.namespaces.all() {
 		err := apiServer.DeleteAllOf(ctx, &kustomizev1.Kustomization{}, client.InNamespace(namespace))
 		if client.IgnoreNotFound(err) != nil {
 			c.Error(err)
@@ -86,7 +86,7 @@ func (c *liveCluster) neighbor() *liveCluster {
 	if err := apiServer.Create(c.Context(), namespace); err != nil {
 		c.Fatal(err)
 	}
-	*c.namespaces = append(*c.namespaces, namespace.Name)
+	c.namespaces.add(namespace.Name)
 	e := *c.environment
 	e.namespace = namespace.Name
 	return &liveCluster{environment: &e, group: c.group, wire: c.wire}

@@ -118,11 +118,11 @@ func TestAHoldIsQuietWhileTheEditIsFresh(t *testing.T) {
 		if err != nil || result.RequeueAfter <= 0 || result.RequeueAfter > 30*time.Second {
 			t.Errorf("Reconcile() = %v, %v", result, err)
 		}
-		e.passed += 29 * time.Second
+		e.pass(29 * time.Second)
 		e.equal("conditions after 29 s", conditionsOf(e.reconcile("kkp")), quiet)
 		e.equal("events after 29 s", e.events.take(), []string(nil))
 		e.untouchedArtifact(good)
-		e.passed += time.Second
+		e.pass(time.Second)
 		e.equal("lost", lost(e.hold(good, "Removal")), []string{"Removal nginx 1.0.0"})
 		e.equal("events after 30 s", e.events.take(), warned("Removal"))
 	})
@@ -140,14 +140,14 @@ func TestAHoldIsQuietWhileTheEditIsFresh(t *testing.T) {
 		e.source(applications(t, e.own("argocd::2.0.0")))
 		e.selection("kkp", guarded)
 		e.equal("conditions", conditionsOf(e.reconcile("kkp")), quiet)
-		e.passed += 30 * time.Second
+		e.pass(30 * time.Second)
 		e.equal("conditions after 30 s", conditionsOf(e.reconcile("kkp")), stalledHold("Adoption"))
 	})
 	t.Run("the catalog loses something long after the edit", func(t *testing.T) {
 		e, _ := publishGuarded(t, before, tierRefs("gold", "silver"))
 		e.reconciler.settleDelay = 30 * time.Second
 		e.source(applications(t, "argocd:gold nginx:silver falco:silver"))
-		e.passed += time.Hour
+		e.pass(time.Hour)
 		good := e.good()
 		e.source(applications(t, "argocd:gold falco:silver"))
 		e.hold(good, "Removal")
@@ -165,7 +165,7 @@ func TestWhatIsNamedWaitsUnderDeleteAlone(t *testing.T) {
 			e.reconciler.settleDelay = 30 * time.Second
 			e.edit(exclude("nginx"))
 			e.equal("conditions", conditionsOf(e.reconcile("kkp")), want)
-			e.passed += 30 * time.Second
+			e.pass(30 * time.Second)
 			e.equal("applications", len(e.good().cs.Status.Applications), 1)
 		})
 	}

@@ -38,7 +38,7 @@ func TestTheHoldOfAnEarlierSpec(t *testing.T) {
 		undecided(e, "SourcesUnsettled")
 		e.equal("events", e.events.take(), []string(nil))
 		e.untouchedArtifact(good)
-		e.passed += 30 * time.Second
+		e.pass(30 * time.Second)
 		e.equal("lost", lost(e.hold(good, "Removal")), []string{"Removal nginx 1.0.0"})
 		e.equal("events afterwards", e.events.take(), warned("Removal"))
 	})

@@ -22,7 +22,7 @@ func TestAnEditThatComesBackWaitsAgain(t *testing.T) {
 	e.source(applications(t, "argocd:gold"))
 	e.edit(tierRefs("gold", "silver")) // taken back, while the catalog lost nginx by mistake: held
 	e.reconcile("kkp")
-	e.passed += time.Hour
+	e.pass(time.Hour)
 	e.hold(good, "Removal")
 	// One pull request: the tag v3 renames the tier, and the selection follows. The selection arrives first.
 	e.edit(tierRefs("gold"))

@@ -11,6 +11,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -42,15 +44,38 @@ type environment struct {
 	// through returns what the watch of the view writes to; nil for the view itself.
 	through func(clientcache.ReflectorStore) clientcache.ReflectorStore
 	// namespaces has the namespace and that of the neighbor, if there is one.
-	namespaces *[]string
+	namespaces *namespaces
 	sources    *sourcetest.Server
 	storage    *storage.Storage
 	events     *recorder
 	traffic    *traffic
 	log        *logLines
-	passed     time.Duration
+	clock      *clock
 	pushQueue  workqueue.TypedRateLimitingInterface[ctrl.Request]
 	reconciler *CatalogSelectionReconciler
+}
+
+// clock is the time that has passed in a test, which the views of its processes read as well.
+type clock struct{ atomic.Int64 }
+
+// namespaces are those of a test. The view of its process reads them while the test adds one.
+type namespaces struct {
+	mu    sync.Mutex
+	names []string
+}
+
+func newNamespaces(name string) *namespaces { return &namespaces{names: []string{name}} }
+
+func (n *namespaces) add(name string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.names = append(n.names, name)
+}
+
+func (n *namespaces) all() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.names)
 }
 
 func newEnvironment(t *testing.T) *environment {
@@ -66,8 +91,9 @@ func newEnvironment(t *testing.T) *environment {
 	e := &environment{
 		T:          t,
 		namespace:  namespace.Name,
-		namespaces: &[]string{namespace.Name},
+		namespaces: newNamespaces(namespace.Name),
 		sources:    sourcetest.NewServer(t),
+		clock:      &clock{},
 		events:     &recorder{},
 		traffic:    &traffic{},
 		log:        &logLines{},
@@ -79,7 +105,7 @@ func newEnvironment(t *testing.T) *environment {
 		},
 	}
 	t.Cleanup(func() { // or the views of later tests would list them
-		for _, namespace := range *e.namespaces {
+		for _, namespace := range e.namespaces.all() {
 			if err := apiServer.DeleteAllOf(context.Background(), &v1alpha1.CatalogSelection{}, client.InNamespace(namespace)); err != nil {
 				t.Error(err)
 			}
@@ -92,7 +118,7 @@ func newEnvironment(t *testing.T) *environment {
 // ownSelections is a client that lists only the selections of a test.
 type ownSelections struct {
 	client.WithWatch
-	namespaces *[]string
+	namespaces *namespaces
 }
 
 // List implements client.Reader.
@@ -102,7 +128,7 @@ func (o ownSelections) List(ctx context.Context, list client.ObjectList, opts ..
 		return o.WithWatch.List(ctx, list, opts...)
 	}
 	all.Items = nil
-	for _, namespace := range *o.namespaces {
+	for _, namespace := range o.namespaces.all() {
 		var own v1alpha1.CatalogSelectionList
 		if err := o.WithWatch.List(ctx, &own, append(opts, client.InNamespace(namespace))...); err != nil {
 			return err
@@ -115,13 +141,13 @@ func (o ownSelections) List(ctx context.Context, list client.ObjectList, opts ..
 // ownClaims is a view that has only the selections of a test.
 type ownClaims struct {
 	*holders.View
-	namespaces *[]string
+	namespaces *namespaces
 }
 
 // own reports whether an object of the watch is a selection of the test.
 func (o ownClaims) own(object any) bool {
 	s, ok := object.(*holders.Selection)
-	return ok && slices.Contains(*o.namespaces, s.Namespace)
+	return ok && slices.Contains(o.namespaces.all(), s.Namespace)
 }
 
 func (o ownClaims) Add(object any) error { return o.Update(object) }
@@ -171,7 +197,12 @@ func (e *environment) restartWith(edit func(*Options)) {
 }
 
 // now is the clock, which only the test advances.
-func (e *environment) now() time.Time { return time.Unix(1_700_000_000, 0).Add(e.passed) }
+func (e *environment) now() time.Time {
+	return time.Unix(1_700_000_000, 0).Add(time.Duration(e.clock.Load()))
+}
+
+// pass lets time pass.
+func (e *environment) pass(d time.Duration) { e.clock.Add(int64(d)) }
 
 // selection creates a CatalogSelection of the OCIRepository "catalog". Its safeguards hold an empty result
 // only, and it is served before a consumer was compared: guard_test.go and compared_test.go have the other
@@ -275,7 +306,7 @@ func (e *environment) reconcileIn(ctx context.Context, name string) (ctrl.Result
 func (e *environment) awaitClaims(ctx context.Context) {
 	upToDate := func() bool {
 		there := map[types.UID]bool{}
-		for _, namespace := range *e.namespaces {
+		for _, namespace := range e.namespaces.all() {
 			var list v1alpha1.CatalogSelectionList
 			if err := apiServer.List(ctx, &list, client.InNamespace(namespace)); err != nil {
 				return false

@@ -122,7 +122,7 @@ func TestASelectionThatWaitsForASlot(t *testing.T) {
 		t.Fatal(err)
 	}
 	waits := func(passes, next time.Duration) *v1alpha1.CatalogSelection {
-		e.passed += passes
+		e.pass(passes)
 		result, err := e.tryReconcile("kkp")
 		if err != nil || result.RequeueAfter != next {
 			t.Errorf("after %s, the next attempt is in %s, want %s, %v", passes, result.RequeueAfter, next, err)

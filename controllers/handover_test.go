@@ -157,7 +157,7 @@ func TestSelectionsThatNeverAppliedReserveNothingAgainstOneThatHas(t *testing.T)
 	next := []string{"tenant0", "tenant1", "tenant2", "tenant3"}
 	for i := range 3 {
 		c.settle("kkp")
-		c.passed += 9 * time.Minute
+		c.pass(9 * time.Minute)
 		c.selection(next[i+1], compared, without("argocd"))
 		c.consumer(next[i+1], next[i+1], suspended)
 		c.settle(next[i+1])

@@ -35,7 +35,7 @@ func runManager(e *environment, others ...*environment) {
 	namespaces := map[string]cache.Config{e.namespace: {}}
 	for _, other := range others {
 		namespaces[other.namespace] = cache.Config{}
-		*e.namespaces = append(*e.namespaces, other.namespace)
+		e.namespaces.add(other.namespace)
 	}
 	skip := true
 	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{

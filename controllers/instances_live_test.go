@@ -229,7 +229,7 @@ func TestThePlatformsBackends(t *testing.T) {
 	})
 	first := c.good()
 	c.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Platform = &v1alpha1.Platform{Backends: []string{"Helm"}} })
-	c.passed += 1 << 40
+	c.pass(1 << 40)
 	cs := c.hold(first, "Removal")
 	c.equal("held", reasonsOf(cs), []string{"Removal vm vm: instance vm would be removed, because its backend Terraform is not in spec.platform.backends; " +
 		"add it there, or remove the instance from spec.instances"})

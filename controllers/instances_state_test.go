@@ -200,7 +200,7 @@ func TestWithoutInstancesThereIsNoCondition(t *testing.T) {
 		cs.Spec.Instances = nil
 		approving("Instance/a")(cs)
 	})
-	c.passed += time.Hour
+	c.pass(time.Hour)
 	c.reconcile("kkp")
 	c.equal("states", c.states(), []string(nil))
 }

@@ -122,7 +122,7 @@ func (e *environment) editedHold(good lastGood, reason string) *v1alpha1.Catalog
 	e.edit(func(cs *v1alpha1.CatalogSelection) {
 		cs.Spec.Values = []v1alpha1.ValuesRule{{Names: []string{"unknown"}, Defaults: &apiextensionsv1.JSON{Raw: []byte("{}")}}}
 	})
-	e.passed += 1 << 40
+	e.pass(1 << 40)
 	cs := e.reconcile("kkp")
 	e.untouched(good)
 	if !slices.Contains(conditionsOf(cs), "Held=True "+reason) {
@@ -197,7 +197,7 @@ func TestWhatAnEditDoesToInstances(t *testing.T) {
 			e.selection("kkp", guarded, installing("a=1.0.0 stays=1.0.0"))
 			good := e.good()
 			e.edit(test.edit)
-			e.passed += 1 << 40
+			e.pass(1 << 40)
 			if test.held != nil {
 				reason, _, _ := strings.Cut(test.held[0], " ")
 				cs := e.reconcile("kkp")

@@ -40,7 +40,7 @@ func TestAKeptObjectIsInAConditionUntilItIsAppliedOrDeleted(t *testing.T) {
 			c := moving(t)
 			c.handOver()
 			c.flux("alpha", "alpha", "falco")
-			c.passed += time.Hour
+			c.pass(time.Hour)
 			c.rounds("alpha")
 			c.ready("alpha")
 			c.mentions("Kept", c.keptBy("alpha"), "argocd", "by hand")

@@ -24,7 +24,7 @@ func TestATimeWithoutAControllerIsNotTheReceivers(t *testing.T) {
 	c.consumer("gamma", "gamma", pruning)
 	c.change("alpha", without("argocd"))
 	_, _ = c.tryReconcile("alpha") // the first attempt
-	c.passed += 11 * time.Minute
+	c.pass(11 * time.Minute)
 	c.restart()
 	c.rounds("alpha")
 	c.fluxAlpha()
@@ -54,7 +54,7 @@ func TestAReceiverOwnsSomethingOfTheKind(t *testing.T) {
 	for range 12 {
 		c.reconcileBoth(n)
 		c.fluxAlpha()
-		c.passed += time.Minute
+		c.pass(time.Minute)
 	}
 	c.equal("the definition that the platform removes", c.kept("argocd"), "gone")
 	c.ready("alpha")

@@ -40,7 +40,7 @@ func TestALockedValueIsHeld(t *testing.T) {
 			in.Values = &apiextensionsv1.JSON{Raw: raw}
 			cs.Spec.Instances["cni"] = in
 		})
-		e.passed += 1 << 40
+		e.pass(1 << 40)
 	}
 	held := func() *v1alpha1.CatalogSelection {
 		t.Helper()
@@ -67,7 +67,7 @@ func TestALockedValueIsHeld(t *testing.T) {
 		in.Values = nil
 		cs.Spec.Instances["cni"] = in
 	})
-	e.passed += 1 << 40
+	e.pass(1 << 40)
 	held()
 }
 

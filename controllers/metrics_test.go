@@ -122,10 +122,10 @@ func TestTheMetricsOfASelection(t *testing.T) {
 	m.good()
 	m.equal("approved", slices.Sorted(maps.Keys(own())), []string{"published_timestamp_seconds ", "unmatched_names "})
 
-	m.passed += time.Hour
+	m.pass(time.Hour)
 	m.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Limit = &v1alpha1.Limit{Expression: "(("} })
 	m.reconcile("kkp")
-	m.passed += time.Hour
+	m.pass(time.Hour)
 	m.reconcile("kkp")
 	m.equal("behind since an edit that cannot be published", own()["behind_since_timestamp_seconds "], now+3600)
 	m.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Limit = nil })

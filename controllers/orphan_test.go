@@ -193,7 +193,7 @@ func TestAnOrphanThatCannotBeKeptIsHeld(t *testing.T) {
 					"ACCOUNT", c.account("controller"))})
 				c.equal("the lines that release it", cs.Status.Held.Approve, []string(nil))
 				c.equal("the revision that is served", []string{consumers.RevisionOf(cs), c.announced("kkp").Status.Artifact.Revision}, []string{served, served})
-				c.passed += 30 * time.Minute
+				c.pass(30 * time.Minute)
 			}
 			c.equal("the events about the hold", slices.DeleteFunc(c.events.take(), func(line string) bool {
 				return !strings.Contains(line, "PruneNotDisabled")
@@ -219,7 +219,7 @@ func TestTheLineOfAnOrphanThatIsHeldStillCounts(t *testing.T) {
 	cs := c.get("kkp")
 	c.equal("conditions", conditionsOf(cs), []string{"Held=True PruneNotDisabled", "Ready=True Succeeded"})
 	c.equal("named", cs.Status.Held.Named, []string{"argocd"})
-	c.passed += 72 * time.Hour
+	c.pass(72 * time.Hour)
 	c.admitAgain()
 	c.settle("kkp")
 	c.ready("kkp")

@@ -73,11 +73,11 @@ func TestATenantHoldsNoReleaseOfThePlatform(t *testing.T) {
 			c.consumer("platform", "platform", pruning)
 			c.settle("platform")
 			c.equal("the platform within the time", conditionsOf(c.get("platform")), stalled("Conflict"))
-			c.passed += 11 * time.Minute
+			c.pass(11 * time.Minute)
 			n.settle("tenant")
 			c.settle("platform")
 			c.ready("platform")
-			c.passed += 11 * time.Minute
+			c.pass(11 * time.Minute)
 			n.settle("tenant")
 			c.settle("platform")
 			c.ready("platform")
@@ -105,7 +105,7 @@ func TestATenantTakesNoReservationOfARelease(t *testing.T) {
 	n.equal("the tenant", conditionsOf(n.get("tenant")), stalled("Conflict"))
 	c.applyRelease("platform", c.namespace, "web", "a", "a")
 	for range 3 {
-		c.passed += 11 * time.Minute
+		c.pass(11 * time.Minute)
 		n.settle("tenant")
 		n.equal("the tenant of a release that runs", conditionsOf(n.get("tenant")), stalled("Conflict"))
 	}
@@ -144,7 +144,7 @@ func TestAReleaseThatMovesIsNotUninstalled(t *testing.T) {
 		if kept := c.contents("alpha"); !slices.Contains(kept, "a") {
 			t.Fatalf("minute %d: the artifact has %v: Flux deletes the HelmRelease of the release that moved", minute, kept)
 		}
-		c.passed += time.Minute
+		c.pass(time.Minute)
 	}
 	n.change("tenant", func(cs *v1alpha1.CatalogSelection) { delete(cs.Spec.Instances, "x") })
 	n.settle("tenant")

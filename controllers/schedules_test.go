@@ -306,7 +306,7 @@ func (w *schedule) step() {
 // pass lets time pass for all shards.
 func (w *schedule) pass(by time.Duration) {
 	for _, s := range w.shards {
-		s.passed += by
+		s.pass(by)
 	}
 }
 

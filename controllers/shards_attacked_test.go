@@ -52,7 +52,7 @@ func TestAClaimOfAShardThatDoesNotPublish(t *testing.T) {
 		{"of a process that ended a moment ago", func(*shard, *shard) {}, false},
 		{"of a process that ended ten minutes ago", func(_, beta *shard) {
 			beta.run()
-			beta.passed += 11 * time.Minute
+			beta.pass(11 * time.Minute)
 		}, true},
 		{"of a selection that is suspended", func(alpha, _ *shard) {
 			alpha.change("alpha", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Suspend = true })
@@ -92,7 +92,7 @@ func TestAFrozenShardDoesNotPublishByALostClaim(t *testing.T) {
 	alpha, beta := newShards(t)
 	alpha.onceClaimed(func() error {
 		beta.run()
-		beta.passed += 11 * time.Minute
+		beta.pass(11 * time.Minute)
 		beta.run()
 		beta.ready("beta")
 		return nil

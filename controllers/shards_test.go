@@ -66,6 +66,8 @@ func newShards(t *testing.T) (alpha, beta *shard) {
 func (c *liveCluster) shard(name string) *shard {
 	c.Helper()
 	e := *c.environment
+	e.clock = &clock{}
+	e.clock.Store(c.clock.Load())
 	e.events, e.traffic, e.log = &recorder{}, &traffic{}, &logLines{}
 	e.storage = &storage.Storage{BasePath: c.TempDir(), Hostname: name + ".example", ArtifactRetentionTTL: time.Minute, ArtifactRetentionRecords: 2}
 	s := &shard{liveCluster: &liveCluster{environment: &e, group: c.group, wire: &wire{}}, name: name}
@@ -164,7 +166,7 @@ func TestTheFirstOfTwoShardsPublishes(t *testing.T) {
 	}
 	assertOne(t, beta, alpha)
 	beta.remove(beta.get("beta"))
-	alpha.passed += time.Minute
+	alpha.pass(time.Minute)
 	alpha.run()
 	alpha.ready("alpha")
 }

@@ -101,7 +101,7 @@ func TestAStrangerDelaysARemovalForTenMinutesAtMost(t *testing.T) {
 			test.come(n)
 			c.change("alpha", without("argocd", "nginx"))
 			for _, minute := range minutes() {
-				c.passed = minute * time.Minute
+				c.clock.Store(int64(minute * time.Minute))
 				c.reconcileBoth(n)
 				c.fluxAlpha()
 				if test.busy != nil {
@@ -127,7 +127,7 @@ func TestAStrangerDelaysARemovalWithoutTheRightToMark(t *testing.T) {
 			c.change("beta", without("argocd", "falco", "loki"))
 			c.change("alpha", without("argocd", "nginx"))
 			for _, minute := range minutes() {
-				c.passed = minute * time.Minute
+				c.clock.Store(int64(minute * time.Minute))
 				c.reconcileBoth(n)
 				c.fluxAlpha()
 				if minute == 0 {
@@ -186,7 +186,7 @@ func TestAClaimCountsByWhatItsKustomizationOwns(t *testing.T) {
 			for range 2 {
 				c.settle("alpha")
 				c.equal("conditions of the platform", conditionsOf(c.get("alpha")), want)
-				c.passed += 11 * time.Minute
+				c.pass(11 * time.Minute)
 				n.settle("tenant")
 			}
 		})

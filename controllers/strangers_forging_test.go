@@ -45,12 +45,12 @@ func TestAForgedInventoryPreventsNoRemoval(t *testing.T) {
 			c.flux("alpha", "alpha", "falco")
 			c.settle("alpha")
 			c.flux("beta", "beta", "argocd", "nginx")
-			c.passed += time.Hour
+			c.pass(time.Hour)
 			c.rounds("alpha", "beta")
 			c.equal("the mark once the move is finished", c.kept("argocd"), mark)
 			c.change("beta", without("argocd", "falco"))
 			for range 3 {
-				c.passed += 11 * time.Minute
+				c.pass(11 * time.Minute)
 				c.settle("beta", "alpha")
 			}
 			c.flux("beta", "beta", "nginx")
@@ -69,7 +69,7 @@ func TestAStrangerThatIsCreatedAgainAndAgain(t *testing.T) {
 	tenant()
 	c.change("alpha", without("argocd", "nginx"))
 	for _, minute := range minutes() {
-		c.passed = minute * time.Minute
+		c.clock.Store(int64(minute * time.Minute))
 		c.reconcileBoth(n)
 		c.fluxAlpha()
 		n.remove(n.get("tenant"))
@@ -112,7 +112,7 @@ func TestAForgedRecordReservesNothingForLong(t *testing.T) {
 		forge()
 		_, _ = n.tryReconcile("tenant")
 		c.settle("alpha")
-		c.passed += 6 * time.Minute
+		c.pass(6 * time.Minute)
 	}
 	c.ready("alpha")
 	if !strings.Contains(c.publishedByAlpha(), "loki") {

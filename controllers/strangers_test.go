@@ -60,7 +60,7 @@ func TestATenantThatAppliesNothingTakesNothingFromThePlatform(t *testing.T) {
 			if err := apiServer.Update(c.Context(), ks); err != nil {
 				c.Fatal(err)
 			}
-			c.passed += 11 * time.Minute
+			c.pass(11 * time.Minute)
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestARegistryThatIsDownDoesNotStopAnEditForEver(t *testing.T) {
 	}
 	e.edit(without("nginx"))
 	for range 5 {
-		e.passed += time.Hour
+		e.pass(time.Hour)
 		e.reconcile("kkp")
 	}
 	cs := e.get("kkp")
@@ -124,9 +124,9 @@ func TestASelectionThatCannotRenderYetMayReceive(t *testing.T) {
 	for _, minutes := range []time.Duration{5, 4} {
 		c.settle("alpha")
 		c.equal("conditions of the giver", conditionsOf(c.get("alpha")), []string{"Ready=Unknown Handover", "Reconciling=True Handover"})
-		c.passed += minutes * time.Minute
+		c.pass(minutes * time.Minute)
 	}
-	c.passed += 2 * time.Minute
+	c.pass(2 * time.Minute)
 	c.settle("alpha")
 	c.ready("alpha")
 }
@@ -138,7 +138,7 @@ func TestASelectionThatIsNotEvaluatedInTimeMayReceive(t *testing.T) {
 	c.change("beta", without("falco"))
 	c.change("alpha", without("argocd", "nginx"))
 	c.settle("alpha")
-	c.passed += 9 * time.Minute
+	c.pass(9 * time.Minute)
 	c.settle("alpha")
 	c.equal("conditions of the giver", conditionsOf(c.get("alpha")), []string{"Ready=Unknown Handover", "Reconciling=True Handover"})
 	c.settle("beta")
@@ -158,7 +158,7 @@ func TestASelectionWithoutAConsumerDoesNotPreventRemovals(t *testing.T) {
 	n.catalog("argocd", "nginx", "falco")
 	n.selection("forgotten", compared)
 	n.settle("forgotten")
-	c.passed += 24 * time.Hour
+	c.pass(24 * time.Hour)
 	n.settle("forgotten")
 	c.change("alpha", without("argocd", "nginx"))
 	for range 3 {
@@ -180,7 +180,7 @@ func TestASelectionWithoutAConsumerDelaysNoRemoval(t *testing.T) {
 	n.settle("forgotten")
 	c.change("alpha", without("argocd", "nginx"))
 	for range 3 {
-		c.passed += 24 * time.Hour
+		c.pass(24 * time.Hour)
 		c.settle("alpha")
 		n.settle("forgotten")
 		c.settle("beta")
@@ -240,7 +240,7 @@ func TestAKustomizationOfATenantMakesNoHubActHere(t *testing.T) {
 				c.restart()
 			}
 			c.rounds("hub", "alpha")
-			c.passed += 11 * time.Minute
+			c.pass(11 * time.Minute)
 			c.rounds("hub", "alpha")
 			c.ready("hub", "alpha")
 			c.equal("the artifact of the hub is announced", c.announced("hub").Status.Artifact != nil, true)
@@ -258,7 +258,7 @@ func TestAKustomizationOfATenantKeepsNoMark(t *testing.T) {
 	c.flux("beta", "beta", "argocd", "nginx")
 	for range 3 {
 		c.rounds("alpha", "beta")
-		c.passed += 11 * time.Minute
+		c.pass(11 * time.Minute)
 	}
 	c.equal("the mark", c.kept("argocd"), "")
 }

@@ -182,11 +182,11 @@ func TestAShortDownloadIsNotReported(t *testing.T) {
 		passes time.Duration
 		want   []string
 	}{{0, nil}, {loadPatience, nil}, {loadRetry, []string{statusPatch}}} {
-		e.passed += test.passes
+		e.pass(test.passes)
 		if _, err := e.reconciler.Reconcile(e.context(), requestOf(e.key("kkp"))); err != nil {
 			t.Fatal(err)
 		}
-		e.equal(fmt.Sprintf("writes after %s", e.passed), e.traffic.taken(), test.want)
+		e.equal(fmt.Sprintf("writes after %s", time.Duration(e.clock.Load())), e.traffic.taken(), test.want)
 	}
 	e.equal("conditions", conditionsOf(e.get("kkp")), []string{"Ready=True Succeeded", "Reconciling=True Progressing"})
 	e.publish("kkp")
