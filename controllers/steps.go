@@ -240,13 +240,19 @@ func (r *CatalogSelectionReconciler) keepStaying(ctx context.Context, a *attempt
 	}
 	of := map[safeguard.Key]bool{}
 	for _, s := range staying {
-		for _, item := range a.consumers.Naming() {
-			of[item.Rendered(s.Key)] = s.Moves
+		for _, key := range a.consumers.RenderedKeys(s.Key) {
+			of[key] = s.Moves
 		}
 	}
-	files, err := r.artifacts.Files(ctx, a.selection, a.selection.Status.Artifact, of)
-	if err != nil {
-		return failure.Override(v1alpha1.HandoverReason, fmt.Errorf("keeping what another selection claims and may not be marked: %w", err))
+	files, found, err := r.artifacts.Files(ctx, a.selection, a.selection.Status.Artifact, of)
+	for _, s := range staying {
+		if err == nil && !slices.ContainsFunc(a.consumers.RenderedKeys(s.Key), func(key safeguard.Key) bool { return found[key] }) {
+			err = errors.New("the last artifact has only a placeholder of it")
+		}
+		if err != nil {
+			return failure.Because(v1alpha1.HandoverReason, fmt.Errorf("%s moves to the CatalogSelection %s, may not be marked, and cannot stay in the artifact: %w; "+
+				"annotate the live object with %s: %s", s.Key.FullName(), s.Receiver, err, guard.PruneAnnotation, guard.Disabled))
+		}
 	}
 	return a.keep(ctx, staying, files)
 }

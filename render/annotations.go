@@ -25,6 +25,8 @@ const (
 	substituteAnnotation = "kustomize.toolkit.fluxcd.io/substitute"
 	// pruneAnnotation with the value disabled keeps Flux from deleting the object.
 	pruneAnnotation = "kustomize.toolkit.fluxcd.io/prune"
+	// reconcileAnnotation with the value disabled keeps Flux from applying the object. Only placeholders of an earlier release have it.
+	reconcileAnnotation = "kustomize.toolkit.fluxcd.io/reconcile"
 )
 
 // kustomization returns the labels, annotations and patches of the options, without resources.

@@ -25,14 +25,15 @@ type File struct {
 	Content []byte `json:"content"`
 }
 
-// FilesOf returns the files of objects, and of what belongs to them, in an artifact that was rendered before. of maps the keys to
-// whether Flux is to forget the object: its file gets an annotation that says so. What the artifact lacks is left out.
-func FilesOf(ctx context.Context, r io.Reader, of map[safeguard.Key]bool) ([]File, error) {
+// FilesOf returns the files of objects, and of what belongs to them, in an artifact that was rendered before, and the keys of those that
+// it has. of maps the keys to whether Flux is to forget the object: its file gets an annotation that says so. An artifact of an earlier
+// release may have placeholders, which have nothing that Flux could apply.
+func FilesOf(ctx context.Context, r io.Reader, of map[safeguard.Key]bool) (files []File, found map[safeguard.Key]bool, err error) {
 	a, err := parseArtifact(ctx, r)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var files []File
+	found = map[safeguard.Key]bool{}
 	add := func(path string, object backend.Object, forget bool) error {
 		if forget {
 			annotations := object.GetAnnotations()
@@ -49,30 +50,32 @@ func FilesOf(ctx context.Context, r io.Reader, of map[safeguard.Key]bool) ([]Fil
 	for _, d := range a.documents {
 		content, err := yamlnode.Mapping(d.content)
 		if err != nil {
-			return nil, fmt.Errorf("reading the artifact: %s: %w", d.name, err)
+			return nil, nil, fmt.Errorf("reading the artifact: %s: %w", d.name, err)
 		}
 		object := backend.Object{Unstructured: &unstructured.Unstructured{Object: content}}
-		if forget, ok := of[installation.KeyOf(object)]; ok {
+		if forget, ok := of[installation.KeyOf(object)]; ok && object.GetAnnotations()[reconcileAnnotation] != "disabled" {
+			found[installation.KeyOf(object)] = true
 			if err := add(fileOf(d.name), object, forget); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 	}
 	var mains []backend.Object
 	for _, object := range a.objects {
-		if _, ok := of[installation.KeyOf(object)]; ok {
+		if _, ok := of[installation.KeyOf(object)]; ok && object.GetAnnotations()[reconcileAnnotation] != "disabled" {
+			found[installation.KeyOf(object)] = true
 			mains = append(mains, object)
 		}
 	}
 	for _, object := range a.objects {
-		forget, isMain := of[installation.KeyOf(object)]
+		forget, isMain := of[installation.KeyOf(object)], found[installation.KeyOf(object)]
 		if isMain || backend.Belongs(object, mains) {
 			if err := add(installation.FileOf(object), object, forget); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 	}
-	return files, nil
+	return files, found, nil
 }
 
 // Keeping returns the artifact with files of an earlier one in addition, but none of which it has a file itself; the artifact itself

@@ -169,10 +169,10 @@ func (a *Artifacts) Definitions(ctx context.Context, cs *v1alpha1.CatalogSelecti
 }
 
 // Files reads the files of objects of an artifact from the storage: see render.FilesOf.
-func (a *Artifacts) Files(ctx context.Context, cs *v1alpha1.CatalogSelection, artifact *meta.Artifact, of map[safeguard.Key]bool) ([]render.File, error) {
+func (a *Artifacts) Files(ctx context.Context, cs *v1alpha1.CatalogSelection, artifact *meta.Artifact, of map[safeguard.Key]bool) ([]render.File, map[safeguard.Key]bool, error) {
 	archive, err := a.open(cs, artifact)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer archive.Close()
 	return render.FilesOf(ctx, archive, of)

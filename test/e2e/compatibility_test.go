@@ -127,11 +127,17 @@ func (u *upgrade) define(definition []byte) {
 // start replaces the controller. The archives are lost, as with the pod.
 func (u *upgrade) start(binary string) {
 	u.Helper()
+	u.startWith(binary, "")
+}
+
+// startWith replaces the controller by one with the archives in a directory; without any for an empty one.
+func (u *upgrade) startWith(binary, archives string) {
+	u.Helper()
 	if err := system.controller.Stop(); err != nil {
 		u.Fatal(err)
 	}
 	var err error
-	if system.controller, err = system.StartController(u.Context(), stack.ControllerOptions{Binary: binary}); err != nil {
+	if system.controller, err = system.StartController(u.Context(), stack.ControllerOptions{Binary: binary, DataDir: archives}); err != nil {
 		u.Fatal(err)
 	}
 }
@@ -201,38 +207,43 @@ func (u *upgrade) refusesEdits(s *scenario) {
 const placeholderCommit = "0200bb9b12f26bd51a66aae6331604c9102b714b"
 
 // The former controller gives up two objects: the Kustomization of the receiver of one is suspended, and the receiver of the other one
-// cannot be evaluated, so that the artifact has a placeholder. The controller that replaces it, without the archives, deletes neither,
-// and both go over once their receivers are able to apply them.
+// cannot be evaluated, so that the artifact has a placeholder. The controller that replaces it deletes neither, and both go over once
+// their receivers are able to apply them.
 func TestUpgradeInTheMiddleOfMoves(t *testing.T) {
 	useOwnSystem(t)
 	u := &upgrade{T: t, former: formerController(t, placeholderCommit)}
-	u.start(u.former)
-	e := newEstate(t, "midway", catalogOf("midway"))
-	e.commit([]string{e.selecting("giver"), e.applying("giver", "giver")})
-	before := e.awaitParts(part{"giver", "giver", []string{"midway-a", "midway-b", "midway-c"}})
+	for _, name := range []string{"midway", "midway-empty"} {
+		u.start(u.former)
+		e := newEstate(t, name, catalogOf(name))
+		e.commit([]string{e.selecting("giver"), e.applying("giver", "giver")})
+		a, b, c := name+"-a", name+"-b", name+"-c"
+		before := e.awaitParts(part{"giver", "giver", []string{a, b, c}})
 
-	unknown := func(receiver string) string { return strings.Replace(receiver, "{name: midway}", "{name: none}", 1) }
-	slow := e.selecting("slow", limitedTo("midway-b"))
-	e.commit([]string{
-		e.selecting("giver", "exclude: [midway-a, midway-b]"), e.selecting("able", limitedTo("midway-a")), e.applying("able", "able", "suspend: true"),
-		unknown(slow), e.applying("slow", "slow"),
-	})
-	e.of("giver").awaitSelection("keeps an object", func(cs *v1alpha1.CatalogSelection) error {
-		if !conditions.IsTrue(cs, v1alpha1.AppliedCondition) || !conditions.IsTrue(cs, v1alpha1.KeptCondition) || cs.Status.ObservedGeneration != cs.Generation {
-			return fmt.Errorf("the conditions are %+v", cs.Status.Conditions)
-		}
-		return nil
-	})
-	e.assertSameObjects(before, e.uids())
+		slow := e.selecting("slow", limitedTo(b))
+		e.commit([]string{
+			e.selecting("giver", "exclude: ["+a+", "+b+"]"), e.selecting("able", limitedTo(a)), e.applying("able", "able", "suspend: true"),
+			strings.Replace(slow, "sources: [{name: "+name, "sources: [{name: none", 1), e.applying("slow", "slow"),
+		})
+		e.of("giver").awaitSelection("has a placeholder", func(cs *v1alpha1.CatalogSelection) error {
+			if !conditions.IsTrue(cs, v1alpha1.AppliedCondition) || !strings.Contains(conditions.GetMessage(cs, v1alpha1.KeptCondition), b) {
+				return fmt.Errorf("the conditions are %+v", cs.Status.Conditions)
+			}
+			return nil
+		})
 
-	u.start(system.binary)
-	e.of("giver").awaitSelection("is handled by the controller of now", func(cs *v1alpha1.CatalogSelection) error {
-		if cs.Status.Claim == nil {
-			return fmt.Errorf("it claims nothing: %+v", cs.Status.Conditions)
+		archives := system.controller.DataDir
+		if strings.HasSuffix(name, "-empty") {
+			archives = ""
 		}
-		return nil
-	})
-	e.commit([]string{e.applying("able", "able"), slow})
-	after := e.awaitParts(part{"giver", "giver", []string{"midway-c"}}, part{"able", "able", []string{"midway-a"}}, part{"slow", "slow", []string{"midway-b"}})
-	e.assertSameObjects(before, after)
+		u.startWith(system.binary, archives)
+		e.of("giver").awaitSelection("is handled by the controller of now", func(cs *v1alpha1.CatalogSelection) error {
+			if cs.Status.Claim == nil {
+				return fmt.Errorf("it claims nothing: %+v", cs.Status.Conditions)
+			}
+			return nil
+		})
+		e.commit([]string{e.applying("able", "able"), slow})
+		after := e.awaitParts(part{"giver", "giver", []string{c}}, part{"able", "able", []string{a}}, part{"slow", "slow", []string{b}})
+		e.assertSameObjects(before, after)
+	}
 }

@@ -93,7 +93,11 @@ func Definitions(live []*guard.Live) []*guard.Live {
 // published. The result is outdated after the publication, which sets marks. So Observe lists live definitions once more.
 func (o *Objects) Inspect(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed consumers.Consumers, isOld bool, published, next []safeguard.Definition) (*State, error) {
 	o.inspected.Store(cs.UID, guard.Kinds(next))
-	return o.state(ctx, cs, consumed, isOld, published, guard.Kinds(published, next), true)
+	var placed []safeguard.Definition // by an earlier release
+	for _, l := range cs.Status.Leaving {
+		placed = append(placed, safeguard.Definition{APIVersion: l.APIVersion, Kind: l.Kind, Namespace: l.Namespace, Name: l.Name})
+	}
+	return o.state(ctx, cs, consumed, isOld, published, guard.Kinds(published, next, placed), true)
 }
 
 // Observe reads the live state after an attempt to publish a selection: see Inspect.
@@ -104,7 +108,8 @@ func (o *Objects) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection, co
 func (o *Objects) state(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed consumers.Consumers, isOld bool,
 	published []safeguard.Definition, gvks []schema.GroupVersionKind, fresh bool) (*State, error) {
 	state := &State{Consumers: consumed, artifact: published, Unmarked: map[types.UID]bool{}, Unread: map[schema.GroupKind]bool{}}
-	if published != nil && !isOld && !consumers.Awaited(cs) {
+	// An earlier release has put placeholders into the artifact, of which the record knows nothing.
+	if published != nil && !isOld && !consumers.Awaited(cs) && len(cs.Status.Leaving) == 0 {
 		state.Published, state.Served = published, consumed.LiveKeys(published)
 	}
 	var err error
