@@ -149,13 +149,11 @@ func (r *CatalogSelectionReconciler) writeStatus(ctx context.Context, a *attempt
 
 // claim notes the claims after the attempt: if nothing was published, they are those that it has noted on the way.
 func (a *attempt) claim(err error) {
-	switch cs := a.selection; {
+	switch claim := a.selection.Status.Claim; {
 	case err == nil:
-		open := cs.Status.Claim != nil && cs.Status.Claim.Open
-		cs.Status.Claim = a.position.After(cs)
-		cs.Status.Claim.Open = cs.Status.Claim.Open || open && a.live.Consumers.ActHere()
-	case cs.Status.Claim != nil && !a.live.Consumers.ActHere():
-		cs.Status.Claim = &v1alpha1.Claim{Generation: cs.Status.Claim.Generation, Open: cs.Status.Claim.Open}
+		a.selection.Status.Claim = a.position.Since(a.selection)
+	case claim != nil && !a.live.Consumers.ActHere():
+		a.selection.Status.Claim = &v1alpha1.Claim{Generation: claim.Generation, Open: claim.Open}
 	}
 }
 

@@ -79,6 +79,7 @@ func run(ctx context.Context, a *attempt, steps []step) error {
 		a.timing.Enter(step.phase)
 		err := step.run(ctx, a)
 		if errors.Is(err, errUnchanged) {
+			a.selection.Status.Claim = a.written.Status.Claim.DeepCopy()
 			return nil
 		}
 		if err != nil {
@@ -184,7 +185,7 @@ func (r *CatalogSelectionReconciler) admit(ctx context.Context, a *attempt) erro
 		if err := r.claim(ctx, a); err != nil {
 			return err
 		}
-		if err := r.cluster.Departures.HandOver(ctx, a.selection, a.live, a.result.Live()); err != nil {
+		if err := r.cluster.Departures.HandOver(ctx, a.selection, a.live, a.result.Live(), a.kept); err != nil {
 			return a.holdUnkept(err)
 		}
 		if a.isNew() { // an unchanged render adds no objects
@@ -231,7 +232,13 @@ func (r *CatalogSelectionReconciler) claim(ctx context.Context, a *attempt) erro
 // keepStaying adds the files of what stays in the artifact to the render. It takes them from the record, or else from the artifact.
 func (r *CatalogSelectionReconciler) keepStaying(ctx context.Context, a *attempt) error {
 	staying := a.live.Staying
+	promised := a.position.Gives(staying)
 	a.position.Keep(staying)
+	if promised { // and others may count on it, as in a swap
+		if err := r.claim(ctx, a); err != nil {
+			return unmarked(staying, err)
+		}
+	}
 	if a.record != nil && slices.EqualFunc(staying, a.record.Kept, live.Staying.Equal) {
 		return a.keep(ctx, a.record.Kept, a.record.Files)
 	}
@@ -240,14 +247,12 @@ func (r *CatalogSelectionReconciler) keepStaying(ctx context.Context, a *attempt
 	}
 	of := map[safeguard.Key]bool{}
 	for _, s := range staying {
-		for _, key := range a.consumers.RenderedKeys(s.Key) {
-			of[key] = s.Moves
-		}
+		of[s.Definition.Key()] = s.Moves
 	}
 	files, found, err := r.artifacts.Files(ctx, a.selection, a.selection.Status.Artifact, of)
 	for _, s := range staying {
-		if err == nil && !slices.ContainsFunc(a.consumers.RenderedKeys(s.Key), func(key safeguard.Key) bool { return found[key] }) {
-			err = errors.New("the last artifact has only a placeholder of it")
+		if err == nil && !found[s.Definition.Key()] {
+			err = errors.New("the last artifact does not have it")
 		}
 		if err != nil {
 			return failure.Because(v1alpha1.HandoverReason, fmt.Errorf("%s moves to the CatalogSelection %s, may not be marked, and cannot stay in the artifact: %w; "+
@@ -255,6 +260,15 @@ func (r *CatalogSelectionReconciler) keepStaying(ctx context.Context, a *attempt
 		}
 	}
 	return a.keep(ctx, staying, files)
+}
+
+// unmarked adds to a conflict that it would be none if what stays were marked.
+func unmarked(staying []live.Staying, err error) error {
+	if _, ok := errors.AsType[*holders.ConflictError](err); !ok {
+		return err
+	}
+	return failure.Override(v1alpha1.HandoverReason, fmt.Errorf("%w; %s is part of a swap, and may not be marked: annotate the live object with %s: %s",
+		err, staying[0].Key.FullName(), guard.PruneAnnotation, guard.Disabled))
 }
 
 // endKept ends the steps if the artifact is published already, with objects that leave and still stay.

@@ -26,7 +26,7 @@ func (r *CatalogSelectionReconciler) yield(ctx context.Context, a *attempt, err 
 	if a.isOld() || a.selection.Status.Artifact == nil || a.selection.Status.Withheld != "" || ctx.Err() != nil {
 		return err
 	}
-	contested := r.contested(a, err)
+	contested := r.contested(ctx, a, err)
 	if _, ok := errors.AsType[*holders.ConflictError](contested); ok {
 		if failed := r.withhold(ctx, a); failed != nil {
 			contested = failed
@@ -40,14 +40,14 @@ func (r *CatalogSelectionReconciler) yield(ctx context.Context, a *attempt, err 
 
 // contested returns a *holders.ConflictError if others have objects that the selection serves: live ones, or those that it has given
 // up, and others have taken.
-func (r *CatalogSelectionReconciler) contested(a *attempt, err error) error {
+func (r *CatalogSelectionReconciler) contested(ctx context.Context, a *attempt, err error) error {
 	if !a.live.Consumers.ActHere() {
 		return nil
 	}
 	if conflict, ok := errors.AsType[*holders.ConflictError](err); ok && conflict.Has(a.live.Served) {
 		return conflict
 	}
-	return r.cluster.Holders.Contested(a.position)
+	return r.cluster.Holders.Contested(ctx, a.selection, a.position)
 }
 
 // withhold records the conflict in the status, and then removes the artifact from the ExternalArtifact.

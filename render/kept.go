@@ -34,18 +34,20 @@ func FilesOf(ctx context.Context, r io.Reader, of map[safeguard.Key]bool) (files
 		return nil, nil, err
 	}
 	found = map[safeguard.Key]bool{}
-	add := func(path string, object backend.Object, forget bool) error {
-		if forget {
-			annotations := object.GetAnnotations()
-			if annotations == nil {
-				annotations = map[string]string{}
-			}
-			annotations[pruneAnnotation] = "disabled"
-			object.SetAnnotations(annotations)
+	add := func(path string, object backend.Object) error {
+		if of[installation.KeyOf(object)] {
+			forget(object)
 		}
 		content, err := object.YAML()
 		files = append(files, File{Path: path, Content: content})
 		return err
+	}
+	stays := func(object backend.Object) bool {
+		key := installation.KeyOf(object)
+		if _, ok := of[key]; ok && object.GetAnnotations()[reconcileAnnotation] != "disabled" {
+			found[key] = true
+		}
+		return found[key]
 	}
 	for _, d := range a.documents {
 		content, err := yamlnode.Mapping(d.content)
@@ -53,29 +55,36 @@ func FilesOf(ctx context.Context, r io.Reader, of map[safeguard.Key]bool) (files
 			return nil, nil, fmt.Errorf("reading the artifact: %s: %w", d.name, err)
 		}
 		object := backend.Object{Unstructured: &unstructured.Unstructured{Object: content}}
-		if forget, ok := of[installation.KeyOf(object)]; ok && object.GetAnnotations()[reconcileAnnotation] != "disabled" {
-			found[installation.KeyOf(object)] = true
-			if err := add(fileOf(d.name), object, forget); err != nil {
+		if stays(object) {
+			if err := add(fileOf(d.name), object); err != nil {
 				return nil, nil, err
 			}
 		}
 	}
 	var mains []backend.Object
 	for _, object := range a.objects {
-		if _, ok := of[installation.KeyOf(object)]; ok && object.GetAnnotations()[reconcileAnnotation] != "disabled" {
-			found[installation.KeyOf(object)] = true
+		if stays(object) {
 			mains = append(mains, object)
 		}
 	}
 	for _, object := range a.objects {
-		forget, isMain := of[installation.KeyOf(object)], found[installation.KeyOf(object)]
-		if isMain || backend.Belongs(object, mains) {
-			if err := add(installation.FileOf(object), object, forget); err != nil {
+		if stays(object) || backend.Belongs(object, mains) {
+			if err := add(installation.FileOf(object), object); err != nil {
 				return nil, nil, err
 			}
 		}
 	}
 	return files, found, nil
+}
+
+// forget annotates an object so that Flux does not delete it.
+func forget(object backend.Object) {
+	annotations := object.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[pruneAnnotation] = "disabled"
+	object.SetAnnotations(annotations)
 }
 
 // Keeping returns the artifact with files of an earlier one in addition, but none of which it has a file itself; the artifact itself

@@ -71,6 +71,9 @@ func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 	if m.Bypassed, err = c.Marks.SyncBypass(ctx, cs, state); err != nil {
 		return Marked{}, err
 	}
+	if err := c.Departures.Protect(ctx, cs, state); err != nil {
+		return Marked{}, err
+	}
 	moving, err := c.Marks.EndMoves(ctx, cs, state)
 	if err != nil {
 		return Marked{}, err

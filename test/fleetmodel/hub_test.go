@@ -63,7 +63,7 @@ func (h *hub) reconcile(ctx context.Context, file string, r release, now time.Ti
 		return false, err
 	}
 	h.selection.UID, h.selection.Status = types.UID("11111111-"+h.fleet), status
-	approvals.See(h.selection, now)
+	h.selection.Status.Approvals = approvals.See(h.selection, now)
 	options, err := render.FromSpec(h.selection)
 	if err != nil {
 		return false, err
@@ -86,7 +86,7 @@ func (h *hub) reconcile(ctx context.Context, file string, r release, now time.Ti
 	if err := h.judge(passes, now); err != nil || !passes {
 		return false, err
 	}
-	approvals.Use(h.selection, uses, now)
+	h.selection.Status.Approvals = approvals.Use(h.selection.Status.Approvals, uses, now)
 	return h.publish(loaded, result, r)
 }
 

@@ -51,15 +51,6 @@ func (c Consumers) Naming() []Consumer {
 	return []Consumer{{}}
 }
 
-// RenderedKeys returns the keys that an object of this cluster may have in the artifact.
-func (c Consumers) RenderedKeys(live safeguard.Key) []safeguard.Key {
-	var keys []safeguard.Key
-	for _, item := range c.Naming() {
-		keys = append(keys, item.Rendered(live))
-	}
-	return keys
-}
-
 // None reports whether it is known that no Kustomization uses the artifact.
 func (c Consumers) None() bool { return c.Known && len(c.Items) == 0 }
 

@@ -7,6 +7,7 @@ package departures
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -94,7 +95,7 @@ func (ds *Departures) Await(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 	}
 	waits := ds.waits(cs.UID, leaving)
 	maps.DeleteFunc(waits, func(key safeguard.Key, since time.Time) bool {
-		return receivers[key].Name != "" || ds.Now().Sub(since) >= holders.Patience
+		return len(receivers[key]) > 0 || ds.Now().Sub(since) >= holders.Patience
 	})
 	undecided := ds.Holders.Undecided(cs)
 	if len(waits) == 0 || len(undecided) == 0 {
@@ -105,16 +106,14 @@ func (ds *Departures) Await(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 }
 
 // receivers returns the other selections that claim an object that leaves, or one of its releases.
-func (ds *Departures) receivers(ctx context.Context, cs *v1alpha1.CatalogSelection, leaving map[safeguard.Key]*guard.Live) (map[safeguard.Key]types.NamespacedName, error) {
+func (ds *Departures) receivers(ctx context.Context, cs *v1alpha1.CatalogSelection, leaving map[safeguard.Key]*guard.Live) (map[safeguard.Key][]types.NamespacedName, error) {
 	releases, err := ds.releasesOf(ctx, leaving)
 	if err != nil {
 		return nil, err
 	}
-	receivers := map[safeguard.Key]types.NamespacedName{}
+	receivers := map[safeguard.Key][]types.NamespacedName{}
 	for key := range leaving {
-		if by := ds.Holders.Receiver(cs, append(slices.Clone(releases[key]), key)...); by.Name != "" {
-			receivers[key] = by
-		}
+		receivers[key] = ds.Holders.Receivers(cs, append([]safeguard.Key{key}, releases[key]...)...)
 	}
 	return receivers, nil
 }
@@ -134,8 +133,9 @@ func published(state *live.State, key safeguard.Key, object *guard.Live) safegua
 // HandOver makes sure that Flux deletes no object that has to stay, before a selection publishes next. With deletionPolicy Orphan
 // these are all that leave, see keep. With Delete, they are those that another selection claims: they leave the artifact marked, or
 // stay there if they may not be marked, see live.Staying. A release of Helm counts as well, in whatever HelmRelease: helm-controller
-// uninstalls it with any of its HelmReleases. All other objects lose their mark, so that Flux may delete them.
-func (ds *Departures) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State, next []safeguard.Definition) error {
+// uninstalls it with any of its HelmReleases. All other objects lose their mark, so that Flux may delete them. kept are those that the
+// last artifact keeps.
+func (ds *Departures) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State, next []safeguard.Definition, kept []live.Staying) error {
 	leaving := ds.leaving(cs, state, next)
 	state.Staying = nil
 	if cs.Spec.GetDeletionPolicy() == v1alpha1.DeletionPolicyOrphan {
@@ -146,41 +146,72 @@ func (ds *Departures) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelectio
 		return err
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(leaving), inventory.Compare) {
-		receiver, moves := receivers[key]
-		if !moves { // the mark of an unfinished move must not keep an object that is removed on purpose
-			if _, err := ds.Marks.Mark(ctx, cs, leaving[key], func(m *marks.Set) { m.Kept = false }); err != nil {
+		object, to := leaving[key], receivers[key]
+		switch {
+		case guard.StaysUntouched(cs, object) || !object.DeletionTimestamp.IsZero():
+			continue
+		case len(to) == 0: // the mark of an unfinished move must not keep an object that is removed on purpose
+			if _, err := ds.Marks.Mark(ctx, cs, object, func(m *marks.Set) { m.Kept = false }); err != nil {
 				return err
 			}
 			continue
 		}
-		marked, err := ds.move(ctx, cs, leaving[key], receiver)
-		if err != nil {
-			return err
-		}
-		if marked {
+		err := ds.move(ctx, cs, object, to[0])
+		if _, refused := errors.AsType[*marks.Refused](err); !refused {
+			if err != nil {
+				return err
+			}
 			continue
 		}
-		awaited, err := ds.Holders.IsAwaited(ctx, state, receiver, key)
+		staying := live.Staying{
+			Key: key, Definition: published(state, key, object), Receiver: to[0], Moves: len(ds.Holders.Receivers(cs, key)) > 0, Since: metav1.NewTime(ds.Now()),
+		}
+		if i := slices.IndexFunc(kept, func(s live.Staying) bool { return s.Key == key && !s.Since.IsZero() }); i >= 0 {
+			staying.Since = kept[i].Since
+		}
+		awaited, err := ds.Holders.IsAwaited(ctx, state, to, key)
 		if err != nil {
 			return err
 		}
-		if awaited {
-			state.Staying = append(state.Staying, live.Staying{
-				Key: key, Definition: published(state, key, leaving[key]), Receiver: receiver, Moves: ds.Holders.Receiver(cs, key).Name != "",
-			})
+		if awaited || ds.Now().Sub(staying.Since.Time) < holders.Patience {
+			state.Staying = append(state.Staying, staying)
 		}
 	}
 	return nil
 }
 
-// move marks an object that moves to another selection, and reports whether it has the mark.
-func (ds *Departures) move(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live, to types.NamespacedName) (bool, error) {
+// move marks an object that moves to another selection. The error is a *marks.Refused if it may not be marked.
+func (ds *Departures) move(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live, to types.NamespacedName) error {
 	was := guard.Kept(object)
-	marked, err := ds.Marks.Mark(ctx, cs, object, func(m *marks.Set) { m.Kept = true })
-	if marked && !was {
+	err := ds.Marks.Keep(ctx, cs, object)
+	switch {
+	case errors.Is(err, marks.ErrChanged):
+		return changes(guard.LiveKey(object))
+	case err == nil && !was:
 		ds.Events.Eventf(cs, corev1.EventTypeNormal, v1alpha1.HandoverReason, "%s is kept in the cluster: it moves to the CatalogSelection %s", object.Name, to)
 	}
-	return marked, err
+	return err
+}
+
+// changes is the error of an object that cannot be marked at the moment.
+func changes(key safeguard.Key) error {
+	return &HandoverError{fmt.Sprintf("%s is about to be marked, and changes at the same time", key.FullName())}
+}
+
+// Protect marks the live objects that a Kustomization of the selection would prune because the publication lacks them, and that another
+// selection claims: Flux may have applied an earlier publication after they were given up.
+func (ds *Departures) Protect(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State) error {
+	for _, object := range state.Live {
+		key, owner := guard.LiveKey(object), guard.OwnerOf(object)
+		pruned := slices.ContainsFunc(state.Consumers.Local(), func(item consumers.Consumer) bool { return item.Prune && item.Key() == owner })
+		if !pruned || state.Served == nil || state.Served[key] || guard.Kept(object) || len(ds.Holders.Receivers(cs, key)) == 0 {
+			continue
+		}
+		if _, err := ds.Marks.Mark(ctx, cs, object, func(m *marks.Set) { m.Kept = true }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // releasesOf maps the main objects of instances among the live objects to their releases.

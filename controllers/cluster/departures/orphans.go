@@ -41,7 +41,7 @@ func (ds *Departures) keep(ctx context.Context, cs *v1alpha1.CatalogSelection, o
 		case ok:
 			reasons = append(reasons, unkept(key, object, refused))
 		case errors.Is(err, marks.ErrChanged):
-			return &HandoverError{fmt.Sprintf("%s is about to be marked, and changes at the same time", key.FullName())}
+			return changes(key)
 		default:
 			return err
 		}

@@ -66,6 +66,8 @@ type ConflictError struct {
 	first safeguard.Key
 	by    Holder
 	more  int
+	// foreign is true if one of the owners is no selection.
+	foreign bool
 }
 
 // Has reports whether one of the objects is among keys.
@@ -90,7 +92,7 @@ func (e *ConflictError) Error() string {
 func conflict(held map[safeguard.Key]Holder) *ConflictError {
 	e := &ConflictError{keys: inventory.Keys{}, more: len(held) - 1}
 	for key, h := range held {
-		e.keys[key] = true
+		e.keys[key], e.foreign = true, e.foreign || h.Selection.Name == ""
 		if e.first.Name == "" || strings.Compare(key.String(), e.first.String()) < 0 {
 			e.first, e.by = key, h
 		}

@@ -20,6 +20,14 @@ func DigestOf(key safeguard.Key) Digest {
 	return Digest(sum[:len(Digest{})])
 }
 
+func digestsOf(keys inventory.Keys) map[Digest]bool {
+	digests := make(map[Digest]bool, len(keys))
+	for key := range keys {
+		digests[DigestOf(key)] = true
+	}
+	return digests
+}
+
 // Pack returns keys in the form of status.claim: their digests, sorted; nil for none.
 func Pack(keys inventory.Keys) []byte {
 	digests := make([]string, 0, len(keys))

@@ -46,7 +46,7 @@ type Holders struct {
 // Foresee returns the *ConflictError that Decide would return by what the view has, which may lag behind: then nothing has to be
 // written to find that out. It does so only if the stored claim has all that the selection claims.
 func (h *Holders) Foresee(ctx context.Context, cs *v1alpha1.CatalogSelection, stored *v1alpha1.Claim, p *Position) error {
-	if h.View.Of(cs.UID) == nil || stored == nil || stored.Generation != cs.Generation {
+	if stored == nil || stored.Generation != cs.Generation {
 		return nil
 	}
 	known := setOf(append(slices.Clone(stored.Keys), stored.Published...))
@@ -85,8 +85,18 @@ func (h *Holders) Decide(ctx context.Context, cs *v1alpha1.CatalogSelection, p *
 }
 
 func (h *Holders) decide(ctx context.Context, cs *v1alpha1.CatalogSelection, p *Position) (map[types.UID]*Claimant, error) {
-	known := &standings{holders: h, state: p.state, consumers: map[types.UID]consumers.Consumers{}}
-	mine := setOf(Pack(p.gives()))
+	known := &standings{holders: h, state: p.state, related: map[types.UID]*related{}}
+	mine, free := digestsOf(p.gives()), map[types.UID]bool{}
+	gives := func(c *Claimant, key safeguard.Key) bool {
+		digest := DigestOf(key)
+		if c.given[digest] || !c.givesUp(digest) {
+			return c.given[digest]
+		}
+		if _, known := free[c.UID]; !known {
+			free[c.UID] = h.View.isFree(c, mine, map[types.UID]bool{})
+		}
+		return free[c.UID]
+	}
 	stand := func(c *Claimant, key safeguard.Key) (Standing, error) {
 		theirs, err := known.of(ctx, c)
 		if err != nil {
@@ -95,7 +105,7 @@ func (h *Holders) decide(ctx context.Context, cs *v1alpha1.CatalogSelection, p *
 		s := theirs.to(DigestOf(key), p.like(key), c, h.Now())
 		s.Owns = p.foreign[key].Selection == c.Name || c.UID == cs.UID && p.owns(key)
 		// A release goes over with its object: a second object with the release would be uninstalled with it.
-		s.Gives = h.View.GivesUp(c, DigestOf(key), mine) && h.View.GivesUp(c, DigestOf(p.objectOf(key)), mine)
+		s.Gives = gives(c, key) && (p.objectOf(key) == key || gives(c, p.objectOf(key)))
 		return s, nil
 	}
 	won, yielding, err := judge(h.View, cs.UID, p.claimed.Without(p.published(cs)), p.foreign, stand)
@@ -152,39 +162,51 @@ func judge(view *View, me types.UID, keys inventory.Keys, foreign map[safeguard.
 
 // related is what the Kustomizations of a selection tell of it.
 type related struct {
-	consumers consumers.Consumers
-	failing   bool
-	state     *live.State
+	failing bool
+	// kinds has the kinds and namespaces of the live objects that they own. unread is true if they have applied something, of which a
+	// kind that may not be read tells nothing.
+	kinds  map[safeguard.Key]bool
+	unread bool
+	state  *live.State
 }
 
 // standings has what is known of selections during one decision.
 type standings struct {
-	holders   *Holders
-	state     *live.State
-	consumers map[types.UID]consumers.Consumers
+	holders *Holders
+	state   *live.State
+	related map[types.UID]*related
 }
 
-func (s *standings) of(ctx context.Context, c *Claimant) (related, error) {
-	consumed, known := s.consumers[c.UID]
-	if !known {
-		var err error
-		if consumed, err = s.holders.Kustomizations.Of(ctx, c.selection()); err != nil {
-			return related{}, err
-		}
-		s.consumers[c.UID] = consumed
+func (s *standings) of(ctx context.Context, c *Claimant) (*related, error) {
+	if r := s.related[c.UID]; r != nil {
+		return r, ctx.Err()
 	}
-	r := related{consumers: consumed, state: s.state}
-	owns := slices.ContainsFunc(s.state.Live, func(object *guard.Live) bool { return consumed.Include(guard.OwnerOf(object)) })
+	consumed, err := s.holders.Kustomizations.Of(ctx, c.selection())
+	if err != nil {
+		return nil, err
+	}
+	r := &related{state: s.state, kinds: map[safeguard.Key]bool{}}
+	for _, object := range s.state.Live {
+		if consumed.Include(guard.OwnerOf(object)) {
+			r.kinds[kindOf(guard.LiveKey(object))] = true
+		}
+	}
 	asleep := consumed.ActHere()
 	for _, item := range consumed.Local() {
-		asleep = asleep && item.Suspended
+		asleep, r.unread = asleep && item.Suspended, r.unread || item.Revision != ""
 	}
-	r.failing = asleep && !owns || slices.ContainsFunc(consumed.Naming(), func(item consumers.Consumer) bool { return item.Failed })
+	r.failing = asleep && len(r.kinds) == 0 || slices.ContainsFunc(consumed.Naming(), func(item consumers.Consumer) bool { return item.Failed })
+	s.related[c.UID] = r
 	return r, nil
 }
 
+// kindOf returns a key without the name.
+func kindOf(key safeguard.Key) safeguard.Key {
+	return safeguard.Key{Group: key.Group, Kind: key.Kind, Namespace: key.Namespace}
+}
+
 // to returns the standing to a key. like is the key of a live object of its kind and namespace.
-func (r related) to(digest Digest, like safeguard.Key, c *Claimant, now time.Time) Standing {
+func (r *related) to(digest Digest, like safeguard.Key, c *Claimant, now time.Time) Standing {
 	since := c.since[digest]
 	return Standing{
 		Claims: c.published[digest] || !since.IsZero() && c.MayPublish(), Published: c.published[digest], Failing: r.failing,
@@ -195,14 +217,11 @@ func (r related) to(digest Digest, like safeguard.Key, c *Claimant, now time.Tim
 
 // ownsLike reports whether a Kustomization owns a live object of a kind and namespace. Of a kind that may not be read, only the
 // Kustomizations themselves can tell whether they have applied something.
-func (r related) ownsLike(like safeguard.Key) bool {
+func (r *related) ownsLike(like safeguard.Key) bool {
 	if r.state.Unread[schema.GroupKind{Group: like.Group, Kind: like.Kind}] {
-		return slices.ContainsFunc(r.consumers.Local(), func(item consumers.Consumer) bool { return item.Revision != "" })
+		return r.unread
 	}
-	return slices.ContainsFunc(r.state.Live, func(object *guard.Live) bool {
-		key := guard.LiveKey(object)
-		return key.Group == like.Group && key.Kind == like.Kind && key.Namespace == like.Namespace && r.consumers.Include(guard.OwnerOf(object))
-	})
+	return r.kinds[kindOf(like)]
 }
 
 // spoil makes publications by the claims of selections fail.
@@ -222,7 +241,13 @@ func (h *Holders) spoil(ctx context.Context, yielding map[types.UID]*Claimant) e
 
 // Contested returns a *ConflictError if others have live objects that a selection serves: Flux would apply both versions in turns,
 // without end.
-func (h *Holders) Contested(p *Position) error {
+func (h *Holders) Contested(ctx context.Context, cs *v1alpha1.CatalogSelection, p *Position) error {
+	if len(p.foreign) == 0 {
+		return nil
+	}
+	if err := h.View.Await(ctx, cs.UID, cs.ResourceVersion); err != nil { // it may have published a moment ago
+		return err
+	}
 	held := map[safeguard.Key]Holder{}
 	for key, holder := range p.foreign {
 		if by := h.View.Named(holder.Selection); by == nil || !h.View.GivesUp(by, DigestOf(key), nil) {
@@ -235,32 +260,40 @@ func (h *Holders) Contested(p *Position) error {
 	return conflict(held)
 }
 
-// Receiver returns a selection besides cs that claims one of the keys, however old its claim is and whether or not it may publish that.
-// The zero name means none.
-func (h *Holders) Receiver(cs *v1alpha1.CatalogSelection, keys ...safeguard.Key) types.NamespacedName {
+// Receivers returns the selections besides cs that claim one of the keys, however old a claim is and whether or not it may publish that.
+func (h *Holders) Receivers(cs *v1alpha1.CatalogSelection, keys ...safeguard.Key) []types.NamespacedName {
+	var names []types.NamespacedName
 	for _, key := range keys {
 		for _, c := range h.View.Claiming(DigestOf(key)) {
-			if c.UID != cs.UID && (!c.Suspended || c.published[DigestOf(key)]) {
-				return c.Name
+			if c.UID != cs.UID && (!c.Suspended || c.published[DigestOf(key)]) && !slices.Contains(names, c.Name) {
+				names = append(names, c.Name)
 			}
 		}
 	}
-	return types.NamespacedName{}
+	return names
 }
 
-// IsAwaited reports whether what leaves a selection, and may not be marked, stays for a receiver: its claim of a key is young, or its
+// IsAwaited reports whether what leaves a selection, and may not be marked, stays for one of the receivers without end: its
 // Kustomizations own something like it. Of a release, too much would be lost.
-func (h *Holders) IsAwaited(ctx context.Context, state *live.State, receiver types.NamespacedName, key safeguard.Key) (bool, error) {
-	c := h.View.Named(receiver)
-	if c == nil || !key.IsDefinition() {
-		return c != nil, nil
+func (h *Holders) IsAwaited(ctx context.Context, state *live.State, receivers []types.NamespacedName, key safeguard.Key) (bool, error) {
+	known := &standings{holders: h, state: state, related: map[types.UID]*related{}}
+	for _, name := range receivers {
+		c := h.View.Named(name)
+		if c == nil {
+			continue
+		}
+		if !key.IsDefinition() {
+			return true, nil
+		}
+		theirs, err := known.of(ctx, c)
+		if err != nil {
+			return false, err
+		}
+		if theirs.ownsLike(key) && (c.published[DigestOf(key)] || !c.Claims.Held) {
+			return true, nil
+		}
 	}
-	theirs, err := (&standings{holders: h, state: state, consumers: map[types.UID]consumers.Consumers{}}).of(ctx, c)
-	if err != nil {
-		return false, err
-	}
-	standing := theirs.to(DigestOf(key), key, c, h.Now())
-	return !standing.Old || standing.Settled && (standing.Published || !c.Claims.Held), nil
+	return false, nil
 }
 
 // Undecided returns the selections besides cs that may be about to claim any object, because their claims are not those of their

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"maps"
+	"slices"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,9 +21,9 @@ import (
 
 // Position is how a selection stands to the objects of what it publishes and of what it is about to publish.
 type Position struct {
-	// claimed and served are the live keys, with releases, of what it is about to publish and of what it publishes. mine are the keys of
-	// the live objects that its Kustomizations have applied.
-	claimed, served, mine inventory.Keys
+	// claimed and served are the live keys, with releases, of what it is about to publish and of what it publishes. labelled are the keys
+	// of the live objects with the owner labels of its Kustomizations, and mine those among them that their inventories have as well.
+	claimed, served, labelled, mine inventory.Keys
 	// releases maps the keys among them that are releases to their objects: no live object tells who has one.
 	releases map[safeguard.Key]safeguard.Key
 	// foreign are the holders of claimed keys by the owner labels of live objects.
@@ -33,7 +34,7 @@ type Position struct {
 // PositionOf returns the position of a selection that is about to publish next, or goes on to publish it.
 func (h *Holders) PositionOf(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State, next []safeguard.Definition) (*Position, error) {
 	p := &Position{
-		claimed: state.Consumers.LiveKeys(next), served: state.Served, mine: inventory.Keys{},
+		claimed: state.Consumers.LiveKeys(next), served: state.Served, labelled: inventory.Keys{}, mine: inventory.Keys{},
 		releases: map[safeguard.Key]safeguard.Key{}, foreign: map[safeguard.Key]Holder{}, state: state,
 	}
 	for _, r := range append(state.Consumers.Releases(state.Published), state.Consumers.Releases(next)...) {
@@ -44,6 +45,9 @@ func (h *Holders) PositionOf(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	for _, object := range state.Live {
 		key, owner := guard.LiveKey(object), guard.OwnerOf(object)
 		own := state.Consumers.Include(owner)
+		if own {
+			p.labelled[key] = true
+		}
 		switch {
 		case owner.Name == "" || !own && !p.claimed[key]:
 			continue
@@ -97,10 +101,13 @@ func (p *Position) owns(key safeguard.Key) bool {
 // published returns the keys that are published by a stored claim. All others that are served have to be claimed first: those of a
 // former release, and of a selection that has not acted here before.
 func (p *Position) published(cs *v1alpha1.CatalogSelection) inventory.Keys {
-	found := inventory.Keys{}
+	found, known := inventory.Keys{}, p.served
+	if p.state.Served == nil { // what it serves has no names
+		known = p.claimed
+	}
 	if cs.Status.Claim != nil {
 		published := setOf(cs.Status.Claim.Published)
-		for key := range p.served {
+		for key := range known {
 			if published[DigestOf(key)] {
 				found[key] = true
 			}
@@ -109,12 +116,17 @@ func (p *Position) published(cs *v1alpha1.CatalogSelection) inventory.Keys {
 	return found
 }
 
-// IsComplete reports whether the claim of a selection has all objects of definitions that it publishes.
+// IsComplete reports whether the claim of a selection has all objects of definitions that it publishes. Of those that are not known,
+// nil, it has some or none.
 func IsComplete(cs *v1alpha1.CatalogSelection, consumed consumers.Consumers, published []safeguard.Definition) bool {
-	if !consumed.ActHere() {
-		return cs.Status.Claim == nil || len(cs.Status.Claim.Published) == 0
+	claim := cs.Status.Claim
+	switch acts := consumed.ActHere(); {
+	case claim == nil:
+		return !acts
+	case !acts || published == nil:
+		return acts == (len(claim.Published) > 0)
 	}
-	return cs.Status.Claim != nil && bytes.Equal(cs.Status.Claim.Published, Pack(consumed.LiveKeys(published)))
+	return bytes.Equal(claim.Published, Pack(consumed.LiveKeys(published)))
 }
 
 // like returns a key of the kind and namespace of what installs a key: of a release, that in its own namespace.
@@ -151,9 +163,9 @@ func (p *Position) Before(cs *v1alpha1.CatalogSelection) *v1alpha1.Claim {
 	if p.state.Consumers.ActHere() {
 		published, all := p.published(cs), maps.Clone(p.claimed)
 		maps.Copy(all, p.served)
-		c.Published, c.Keys, c.Gives, c.Pending = Pack(published), Pack(all.Without(published)), Pack(p.gives()), true
-		if c.Given = nil; p.state.Served != nil {
-			c.Given = Pack(p.mine.Without(p.state.Served))
+		c.Published, c.Keys, c.Gives, c.Given, c.Pending = Pack(published), Pack(all.Without(published)), Pack(p.gives()), p.given(), true
+		if p.state.Served == nil && cs.Status.Claim != nil {
+			c.Published = cs.Status.Claim.Published
 		}
 	}
 	return c
@@ -167,16 +179,42 @@ func (p *Position) After(cs *v1alpha1.CatalogSelection) *v1alpha1.Claim {
 	return &v1alpha1.Claim{Generation: cs.Generation, Published: Pack(p.claimed), Given: Pack(p.mine.Without(p.claimed))}
 }
 
+// Since returns the claim after an attempt that went well: what it has published, only its publication says.
+func (p *Position) Since(cs *v1alpha1.CatalogSelection) *v1alpha1.Claim {
+	c := p.After(cs)
+	if last := cs.Status.Claim; last != nil && p.state.Consumers.ActHere() {
+		c.Open, c.Published, c.Given = last.Open, last.Published, p.given()
+	}
+	return c
+}
+
+// given returns the objects that the Kustomizations have applied and the publication lacks, as far as that is known.
+func (p *Position) given() []byte {
+	if p.state.Served == nil {
+		return nil
+	}
+	return Pack(p.mine.Without(p.state.Served))
+}
+
 // Waiting returns the claims of a selection that others let wait.
 func (p *Position) Waiting(cs *v1alpha1.CatalogSelection, err *ConflictError) *v1alpha1.Claim {
 	claims := p.Before(cs)
 	claims.Waits, claims.Pending = Pack(err.keys), false
+	if err.foreign { // which no selection gives up
+		claims.Gives = nil
+	}
 	return claims
 }
 
-// gives returns the keys that the selection gives up once it publishes the render.
+// Gives reports whether the selection gives up one of the objects once it publishes the render.
+func (p *Position) Gives(staying []live.Staying) bool {
+	gives := p.gives()
+	return slices.ContainsFunc(staying, func(s live.Staying) bool { return gives[s.Key] })
+}
+
+// gives returns the keys that the selection gives up once it publishes the render: Flux prunes by labels, whatever the inventory has.
 func (p *Position) gives() inventory.Keys {
-	gives := p.mine.Without(p.claimed)
+	gives := p.labelled.Without(p.claimed)
 	for key := range p.served.Without(p.claimed) {
 		if _, isRelease := p.releases[key]; isRelease {
 			gives[key] = true

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -44,6 +45,8 @@ type Staying struct {
 	Key        safeguard.Key        `json:"key"`
 	Definition safeguard.Definition `json:"definition"`
 	Receiver   types.NamespacedName `json:"receiver"`
+	// Since is when it began to stay.
+	Since metav1.Time `json:"since,omitzero"`
 	// Moves is true if the receiver claims the object itself, and not another one with its release: Flux may forget it then.
 	Moves bool `json:"moves,omitempty"`
 }
