@@ -110,7 +110,7 @@ func New(ctx context.Context, o Options) *CatalogSelectionReconciler {
 				client.Options{Scheme: o.KindCaches.Scheme, Mapper: o.KindCaches.Mapper}, o.DefaultServiceAccount),
 		},
 		Selections: o.Client, View: o.Claims, Statuses: client.WithFieldOwner(o.Client, o.Name),
-		Reported: r.instances.enqueue, Now: o.Now,
+		Reported: r.instances.enqueue,
 	})
 	o.Claims.Changed = r.cluster.Holders.Tell(ctx, r.enqueue)
 	r.slots.limit, r.slots.enqueue, r.slots.now, r.slots.metrics = 1, r.enqueue, o.Now, measured.Renders

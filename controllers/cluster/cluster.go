@@ -8,7 +8,6 @@ package cluster
 import (
 	"context"
 	"sync"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,8 +34,6 @@ type Options struct {
 	Statuses client.Client
 	// Reported is called with the selections whose instances may have another state.
 	Reported func(...types.NamespacedName)
-	// Now is the clock for claims and moves.
-	Now func() time.Time
 }
 
 // Cluster is the live state that concerns all selections. Callers use its parts directly.
@@ -60,15 +57,15 @@ type Cluster struct {
 func New(o Options) *Cluster {
 	kustomizations := &consumers.Kustomizations{Access: o.Access}
 	objects := &live.Objects{Access: o.Access}
-	held := &holders.Holders{View: o.View, Kustomizations: kustomizations, Selections: o.Selections, Client: o.Statuses, Now: o.Now}
+	held := &holders.Holders{View: o.View, Kustomizations: kustomizations, Selections: o.Selections, Client: o.Statuses}
 	objects.Concerned = held.Concerned
 	objects.Reported = func(ctx context.Context, object client.Object) { o.Reported(held.Appliers(ctx, object)...) }
-	marked := &marks.Marks{Access: o.Access, Holders: held, Now: o.Now}
+	marked := &marks.Marks{Access: o.Access, Holders: held}
 	return &Cluster{
 		Access: o.Access, Kustomizations: kustomizations, Objects: objects, Holders: held, Marks: marked,
 		Instances:  &instances.Instances{Kustomizations: kustomizations, Objects: objects},
 		Effects:    &effects.Effects{Access: o.Access, Objects: objects, Kustomizations: kustomizations},
-		Departures: &departures.Departures{Holders: held, Objects: objects, Marks: marked, Events: o.Events, Now: o.Now},
+		Departures: &departures.Departures{Holders: held, Objects: objects, Marks: marked, Events: o.Events},
 	}
 }
 

@@ -40,8 +40,6 @@ type Departures struct {
 	Marks   *marks.Marks
 	// Events receives the events about moves.
 	Events record.EventRecorder
-	// Now is the clock for moves.
-	Now func() time.Time
 
 	// waiting maps the UID of a selection to the keys that it is about to give up, with the time since when. Nothing that others do
 	// prolongs its wait.
@@ -60,7 +58,7 @@ func (ds *Departures) waits(uid types.UID, leaving map[safeguard.Key]*guard.Live
 		if at, waited := before[key]; waited {
 			since[key] = at
 		} else {
-			since[key] = ds.Now()
+			since[key] = ds.Holders.View.Now()
 		}
 	}
 	ds.waiting.Store(uid, since)
@@ -95,7 +93,7 @@ func (ds *Departures) Await(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 	}
 	waits := ds.waits(cs.UID, leaving)
 	maps.DeleteFunc(waits, func(key safeguard.Key, since time.Time) bool {
-		return len(receivers[key]) > 0 || ds.Now().Sub(since) >= holders.Patience
+		return len(receivers[key]) > 0 || ds.Holders.View.Now().Sub(since) >= holders.Patience
 	})
 	undecided := ds.Holders.Undecided(cs)
 	if len(waits) == 0 || len(undecided) == 0 {
@@ -164,7 +162,7 @@ func (ds *Departures) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelectio
 			continue
 		}
 		staying := live.Staying{
-			Key: key, Definition: published(state, key, object), Receiver: to[0], Moves: len(ds.Holders.Receivers(cs, key)) > 0, Since: metav1.NewTime(ds.Now()),
+			Key: key, Definition: published(state, key, object), Receiver: to[0], Moves: len(ds.Holders.Receivers(cs, key)) > 0, Since: metav1.NewTime(ds.Holders.View.Now()),
 		}
 		if i := slices.IndexFunc(kept, func(s live.Staying) bool { return s.Key == key && !s.Since.IsZero() }); i >= 0 {
 			staying.Since = kept[i].Since
@@ -173,7 +171,7 @@ func (ds *Departures) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelectio
 		if err != nil {
 			return err
 		}
-		if awaited || ds.Now().Sub(staying.Since.Time) < holders.Patience {
+		if awaited || ds.Holders.View.Now().Sub(staying.Since.Time) < holders.Patience {
 			state.Staying = append(state.Staying, staying)
 		}
 	}

@@ -40,7 +40,6 @@ type Holders struct {
 	Selections client.Reader
 	// Client writes statuses, with the field owner of the controller.
 	Client client.Client
-	Now    func() time.Time
 }
 
 // Foresee returns the *ConflictError that Decide would return by what the view has, which may lag behind: then nothing has to be
@@ -102,7 +101,7 @@ func (h *Holders) decide(ctx context.Context, cs *v1alpha1.CatalogSelection, p *
 		if err != nil {
 			return Standing{}, err
 		}
-		s := theirs.to(DigestOf(key), p.like(key), c, h.Now())
+		s := theirs.to(DigestOf(key), p.like(key), c, h.View.Now())
 		s.Owns = p.foreign[key].Selection == c.Name || c.UID == cs.UID && p.owns(key)
 		// A release goes over with its object: a second object with the release would be uninstalled with it.
 		s.Gives = gives(c, key) && (p.objectOf(key) == key || gives(c, p.objectOf(key)))
@@ -302,7 +301,7 @@ func (h *Holders) Undecided(cs *v1alpha1.CatalogSelection) []types.NamespacedNam
 	var names []types.NamespacedName
 	for _, c := range h.View.All() {
 		decided := c.IsEvaluated() && !c.Claims.Open
-		if c.UID != cs.UID && !decided && h.Now().Sub(c.Seen) < Patience {
+		if c.UID != cs.UID && !decided && h.View.Now().Sub(c.Seen) < Patience {
 			names = append(names, c.Name)
 		}
 	}

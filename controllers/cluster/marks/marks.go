@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,8 +28,6 @@ import (
 type Marks struct {
 	*access.Access
 	Holders *holders.Holders
-	// Now is the clock for moves.
-	Now func() time.Time
 }
 
 // Set has all marks that Winnow's field manager sets on one definition.

@@ -61,7 +61,7 @@ func (m *Marks) unsettledMoves(ctx context.Context, objects map[safeguard.Key]*g
 		name, applied := client.ObjectKeyFromObject(ks), inventory.Of(ks)
 		for key, object := range objects {
 			if owner := guard.OwnerOf(object); owner != name && applied[key] ||
-				owner == name && !appliedSince(ks, markedAt(object), m.Now()) {
+				owner == name && !appliedSince(ks, markedAt(object), m.Holders.View.Now()) {
 				found[key] = true
 			}
 		}
