@@ -47,23 +47,15 @@ func (c *Claimant) givesUp(key Digest) bool {
 	return c.given[key] || c.IsEvaluated() && !c.Claims.Held && !c.Claims.Pending && c.gives[key]
 }
 
-// givenOrGives returns the keys that it gives up, or is about to.
-func (c *Claimant) givenOrGives() map[Digest]bool {
-	keys := maps.Clone(c.given)
-	if keys == nil {
-		keys = map[Digest]bool{}
+// keys returns the keys that it claims, gives up, or is about to give up.
+func (c *Claimant) keys() map[Digest]bool {
+	keys := map[Digest]bool{}
+	for key := range c.since {
+		keys[key] = true
 	}
+	maps.Copy(keys, c.given)
 	maps.Copy(keys, c.gives)
 	return keys
-}
-
-// setOf returns the digests in a field of status.claim.
-func setOf(packed []byte) map[Digest]bool {
-	set := map[Digest]bool{}
-	for _, key := range unpack(packed) {
-		set[key] = true
-	}
-	return set
 }
 
 // isBefore reports whether the version of the selection is an earlier one.

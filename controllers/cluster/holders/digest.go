@@ -67,3 +67,12 @@ func unpack(packed []byte) []Digest {
 	}
 	return digests
 }
+
+// setOf returns the digests in a field of status.claim.
+func setOf(packed []byte) map[Digest]bool {
+	set := map[Digest]bool{}
+	for _, key := range unpack(packed) {
+		set[key] = true
+	}
+	return set
+}

@@ -67,7 +67,7 @@ func (h *Holders) Decide(ctx context.Context, cs *v1alpha1.CatalogSelection, p *
 	}
 	spoilt := map[types.UID]*Claimant{}
 	for key := range p.claimed {
-		for _, giver := range h.View.Giving(DigestOf(key)) {
+		for _, giver := range h.View.having(DigestOf(key)) {
 			if giver.UID != cs.UID && giver.Claims.Pending && giver.gives[DigestOf(key)] && giver.isBefore(cs.ResourceVersion) {
 				spoilt[giver.UID] = giver
 			}
@@ -85,17 +85,7 @@ func (h *Holders) Decide(ctx context.Context, cs *v1alpha1.CatalogSelection, p *
 
 func (h *Holders) decide(ctx context.Context, cs *v1alpha1.CatalogSelection, p *Position) (map[types.UID]*Claimant, error) {
 	known := &standings{holders: h, state: p.state, related: map[types.UID]*related{}}
-	mine, free := digestsOf(p.gives()), map[types.UID]bool{}
-	gives := func(c *Claimant, key safeguard.Key) bool {
-		digest := DigestOf(key)
-		if c.given[digest] || !c.givesUp(digest) {
-			return c.given[digest]
-		}
-		if _, known := free[c.UID]; !known {
-			free[c.UID] = h.View.isFree(c, mine, map[types.UID]bool{})
-		}
-		return free[c.UID]
-	}
+	swaps := newRing(h.View, digestsOf(p.gives()))
 	stand := func(c *Claimant, key safeguard.Key) (Standing, error) {
 		theirs, err := known.of(ctx, c)
 		if err != nil {
@@ -104,7 +94,7 @@ func (h *Holders) decide(ctx context.Context, cs *v1alpha1.CatalogSelection, p *
 		s := theirs.to(DigestOf(key), p.like(key), c, h.View.Now())
 		s.Owns = p.foreign[key].Selection == c.Name || c.UID == cs.UID && p.owns(key)
 		// A release goes over with its object: a second object with the release would be uninstalled with it.
-		s.Gives = gives(c, key) && (p.objectOf(key) == key || gives(c, p.objectOf(key)))
+		s.Gives = swaps.givesUp(c, DigestOf(key)) && swaps.givesUp(c, DigestOf(p.objectOf(key)))
 		return s, nil
 	}
 	won, yielding, err := judge(h.View, cs.UID, p.claimed.Without(p.published(cs)), p.foreign, stand)
@@ -247,9 +237,9 @@ func (h *Holders) Contested(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 	if err := h.View.Await(ctx, cs.UID, cs.ResourceVersion); err != nil { // it may have published a moment ago
 		return err
 	}
-	held := map[safeguard.Key]Holder{}
+	held, swaps := map[safeguard.Key]Holder{}, newRing(h.View, nil)
 	for key, holder := range p.foreign {
-		if by := h.View.Named(holder.Selection); by == nil || !h.View.GivesUp(by, DigestOf(key), nil) {
+		if by := h.View.Named(holder.Selection); by == nil || !swaps.givesUp(by, DigestOf(key)) {
 			held[key] = holder
 		}
 	}

@@ -17,42 +17,6 @@ import (
 // Patience is the time for which a claim counts that nothing applies, and for which a new spec may claim any object.
 const Patience = 10 * time.Minute
 
-// GivesUp reports whether a selection gives up a key as soon as it publishes, and gets what it waits for: who has that gives it up as
-// well, so that a ring of swaps goes ahead as a whole or not at all. mine are the keys that the one who asks would give up.
-func (v *View) GivesUp(c *Claimant, key Digest, mine map[Digest]bool) bool {
-	return c.given[key] || c.givesUp(key) && v.isFree(c, mine, map[types.UID]bool{})
-}
-
-// isFree reports whether all that a selection waits for is given up. Those that are asked already count as free.
-func (v *View) isFree(c *Claimant, mine map[Digest]bool, asked map[types.UID]bool) bool {
-	asked[c.UID] = true
-	for key := range c.waits {
-		if slices.ContainsFunc(v.Claiming(key), func(other *Claimant) bool {
-			return other != c && other.published[key] && !other.givesUp(key) && !mine[key]
-		}) {
-			return false
-		}
-		given := mine[key] || slices.ContainsFunc(v.Giving(key), func(other *Claimant) bool {
-			return other.UID != c.UID && other.givesUp(key) && (other.given[key] || asked[other.UID] || v.isFree(other, mine, asked))
-		})
-		if !given {
-			return false
-		}
-	}
-	return true
-}
-
-// Giving returns the selections that give up a key.
-func (v *View) Giving(key Digest) []*Claimant {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	var found []*Claimant
-	for uid := range v.giving[key] {
-		found = append(found, v.all[uid])
-	}
-	return found
-}
-
 // View has the claims of all selections, as one watch of this process tells them: it has all that was written before a version of
 // an object that it has. It implements cache.ReflectorStore.
 type View struct {
@@ -62,20 +26,25 @@ type View struct {
 	Changed func(...types.NamespacedName)
 
 	mu sync.Mutex
-	// all and names have the selections; claiming and giving have them by a key.
-	all              map[types.UID]*Claimant
-	names            map[types.NamespacedName]types.UID
-	claiming, giving map[Digest]map[types.UID]bool
+	// all and names have the selections; by maps a key to the selections that claim it, or give it up.
+	all   map[types.UID]*Claimant
+	names map[types.NamespacedName]types.UID
+	by    map[Digest]map[types.UID]bool
 	// next is closed when the view changes.
 	next chan struct{}
 }
 
 // Claiming returns the selections that claim a key, the oldest first.
 func (v *View) Claiming(key Digest) []*Claimant {
+	return slices.DeleteFunc(v.having(key), func(c *Claimant) bool { return c.since[key].IsZero() })
+}
+
+// having returns the selections that claim a key, or give it up, the oldest first.
+func (v *View) having(key Digest) []*Claimant {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	var found []*Claimant
-	for uid := range v.claiming[key] {
+	for uid := range v.by[key] {
 		found = append(found, v.all[uid])
 	}
 	slices.SortFunc(found, (*Claimant).Compare)
@@ -91,12 +60,10 @@ func (v *View) rivals(uid types.UID) []types.NamespacedName {
 		return nil
 	}
 	var names []types.NamespacedName
-	for key := range differences(nil, c) {
-		for _, index := range []map[Digest]map[types.UID]bool{v.claiming, v.giving} {
-			for other := range index[key] {
-				if name := v.all[other].Name; other != uid && !slices.Contains(names, name) {
-					names = append(names, name)
-				}
+	for key := range c.keys() {
+		for other := range v.by[key] {
+			if name := v.all[other].Name; other != uid && !slices.Contains(names, name) {
+				names = append(names, name)
 			}
 		}
 	}
@@ -212,10 +179,8 @@ func (v *View) change(f func() map[Digest]bool) error {
 	v.mu.Lock()
 	concerned := map[types.NamespacedName]bool{}
 	for key := range f() {
-		for _, index := range []map[Digest]map[types.UID]bool{v.claiming, v.giving} {
-			for uid := range index[key] {
-				concerned[v.all[uid].Name] = true
-			}
+		for uid := range v.by[key] {
+			concerned[v.all[uid].Name] = true
 		}
 	}
 	if v.next != nil {
@@ -262,15 +227,14 @@ func (v *View) put(s *Selection) map[Digest]bool {
 	changed := differences(last, next)
 	v.drop(s.UID)
 	if v.all == nil {
-		v.all, v.names = map[types.UID]*Claimant{}, map[types.NamespacedName]types.UID{}
-		v.claiming, v.giving = map[Digest]map[types.UID]bool{}, map[Digest]map[types.UID]bool{}
+		v.all, v.names, v.by = map[types.UID]*Claimant{}, map[types.NamespacedName]types.UID{}, map[Digest]map[types.UID]bool{}
 	}
 	v.all[s.UID], v.names[next.Name] = next, s.UID
-	for key := range next.since {
-		add(v.claiming, key, s.UID)
-	}
-	for key := range next.givenOrGives() {
-		add(v.giving, key, s.UID)
+	for key := range next.keys() {
+		if v.by[key] == nil {
+			v.by[key] = map[types.UID]bool{}
+		}
+		v.by[key][s.UID] = true
 	}
 	return changed
 }
@@ -295,13 +259,8 @@ func differences(before, now *Claimant) map[Digest]bool {
 	if before == nil {
 		before = &Claimant{}
 	}
-	keys := map[Digest]bool{}
-	for _, c := range []*Claimant{before, now} {
-		for key := range c.since {
-			keys[key] = true
-		}
-		maps.Copy(keys, c.givenOrGives())
-	}
+	keys := before.keys()
+	maps.Copy(keys, now.keys())
 	if before.MayPublish() != now.MayPublish() {
 		return keys
 	}
@@ -318,31 +277,15 @@ func (v *View) drop(uid types.UID) map[Digest]bool {
 	if last == nil {
 		return nil
 	}
-	changed := map[Digest]bool{}
-	for key := range last.since {
-		changed[key] = true
-		remove(v.claiming, key, uid)
-	}
-	for key := range last.givenOrGives() {
-		changed[key] = true
-		remove(v.giving, key, uid)
+	keys := last.keys()
+	for key := range keys {
+		if delete(v.by[key], uid); len(v.by[key]) == 0 {
+			delete(v.by, key)
+		}
 	}
 	delete(v.all, uid)
 	if v.names[last.Name] == uid {
 		delete(v.names, last.Name)
 	}
-	return changed
-}
-
-func add(index map[Digest]map[types.UID]bool, key Digest, uid types.UID) {
-	if index[key] == nil {
-		index[key] = map[types.UID]bool{}
-	}
-	index[key][uid] = true
-}
-
-func remove(index map[Digest]map[types.UID]bool, key Digest, uid types.UID) {
-	if delete(index[key], uid); len(index[key]) == 0 {
-		delete(index, key)
-	}
+	return keys
 }
