@@ -179,13 +179,17 @@ func (r *CatalogSelectionReconciler) admit(ctx context.Context, a *attempt) erro
 			return err
 		}
 		a.selection.Status.Claim.Held = false
-		if err := r.cluster.Departures.Await(ctx, a.selection, a.live, a.result.Live()); err != nil {
+		leaving, err := r.cluster.Departures.Leaving(ctx, a.selection, a.live, a.result.Live())
+		if err != nil {
+			return err
+		}
+		if err := r.cluster.Departures.Await(ctx, a.selection, leaving); err != nil {
 			return err
 		}
 		if err := r.claim(ctx, a); err != nil {
 			return err
 		}
-		if err := r.cluster.Departures.HandOver(ctx, a.selection, a.live, a.result.Live(), a.kept); err != nil {
+		if err := r.cluster.Departures.HandOver(ctx, a.selection, a.live, leaving, a.kept); err != nil {
 			return a.holdUnkept(err)
 		}
 		if a.isNew() { // an unchanged render adds no objects

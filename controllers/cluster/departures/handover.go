@@ -73,27 +73,45 @@ func (e *HandoverError) Reason() string { return v1alpha1.HandoverReason }
 
 func (e *HandoverError) Error() string { return e.message }
 
-// Await returns a *HandoverError while a selection gives up objects that another one may be about to claim: one whose claims are not
-// those of its spec, for as long as that is new.
-func (ds *Departures) Await(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State, next []safeguard.Definition) error {
+// Leaving are the live objects that leave the artifact of a selection, and that Flux would delete.
+type Leaving struct {
+	objects map[safeguard.Key]*guard.Live
+	// releases maps the main objects of instances among them to their releases; empty with deletionPolicy Orphan.
+	releases map[safeguard.Key][]safeguard.Key
+}
+
+// Leaving returns the objects that leave once a selection publishes next.
+func (ds *Departures) Leaving(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State, next []safeguard.Definition) (Leaving, error) {
+	l := Leaving{objects: leaving(cs, state, next)}
+	if cs.Spec.GetDeletionPolicy() == v1alpha1.DeletionPolicyOrphan {
+		return l, nil
+	}
+	var err error
+	l.releases, err = ds.releasesOf(ctx, l.objects)
+	return l, err
+}
+
+// receivers returns the other selections that claim an object that leaves, or one of its releases.
+func (ds *Departures) receivers(cs *v1alpha1.CatalogSelection, l Leaving, key safeguard.Key) []types.NamespacedName {
+	return ds.Holders.Receivers(cs, append([]safeguard.Key{key}, l.releases[key]...)...)
+}
+
+// Await returns a *HandoverError while a selection gives up objects that another one may be about to claim: the claim of that one is
+// older than its spec, and the spec is new.
+func (ds *Departures) Await(ctx context.Context, cs *v1alpha1.CatalogSelection, l Leaving) error {
 	if cs.Spec.GetDeletionPolicy() == v1alpha1.DeletionPolicyOrphan {
 		return nil
 	}
-	leaving := ds.leaving(cs, state, next)
-	if len(leaving) == 0 {
+	if len(l.objects) == 0 {
 		ds.Forget(cs.UID)
 		return nil
 	}
 	if err := ds.Holders.View.Await(ctx, cs.UID, cs.ResourceVersion); err != nil {
 		return err
 	}
-	receivers, err := ds.receivers(ctx, cs, leaving)
-	if err != nil {
-		return err
-	}
-	waits := ds.waits(cs.UID, leaving)
+	waits := ds.waits(cs.UID, l.objects)
 	maps.DeleteFunc(waits, func(key safeguard.Key, since time.Time) bool {
-		return len(receivers[key]) > 0 || ds.Holders.View.Now().Sub(since) >= holders.Patience
+		return len(ds.receivers(cs, l, key)) > 0 || ds.Holders.View.Now().Sub(since) >= holders.Patience
 	})
 	undecided := ds.Holders.Undecided(cs)
 	if len(waits) == 0 || len(undecided) == 0 {
@@ -101,19 +119,6 @@ func (ds *Departures) Await(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 	}
 	return &HandoverError{fmt.Sprintf("%d objects would be deleted, and may be about to move to %s: waiting until that is evaluated, for at most %s",
 		len(waits), excerpt.List(undecided, 3, types.NamespacedName.String), holders.Patience)}
-}
-
-// receivers returns the other selections that claim an object that leaves, or one of its releases.
-func (ds *Departures) receivers(ctx context.Context, cs *v1alpha1.CatalogSelection, leaving map[safeguard.Key]*guard.Live) (map[safeguard.Key][]types.NamespacedName, error) {
-	releases, err := ds.releasesOf(ctx, leaving)
-	if err != nil {
-		return nil, err
-	}
-	receivers := map[safeguard.Key][]types.NamespacedName{}
-	for key := range leaving {
-		receivers[key] = ds.Holders.Receivers(cs, append([]safeguard.Key{key}, releases[key]...)...)
-	}
-	return receivers, nil
 }
 
 // published returns the definition of a live object in the artifact; without one, its key alone.
@@ -133,18 +138,13 @@ func published(state *live.State, key safeguard.Key, object *guard.Live) safegua
 // stay there if they may not be marked, see live.Staying. A release of Helm counts as well, in whatever HelmRelease: helm-controller
 // uninstalls it with any of its HelmReleases. All other objects lose their mark, so that Flux may delete them. kept are those that the
 // last artifact keeps.
-func (ds *Departures) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State, next []safeguard.Definition, kept []live.Staying) error {
-	leaving := ds.leaving(cs, state, next)
+func (ds *Departures) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State, l Leaving, kept []live.Staying) error {
 	state.Staying = nil
 	if cs.Spec.GetDeletionPolicy() == v1alpha1.DeletionPolicyOrphan {
-		return ds.keep(ctx, cs, leaving)
+		return ds.keep(ctx, cs, l.objects)
 	}
-	receivers, err := ds.receivers(ctx, cs, leaving)
-	if err != nil {
-		return err
-	}
-	for _, key := range slices.SortedFunc(maps.Keys(leaving), inventory.Compare) {
-		object, to := leaving[key], receivers[key]
+	for _, key := range slices.SortedFunc(maps.Keys(l.objects), inventory.Compare) {
+		object, to := l.objects[key], ds.receivers(cs, l, key)
 		switch {
 		case guard.StaysUntouched(cs, object) || !object.DeletionTimestamp.IsZero():
 			continue
@@ -250,7 +250,7 @@ func (ds *Departures) Receive(ctx context.Context, cs *v1alpha1.CatalogSelection
 
 // leaving returns the live objects that a Kustomization of the selection deletes once it applies the next definitions, according
 // to their owner labels.
-func (ds *Departures) leaving(cs *v1alpha1.CatalogSelection, state *live.State, next []safeguard.Definition) map[safeguard.Key]*guard.Live {
+func leaving(cs *v1alpha1.CatalogSelection, state *live.State, next []safeguard.Definition) map[safeguard.Key]*guard.Live {
 	found := map[safeguard.Key]*guard.Live{}
 	kept := map[types.NamespacedName]inventory.Keys{} // by the Kustomizations that delete what they do not keep
 	for _, item := range state.Consumers.Local() {

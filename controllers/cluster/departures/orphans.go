@@ -30,7 +30,7 @@ func (ds *Departures) keep(ctx context.Context, cs *v1alpha1.CatalogSelection, o
 	var reasons []v1alpha1.HeldReason
 	for _, key := range slices.SortedFunc(maps.Keys(objects), inventory.Compare) {
 		object := objects[key]
-		if keptByOthers(object) || guard.StaysUntouched(cs, object) || !object.DeletionTimestamp.IsZero() {
+		if guard.StaysUntouched(cs, object) || !object.DeletionTimestamp.IsZero() {
 			continue
 		}
 		err := ds.Marks.Keep(ctx, cs, object)
