@@ -147,18 +147,18 @@ func (r *CatalogSelectionReconciler) writeStatus(ctx context.Context, a *attempt
 	return nil
 }
 
-// claim notes the claims after the attempt: if nothing was published, they are those that it has noted on the way.
+// claim notes the claim after the attempt. After an error, the claim stays as the steps have noted it.
 func (a *attempt) claim(err error) {
 	switch claim := a.selection.Status.Claim; {
 	case err == nil:
-		a.selection.Status.Claim = a.position.Since(a.selection)
+		a.selection.Status.Claim = a.position.Concluded(a.selection)
 	case claim != nil && !a.live.Consumers.ActHere():
 		a.selection.Status.Claim = &v1alpha1.Claim{Generation: claim.Generation, Open: claim.Open}
 	}
 }
 
-// storeClaims writes status.claim, and nothing else of the attempt, unless the status has them. The API server has to keep the
-// field: without it, nobody would see a claim.
+// storeClaims writes status.claim, and nothing else of the attempt, unless the status has it already. If the API server drops the field,
+// the error says so: no other selection would see the claim.
 func (r *CatalogSelectionReconciler) storeClaims(ctx context.Context, a *attempt, claims *v1alpha1.Claim) error {
 	next := a.written.DeepCopy()
 	next.Status.Claim = claims

@@ -54,8 +54,8 @@ type Options struct {
 	KindCaches cache.Options
 	// DefaultServiceAccount sets the marks of selections without a service account. Empty means the controller's own.
 	DefaultServiceAccount string
-	// Claims has the claims of all selections of the cluster, whoever reconciles them. New sets its Changed; whoever calls New lets it
-	// watch then.
+	// Claims has the claims of all selections of the cluster, also of other shards. New sets its Changed. The caller starts its watch after
+	// New.
 	Claims *holders.View
 	// NoCrossNamespaceRefs refuses sources in other namespaces.
 	NoCrossNamespaceRefs bool

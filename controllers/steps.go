@@ -238,7 +238,7 @@ func (r *CatalogSelectionReconciler) keepStaying(ctx context.Context, a *attempt
 	staying := a.live.Staying
 	promised := a.position.Gives(staying)
 	a.position.Keep(staying)
-	if promised { // and others may count on it, as in a swap
+	if promised { // another selection may count on it, as in a swap
 		if err := r.claim(ctx, a); err != nil {
 			return unmarked(staying, err)
 		}
@@ -266,7 +266,7 @@ func (r *CatalogSelectionReconciler) keepStaying(ctx context.Context, a *attempt
 	return a.keep(ctx, staying, files)
 }
 
-// unmarked adds to a conflict that it would be none if what stays were marked.
+// unmarked adds to a conflict how to end it: by a mark on the object that stays.
 func unmarked(staying []live.Staying, err error) error {
 	if _, ok := errors.AsType[*holders.ConflictError](err); !ok {
 		return err

@@ -38,8 +38,8 @@ func (r *CatalogSelectionReconciler) yield(ctx context.Context, a *attempt, err 
 	return err
 }
 
-// contested returns a *holders.ConflictError if others have objects that the selection serves: live ones, or those that it has given
-// up, and others have taken.
+// contested returns a *holders.ConflictError if other owners have objects that the selection serves: live ones, or ones that it has
+// given up and that another selection has taken.
 func (r *CatalogSelectionReconciler) contested(ctx context.Context, a *attempt, err error) error {
 	if !a.live.Consumers.ActHere() {
 		return nil

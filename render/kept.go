@@ -25,9 +25,9 @@ type File struct {
 	Content []byte `json:"content"`
 }
 
-// FilesOf returns the files of objects, and of what belongs to them, in an artifact that was rendered before, and the keys of those that
-// it has. of maps the keys to whether Flux is to forget the object: its file gets an annotation that says so. An artifact of an earlier
-// release may have placeholders, which have nothing that Flux could apply.
+// FilesOf returns the files of objects of an artifact, and of the objects that belong to them. of maps the keys of the objects to whether
+// their files get the annotation with which Flux forgets an object. found has the keys that the artifact has. A placeholder of an earlier
+// release does not count: Flux applies nothing of it.
 func FilesOf(ctx context.Context, r io.Reader, of map[safeguard.Key]bool) (files []File, found map[safeguard.Key]bool, err error) {
 	a, err := parseArtifact(ctx, r)
 	if err != nil {
@@ -87,8 +87,8 @@ func forget(object backend.Object) {
 	object.SetAnnotations(annotations)
 }
 
-// Keeping returns the artifact with files of an earlier one in addition, but none of which it has a file itself; the artifact itself
-// for none. What the safeguards compare does not change. The error is about patches that do not fit the files.
+// Keeping returns the artifact with more files, which an earlier artifact had. It leaves out files that the artifact has itself, and
+// returns the artifact itself if none is left. The safeguards compare neither. The error is about patches that do not fit the files.
 func (r *Result) Keeping(ctx context.Context, files []File) (*Result, error) {
 	unsealed, err := seal.Removed(r.Tree)
 	if err != nil {

@@ -99,7 +99,7 @@ type CatalogSelectionStatus struct {
 	// +optional
 	Consumers []ConsumerStatus `json:"consumers,omitempty"`
 
-	// Claim has the objects of which this selection and others have to agree who publishes them. It must not be written by others.
+	// Claim has the objects that this selection publishes or claims, so that no other one publishes them. Only the controller writes it.
 	// +optional
 	Claim *Claim `json:"claim,omitempty"`
 

@@ -71,15 +71,15 @@ func Known(cs *v1alpha1.CatalogSelection) []approval.Line {
 	return approval.ParseAll(known)
 }
 
-// Use returns approvals of which lines are used.
+// Use returns the approvals with these lines marked as used.
 func Use(approvals []v1alpha1.ApprovalStatus, lines []approval.Line, now time.Time) []v1alpha1.ApprovalStatus {
 	return use(approvals, now, func(a v1alpha1.ApprovalStatus) bool {
 		return slices.ContainsFunc(lines, func(l approval.Line) bool { return l.String() == a.Line })
 	})
 }
 
-// UseAll returns status.approvals of which all lines of the spec are used, once for each publication that the status does not know:
-// which of them that has used is not known either. read is status.approvalsRead.
+// UseAll returns the approvals with all lines of the spec marked as used, once for each publication that the status does not know: it may
+// have used any of them. read is status.approvalsRead.
 func UseAll(approvals []v1alpha1.ApprovalStatus, read, publication string, now time.Time) []v1alpha1.ApprovalStatus {
 	if read == publication {
 		return approvals

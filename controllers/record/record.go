@@ -93,7 +93,7 @@ func (e *newerRecordError) Is(target error) bool { return target == ErrNone }
 type Publication struct {
 	Sources []source.Loaded
 	Result  *render.Result
-	// Kept and Files are those of the record.
+	// Kept and Files are fields of the record.
 	Kept  []live.Staying
 	Files []render.File
 	// Last is the record of the previous publication; nil if it cannot be read.

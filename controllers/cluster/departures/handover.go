@@ -133,11 +133,11 @@ func published(state *live.State, key safeguard.Key, object *guard.Live) safegua
 	return safeguard.Definition{APIVersion: object.APIVersion, Kind: object.Kind, Namespace: object.Namespace, Name: object.Name}
 }
 
-// HandOver makes sure that Flux deletes no object that has to stay, before a selection publishes next. With deletionPolicy Orphan
-// these are all that leave, see keep. With Delete, they are those that another selection claims: they leave the artifact marked, or
-// stay there if they may not be marked, see live.Staying. A release of Helm counts as well, in whatever HelmRelease: helm-controller
-// uninstalls it with any of its HelmReleases. All other objects lose their mark, so that Flux may delete them. kept are those that the
-// last artifact keeps.
+// HandOver makes sure that Flux deletes no object that has to stay, before a selection publishes next. With deletionPolicy Orphan, all
+// objects that leave have to stay, see keep. With Delete, the objects have to stay that another selection claims: they leave the
+// artifact marked, or stay in it if they may not be marked, see live.Staying. The same applies if another selection claims the release
+// of a HelmRelease, because helm-controller uninstalls it. All other objects lose their mark, so that Flux may delete them. kept are
+// the objects that the last artifact keeps.
 func (ds *Departures) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State, l Leaving, kept []live.Staying) error {
 	state.Staying = nil
 	if cs.Spec.GetDeletionPolicy() == v1alpha1.DeletionPolicyOrphan {

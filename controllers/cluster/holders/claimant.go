@@ -27,22 +27,22 @@ type Claimant struct {
 	Suspended  bool
 	// Claims are in its status; the zero value claims nothing.
 	Claims v1alpha1.Claim
-	// version is its resource version, and revision that of its artifact.
+	// version is its resource version, and revision the revision of its artifact.
 	version, revision string
-	// since is when this process saw each claimed key first. published has those that are published, waits those that others have,
-	// and given and gives the keys that its publication, and its render, give up.
+	// since maps each claimed key to the time when this process has seen the claim first. The others have the keys of the fields of
+	// the claim with the same names.
 	since                          map[Digest]time.Time
 	published, waits, given, gives map[Digest]bool
 }
 
-// IsEvaluated reports whether the claims are those of the spec.
+// IsEvaluated reports whether the claim was made for the present spec.
 func (c *Claimant) IsEvaluated() bool { return c.Claims.Generation == c.Generation }
 
 // MayPublish reports whether a publication by its claims would succeed.
 func (c *Claimant) MayPublish() bool { return c.IsEvaluated() && !c.Claims.Held && !c.Suspended }
 
-// givesUp reports whether its publication lacks a key, or its render, which has passed the guard. An edit of the spec takes the latter
-// back.
+// givesUp reports whether its publication lacks a key, or its render lacks it and has passed the guard. An edit of the spec takes the
+// render back.
 func (c *Claimant) givesUp(key Digest) bool {
 	return c.given[key] || c.IsEvaluated() && !c.Claims.Held && !c.Claims.Pending && c.gives[key]
 }
@@ -67,7 +67,7 @@ func (c *Claimant) isBefore(version string) bool {
 // claims reports whether it claims a key, or has published it.
 func (c *Claimant) claims(key safeguard.Key) bool { return !c.since[DigestOf(key)].IsZero() }
 
-// Compare orders selections by their age, and those of the same second by their names.
+// Compare orders selections by their age, and selections of the same second by their names.
 func (c *Claimant) Compare(other *Claimant) int {
 	return cmp.Or(c.Created.Compare(other.Created.Time), cmp.Compare(c.Name.String(), other.Name.String()))
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Holder is who has an object: the Kustomization in the owner labels of the live object, if its inventory has that; or else a
-// selection that claims it.
+// Holder has an object: it is the Kustomization in the owner labels of the live object, if its inventory has the object, or else a
+// selection that claims the object.
 type Holder struct {
 	// Kustomization is the one in the owner labels; empty for a claim.
 	Kustomization types.NamespacedName

@@ -58,9 +58,10 @@ func (h *Holders) Foresee(ctx context.Context, cs *v1alpha1.CatalogSelection, st
 	return err
 }
 
-// Decide returns a *ConflictError while others have objects that the selection claims. It is called once the claim in the status of cs
-// is stored. Otherwise it spoils the claims of those that yield; the error is a conflict of the API server if one of them has changed.
-// It always spoils the claims of those that are about to give up what the selection claims, and may not know that.
+// Decide returns a *ConflictError while other owners have objects that the selection claims. The claim in the status of cs must be
+// stored. Without such a conflict, Decide spoils the pending claims of the selections that yield. In any case it spoils the older
+// pending claims of selections that are about to give up a claimed object, because they may not know this claim. If a selection has
+// changed meanwhile, the error is a conflict of the API server.
 func (h *Holders) Decide(ctx context.Context, cs *v1alpha1.CatalogSelection, p *Position) error {
 	if err := h.View.Await(ctx, cs.UID, cs.ResourceVersion); err != nil {
 		return err
@@ -104,9 +105,9 @@ func (h *Holders) decide(ctx context.Context, cs *v1alpha1.CatalogSelection, p *
 	return yielding, err
 }
 
-// judge decides on the keys that a selection claims. It returns the holders to whom it yields, and those that claim one of the keys
-// and yield to it, but may publish unless their claims are spoilt. foreign are the holders of live objects, and stand returns how a
-// selection stands to a key.
+// judge decides on the keys that a selection claims. won has the holders that the selection yields to. yielding has the selections that
+// yield to it, and whose pending claims must be spoilt, or they would publish. foreign are the holders of live objects, and stand
+// returns how a selection stands to a key.
 func judge(view *View, me types.UID, keys inventory.Keys, foreign map[safeguard.Key]Holder,
 	stand func(*Claimant, safeguard.Key) (Standing, error)) (won map[safeguard.Key]Holder, yielding map[types.UID]*Claimant, err error) {
 	won, yielding = map[safeguard.Key]Holder{}, map[types.UID]*Claimant{}
@@ -152,8 +153,8 @@ func judge(view *View, me types.UID, keys inventory.Keys, foreign map[safeguard.
 // related is what the Kustomizations of a selection tell of it.
 type related struct {
 	failing bool
-	// kinds has the kinds and namespaces of the live objects that they own. unread is true if they have applied something, of which a
-	// kind that may not be read tells nothing.
+	// kinds has the kinds and namespaces of the live objects that they own. unread is true if a Kustomization has applied a revision: for
+	// kinds that the controller may not read, nothing else is known.
 	kinds  map[safeguard.Key]bool
 	unread bool
 	state  *live.State
@@ -199,8 +200,8 @@ func (r *related) to(digest Digest, like safeguard.Key, c *Claimant, now time.Ti
 	since := c.since[digest]
 	return Standing{
 		Claims: c.published[digest] || !since.IsZero() && c.MayPublish(), Published: c.published[digest], Failing: r.failing,
-		Old:     !since.IsZero() && now.Sub(since) > Patience,
-		Settled: r.ownsLike(like),
+		Old:      !since.IsZero() && now.Sub(since) > Patience,
+		OwnsLike: r.ownsLike(like),
 	}
 }
 
@@ -228,7 +229,7 @@ func (h *Holders) spoil(ctx context.Context, yielding map[types.UID]*Claimant) e
 	return nil
 }
 
-// Contested returns a *ConflictError if others have live objects that a selection serves: Flux would apply both versions in turns,
+// Contested returns a *ConflictError if other owners have live objects that a selection serves: Flux would apply both versions in turns,
 // without end.
 func (h *Holders) Contested(ctx context.Context, cs *v1alpha1.CatalogSelection, p *Position) error {
 	if len(p.foreign) == 0 {
@@ -262,8 +263,8 @@ func (h *Holders) Receivers(cs *v1alpha1.CatalogSelection, keys ...safeguard.Key
 	return names
 }
 
-// IsAwaited reports whether what leaves a selection, and may not be marked, stays for one of the receivers without end: its
-// Kustomizations own something like it. Of a release, too much would be lost.
+// IsAwaited reports whether an object that leaves, and that may not be marked, stays in the artifact for more than Patience: a
+// Kustomization of a receiver owns a live object of the same kind and namespace, or it is the object of a release, which would be uninstalled.
 func (h *Holders) IsAwaited(ctx context.Context, state *live.State, receivers []types.NamespacedName, key safeguard.Key) (bool, error) {
 	known := &standings{holders: h, state: state, related: map[types.UID]*related{}}
 	for _, name := range receivers {
@@ -285,8 +286,8 @@ func (h *Holders) IsAwaited(ctx context.Context, state *live.State, receivers []
 	return false, nil
 }
 
-// Undecided returns the selections besides cs that may be about to claim any object, because their claims are not those of their
-// spec, or because that names what nothing has. It counts while the spec is new.
+// Undecided returns the selections besides cs that may be about to claim any object: their claim is older than their spec, or their spec
+// names something that matches nothing. A selection counts until its spec is older than Patience.
 func (h *Holders) Undecided(cs *v1alpha1.CatalogSelection) []types.NamespacedName {
 	var names []types.NamespacedName
 	for _, c := range h.View.All() {

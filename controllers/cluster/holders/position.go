@@ -24,7 +24,7 @@ type Position struct {
 	// claimed and served are the live keys, with releases, of what it is about to publish and of what it publishes. labelled are the keys
 	// of the live objects with the owner labels of its Kustomizations, and mine those among them that their inventories have as well.
 	claimed, served, labelled, mine inventory.Keys
-	// releases maps the keys among them that are releases to their objects: no live object tells who has one.
+	// releases maps a release among these keys to its object: a live object does not tell which release it has.
 	releases map[safeguard.Key]safeguard.Key
 	// foreign are the holders of claimed keys by the owner labels of live objects.
 	foreign map[safeguard.Key]Holder
@@ -40,8 +40,8 @@ func (h *Holders) PositionOf(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	for _, r := range append(state.Consumers.Releases(state.Published), state.Consumers.Releases(next)...) {
 		p.releases[r.Key] = r.Object
 	}
-	owners := map[types.NamespacedName]*applied{}
-	settled := state.Consumers.AppliedHere() // then the inventories have what is served
+	owners := map[types.NamespacedName]*applier{}
+	applied := state.Consumers.AppliedHere() // then the inventories have what is served
 	for _, object := range state.Live {
 		key, owner := guard.LiveKey(object), guard.OwnerOf(object)
 		own := state.Consumers.Include(owner)
@@ -51,7 +51,7 @@ func (h *Holders) PositionOf(ctx context.Context, cs *v1alpha1.CatalogSelection,
 		switch {
 		case owner.Name == "" || !own && !p.claimed[key]:
 			continue
-		case own && p.served[key] && settled:
+		case own && p.served[key] && applied:
 			p.mine[key] = true
 			continue
 		}
@@ -61,7 +61,7 @@ func (h *Holders) PositionOf(ctx context.Context, cs *v1alpha1.CatalogSelection,
 			if err != nil {
 				return nil, err
 			}
-			by = appliedBy(ks)
+			by = applierOf(ks)
 			owners[owner] = by
 		}
 		switch {
@@ -78,18 +78,18 @@ func (h *Holders) PositionOf(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	return p, nil
 }
 
-// applied is what a Kustomization of this cluster has applied.
-type applied struct {
+// applier is a Kustomization of this cluster with the objects that it has applied.
+type applier struct {
 	holder    Holder
 	inventory inventory.Keys
 }
 
-// appliedBy returns what a Kustomization has applied to this cluster; nothing for nil.
-func appliedBy(ks *kustomizev1.Kustomization) *applied {
+// applierOf returns what a Kustomization has applied to this cluster; nothing for nil.
+func applierOf(ks *kustomizev1.Kustomization) *applier {
 	if ks == nil || ks.Spec.KubeConfig != nil {
-		return &applied{}
+		return &applier{}
 	}
-	return &applied{holder: holderOf(ks), inventory: inventory.Of(ks)}
+	return &applier{holder: holderOf(ks), inventory: inventory.Of(ks)}
 }
 
 // owns reports whether the Kustomizations of the selection have applied an object that it publishes: what is published without it is
@@ -98,11 +98,11 @@ func (p *Position) owns(key safeguard.Key) bool {
 	return p.mine[key] && (p.state.Served == nil || p.state.Served[key])
 }
 
-// published returns the keys that are published by a stored claim. All others that are served have to be claimed first: those of a
-// former release, and of a selection that has not acted here before.
+// published returns the served keys that the stored claim has as published. The selection has to claim all other served keys first: an
+// earlier release, or a selection without a Kustomization in this cluster, has claimed none.
 func (p *Position) published(cs *v1alpha1.CatalogSelection) inventory.Keys {
 	found, known := inventory.Keys{}, p.served
-	if p.state.Served == nil { // what it serves has no names
+	if p.state.Served == nil { // the names of the served objects are not known
 		known = p.claimed
 	}
 	if cs.Status.Claim != nil {
@@ -157,7 +157,7 @@ func (p *Position) Keep(staying []live.Staying) {
 	}
 }
 
-// Before returns the claim before the render is published. The claim in the status of cs is the one that is stored.
+// Before returns the claim before the render is published. The status of cs has the stored claim.
 func (p *Position) Before(cs *v1alpha1.CatalogSelection) *v1alpha1.Claim {
 	c := p.After(cs)
 	if p.state.Consumers.ActHere() {
@@ -179,8 +179,8 @@ func (p *Position) After(cs *v1alpha1.CatalogSelection) *v1alpha1.Claim {
 	return &v1alpha1.Claim{Generation: cs.Generation, Published: Pack(p.claimed), Given: Pack(p.mine.Without(p.claimed))}
 }
 
-// Since returns the claim after an attempt that went well: what it has published, only its publication says.
-func (p *Position) Since(cs *v1alpha1.CatalogSelection) *v1alpha1.Claim {
+// Concluded returns the claim after an attempt without an error. Only a publication changes what is published.
+func (p *Position) Concluded(cs *v1alpha1.CatalogSelection) *v1alpha1.Claim {
 	c := p.After(cs)
 	if last := cs.Status.Claim; last != nil && p.state.Consumers.ActHere() {
 		c.Open, c.Published, c.Given = last.Open, last.Published, p.given()
@@ -200,7 +200,7 @@ func (p *Position) given() []byte {
 func (p *Position) Waiting(cs *v1alpha1.CatalogSelection, err *ConflictError) *v1alpha1.Claim {
 	claims := p.Before(cs)
 	claims.Waits, claims.Pending = Pack(err.keys), false
-	if err.foreign { // which no selection gives up
+	if err.foreign { // no selection gives up such an object
 		claims.Gives = nil
 	}
 	return claims

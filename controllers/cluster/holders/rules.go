@@ -8,12 +8,12 @@ type Standing struct {
 	Owns bool
 	// Gives is true if its render lacks the object, and has passed the guard.
 	Gives bool
-	// Claims is true if it has published the object, or may publish it as soon as nobody else has it; Published, if it has.
+	// Published is true if it has published the object. Claims is true if it has, or may do so once no other selection has the object.
 	Claims, Published bool
 	// Failing is true if one of its Kustomizations has failed, or all are suspended and own nothing.
 	Failing bool
-	// Settled is true if one of its Kustomizations owns a live object of the same kind and namespace.
-	Settled bool
+	// OwnsLike is true if one of its Kustomizations owns a live object of the same kind and namespace.
+	OwnsLike bool
 	// Old is true if this process has seen the claim for longer than Patience.
 	Old bool
 }
@@ -21,12 +21,13 @@ type Standing struct {
 // Yields reports whether a selection leaves an object to another one. Of two that know the same, one yields at most, and exactly one
 // unless both claims are worth nothing:
 //
-//  1. Who gives up an object has it no more.
-//  2. Who owns the live object has it.
-//  3. A claim has nothing while the Kustomizations behind it fail, or once it is old, unless it is published by one that owns something
-//     like the object. To who has waited for as long, a claim counts only if it is published, or by one that owns something like it.
-//  4. Who owns something like the object comes first: anybody can write the first object of a kind in a namespace of its own.
-//  5. What is published comes before what is not.
+//  1. A selection that gives up an object has it no more.
+//  2. The owner of the live object has it.
+//  3. A claim is worth nothing while its Kustomizations fail. An old claim is worth nothing, unless it is published and its selection
+//     owns something like the object. To a selection whose own claim is old, a claim counts only if it is published, or if its selection
+//     owns something like the object.
+//  4. A selection that owns something like the object comes first: a tenant can claim a kind that it never applies.
+//  5. A published claim comes before one that is not.
 //  6. The older selection comes first.
 func Yields(mine, other Standing, older bool) bool {
 	switch {
@@ -34,12 +35,12 @@ func Yields(mine, other Standing, older bool) bool {
 		return false
 	case other.Owns || mine.Owns:
 		return other.Owns
-	case !other.Claims || other.Failing || other.Old && (!other.Settled || !other.Published):
+	case !other.Claims || other.Failing || other.Old && (!other.OwnsLike || !other.Published):
 		return false
-	case mine.Old && !other.Settled && !other.Published:
+	case mine.Old && !other.OwnsLike && !other.Published:
 		return false
-	case other.Settled != mine.Settled:
-		return other.Settled
+	case other.OwnsLike != mine.OwnsLike:
+		return other.OwnsLike
 	case other.Published != mine.Published:
 		return other.Published
 	}

@@ -6,8 +6,8 @@ import "testing"
 
 func TestYields(t *testing.T) {
 	claims := Standing{Claims: true}
-	published, settled := Standing{Claims: true, Published: true}, Standing{Claims: true, Settled: true}
-	owner := Standing{Claims: true, Published: true, Settled: true, Owns: true}
+	published, likeOwner := Standing{Claims: true, Published: true}, Standing{Claims: true, OwnsLike: true}
+	owner := Standing{Claims: true, Published: true, OwnsLike: true, Owns: true}
 	with := func(s Standing, f func(*Standing)) Standing { f(&s); return s }
 	failing, old := func(s *Standing) { s.Failing = true }, func(s *Standing) { s.Old = true }
 	for _, test := range []struct {
@@ -23,14 +23,14 @@ func TestYields(t *testing.T) {
 		{"not to the younger one", claims, claims, false, false},
 		{"to what is published", claims, published, false, true},
 		{"to what is published, as a younger one that has published as well", published, published, true, true},
-		{"to one that owns something like it, though it is older and published", published, settled, false, true},
-		{"not to what is published by one that owns nothing like it", settled, published, true, false},
+		{"to one that owns something like it, though it is older and published", published, likeOwner, false, true},
+		{"not to what is published by one that owns nothing like it", likeOwner, published, true, false},
 		{"not to one whose Kustomization fails", claims, with(published, failing), true, false},
 		{"not to an old claim of one that owns nothing like it", claims, with(published, old), true, false},
-		{"to an old claim, once published, of one that owns something like it", claims, with(with(settled, old), func(s *Standing) { s.Published = true }), false, true},
-		{"not to an old claim that was never published", claims, with(settled, old), false, false},
+		{"to an old claim, once published, of one that owns something like it", claims, with(with(likeOwner, old), func(s *Standing) { s.Published = true }), false, true},
+		{"not to an old claim that was never published", claims, with(likeOwner, old), false, false},
 		{"not to an older one that owns nothing like it, after a wait", with(claims, old), claims, true, false},
-		{"not to one that claims nothing", claims, Standing{Settled: true}, true, false},
+		{"not to one that claims nothing", claims, Standing{OwnsLike: true}, true, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := Yields(test.mine, test.other, test.older); got != test.want {
@@ -45,7 +45,7 @@ func standingsOf() []Standing {
 	var all []Standing
 	for bits := range 1 << 7 {
 		bit := func(n int) bool { return bits&(1<<n) != 0 }
-		all = append(all, Standing{Owns: bit(0), Gives: bit(1), Claims: bit(2), Published: bit(3), Failing: bit(4), Settled: bit(5), Old: bit(6)})
+		all = append(all, Standing{Owns: bit(0), Gives: bit(1), Claims: bit(2), Published: bit(3), Failing: bit(4), OwnsLike: bit(5), Old: bit(6)})
 	}
 	return all
 }
@@ -53,7 +53,7 @@ func standingsOf() []Standing {
 // Of two that know the same, both never publish, and both wait only if neither claim is worth anything.
 func TestOfTwoOneYields(t *testing.T) {
 	weak := func(s Standing) bool {
-		return s.Gives || !s.Claims || s.Failing || s.Old && (!s.Settled || !s.Published)
+		return s.Gives || !s.Claims || s.Failing || s.Old && (!s.OwnsLike || !s.Published)
 	}
 	for _, a := range standingsOf() {
 		for _, b := range standingsOf() {

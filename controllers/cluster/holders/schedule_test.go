@@ -134,7 +134,7 @@ func (w *world) step(p *process, uid types.UID) {
 		won, yielding, err := judge(p.view, uid, job.entering, foreign, func(c *Claimant, key safeguard.Key) (Standing, error) {
 			return Standing{
 				Owns: w.owners[key] == c.UID && (c.UID != uid || w.publishes[uid][key]), Gives: newRing(p.view, digestsOf(job.mine.Without(job.keys))).givesUp(c, DigestOf(key)), Published: c.published[DigestOf(key)],
-				Claims: c.published[DigestOf(key)] || c.claims(key) && c.MayPublish(), Settled: len(w.owned(c.UID)) > 0,
+				Claims: c.published[DigestOf(key)] || c.claims(key) && c.MayPublish(), OwnsLike: len(w.owned(c.UID)) > 0,
 				Old: c.claims(key) && w.now.Sub(c.since[DigestOf(key)]) > Patience,
 			}, nil
 		})

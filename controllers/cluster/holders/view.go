@@ -174,7 +174,7 @@ func (v *View) Replace(objects []any, _ string) error {
 // Resync implements cache.ReflectorStore.
 func (v *View) Resync() error { return nil }
 
-// change changes the view at once, and tells who is concerned by the keys that f returns.
+// change changes the view at once, and calls Changed with the selections that the keys which f returns concern.
 func (v *View) change(f func() map[Digest]bool) error {
 	v.mu.Lock()
 	concerned := map[types.NamespacedName]bool{}
@@ -194,8 +194,8 @@ func (v *View) change(f func() map[Digest]bool) error {
 	return nil
 }
 
-// put replaces a selection, and returns the keys that it begins or ceases to claim or to give up. A claim that is held, or
-// published, from now on is another one. The caller holds the lock.
+// put replaces a selection, and returns the keys whose entries change. The time of a claim begins anew once it is published. The caller
+// holds the lock.
 func (v *View) put(s *Selection) map[Digest]bool {
 	if !s.DeletionTimestamp.IsZero() {
 		return v.drop(s.UID)
@@ -239,7 +239,7 @@ func (v *View) put(s *Selection) map[Digest]bool {
 	return changed
 }
 
-// edited returns when a selection was last changed, besides its status, as far as the API server tells: a process that starts has seen no
+// edited returns the time of the last edit of a selection besides its status, by its managed fields: a process that starts has seen no
 // edit.
 func edited(s *Selection, now time.Time) time.Time {
 	var last time.Time
@@ -254,7 +254,7 @@ func edited(s *Selection, now time.Time) time.Time {
 	return last
 }
 
-// differences returns the keys of which two states of a selection say different things; the former one may be nil.
+// differences returns the keys whose entries differ between two states of a selection; before may be nil.
 func differences(before, now *Claimant) map[Digest]bool {
 	if before == nil {
 		before = &Claimant{}

@@ -111,7 +111,7 @@ func (o *Objects) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection, co
 func (o *Objects) state(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed consumers.Consumers, isOld bool,
 	published []safeguard.Definition, gvks []schema.GroupVersionKind, fresh bool) (*State, error) {
 	state := &State{Consumers: consumed, artifact: published, Unmarked: map[types.UID]bool{}, Unread: map[schema.GroupKind]bool{}}
-	// An earlier release has put placeholders into the artifact, of which the record knows nothing.
+	// The record does not know the placeholders that an earlier release has put into the artifact.
 	if published != nil && !isOld && !consumers.Awaited(cs) && len(cs.Status.Leaving) == 0 {
 		state.Published, state.Served = published, consumed.LiveKeys(published)
 	}
