@@ -156,6 +156,24 @@ func TestASwapOfWhatMayNotBeMarked(t *testing.T) {
 	c.ready("alpha", "beta")
 }
 
+// meanwhile reconciles a selection, and calls f before it writes the status of its ExternalArtifact.
+func (c *liveCluster) meanwhile(selection string, f func()) {
+	c.Helper()
+	c.awaitCaches()
+	called := false
+	c.traffic.before = func(write string, object client.Object) error {
+		if _, ok := object.(*sourcev1.ExternalArtifact); ok && object.GetName() == selection && write == artifactPatch {
+			c.traffic.before, called = nil, true
+			f()
+			c.awaitCaches()
+		}
+		return nil
+	}
+	c.settle(selection)
+	c.traffic.before = nil
+	c.equal("called", called, true)
+}
+
 // A Kustomization that comes during a publication claims what that has, before anything else.
 func TestAKustomizationThatComesDuringThePublication(t *testing.T) {
 	c := newCluster(t)
@@ -165,17 +183,9 @@ func TestAKustomizationThatComesDuringThePublication(t *testing.T) {
 	c.settle("beta")
 	c.ready("beta")
 	c.selection("alpha") // serve: Always
-	c.awaitCaches()
-	c.traffic.before = func(write string, object client.Object) error {
-		if _, ok := object.(*sourcev1.ExternalArtifact); ok && object.GetName() == "alpha" && write == artifactPatch {
-			c.traffic.before = nil
-			c.consumer("alpha", "alpha", pruning)
-			c.awaitCaches()
-		}
-		return nil
-	}
-	c.settle("alpha")
-	c.traffic.before = nil
+	c.meanwhile("alpha", func() {
+		c.consumer("alpha", "alpha", pruning)
+	})
 	c.rounds("alpha", "beta")
 	c.bothAnnounce()
 }
@@ -286,21 +296,13 @@ func TestAKustomizationThatIsRepointedDuringThePublication(t *testing.T) {
 	c.rounds("beta")
 	c.equal("beta", conditionsOf(c.get("beta")), stalled("Conflict"))
 	c.selection("new", compared, without("nginx", "falco"))
-	c.awaitCaches()
-	c.traffic.before = func(_ string, object client.Object) error {
-		if _, ok := object.(*sourcev1.ExternalArtifact); ok && object.GetName() == "new" {
-			c.traffic.before = nil
-			ks := c.kustomization("alpha")
-			ks.Spec.SourceRef.Name = "new"
-			if err := apiServer.Update(c.Context(), ks); err != nil {
-				t.Error(err)
-			}
-			c.awaitCaches()
+	c.meanwhile("new", func() {
+		ks := c.kustomization("alpha")
+		ks.Spec.SourceRef.Name = "new"
+		if err := apiServer.Update(c.Context(), ks); err != nil {
+			t.Error(err)
 		}
-		return nil
-	}
-	c.settle("new")
-	c.traffic.before = nil
+	})
 	key := holders.DigestOf(keyOf(c, "argocd"))
 	claim := c.get("new").Status.Claim
 	c.equal("new gives argocd", claim != nil && string(claim.Given) == string(key[:]), false)
@@ -328,17 +330,9 @@ func TestASecondKustomizationThatComesDuringThePublication(t *testing.T) {
 	c.settle("beta")
 	c.ready("beta")
 	c.change("alpha", without("x-argocd"))
-	c.awaitCaches()
-	c.traffic.before = func(write string, object client.Object) error {
-		if _, ok := object.(*sourcev1.ExternalArtifact); ok && object.GetName() == "alpha" && write == artifactPatch {
-			c.traffic.before = nil
-			c.consumer("second", "alpha", pruning, func(ks *kustomizev1.Kustomization) { ks.Spec.NamePrefix = "x-" })
-			c.awaitCaches()
-		}
-		return nil
-	}
-	c.settle("alpha")
-	c.traffic.before = nil
+	c.meanwhile("alpha", func() {
+		c.consumer("second", "alpha", pruning, func(ks *kustomizev1.Kustomization) { ks.Spec.NamePrefix = "x-" })
+	})
 	c.rounds("alpha", "beta")
 	c.equal("alpha, by its second Kustomization", conditionsOf(c.get("alpha")), stalled("Conflict"))
 	c.bothAnnounce()
@@ -354,17 +348,9 @@ func TestOfTwoReleasesOneGivesWay(t *testing.T) {
 	c.settle("beta")
 	c.ready("beta")
 	c.selection("alpha", installing(""), releasing("a", c.namespace, "web"))
-	c.awaitCaches()
-	c.traffic.before = func(write string, object client.Object) error {
-		if _, ok := object.(*sourcev1.ExternalArtifact); ok && object.GetName() == "alpha" && write == artifactPatch {
-			c.traffic.before = nil
-			c.consumer("alpha", "alpha", pruning)
-			c.awaitCaches()
-		}
-		return nil
-	}
-	c.settle("alpha")
-	c.traffic.before = nil
+	c.meanwhile("alpha", func() {
+		c.consumer("alpha", "alpha", pruning)
+	})
 	c.rounds("alpha", "beta")
 	c.applyRelease("alpha", c.namespace, "web", "a", "a")
 	c.applyRelease("beta", c.namespace, "web", "a", "b")
