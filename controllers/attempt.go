@@ -177,7 +177,15 @@ func (r *CatalogSelectionReconciler) storeClaims(ctx context.Context, a *attempt
 	return nil
 }
 
-// publishedBy returns the definitions in the artifact of the status; nil if they are not known.
+// published returns the definitions in the artifact of the status; nil if they are not known.
+func (a *attempt) published() []safeguard.Definition {
+	if a.selection.Status.Artifact == nil {
+		return nil
+	}
+	return a.record.Live()
+}
+
+// publishedBy is published for a selection without an attempt: it reads the record.
 func publishedBy(cs *v1alpha1.CatalogSelection) []safeguard.Definition {
 	published, err := record.Live(cs)
 	if err != nil {

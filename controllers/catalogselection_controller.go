@@ -83,7 +83,7 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, e
 	cs := a.selection
 	applied, kept := conditions.Get(cs, v1alpha1.AppliedCondition), conditions.Get(cs, v1alpha1.KeptCondition) // unless the cluster can be observed
 	var marked cluster.Marked
-	live, markErr := r.cluster.Observe(ctx, cs, a.isOld(), publishedBy(cs))
+	live, markErr := r.cluster.Observe(ctx, cs, a.isOld(), a.published())
 	if markErr == nil {
 		a.live = live
 		a.position, markErr = r.cluster.Holders.PositionOf(ctx, cs, live, live.Published)

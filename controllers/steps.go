@@ -119,7 +119,7 @@ func (r *CatalogSelectionReconciler) endUnchanged(_ context.Context, a *attempt)
 	if !ok || !a.served || leaving || !last.sameInputs(a.next) || a.selection.Status.Withheld != "" && !a.consumers.None() {
 		return nil
 	}
-	if !holders.IsComplete(a.selection, a.consumers, publishedBy(a.selection)) { // what is published is claimed anew
+	if !holders.IsComplete(a.selection, a.consumers, a.published()) { // what is published is claimed anew
 		return nil
 	}
 	a.names = last.names
@@ -157,7 +157,7 @@ func (r *CatalogSelectionReconciler) render(ctx context.Context, a *attempt) (er
 }
 
 func (r *CatalogSelectionReconciler) inspect(ctx context.Context, a *attempt) (err error) {
-	if a.live, err = r.cluster.Objects.Inspect(ctx, a.selection, a.consumers, a.isOld(), publishedBy(a.selection), a.result.Live()); err != nil {
+	if a.live, err = r.cluster.Objects.Inspect(ctx, a.selection, a.consumers, a.isOld(), a.published(), a.result.Live()); err != nil {
 		return err
 	}
 	if a.position, err = r.cluster.Holders.PositionOf(ctx, a.selection, a.live, a.result.Live()); err != nil {

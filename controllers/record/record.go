@@ -228,14 +228,19 @@ func Live(cs *v1alpha1.CatalogSelection) ([]safeguard.Definition, error) {
 		return nil, nil
 	}
 	r, err := Read(cs)
-	if err != nil {
-		return nil, err
+	return r.Live(), err
+}
+
+// Live returns what a cluster has of the artifact; nil for a nil record.
+func (r *Record) Live() []safeguard.Definition {
+	if r == nil {
+		return nil
 	}
 	all := slices.Clone(r.Definitions)
 	for _, s := range r.Kept {
 		all = append(all, s.Definition)
 	}
-	return slices.DeleteFunc(all, func(d safeguard.Definition) bool { return !d.IsObject() }), nil
+	return slices.DeleteFunc(all, func(d safeguard.Definition) bool { return !d.IsObject() })
 }
 
 // HasOrigins reports whether the record has whole digests of the origins of versions.

@@ -159,14 +159,16 @@ func (p *Position) Keep(staying []live.Staying) {
 
 // Before returns the claim before the render is published. The status of cs has the stored claim.
 func (p *Position) Before(cs *v1alpha1.CatalogSelection) *v1alpha1.Claim {
-	c := p.After(cs)
-	if p.state.Consumers.ActHere() {
-		published, all := p.published(cs), maps.Clone(p.claimed)
-		maps.Copy(all, p.served)
-		c.Published, c.Keys, c.Gives, c.Given, c.Pending = Pack(published), Pack(all.Without(published)), Pack(p.gives()), p.given(), true
-		if p.state.Served == nil && cs.Status.Claim != nil {
-			c.Published = cs.Status.Claim.Published
-		}
+	if !p.state.Consumers.ActHere() {
+		return p.After(cs)
+	}
+	published, all := p.published(cs), maps.Clone(p.claimed)
+	maps.Copy(all, p.served)
+	c := &v1alpha1.Claim{
+		Generation: cs.Generation, Pending: true, Published: Pack(published), Keys: Pack(all.Without(published)), Gives: Pack(p.gives()), Given: p.given(),
+	}
+	if p.state.Served == nil && cs.Status.Claim != nil {
+		c.Published = cs.Status.Claim.Published
 	}
 	return c
 }
@@ -181,11 +183,11 @@ func (p *Position) After(cs *v1alpha1.CatalogSelection) *v1alpha1.Claim {
 
 // Concluded returns the claim after an attempt without an error. Only a publication changes what is published.
 func (p *Position) Concluded(cs *v1alpha1.CatalogSelection) *v1alpha1.Claim {
-	c := p.After(cs)
-	if last := cs.Status.Claim; last != nil && p.state.Consumers.ActHere() {
-		c.Open, c.Published, c.Given = last.Open, last.Published, p.given()
+	last := cs.Status.Claim
+	if last == nil || !p.state.Consumers.ActHere() {
+		return p.After(cs)
 	}
-	return c
+	return &v1alpha1.Claim{Generation: cs.Generation, Open: last.Open, Published: last.Published, Given: p.given()}
 }
 
 // given returns the objects that the Kustomizations have applied and the publication lacks, as far as that is known.
