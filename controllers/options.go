@@ -110,8 +110,10 @@ func New(ctx context.Context, o Options) *CatalogSelectionReconciler {
 				client.Options{Scheme: o.KindCaches.Scheme, Mapper: o.KindCaches.Mapper}, o.DefaultServiceAccount),
 		},
 		Selections: o.Client, View: o.Claims, Statuses: client.WithFieldOwner(o.Client, o.Name),
-		Reported: r.instances.enqueue,
 	})
+	r.cluster.Objects.Reported = func(ctx context.Context, object client.Object) {
+		r.instances.enqueue(r.cluster.Holders.Appliers(ctx, object)...)
+	}
 	o.Claims.Changed = r.cluster.Holders.Tell(ctx, r.enqueue)
 	r.slots.limit, r.slots.enqueue, r.slots.now, r.slots.metrics = 1, r.enqueue, o.Now, measured.Renders
 	r.loader = &source.Loader{

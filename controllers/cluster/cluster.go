@@ -6,7 +6,6 @@
 package cluster
 
 import (
-	"context"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -32,8 +31,6 @@ type Options struct {
 	// View has the claims of all selections, and Statuses writes those of others.
 	View     *holders.View
 	Statuses client.Client
-	// Reported is called with the selections whose instances may have another state.
-	Reported func(...types.NamespacedName)
 }
 
 // Cluster is the live state that concerns all selections. Callers use its parts directly.
@@ -59,7 +56,6 @@ func New(o Options) *Cluster {
 	objects := &live.Objects{Access: o.Access}
 	held := &holders.Holders{View: o.View, Kustomizations: kustomizations, Selections: o.Selections, Client: o.Statuses}
 	objects.Concerned = held.Concerned
-	objects.Reported = func(ctx context.Context, object client.Object) { o.Reported(held.Appliers(ctx, object)...) }
 	marked := &marks.Marks{Access: o.Access, Holders: held}
 	return &Cluster{
 		Access: o.Access, Kustomizations: kustomizations, Objects: objects, Holders: held, Marks: marked,

@@ -99,55 +99,6 @@ func StaysUntouched(cs *v1alpha1.CatalogSelection, object *Live) bool {
 	return Untouched(object) && (Honored(cs, object) || !ours)
 }
 
-// Adoption has the effects of a publication on live definitions that were not published before.
-type Adoption struct {
-	// Entering are the live definitions that Flux will apply over. Their versions decide what they lose.
-	Entering []*Live
-
-	next     []safeguard.Definition
-	orphans  []safeguard.Definition
-	platform []safeguard.Change
-}
-
-// Adopt sorts the live definitions of the kinds that are published, or about to be. Those that Flux
-// leaves alone lose nothing, and neither do those for which marked returns true, which Flux is about to
-// leave alone. Those of the platform are a change whatever their versions, because two controllers would
-// write them in turns.
-//
-// At the first publication, a definition that carries the labels of the selection, and that Flux may
-// delete, counts as published: the selection was created again, and a Kustomization may still have the
-// definition in its inventory.
-func Adopt(cs *v1alpha1.CatalogSelection, published, next []safeguard.Definition, live []*Live, first bool,
-	marked func(*Live) bool) Adoption {
-	known, enters := keys(published), keys(next)
-	a := Adoption{next: next}
-	for _, object := range live {
-		key := LiveKey(object)
-		switch {
-		case known[key] || marked(object) || StaysUntouched(cs, object):
-		case enters[key] && OfPlatform(object):
-			a.platform = append(a.platform, safeguard.Change{Reason: v1alpha1.AdoptionReason, Key: key})
-		case enters[key]:
-			a.Entering = append(a.Entering, object)
-		case first && AppliedBy(cs, object) && !Kept(object):
-			a.orphans = append(a.orphans, safeguard.Definition{APIVersion: object.APIVersion, Kind: object.Kind, Namespace: key.Namespace, Name: object.Name})
-		}
-	}
-	return a
-}
-
-// Changes returns the losses. found are the definitions of Entering with their versions, and replaced
-// maps those with a change to the settings that are replaced besides.
-func (a Adoption) Changes(found []safeguard.Definition, replaced map[safeguard.Key]Replaced) []safeguard.Change {
-	lost := safeguard.Adopt(found, a.next)
-	for i, change := range lost {
-		if r := replaced[change.Key]; !r.Nothing() {
-			lost[i].Detail = "; " + r.String()
-		}
-	}
-	return slices.Concat(a.platform, safeguard.Compare(a.orphans, a.next), lost)
-}
-
 // keys returns the set of the keys of definitions.
 func keys(definitions []safeguard.Definition) map[safeguard.Key]bool {
 	all := make(map[safeguard.Key]bool, len(definitions))

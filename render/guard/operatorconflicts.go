@@ -19,8 +19,8 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// OperatorConflictKinds returns the kinds of live objects that OperatorConflicts reads; none for a render without operators of OLM.
-func OperatorConflictKinds(result *render.Result) []schema.GroupVersionKind {
+// operatorConflictKinds returns the kinds of live objects that OperatorConflicts reads; none for a render without operators of OLM.
+func operatorConflictKinds(result *render.Result) []schema.GroupVersionKind {
 	if !slices.ContainsFunc(result.Instances, isOperator) {
 		return nil
 	}

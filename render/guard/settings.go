@@ -52,9 +52,9 @@ func SettingsOf(object map[string]any) Settings {
 	return s
 }
 
-// Replacements compares the settings of live definitions with those of the objects that a publication applies over them. Those
+// replacements compares the settings of live definitions with those of the objects that a publication applies over them. Those
 // that a Kustomization gives another name are left out.
-func Replacements(ctx context.Context, result *render.Result, live map[safeguard.Key]Settings) (map[safeguard.Key]Replaced, error) {
+func replacements(ctx context.Context, result *render.Result, live map[safeguard.Key]Settings) (map[safeguard.Key]Replaced, error) {
 	var names []string
 	for key := range live {
 		names = append(names, key.Name)

@@ -193,6 +193,7 @@ func (p *modelPart) pruned(next map[string]app) (lines []string) {
 // wipe removes the status. The ExternalArtifact still names the content of the last publication.
 func (m *model) wipe(p *modelPart) {
 	p.lines, p.read, p.revision, p.revisions, p.compared, p.newer, p.behind = nil, "", "", nil, "", false, false
+	p.older = nil
 	if p.baseline == baselineRecord {
 		p.baseline = baselineContent
 	}

@@ -36,10 +36,15 @@ func (m *model) receiver(from *modelPart, name string) decision {
 	return nobody
 }
 
-// claims reports whether a part publishes a definition, or is about to.
+// claims reports whether a part publishes a definition, or is about to. While its status is older than what is published, the definitions
+// of that status count: which of them are published may not be known.
 func (m *model) claims(p *modelPart, name string) bool {
 	_, publishes := p.published[name]
-	return publishes && !p.withheld || p.wants[name] && !p.suspended
+	return publishes && !p.withheld || p.wants[name] && !p.suspended || p.older.publishes(name)
+}
+
+func (p *modelPart) publishes(name string) bool {
+	return p != nil && !p.withheld && p.published[name].name != ""
 }
 
 // isUndecided reports whether a part may be about to claim any definition: its spec is not evaluated, or has a name without a match.

@@ -10,13 +10,13 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/guard"
-	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -30,13 +30,13 @@ func (c *Cluster) Compare(ctx context.Context, from, to *comparing.Side) (*diff.
 	if err != nil {
 		return nil, fmt.Errorf("looking at the cluster: %w", err)
 	}
-	compared, err := comparing.Compare(ctx, from, to, found.adopted)
+	compared, err := comparing.Compare(ctx, from, to, found.Changes)
 	if err != nil {
 		return nil, err
 	}
 	compared.Live = true
 	compared.Bypassed = append(compared.Bypassed, found.bypassed...)
-	compared.Notes = append(compared.Notes, ownerNotes(found.entering, found.live)...)
+	compared.Notes = append(compared.Notes, ownerNotes(found.Entering, found.live)...)
 	for key, live := range found.live {
 		if live.Kept && key.IsDefinition() {
 			compared.Survives(key.Name)
@@ -45,18 +45,14 @@ func (c *Cluster) Compare(ctx context.Context, from, to *comparing.Side) (*diff.
 	if err := comparing.Adopt(ctx, compared, to, found.live); err != nil {
 		return nil, err
 	}
-	return compared, compared.Take(to.Result.Definitions, found.replaced)
+	return compared, compared.Take(to.Result.Definitions, found.Replaced)
 }
 
-// adoption holds the live definitions and the effects of a publication on them.
+// adoption is what a publication does to live definitions. bypassed are the names of those that Flux does not update, and live has all
+// definitions of the same kinds.
 type adoption struct {
-	// adopted are the losses of live definitions, replaced maps them to the settings of users that are
-	// replaced, and bypassed are the names of those that Flux does not update.
-	adopted  []safeguard.Change
-	replaced map[safeguard.Key]guard.Replaced
+	*guard.Adopted
 	bypassed []string
-	// entering are the definitions that the publication adopts, live all definitions of the same kinds.
-	entering []safeguard.Definition
 	live     map[safeguard.Key]comparing.Live
 }
 
@@ -93,42 +89,35 @@ func (c *Cluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
 			bypassed = append(bypassed, object.Name)
 		}
 	}
-	// The controller marks bypassed definitions before it publishes.
-	adopted := guard.Adopt(cs, published, next, live, published == nil, func(o *guard.Live) bool { return guard.Honored(cs, o) })
-	var entering []safeguard.Definition
-	settings := map[safeguard.Key]guard.Settings{}
-	for _, object := range adopted.Entering {
-		content := contents[guard.LiveKey(object)]
-		d := installation.DefinitionOf(content)
-		entering = append(entering, d)
-		if d.Key().IsDefinition() {
-			settings[d.Key()] = guard.SettingsOf(content)
-		}
-	}
-	replaced, err := guard.Replacements(ctx, result, settings)
-	if err != nil {
-		return adoption{}, err
-	}
-	beside, err := c.beside(ctx, cs, published, result)
-	if err != nil {
-		return adoption{}, err
-	}
 	slices.Sort(bypassed)
-	return adoption{adopted: slices.Concat(adopted.Changes(entering, replaced), beside), replaced: replaced, bypassed: bypassed, entering: entering, live: lives}, nil
+	adopted, err := guard.Adoption{
+		Selection: cs, Published: published, LivePublished: published, LiveNext: next, Result: result, Live: live, First: published == nil,
+		Names: []func(safeguard.Key) safeguard.Key{func(key safeguard.Key) safeguard.Key { return key }},
+		// The controller marks bypassed definitions before it publishes.
+		Marked: func(o *guard.Live) bool { return guard.Honored(cs, o) },
+	}.Compare(ctx, &reader{c, contents})
+	return adoption{adopted, bypassed, lives}, err
 }
 
-// beside returns what operators that enter do to live objects of others, and what those do to them.
-func (c *Cluster) beside(ctx context.Context, cs *v1alpha1.CatalogSelection, published []safeguard.Definition,
-	result *render.Result) ([]safeguard.Change, error) {
-	var live []unstructured.Unstructured
-	for _, gvk := range guard.OperatorConflictKinds(result) {
-		objects, err := c.list(ctx, gvk)
-		if err != nil {
-			return nil, err
-		}
-		live = append(live, objects...)
+// reader has the content of the live objects that were listed.
+type reader struct {
+	*Cluster
+	contents map[safeguard.Key]map[string]any
+}
+
+func (r *reader) Read(_ context.Context, objects []*guard.Live, do func(map[string]any)) error {
+	for _, object := range objects {
+		do(r.contents[guard.LiveKey(object)])
 	}
-	return guard.OperatorConflicts(ctx, cs, published, result, live, func(key safeguard.Key) safeguard.Key { return key })
+	return nil
+}
+
+func (r *reader) Each(ctx context.Context, gvk schema.GroupVersionKind, do func(unstructured.Unstructured)) error {
+	objects, err := r.list(ctx, gvk)
+	for _, object := range objects {
+		do(object)
+	}
+	return err
 }
 
 func metadataOf(u *unstructured.Unstructured) *guard.Live {

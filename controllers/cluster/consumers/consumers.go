@@ -51,6 +51,15 @@ func (c Consumers) Naming() []Consumer {
 	return []Consumer{{}}
 }
 
+// Names returns the names that the Kustomizations of Naming give objects.
+func (c Consumers) Names() []func(safeguard.Key) safeguard.Key {
+	var names []func(safeguard.Key) safeguard.Key
+	for _, item := range c.Naming() {
+		names = append(names, item.Live)
+	}
+	return names
+}
+
 // None reports whether it is known that no Kustomization uses the artifact.
 func (c Consumers) None() bool { return c.Known && len(c.Items) == 0 }
 

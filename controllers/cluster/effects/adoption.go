@@ -6,7 +6,6 @@ package effects
 
 import (
 	"context"
-	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -18,7 +17,6 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
-	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -33,89 +31,45 @@ type Effects struct {
 // definitions that Flux does not change because of a bypass; except where this process could not mark them.
 func (e *Effects) Adopted(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	published []safeguard.Definition, result *render.Result, state *live.State) ([]safeguard.Change, error) {
-	next := state.Consumers.LiveDefinitions(result.Live())
-	marked := func(object *guard.Live) bool { return guard.Honored(cs, object) && !state.Unmarked[object.UID] }
-	first := cs.Status.Artifact == nil && !state.Consumers.Known
-	adoption := guard.Adopt(cs, state.Consumers.LiveDefinitions(published), next, state.Live, first, marked)
-	found := newFoundLive(next)
-	if err := e.Objects.Read(ctx, adoption.Entering, found.add); err != nil {
-		return nil, err
-	}
-	replaced, err := guard.Replacements(ctx, result, found.settings)
+	adopted, err := guard.Adoption{
+		Selection: cs, Published: published, Result: result, Live: state.Live, MostSettings: maxSettings,
+		LivePublished: state.Consumers.LiveDefinitions(published), LiveNext: state.Consumers.LiveDefinitions(result.Live()),
+		Names:  state.Consumers.Names(),
+		First:  cs.Status.Artifact == nil && !state.Consumers.Known,
+		Marked: func(object *guard.Live) bool { return guard.Honored(cs, object) && !state.Unmarked[object.UID] },
+	}.Compare(ctx, &reader{e, cs})
 	if err != nil {
 		return nil, err
 	}
-	beside, err := e.beside(ctx, cs, published, result, state)
-	if err != nil {
-		return nil, err
+	kinds := map[safeguard.Key]schema.GroupVersionKind{}
+	for _, d := range adopted.Entering {
+		kinds[d.Key()] = schema.FromAPIVersionAndKind(d.APIVersion, d.Kind)
 	}
-	changes := slices.Concat(adoption.Changes(found.definitions, replaced), beside)
-	return e.Accounts.WithoutUnreadable(ctx, cs, changes, found.kinds)
-}
-
-// beside returns what operators that enter do to live objects of others, and what those do to them.
-func (e *Effects) beside(ctx context.Context, cs *v1alpha1.CatalogSelection, published []safeguard.Definition,
-	result *render.Result, state *live.State) ([]safeguard.Change, error) {
-	var live []unstructured.Unstructured
-	for _, gvk := range guard.OperatorConflictKinds(result) {
-		served, err := e.Kinds.Serves(gvk)
-		if err != nil {
-			return nil, err
-		}
-		if !served {
-			continue
-		}
-		err = e.Objects.Each(ctx, gvk, func(u unstructured.Unstructured) { live = append(live, u) })
-		if apierrors.IsForbidden(err) {
-			e.ReportForbidden(ctx, cs, err, "operators of OLM that others have installed are not guarded; kubectl apply -k config/marks allows it")
-		} else if err != nil {
-			return nil, err
-		}
-	}
-	var all []safeguard.Change
-	for _, item := range state.Consumers.Naming() {
-		changes, err := guard.OperatorConflicts(ctx, cs, published, result, live, item.Live)
-		if err != nil {
-			return nil, err
-		}
-		for _, change := range changes { // consumers that rename nothing have the same ones
-			if !slices.ContainsFunc(all, func(c safeguard.Change) bool { return c.Key == change.Key && c.From == change.From }) {
-				all = append(all, change)
-			}
-		}
-	}
-	return all, nil
+	return e.Accounts.WithoutUnreadable(ctx, cs, adopted.Changes, kinds)
 }
 
 // maxSettings bounds the number of definitions whose settings are compared: status.held lists no more.
 const maxSettings = 100
 
-// foundLive collects the content of live definitions that the next ones may replace.
-type foundLive struct {
-	definitions []safeguard.Definition
-	// settings has those of the definitions that lose versions, up to maxSettings.
-	settings map[safeguard.Key]guard.Settings
-	next     map[safeguard.Key]safeguard.Definition
-	// kinds maps them to their kinds with the version.
-	kinds map[safeguard.Key]schema.GroupVersionKind
+// reader reads live objects for a selection.
+type reader struct {
+	*Effects
+	selection *v1alpha1.CatalogSelection
 }
 
-func newFoundLive(next []safeguard.Definition) *foundLive {
-	f := &foundLive{
-		settings: map[safeguard.Key]guard.Settings{}, next: make(map[safeguard.Key]safeguard.Definition, len(next)),
-		kinds: map[safeguard.Key]schema.GroupVersionKind{},
-	}
-	for _, d := range next {
-		f.next[d.Key()] = d
-	}
-	return f
+func (r *reader) Read(ctx context.Context, objects []*guard.Live, do func(map[string]any)) error {
+	return r.Objects.Read(ctx, objects, do)
 }
 
-func (f *foundLive) add(content map[string]any) {
-	d := installation.DefinitionOf(content)
-	f.definitions = append(f.definitions, d)
-	f.kinds[d.Key()] = schema.FromAPIVersionAndKind(d.APIVersion, d.Kind)
-	if len(f.settings) < maxSettings && len(safeguard.Adopt([]safeguard.Definition{d}, []safeguard.Definition{f.next[d.Key()]})) > 0 {
-		f.settings[d.Key()] = guard.SettingsOf(content)
+// Each reports a right that lacks, without which operators are not guarded.
+func (r *reader) Each(ctx context.Context, gvk schema.GroupVersionKind, do func(unstructured.Unstructured)) error {
+	if served, err := r.Kinds.Serves(gvk); !served || err != nil {
+		return err
 	}
+	err := r.Objects.Each(ctx, gvk, do)
+	if apierrors.IsForbidden(err) {
+		r.ReportForbidden(ctx, r.selection, err, "operators of OLM that others have installed are not guarded; kubectl apply -k config/marks allows it")
+		return nil
+	}
+	return err
 }

@@ -5,6 +5,7 @@ package holders
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
+	"github.com/winnow-dev/winnow/controllers/failure"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -75,7 +77,18 @@ func (h *Holders) PositionOf(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	if cs.Status.Withheld != "" { // nothing is published
 		p.served = inventory.Keys{}
 	}
-	return p, nil
+	return p, p.fits()
+}
+
+// maxKeys bounds the objects and releases of a selection: a field of status.claim has no room for more digests.
+const maxKeys = 24_576
+
+func (p *Position) fits() error {
+	if n := len(p.claimed); n > maxKeys && p.state.Consumers.ActHere() {
+		return failure.Because(v1alpha1.InvalidSpecReason, fmt.Errorf(
+			"the selection has %d objects and releases, and status.claim has room for %d: split it into several", n, maxKeys))
+	}
+	return nil
 }
 
 // applier is a Kustomization of this cluster with the objects that it has applied.

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package guard
+
+import (
+	"context"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/installation"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// Cluster reads live objects.
+type Cluster interface {
+	// Read calls do with the content of each object that still exists.
+	Read(ctx context.Context, objects []*Live, do func(content map[string]any)) error
+	// Each calls do with each object of a kind, and with none if the kind is not served or may not be read.
+	Each(ctx context.Context, gvk schema.GroupVersionKind, do func(unstructured.Unstructured)) error
+}
+
+// Adoption is a publication over live objects that the selection has not published.
+type Adoption struct {
+	Selection *v1alpha1.CatalogSelection
+	Published []safeguard.Definition
+	Result    *render.Result
+	// LivePublished and LiveNext are what was published and what is about to be, with their names in the cluster, and Names are the
+	// names that the Kustomizations give, at least one.
+	LivePublished, LiveNext []safeguard.Definition
+	Names                   []func(safeguard.Key) safeguard.Key
+	// Live are the objects of the kinds of both.
+	Live []*Live
+	// First is true if nothing was published yet: a definition with the labels of the selection that Flux may delete counts as published
+	// then, because a Kustomization may still have it in its inventory after the selection was created again.
+	First bool
+	// Marked reports whether Flux is about to leave an object alone.
+	Marked func(*Live) bool
+	// MostSettings bounds the definitions that lose something whose settings are compared. Without a bound, those of all are compared.
+	MostSettings int
+}
+
+// Adopted is what a publication does to live objects.
+type Adopted struct {
+	Changes []safeguard.Change
+	// Entering are the live definitions that Flux applies over, and Replaced the settings that they lose.
+	Entering []safeguard.Definition
+	Replaced map[safeguard.Key]Replaced
+}
+
+// Compare returns what the publication does to live objects. Those that Flux leaves alone lose nothing. One of the platform is a change
+// whatever its versions, because two controllers would write it in turns.
+func (a Adoption) Compare(ctx context.Context, cluster Cluster) (*Adopted, error) {
+	var entering []*Live
+	var orphans []safeguard.Definition
+	var changes []safeguard.Change
+	known, enters := keys(a.LivePublished), keys(a.LiveNext)
+	for _, object := range a.Live {
+		key := LiveKey(object)
+		switch {
+		case known[key] || a.Marked(object) || StaysUntouched(a.Selection, object):
+		case enters[key] && OfPlatform(object):
+			changes = append(changes, safeguard.Change{Reason: v1alpha1.AdoptionReason, Key: key})
+		case enters[key]:
+			entering = append(entering, object)
+		case a.First && AppliedBy(a.Selection, object) && !Kept(object):
+			orphans = append(orphans, safeguard.Definition{APIVersion: object.APIVersion, Kind: object.Kind, Namespace: key.Namespace, Name: object.Name})
+		}
+	}
+	adopted := &Adopted{}
+	settings, losing := map[safeguard.Key]Settings{}, byKey(a.LiveNext)
+	err := cluster.Read(ctx, entering, func(content map[string]any) {
+		d := installation.DefinitionOf(content)
+		adopted.Entering = append(adopted.Entering, d)
+		if a.MostSettings == 0 && d.Key().IsDefinition() || len(settings) < a.MostSettings &&
+			len(safeguard.Adopt([]safeguard.Definition{d}, []safeguard.Definition{losing[d.Key()]})) > 0 {
+			settings[d.Key()] = SettingsOf(content)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if adopted.Replaced, err = replacements(ctx, a.Result, settings); err != nil {
+		return nil, err
+	}
+	lost := safeguard.Adopt(adopted.Entering, a.LiveNext)
+	for i, change := range lost {
+		if r := adopted.Replaced[change.Key]; !r.Nothing() {
+			lost[i].Detail = "; " + r.String()
+		}
+	}
+	beside, err := a.beside(ctx, cluster)
+	adopted.Changes = slices.Concat(changes, safeguard.Compare(orphans, a.LiveNext), lost, beside)
+	return adopted, err
+}
+
+// beside returns what operators that enter do to live objects of others, and what those do to them.
+func (a Adoption) beside(ctx context.Context, cluster Cluster) (all []safeguard.Change, err error) {
+	var live []unstructured.Unstructured
+	for _, gvk := range operatorConflictKinds(a.Result) {
+		if err := cluster.Each(ctx, gvk, func(u unstructured.Unstructured) { live = append(live, u) }); err != nil {
+			return nil, err
+		}
+	}
+	for _, named := range a.Names {
+		changes, err := OperatorConflicts(ctx, a.Selection, a.Published, a.Result, live, named)
+		if err != nil {
+			return nil, err
+		}
+		for _, change := range changes { // Kustomizations that rename nothing have the same ones
+			if !slices.ContainsFunc(all, func(c safeguard.Change) bool { return c.Key == change.Key && c.From == change.From }) {
+				all = append(all, change)
+			}
+		}
+	}
+	return all, nil
+}
+
+func byKey(definitions []safeguard.Definition) map[safeguard.Key]safeguard.Definition {
+	all := make(map[safeguard.Key]safeguard.Definition, len(definitions))
+	for _, d := range definitions {
+		all[d.Key()] = d
+	}
+	return all
+}
