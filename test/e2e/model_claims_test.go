@@ -72,8 +72,7 @@ func (m *model) decide(order []int) {
 		}
 		render := p.spec.selects(m.catalogs[p.catalog].apps)
 		p.held, p.conflict, p.unaware, p.wants = m.objections(p, render), false, false, keysOf(render)
-		now := p.written + m.catalogs[p.catalog].digest
-		p.doubt, p.evaluated = m.addsUnknown(p) || p.doubt && p.evaluated == now, now
+		p.doubt = m.addsUnknown(p)
 		if len(p.held) == 0 {
 			next[p] = render
 		}

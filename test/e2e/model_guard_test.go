@@ -160,10 +160,11 @@ func (m *model) takenFromLive(p *modelPart, next map[string]app) (lines []string
 	return lines
 }
 
-// addsUnknown reports whether the limit of a part has a name that the last published one lacks, and that is in no catalog.
+// addsUnknown reports whether the limit of a part has a name that is in no catalog, and that the last published one lacks, or has lacked
+// when the spec was evaluated first.
 func (m *model) addsUnknown(p *modelPart) bool {
 	var before modelSpec
-	if p.baseline == baselineRecord || p.newer {
+	if (p.baseline == baselineRecord || p.newer) && !p.doubt {
 		before = p.reviewed
 	}
 	known := map[string]bool{}
@@ -252,7 +253,7 @@ func (m *model) restart(archivesLost bool) {
 	for _, p := range m.parts {
 		p.vanished = p.vanished || archivesLost && p.withheld
 		p.believe()
-		p.restarted, p.doubt, p.waiting = p.baseline != baselineRecord, false, time.Time{}
+		p.restarted, p.waiting = p.baseline != baselineRecord, time.Time{}
 		if archivesLost && p.baseline == baselineContent {
 			p.baseline = baselineLost
 		}
