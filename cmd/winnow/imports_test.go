@@ -22,6 +22,13 @@ func TestCommandLineReadsClustersWithoutBuiltInKinds(t *testing.T) {
 	refuse(t, "./live", "k8s.io/client-go/kubernetes", "k8s.io/client-go/discovery")
 }
 
+// What previews a render needs nothing that compares, lints, or reads a cluster.
+func TestARenderNeedsNothingThatCompares(t *testing.T) {
+	const own = "github.com/winnow-dev/winnow/"
+	refuse(t, "./verbs/render", own+"cmd/winnow/gitops", own+"cmd/winnow/charts", own+"cmd/winnow/live", own+"cmd/winnow/receipt",
+		own+"render/diff", own+"render/lint")
+}
+
 // refuse checks that a program depends on none of these packages, nor on one below them.
 func refuse(t *testing.T, program string, forbidden ...string) {
 	t.Helper()

@@ -162,13 +162,13 @@ func (m *model) owns(p *modelPart) bool {
 }
 
 // holder returns the part that holds a definition: the one whose Kustomization has applied it last and has
-// it in its inventory, or else the one that is known to serve it.
+// it in its inventory, or else the one that is known to serve it, or whose older status claims it.
 func (m *model) holder(name string) *modelPart {
 	if owner := m.owner(name); owner != nil {
 		return owner
 	}
 	for _, p := range m.parts {
-		if _, serves := p.published[name]; serves && p.knowsServed() && !m.dormant(p) {
+		if _, serves := p.published[name]; (serves && p.knowsServed() || p.older.publishes(name)) && !m.dormant(p) {
 			return p
 		}
 	}

@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/winnow-dev/winnow/render/diff"
 )
 
 // FailOn is the value of --fail-on.
@@ -18,34 +16,12 @@ type FailOn struct {
 	allowed []string
 }
 
-// Add adds the flag, which takes the names of diff.Conditions but those that the verb does not look at.
-func (c *FailOn) Add(cmd *cobra.Command, without ...string) {
-	c.AddNames(cmd, slices.DeleteFunc(conditionNames(), func(name string) bool { return slices.Contains(without, name) }))
-}
-
-// AddNames adds the flag, which takes the names.
-func (c *FailOn) AddNames(cmd *cobra.Command, allowed []string) {
+// Add adds the flag, which takes the names.
+func (c *FailOn) Add(cmd *cobra.Command, allowed []string) {
 	c.allowed = allowed
 	cmd.Flags().Var(c, "fail-on", "exit with 1 on `WHAT`, several with commas")
 	// The only error is that there is no such flag.
 	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions(allowed, cobra.ShellCompDirectiveNoFileComp))
-}
-
-// Conditions returns the lines of a help on the names.
-func Conditions() string {
-	var table strings.Builder
-	for _, condition := range diff.Conditions() {
-		fmt.Fprintf(&table, "    %-16s %s\n", condition.Name, condition.Summary)
-	}
-	return table.String()
-}
-
-func conditionNames() []string {
-	var names []string
-	for _, condition := range diff.Conditions() {
-		names = append(names, condition.Name)
-	}
-	return names
 }
 
 // String is part of pflag.Value.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 )
 
@@ -39,7 +40,7 @@ func (a attack) compare(t *testing.T) *Comparison {
 		a.options.Paths = []string{"."}
 	}
 	a.options.Keep = func(content []byte) bool { // as the package selections has it
-		return manifest.Mentions(content, "CatalogSelection", manifest.SourceGroup, "ExternalArtifact") ||
+		return documents.Mentions(content, "CatalogSelection", manifest.SourceGroup, "ExternalArtifact") ||
 			bytes.Contains(content, []byte(manifest.KustomizationGroup)) && bytes.Contains(content, []byte("OCIRepository"))
 	}
 	compared, err := Compare(t.Context(), git(t, "rev-parse", "base"), git(t, "rev-parse", "HEAD"), a.options)

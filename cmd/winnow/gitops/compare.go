@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/building"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
@@ -163,7 +164,7 @@ func (c *comparer) files(t *repository.Tree, state *State, options Options, path
 			}
 			if options.Keep(content) {
 				unapplied := paths[name] || slices.ContainsFunc(c.evaluated, func(e evaluation) bool { return e.alone && repository.Contains(e.dir, file) })
-				state.Files = append(state.Files, File{Path: file, Content: content, Unapplied: unapplied})
+				state.Files = append(state.Files, documents.File{Path: file, Content: content, Unapplied: unapplied})
 			}
 		}
 	}
@@ -218,7 +219,7 @@ func (c *comparer) readRemoved() error {
 }
 
 // hideFiles sets Hidden of files that nothing builds.
-func (c *comparer) hideFiles(t *repository.Tree, files []File) {
+func (c *comparer) hideFiles(t *repository.Tree, files []documents.File) {
 	n := &node{Kustomization: manifest.DirectoryKustomization("."), outcome: evaluated}
 	var of []int
 	for i, file := range files {

@@ -6,8 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/types"
-
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/building"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
@@ -27,7 +26,7 @@ type Comparison struct {
 	Missing []string
 	// Outside are files of either commit that differ, are outside of the paths and are no input of an
 	// evaluated Kustomization.
-	Outside []File
+	Outside []documents.File
 }
 
 // External is a Kustomization of a cluster whose source is an OCIRepository, which is not this repository.
@@ -50,7 +49,7 @@ type State struct {
 	// Objects that Flux applies to the clusters.
 	Objects []manifest.Object
 	// Files that nothing builds, unchanged.
-	Files []File
+	Files []documents.File
 	// Inputs has the content of the files that CatalogSelections, and OCIRepositories with a digest, are built of in either
 	// commit, and that Keep keeps or that may have approvals.
 	Inputs map[string][]byte
@@ -61,16 +60,6 @@ type State struct {
 	Removed [][]byte
 	// Notes on files that are left out.
 	Notes []string
-}
-
-// File is a YAML file.
-type File struct {
-	Path    string
-	Content []byte
-	// Unapplied reports that the path contains clusters or kustomization files, and that none of them has the file.
-	Unapplied bool
-	// Hidden is a digest of what the catalogs of its CatalogSelections have of this repository.
-	Hidden string
 }
 
 // Options of a comparison.
@@ -120,12 +109,6 @@ func (c *comparer) isApplied(file string) bool {
 
 func (c *comparer) isBuilt(file string) bool {
 	return slices.ContainsFunc(c.evaluated, func(e evaluation) bool { return e.files[file] })
-}
-
-// Mentions reports whether a file may contain an object.
-func (f File) Mentions(kind, name string) bool {
-	object := manifest.Ref{Kind: kind, Name: types.NamespacedName{Name: name}}
-	return object.HasKind(f.Content) && object.HasName(f.Content)
 }
 
 // maxListed bounds the names in a note.

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/building"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
@@ -176,7 +177,7 @@ func (w *walk) sourceDigest(m manifest.Ref, seen map[manifest.Ref]bool) string {
 	source := w.find(m.Cluster, m.Group, m.Kind, m.Name)
 	switch made := w.generator(m); {
 	case made != nil:
-		parts = append(parts, manifest.YAMLOf(made.Object["spec"]))
+		parts = append(parts, documents.YAMLOf(made.Object["spec"]))
 		for _, ref := range generatedFrom(made) {
 			parts = append(parts, w.sourceDigest(ref, seen))
 		}

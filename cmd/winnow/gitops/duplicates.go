@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
@@ -73,7 +74,7 @@ func duplicatesOf(w *walk) map[string][]duplicate {
 			if looked || used[o.Cluster+" "+name] {
 				name += strings.TrimPrefix(o.Cluster, w.cluster)
 				objects[name] = append(objects[name], o)
-				found[name] = append(found[name], duplicate{n.label(), o.Digest(), manifest.IsUntouched(o)})
+				found[name] = append(found[name], duplicate{n.label(), o.Digest(), documents.IsUntouched(o)})
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 )
 
@@ -129,7 +130,7 @@ func (n *node) hasObjectsOf(file string) bool {
 		return !n.closure.Texts[file]
 	}
 	content, err := n.closure.Tree.Read(file)
-	if err != nil || !manifest.Mentions(content, v1alpha1.CatalogSelectionKind) {
+	if err != nil || !documents.Mentions(content, v1alpha1.CatalogSelectionKind) {
 		return true
 	}
 	whole := func(o *unstructured.Unstructured) bool {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
@@ -47,8 +48,8 @@ func (w *walk) makers() map[string]maker {
 	variables := w.missingVariables()
 	for _, o := range w.objects() {
 		name := o.GetKind() + " " + nameOf(o.Unstructured) + strings.TrimPrefix(o.Cluster, w.cluster)
-		spec := []byte(manifest.YAMLOf(o.Object["spec"]))
-		made := maker{o.Digest(), manifest.MayMakeSelections(spec) || manifest.Mentions(spec, variables...), o.Lost != ""}
+		spec := []byte(documents.YAMLOf(o.Object["spec"]))
+		made := maker{o.Digest(), manifest.MayMakeSelections(spec) || documents.Mentions(spec, variables...), o.Lost != ""}
 		switch {
 		case o.Group() == manifest.OperatorGroup && strings.HasPrefix(o.GetKind(), "ResourceSet"):
 			found[name], sets, leading = made, append(sets, name), leading || made.leads
@@ -84,7 +85,7 @@ func (w *walk) addChart(made *maker, release manifest.Object) {
 		name, _ := from["name"].(string)
 		if values := w.find(release.Cluster, "", kind, types.NamespacedName{Namespace: release.GetNamespace(), Name: name}); values != nil {
 			parts = append(parts, values.Digest())
-			made.leads = made.leads || manifest.MayMakeSelections([]byte(manifest.YAMLOf(values.Object)))
+			made.leads = made.leads || manifest.MayMakeSelections([]byte(documents.YAMLOf(values.Object)))
 		}
 	}
 	names, source := w.chartFiles(release)

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -67,7 +68,7 @@ func (c *comparer) collectOutside(options Options) error {
 		if o.state[0] == o.state[1] {
 			continue
 		}
-		built := File{Path: o.dir}
+		built := documents.File{Path: o.dir}
 		for _, t := range []*repository.Tree{c.base, c.head} {
 			for _, name := range slices.Sorted(maps.Keys(o.files)) {
 				if content, err := t.Read(name); err == nil {
@@ -92,7 +93,7 @@ func (c *comparer) collectOutside(options Options) error {
 				return err
 			}
 			if options.Keep(content) {
-				c.out.Outside = append(c.out.Outside, File{Path: file, Content: content})
+				c.out.Outside = append(c.out.Outside, documents.File{Path: file, Content: content})
 			}
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 )
 
 func TestDirectoriesThatNoKustomizationAppliesAreBuilt(t *testing.T) {
@@ -98,7 +98,7 @@ func changed(c *Comparison) []string {
 	var dirs []string
 	for _, o := range c.Head.Objects {
 		key := o.Cluster + " " + o.GetKind() + " " + o.GetName()
-		if was, known := older[key]; (!known || was != manifest.YAMLOf(o.Object["spec"])) && !slices.Contains(dirs, o.Cluster) {
+		if was, known := older[key]; (!known || was != documents.YAMLOf(o.Object["spec"])) && !slices.Contains(dirs, o.Cluster) {
 			dirs = append(dirs, o.Cluster)
 		}
 	}

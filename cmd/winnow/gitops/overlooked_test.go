@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 )
 
 // Each head may change the objects of a cluster: the change is among the objects, or unknown.
@@ -332,7 +332,7 @@ func said(state State) map[string]string {
 	found := map[string]string{}
 	for _, o := range state.Objects {
 		if kind := o.GetKind(); kind == "CatalogSelection" || kind == "OCIRepository" {
-			found[o.Cluster+" "+kind+" "+o.GetName()] = manifest.YAMLOf(o.Object["spec"])
+			found[o.Cluster+" "+kind+" "+o.GetName()] = documents.YAMLOf(o.Object["spec"])
 		}
 	}
 	return found

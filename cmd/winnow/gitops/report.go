@@ -13,6 +13,7 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
@@ -271,7 +272,7 @@ func branchOf(source *manifest.Object) string {
 		return ""
 	}
 	spec, _ := source.Object["spec"].(map[string]any)
-	return manifest.YAMLOf([]any{spec["url"], spec["ref"]})
+	return documents.YAMLOf([]any{spec["url"], spec["ref"]})
 }
 
 // remote holds the remote bases of a node, and a digest of them and all changes to their objects.

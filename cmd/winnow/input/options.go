@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
 	"github.com/winnow-dev/winnow/render"
@@ -30,7 +30,7 @@ type Options struct {
 	// Read sets the fields below: the selection, without --source the catalogs that the documents beside it name, and
 	// the fields of these that are not evaluated.
 	Selection *selectionfile.Selection
-	Located   []selections.Location
+	Located   []documents.Location
 	Unapplied string
 }
 

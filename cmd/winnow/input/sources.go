@@ -9,10 +9,9 @@ import (
 	"io"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
@@ -22,10 +21,10 @@ import (
 
 // locateSources returns the catalogs of all sources of a selection, in the order of the spec, as the OCIRepositories
 // in the files name them. Its errors name every source without one.
-func locateSources(ctx context.Context, cs *selectionfile.Selection, files []files.Input) ([]selections.Location, error) {
-	locator := selections.NewLocator(ctx, gitFiles(files))
+func locateSources(ctx context.Context, cs *selectionfile.Selection, files []files.Input) ([]documents.Location, error) {
+	locator := documents.NewLocator(ctx, gitFiles(files))
 	var failures []error
-	all := make([]selections.Location, len(cs.Spec.Sources))
+	all := make([]documents.Location, len(cs.Spec.Sources))
 	for i, ref := range cs.Spec.Sources {
 		var err error
 		if all[i], err = locator.Locate(cs.CatalogSelection, cs.File(), ref); err != nil {
@@ -35,23 +34,23 @@ func locateSources(ctx context.Context, cs *selectionfile.Selection, files []fil
 	return all, errors.Join(failures...)
 }
 
-func gitFiles(files []files.Input) []gitops.File {
-	read := make([]gitops.File, len(files))
+func gitFiles(files []files.Input) []documents.File {
+	read := make([]documents.File, len(files))
 	for i, f := range files {
-		read[i] = gitops.File{Path: f.Name, Content: f.Content}
+		read[i] = documents.File{Path: f.Name, Content: f.Content}
 	}
 	return read
 }
 
 // InstanceWarnings returns the warnings about the files for the instances of a selection. result is the render of the
 // selection, or nil if nothing is rendered.
-func InstanceWarnings(ctx context.Context, cs *selectionfile.Selection, files []files.Input, result *render.Result) []selections.Warning {
-	return selections.NewLocator(ctx, gitFiles(files)).Warnings(cs.CatalogSelection, cs.File(), result)
+func InstanceWarnings(ctx context.Context, cs *selectionfile.Selection, files []files.Input, result *render.Result) []documents.Warning {
+	return documents.NewLocator(ctx, gitFiles(files)).Warnings(cs.CatalogSelection, cs.File(), result)
 }
 
 // Misspelt returns the references between a selection and the files beside it that are probably misspelt.
-func Misspelt(ctx context.Context, cs *selectionfile.Selection, files []files.Input) []selections.Warning {
-	return selections.NewLocator(ctx, gitFiles(files)).Misspelt(cs.CatalogSelection, cs.File())
+func Misspelt(ctx context.Context, cs *selectionfile.Selection, files []files.Input) []documents.Warning {
+	return documents.NewLocator(ctx, gitFiles(files)).Misspelt(cs.CatalogSelection, cs.File())
 }
 
 // sourceAdvice returns what to do about a source without a catalog.
@@ -61,7 +60,7 @@ func sourceAdvice(cs *selectionfile.Selection, i int, alone bool, err error) str
 		name = cs.Spec.Sources[i].Name + "="
 	}
 	advice := fmt.Sprintf("pass %s %sCATALOG", flags.SourceFlag, name)
-	if _, missing := errors.AsType[*selections.NoDocumentError](err); alone && missing {
+	if _, missing := errors.AsType[*documents.NoDocumentError](err); alone && missing {
 		advice += ", or the directory of both by -f"
 	}
 	return advice
@@ -69,7 +68,7 @@ func sourceAdvice(cs *selectionfile.Selection, i int, alone bool, err error) str
 
 // openLocated loads the catalogs at the locations, after a note on each: they come from a file, and are contacted
 // with the credentials of the user.
-func openLocated(ctx context.Context, refs []v1alpha1.SourceReference, located []selections.Location, access *flags.Access, notes io.Writer) ([]selection.Source, error) {
+func openLocated(ctx context.Context, refs []v1alpha1.SourceReference, located []documents.Location, access *flags.Access, notes io.Writer) ([]selection.Source, error) {
 	accesses := make([]*flags.Access, len(refs))
 	for i := range located {
 		at := &located[i]
@@ -100,7 +99,7 @@ func openLocated(ctx context.Context, refs []v1alpha1.SourceReference, located [
 }
 
 // resolveTag looks up the tag that a range of versions stands for.
-func resolveTag(ctx context.Context, at *selections.Location, access *flags.Access) error {
+func resolveTag(ctx context.Context, at *documents.Location, access *flags.Access) error {
 	if at.SemVer == "" {
 		return nil
 	}
@@ -115,6 +114,19 @@ func resolveTag(ctx context.Context, at *selections.Location, access *flags.Acce
 	at.Address += ":" + tag
 	at.Notes = append(at.Notes, fmt.Sprintf("the highest version in %s is now %s", at.SemVer, tag))
 	return nil
+}
+
+// PullRendered pulls a rendered artifact.
+func PullRendered(ctx context.Context, address string, access *flags.Access) (oci.Rendered, error) {
+	repository, err := artifact{where: address, access: access}.connect(ctx)
+	if err != nil {
+		return oci.Rendered{}, fmt.Errorf("%s: %w", address, err)
+	}
+	pulled, err := repository.PullRendered(ctx)
+	if err != nil {
+		return pulled, fmt.Errorf("pulling %s: %w", address, err)
+	}
+	return pulled, nil
 }
 
 // HostOf returns the host of the address of a catalog, or nothing for an invalid one.

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 )
@@ -38,14 +39,6 @@ func Documents(content []byte) []*unstructured.Unstructured {
 	return all
 }
 
-// hiding matches text that YAML spells in another way than its value: escapes, line breaks in words, base64, another encoding.
-var hiding = regexp.MustCompile(`\\[uUx][0-9a-fA-F]|\\\r?\n|!\S*binary|\x00`)
-
-// Mentions reports whether a value of content may have one of the words.
-func Mentions(content []byte, words ...string) bool {
-	return hiding.Match(content) || slices.ContainsFunc(words, func(word string) bool { return bytes.Contains(content, []byte(word)) })
-}
-
 // selectionPattern matches content that may lead to a CatalogSelection, directly or by another Kustomization, or by a chart of
 // this repository: their API groups, and groups that are composed.
 var selectionPattern = regexp.MustCompile(`catalog\.winnow\.dev/|kustomize\.toolkit\.fluxcd\.io/v|fluxcd\.controlplane\.io/` +
@@ -53,7 +46,7 @@ var selectionPattern = regexp.MustCompile(`catalog\.winnow\.dev/|kustomize\.tool
 
 // MayMakeSelections reports whether content from which objects are made in the cluster has a group that matters.
 func MayMakeSelections(content []byte) bool {
-	return MayLeadToSelection(content) || Mentions(content, SourceGroup, v1alpha1.CatalogSelectionKind)
+	return MayLeadToSelection(content) || documents.Mentions(content, SourceGroup, v1alpha1.CatalogSelectionKind)
 }
 
 // literalKind matches a kind that a template has as it is.
@@ -65,7 +58,7 @@ func MayMakeByTemplate(content []byte) bool {
 	for document := range bytes.SplitSeq(content, []byte("\n---")) {
 		kinds := literalKind.FindAllSubmatch(document, -1)
 		isOther := func(kind [][]byte) bool { return !slices.Contains(leadingKinds, string(kind[1])) }
-		named := Mentions(document, SourceGroup, KustomizationGroup, OperatorGroup, v1alpha1.GroupVersion.Group)
+		named := documents.Mentions(document, SourceGroup, KustomizationGroup, OperatorGroup, v1alpha1.GroupVersion.Group)
 		if MayMakeSelections(document) && (named || len(kinds) == 0 || !slices.ContainsFunc(kinds, isOther)) {
 			return true
 		}
@@ -82,6 +75,6 @@ var leadingKinds = []string{
 // MayLeadToSelection reports whether content may lead to a CatalogSelection, directly or by another Kustomization.
 func MayLeadToSelection(content []byte) bool {
 	charts := bytes.Contains(content, []byte(ReleaseGroup)) &&
-		Mentions(content, sourcev1.GitRepositoryKind, sourcev1.BucketKind, sourcev1.ExternalArtifactKind, sourcev1.HelmChartKind)
-	return charts || Mentions(content) || selectionPattern.Match(content)
+		documents.Mentions(content, sourcev1.GitRepositoryKind, sourcev1.BucketKind, sourcev1.ExternalArtifactKind, sourcev1.HelmChartKind)
+	return charts || documents.Mentions(content) || selectionPattern.Match(content)
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/render/pattern"
@@ -57,7 +58,7 @@ func SyncOf(o *unstructured.Unstructured) *Sync {
 
 // Digest returns a digest of the objects and the patches.
 func (s *Sync) Digest() string {
-	return inputs.Digest(YAMLOf(s.Source.Object), YAMLOf(s.Kustomization.Object), YAMLOf(s.Patches))
+	return inputs.Digest(documents.YAMLOf(s.Source.Object), documents.YAMLOf(s.Kustomization.Object), documents.YAMLOf(s.Patches))
 }
 
 // syncPatches returns the patches of a FluxInstance that may change its sync.
@@ -69,7 +70,7 @@ func syncPatches(o *unstructured.Unstructured) []any {
 		kinds, err := pattern.Compile("^(?:" + kind + ")$")
 		others := kind != "" && err == nil || kind == "" && strings.Contains(patch, "kind:")
 		for _, synced := range []string{kustomizev1.KustomizationKind, sourcev1.GitRepositoryKind, sourcev1.OCIRepositoryKind, sourcev1.BucketKind} {
-			others = others && (kind == "" || !kinds.MatchString(synced)) && (kind != "" || !Mentions([]byte(patch), synced))
+			others = others && (kind == "" || !kinds.MatchString(synced)) && (kind != "" || !documents.Mentions([]byte(patch), synced))
 		}
 		if !others {
 			all = append(all, one)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 )
 
@@ -83,7 +84,7 @@ func (k *Kustomization) specWithout(fields ...string) string {
 	for _, field := range fields {
 		delete(spec, field)
 	}
-	return YAMLOf(spec)
+	return documents.YAMLOf(spec)
 }
 
 // References returns the ConfigMaps and Secrets with variables of postBuild.

@@ -7,14 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
-	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // Groups of Flux and of flux-operator.
@@ -72,21 +70,12 @@ func (o Object) IsEncrypted() bool {
 
 // Digest returns a digest of the content.
 func (o Object) Digest() string {
-	return inputs.Digest(YAMLOf(o.Object))
+	return inputs.Digest(documents.YAMLOf(o.Object))
 }
 
 // NameOf returns <namespace>/<name>, without the slash if there is no namespace.
 func NameOf(name types.NamespacedName) string {
 	return strings.TrimPrefix(name.String(), "/")
-}
-
-// YAMLOf encodes a value that was decoded from YAML, or the error in its place.
-func YAMLOf(value any) string {
-	encoded, err := yaml.Marshal(value)
-	if err != nil {
-		return err.Error()
-	}
-	return string(encoded)
 }
 
 // IsRelevant reports whether the comparison needs an object: those of Flux and Winnow, those with variables, and those whose
@@ -139,12 +128,6 @@ func Clone(objects []Object) []Object {
 		all[i].Unknown = slices.Clone(all[i].Unknown)
 	}
 	return all
-}
-
-// IsUntouched reports whether the annotations of an object keep Flux from updating it in the cluster.
-func IsUntouched(o metav1.Object) bool {
-	mode := o.GetAnnotations()[KustomizationGroup+"/ssa"]
-	return guard.Untouched(o) || strings.EqualFold(mode, "Ignore") || strings.EqualFold(mode, "IfNotPresent")
 }
 
 // IsSuspended reports whether Flux does not pull a source; false for nil.

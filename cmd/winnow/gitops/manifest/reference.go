@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 )
 
 // Ref is a reference to an object of a cluster. An empty Group is the core group.
@@ -22,17 +23,22 @@ type Ref struct {
 var renames = regexp.MustCompile(`(?i)name(prefix|suffix)|prefixsuffix|prefixtransformer|suffixtransformer|metadata[/.]name|\bname["']?\s*:[^\n]*\$\{`)
 
 // RenamesObjects reports whether content may change the names of objects, so that their files do not contain them.
-func RenamesObjects(content []byte) bool { return Mentions(content) || renames.Match(content) }
+func RenamesObjects(content []byte) bool {
+	return documents.Mentions(content) || renames.Match(content)
+}
 
 // HasKind reports whether a file contains the kind of the object.
 func (m Ref) HasKind(content []byte) bool {
-	return Mentions(content) || bytes.Contains(bytes.ToLower(content), []byte(strings.ToLower(m.Kind)))
+	return documents.Mentions(content) || bytes.Contains(bytes.ToLower(content), []byte(strings.ToLower(m.Kind)))
 }
 
 // HasName reports whether a file contains the name of the object, or changes names.
 func (m Ref) HasName(content []byte) bool {
 	return bytes.Contains(content, []byte(m.Name.Name)) || RenamesObjects(content)
 }
+
+// MayBeIn reports whether content may have the object.
+func (m Ref) MayBeIn(content []byte) bool { return m.HasKind(content) && m.HasName(content) }
 
 // Sources returns references to the sources of a CatalogSelection, in the order of the spec, and none for other objects.
 func (o Object) Sources() []Ref {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
@@ -51,7 +51,7 @@ func newArtifacts(open Open) *artifacts {
 }
 
 // pull returns the artifact of a reference with a digest.
-func (a *artifacts) pull(ctx context.Context, r revision.Reference) (Artifact, error) {
+func (a *artifacts) pull(ctx context.Context, r documents.Reference) (Artifact, error) {
 	key := fmt.Sprint(r.Catalog, r.PlainHTTP)
 	found, known := a.pulled[key]
 	if known {

@@ -10,10 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stagefile"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -29,12 +29,12 @@ type Found struct {
 // Compare compares the stages of two commits. external are the Kustomizations of OCIRepositories that may differ: what is
 // not compared of them is unknown. paths are those that were evaluated: what others build of a file outside of them is not
 // known, so that it takes no lines.
-func Compare(ctx context.Context, base, head *revision.Revision, external []gitops.External, paths []string, open Open) (Found, error) {
+func Compare(ctx context.Context, base, head *documents.Set, external []gitops.External, paths []string, open Open) (Found, error) {
 	var out Found
 	var all []stage
 	all, out.Unknown = stages(base, head)
 	registry := newArtifacts(open)
-	var done []revision.Consumer
+	var done []documents.Consumer
 	for _, s := range all {
 		compared, err := s.compare(ctx, registry)
 		switch {
@@ -49,7 +49,7 @@ func Compare(ctx context.Context, base, head *revision.Revision, external []gito
 		out.Unknown = append(out.Unknown, s.besides()...)
 	}
 	for _, e := range external {
-		isDone := func(k revision.Consumer) bool { return e.Is(k.In(), k.Name) }
+		isDone := func(k documents.Consumer) bool { return e.Is(k.In(), k.Name) }
 		if e.VariablesDiffer || !slices.ContainsFunc(done, isDone) {
 			out.Unknown = append(out.Unknown, e.Sentence)
 		}
@@ -61,8 +61,8 @@ func Compare(ctx context.Context, base, head *revision.Revision, external []gito
 func (s stage) compare(ctx context.Context, registry *artifacts) (*diff.Selection, error) {
 	sides := []struct {
 		when      string
-		source    *revision.Source
-		reference revision.Reference
+		source    *documents.Source
+		reference documents.Reference
 	}{{"before: ", s.from, s.before}, {"after: ", s.to, s.after}}
 	var found [2]Artifact
 	var unknown []string
@@ -103,7 +103,7 @@ func (s stage) compare(ctx context.Context, registry *artifacts) (*diff.Selectio
 }
 
 // follows returns why a side without a digest is not known.
-func follows(source *revision.Source, older bool) string {
+func follows(source *documents.Source, older bool) string {
 	switch {
 	case source == nil:
 		return "there is no digest: what the cluster has applied is not known"
@@ -159,7 +159,7 @@ func (s stage) besides() (unknown []string) {
 }
 
 // place sets the file that takes the lines: the one with the digest.
-func (s stage) place(head *revision.Revision, paths []string, compared *diff.Selection) {
+func (s stage) place(head *documents.Set, paths []string, compared *diff.Selection) {
 	if compared.Held == nil || compared.Held.Approved {
 		return
 	}

@@ -11,19 +11,19 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stagefile"
 )
 
 // stage is an OCIRepository whose Kustomization gets another artifact.
 type stage struct {
 	// consumers are the Kustomizations of to that are the same stage; none where they are not in the repository.
-	consumers []revision.Consumer
+	consumers []documents.Consumer
 	// from and to are the OCIRepositories; from is nil if the Kustomization, or its OCIRepository, is new.
-	from, to *revision.Source
-	before   revision.Reference
-	after    revision.Reference
+	from, to *documents.Source
+	before   documents.Reference
+	after    documents.Reference
 	// lines name what the promotion loses. former are those that the OCIRepository of this name had before, itself, in the files
 	// that it is built of now, or in files that are gone: these may have another name now.
 	lines, former []string
@@ -34,9 +34,9 @@ type key struct{ cluster, file, namespace, name, from string }
 
 // stages returns the stages that differ, in the order of the newer commit. unknown are sentences on those that are not known,
 // because there are several OCIRepositories of the name.
-func stages(base, head *revision.Revision) (all []stage, unknown []string) {
+func stages(base, head *documents.Set) (all []stage, unknown []string) {
 	known := map[key]int{}
-	add := func(s *stage, err error, where revision.Origin, name types.NamespacedName) {
+	add := func(s *stage, err error, where documents.Origin, name types.NamespacedName) {
 		if err != nil {
 			unknown = append(unknown, fmt.Sprintf("%s: OCIRepository %s: %v", where.In(), manifest.NameOf(name), err))
 		}
@@ -74,12 +74,12 @@ func stages(base, head *revision.Revision) (all []stage, unknown []string) {
 }
 
 // unappliedStage returns the stage of an OCIRepository that no Kustomization applies; nil if it is new, or does not differ.
-func unappliedStage(base, head *revision.Revision, to revision.Source, name types.NamespacedName) (*stage, error) {
+func unappliedStage(base, head *documents.Set, to documents.Source, name types.NamespacedName) (*stage, error) {
 	before, after := base.Nearest(to.Origin, to.Kind, name), head.Nearest(to.Origin, to.Kind, name)
-	if len(before) == 0 || slices.EqualFunc(before, after, revision.Source.IsSame) {
+	if len(before) == 0 || slices.EqualFunc(before, after, documents.Source.IsSame) {
 		return nil, nil
 	}
-	if err := cmp.Or(revision.SameDocument(before), revision.SameDocument(after)); err != nil {
+	if err := cmp.Or(documents.SameDocument(before), documents.SameDocument(after)); err != nil {
 		return nil, err
 	}
 	s := newStage(&stage{from: &before[0], to: &to})
@@ -90,16 +90,16 @@ func unappliedStage(base, head *revision.Revision, to revision.Source, name type
 }
 
 // stageOf returns the stage of a Kustomization; nil if it is none, or does not differ.
-func stageOf(base, head *revision.Revision, consumer revision.Consumer) (*stage, error) {
+func stageOf(base, head *documents.Set, consumer documents.Consumer) (*stage, error) {
 	older := formerOf(base, consumer)
 	to, err := sourceOf(head, consumer)
-	if err != nil && older != nil && slices.EqualFunc(sourcesOf(base, *older), sourcesOf(head, consumer), revision.Source.IsSame) {
+	if err != nil && older != nil && slices.EqualFunc(sourcesOf(base, *older), sourcesOf(head, consumer), documents.Source.IsSame) {
 		return nil, nil // several that stay are a note of the cluster
 	}
 	if to == nil || err != nil {
 		return nil, err
 	}
-	s := &stage{consumers: []revision.Consumer{consumer}, to: to}
+	s := &stage{consumers: []documents.Consumer{consumer}, to: to}
 	if older != nil {
 		if s.from, err = sourceOf(base, *older); err != nil {
 			return nil, fmt.Errorf("before: %w", err)
@@ -123,7 +123,7 @@ func newStage(s *stage) *stage {
 }
 
 // formerLines returns the lines that an OCIRepository had before, sorted. gone are the stages of files that are gone.
-func formerLines(base *revision.Revision, to *revision.Source, gone []stagefile.Stage) (lines []string) {
+func formerLines(base *documents.Set, to *documents.Source, gone []stagefile.Stage) (lines []string) {
 	for _, same := range base.Nearest(to.Origin, to.Kind, types.NamespacedName{Namespace: to.Namespace, Name: to.Name}) {
 		lines = append(lines, stagefile.Lines(same.Annotations[v1alpha1.ApproveAnnotation])...)
 	}
@@ -147,16 +147,16 @@ func stagesIn(content []byte) []stagefile.Stage {
 }
 
 // sourceOf returns the OCIRepository of a Kustomization, nil if it is not in the commit.
-func sourceOf(r *revision.Revision, consumer revision.Consumer) (*revision.Source, error) {
+func sourceOf(r *documents.Set, consumer documents.Consumer) (*documents.Source, error) {
 	nearest := sourcesOf(r, consumer)
 	if len(nearest) == 0 {
 		return nil, nil
 	}
-	return &nearest[0], revision.SameDocument(nearest)
+	return &nearest[0], documents.SameDocument(nearest)
 }
 
 // sourcesOf returns the OCIRepositories that have the name of that of a Kustomization.
-func sourcesOf(r *revision.Revision, consumer revision.Consumer) []revision.Source {
+func sourcesOf(r *documents.Set, consumer documents.Consumer) []documents.Source {
 	if consumer.Kind != sourcev1.OCIRepositoryKind {
 		return nil
 	}
@@ -164,8 +164,8 @@ func sourcesOf(r *revision.Revision, consumer revision.Consumer) []revision.Sour
 }
 
 // formerOf returns the Kustomization of the same cluster, or file, and name; nil if there was none.
-func formerOf(base *revision.Revision, consumer revision.Consumer) *revision.Consumer {
-	i := slices.IndexFunc(base.Consumers, func(k revision.Consumer) bool { return k.Continues(consumer) })
+func formerOf(base *documents.Set, consumer documents.Consumer) *documents.Consumer {
+	i := slices.IndexFunc(base.Consumers, func(k documents.Consumer) bool { return k.Continues(consumer) })
 	if i < 0 {
 		return nil
 	}

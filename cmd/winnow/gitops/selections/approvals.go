@@ -8,33 +8,33 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
 // compares is a selection of the newer commit with its comparison.
 type compares struct {
-	*revision.Selection
+	*documents.Selection
 	out *diff.Selection
 }
 
 // approvals decides which file takes the lines of each selection that is held.
 type approvals struct {
-	head *revision.Revision
+	head *documents.Set
 	// paths are those that were evaluated: what others build of a file outside of them is not known.
 	paths []string
 	// needs maps selections to the lines that they need, and users the files to the selections that are built of them.
 	needs map[string][]string
-	users map[string][]revision.Selection
+	users map[string][]documents.Selection
 	// replaced maps names of selections, and places, to whether a patch there replaces their lists.
 	replaced map[[2]string]bool
 }
 
 // placeApprovals sets the files that take the lines.
-func placeApprovals(head *revision.Revision, paths []string, all []compares) {
-	a := approvals{head: head, paths: paths, needs: map[string][]string{}, users: map[string][]revision.Selection{}, replaced: map[[2]string]bool{}}
+func placeApprovals(head *documents.Set, paths []string, all []compares) {
+	a := approvals{head: head, paths: paths, needs: map[string][]string{}, users: map[string][]documents.Selection{}, replaced: map[[2]string]bool{}}
 	for _, one := range all {
 		if isHeld(one.out) {
 			a.needs[keyOf(*one.Selection)] = one.out.Held.Approve
@@ -59,13 +59,13 @@ func isHeld(s *diff.Selection) bool {
 	return s.Held != nil && !s.Held.Approved && len(s.Held.Approve) > 0
 }
 
-func keyOf(s revision.Selection) string {
+func keyOf(s documents.Selection) string {
 	return strings.Join([]string{s.Cluster, s.Kustomization, s.File, s.Namespace, s.Name}, "\x00")
 }
 
 // place sets the file that takes the lines of a selection: its own, if they reach it and all that is built of the file needs the
 // same, or else the kustomization.yaml of the directory that is built, as a JSON patch behind all others.
-func (a *approvals) place(s revision.Selection, h *diff.Held) {
+func (a *approvals) place(s documents.Selection, h *diff.Held) {
 	if !a.isReplaced(s) && a.isAlone(s.File, s) {
 		h.File = s.File
 		return
@@ -81,15 +81,15 @@ func (a *approvals) place(s revision.Selection, h *diff.Held) {
 }
 
 // isAlone reports whether all selections of the name that a list in the file reaches are known, and need the same lines.
-func (a *approvals) isAlone(file string, s revision.Selection) bool {
+func (a *approvals) isAlone(file string, s documents.Selection) bool {
 	inside := slices.ContainsFunc(a.paths, func(at string) bool { return repository.Contains(at, file) })
-	return inside && !a.head.Unbuilt[file] && !slices.ContainsFunc(a.users[file], func(other revision.Selection) bool {
+	return inside && !a.head.Unbuilt[file] && !slices.ContainsFunc(a.users[file], func(other documents.Selection) bool {
 		return other.Name == s.Name && !slices.Equal(a.needs[keyOf(other)], a.needs[keyOf(s)]) && (file != other.File || !a.isReplaced(other))
 	})
 }
 
 // isReplaced reports whether a patch replaces the list that the file of the selection has.
-func (a *approvals) isReplaced(s revision.Selection) bool {
+func (a *approvals) isReplaced(s documents.Selection) bool {
 	return a.isReplacedByFlux(s) || slices.ContainsFunc(s.Inputs, func(file string) bool {
 		return file != s.File && a.isReplacedIn(s.Name, file, func() []any { return documentsOf(a.head.Inputs[file]) })
 	})
@@ -97,7 +97,7 @@ func (a *approvals) isReplaced(s revision.Selection) bool {
 
 // isReplacedByFlux is isReplaced for the patches of the Kustomization that applies the selection: nothing in a file that it
 // builds reaches the selection then.
-func (a *approvals) isReplacedByFlux(s revision.Selection) bool {
+func (a *approvals) isReplacedByFlux(s documents.Selection) bool {
 	return a.isReplacedIn(s.Name, s.Cluster+"\x00"+s.Kustomization, func() (patches []any) {
 		for _, k := range a.head.Consumers {
 			if k.Cluster == s.Cluster && strings.TrimPrefix(k.Name, "/") == s.Kustomization {

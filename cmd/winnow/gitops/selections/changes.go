@@ -5,13 +5,13 @@ package selections
 import (
 	"fmt"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // eachSource calls f for each source that a selection has in both commits.
-func (c *comparison) eachSource(p pair, f func(name string, before, after revision.Reference)) {
+func (c *comparison) eachSource(p pair, f func(name string, before, after documents.Reference)) {
 	if p.from == nil || p.to == nil {
 		return
 	}
@@ -38,7 +38,7 @@ func (c *comparison) resumed(p pair) (sentences []string) {
 	if p.from != nil && p.to != nil && (p.from.Spec.Suspend && !p.to.Spec.Suspend || p.from.Untouched && !p.to.Untouched) {
 		sentences = append(sentences, fmt.Sprintf(resumed, "CatalogSelection "+p.to.Name))
 	}
-	c.eachSource(p, func(name string, before, after revision.Reference) {
+	c.eachSource(p, func(name string, before, after documents.Reference) {
 		if before.Suspended && !after.Suspended || before.Untouched && !after.Untouched {
 			sentences = append(sentences, fmt.Sprintf(resumed, name))
 		}
@@ -48,7 +48,7 @@ func (c *comparison) resumed(p pair) (sentences []string) {
 
 // filtered returns a sentence for each source of which Flux takes other files.
 func (c *comparison) filtered(p pair) (sentences []string) {
-	c.eachSource(p, func(name string, before, after revision.Reference) {
+	c.eachSource(p, func(name string, before, after documents.Reference) {
 		if before.Filter != after.Filter {
 			sentences = append(sentences, name+" has another spec.ignore or spec.layerSelector: what Flux takes from the catalog is known in the cluster only")
 		}
@@ -58,7 +58,7 @@ func (c *comparison) filtered(p pair) (sentences []string) {
 
 // unverified returns the sources whose signatures Flux no longer verifies.
 func (c *comparison) unverified(p pair) (found []diff.Loosened) {
-	c.eachSource(p, func(name string, before, after revision.Reference) {
+	c.eachSource(p, func(name string, before, after documents.Reference) {
 		if before.Verified && !after.Verified {
 			found = append(found, diff.Loosened{
 				Field: name + " spec.verify", From: "set", To: "not set", Effect: "unsigned content is published",

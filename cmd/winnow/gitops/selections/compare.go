@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/promotions"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
@@ -29,7 +29,7 @@ func Compare(ctx context.Context, base, head string, options Options) (*diff.Rep
 // compareCommits is Compare, and returns what it has read as well.
 func compareCommits(ctx context.Context, base, head string, options Options) (*comparison, *diff.Report, error) {
 	compared, err := gitops.Compare(ctx, base, head, gitops.Options{
-		Dir: options.Dir, Paths: options.Paths, Repositories: options.Repositories, Keep: revision.MayBeRelevant, Edits: options.Edits,
+		Dir: options.Dir, Paths: options.Paths, Repositories: options.Repositories, Keep: documents.MayBeRelevant, Edits: options.Edits,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -39,7 +39,7 @@ func compareCommits(ctx context.Context, base, head string, options Options) (*c
 	}
 	c := &comparison{
 		options: options, pulled: map[string]pulledCatalog{}, work: newWork(options),
-		base: revision.New(ctx, compared.Base), head: revision.New(ctx, compared.Head),
+		base: read(ctx, compared.Base), head: read(ctx, compared.Head),
 		outside: compared.Outside,
 	}
 	report := diff.New()
@@ -132,7 +132,7 @@ func (c *comparison) selection(ctx context.Context, p pair, consumed consumerCha
 		out.Unknown = []string{lost}
 		return out, nil
 	}
-	var before, after []revision.Reference
+	var before, after []documents.Reference
 	var unknown []string
 	if p.from != nil {
 		before, unknown = c.base.Resolve(*p.from)
@@ -158,7 +158,7 @@ func (c *comparison) selection(ctx context.Context, p pair, consumed consumerCha
 
 // compareRendered renders and compares both states. It returns out if one of them is invalid or cannot be
 // pulled.
-func (c *comparison) compareRendered(ctx context.Context, p pair, before, after []revision.Reference, out *diff.Selection) (*diff.Selection, error) {
+func (c *comparison) compareRendered(ctx context.Context, p pair, before, after []documents.Reference, out *diff.Selection) (*diff.Selection, error) {
 	if p.from != nil && p.to != nil && p.from.Invalid == nil && p.to.Invalid == nil {
 		if addError(out, AfterPrefix, comparing.EditError(p.from.CatalogSelection, p.to.CatalogSelection)) {
 			return out, nil
@@ -200,7 +200,7 @@ func addError(out *diff.Selection, when string, err error) bool {
 }
 
 // compareSides compares two states, and returns the newer one as it was compared.
-func (c *comparison) compareSides(ctx context.Context, p pair, from, to *comparing.Side, after []revision.Reference) (*diff.Selection, *comparing.Side, error) {
+func (c *comparison) compareSides(ctx context.Context, p pair, from, to *comparing.Side, after []documents.Reference) (*diff.Selection, *comparing.Side, error) {
 	out, to, err := c.work.difference(ctx, from, to)
 	if err != nil {
 		return nil, nil, err
@@ -215,10 +215,10 @@ func (c *comparison) compareSides(ctx context.Context, p pair, from, to *compari
 	if p.to.Spec.Suspend {
 		out.Notes = append(out.Notes, "it is suspended: nothing is published until it is resumed")
 	}
-	for _, w := range warningsOn(&c.head, *p.to, to.Result) {
+	for _, w := range c.head.Warnings(*p.to, to.Result) {
 		out.Notes = append(out.Notes, w.Message)
 	}
-	if slices.ContainsFunc(after, func(r revision.Reference) bool { return r.Ignore }) {
+	if slices.ContainsFunc(after, func(r documents.Reference) bool { return r.Ignore }) {
 		out.Notes = append(out.Notes, "spec.ignore of its OCIRepository is not evaluated here")
 	}
 	return out, to, nil

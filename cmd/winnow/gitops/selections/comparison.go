@@ -8,15 +8,17 @@ import (
 	"time"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/promotions"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/selection"
 )
+
+// maxListed bounds what a sentence lists.
+const maxListed = 5
 
 // Options of a comparison.
 type Options struct {
@@ -48,11 +50,11 @@ const beforePrefix = "before: "
 // comparison compares two commits.
 type comparison struct {
 	options    Options
-	base, head revision.Revision
+	base, head documents.Set
 	// pairs are the selections of both.
 	pairs []pair
 	// outside are files that differ and are outside of the paths.
-	outside []gitops.File
+	outside []documents.File
 	// pulled caches catalogs by address, format and path.
 	pulled map[string]pulledCatalog
 	// work caches what selections of several clusters have in common.
@@ -64,7 +66,7 @@ type comparison struct {
 }
 
 // side renders a state of a selection. It returns nil for a nil selection.
-func (c *comparison) side(ctx context.Context, cs *revision.Selection, references []revision.Reference) (*comparing.Side, error) {
+func (c *comparison) side(ctx context.Context, cs *documents.Selection, references []documents.Reference) (*comparing.Side, error) {
 	if cs == nil || cs.Invalid != nil {
 		return nil, cs.Reason()
 	}
@@ -96,7 +98,7 @@ type pulledCatalog struct {
 const pullTimeout = 3 * time.Minute
 
 // pull loads a catalog and caches it.
-func (c *comparison) pull(ctx context.Context, r revision.Reference, ref v1alpha1.SourceReference) (selection.Source, error) {
+func (c *comparison) pull(ctx context.Context, r documents.Reference, ref v1alpha1.SourceReference) (selection.Source, error) {
 	key := r.Catalog + " " + render.LocationOf(ref).Key()
 	found, known := c.pulled[key]
 	if !known {

@@ -11,13 +11,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 )
 
 // consumers returns the consumers of a selection in both commits: those in its directory, if either commit has one there.
-func (c *comparison) consumers(p pair) (before, after []revision.Consumer) {
-	beside := func(cs *revision.Selection) func(revision.Consumer) bool {
-		return func(k revision.Consumer) bool { return k.Cluster == cs.Cluster }
+func (c *comparison) consumers(p pair) (before, after []documents.Consumer) {
+	beside := func(cs *documents.Selection) func(documents.Consumer) bool {
+		return func(k documents.Consumer) bool { return k.Cluster == cs.Cluster }
 	}
 	from, to := cmp.Or(p.from, p.to), cmp.Or(p.to, p.from)
 	if p.from != nil {
@@ -25,8 +25,8 @@ func (c *comparison) consumers(p pair) (before, after []revision.Consumer) {
 	}
 	after = c.head.ConsumersOf(to) // a Kustomization may remain without its source
 	if slices.ContainsFunc(before, beside(from)) || slices.ContainsFunc(after, beside(to)) {
-		before = slices.DeleteFunc(before, func(k revision.Consumer) bool { return !beside(from)(k) })
-		after = slices.DeleteFunc(after, func(k revision.Consumer) bool { return !beside(to)(k) })
+		before = slices.DeleteFunc(before, func(k documents.Consumer) bool { return !beside(from)(k) })
+		after = slices.DeleteFunc(after, func(k documents.Consumer) bool { return !beside(to)(k) })
 	}
 	return before, after
 }
@@ -42,12 +42,12 @@ func (c *comparison) compareConsumers(p pair) consumerChanges {
 	before, after := c.consumers(p)
 	var out consumerChanges
 	for older, newer := range match(before, after,
-		func(a, b revision.Consumer) bool { return a.Name == b.Name && a.IsAt(b.Origin) },
-		func(a, b revision.Consumer) bool { return a.Name == b.Name },
+		func(a, b documents.Consumer) bool { return a.Name == b.Name && a.IsAt(b.Origin) },
+		func(a, b documents.Consumer) bool { return a.Name == b.Name },
 	) {
 		switch {
 		case newer != nil && newer.Lost != "": // its Kustomization is reported
-		case older != nil && newer != nil && (p.to == nil || revision.SameName(*p.from, *p.to)):
+		case older != nil && newer != nil && (p.to == nil || documents.SameName(*p.from, *p.to)):
 			out.differ(*older, *newer)
 			out.reapplied(*older, *newer, p.from.HasPruned())
 		case older != nil:
@@ -62,8 +62,8 @@ func (c *comparison) compareConsumers(p pair) consumerChanges {
 
 // switched reports a Kustomization that is removed or applies another artifact. pruned reports whether the artifact may have
 // objects that Flux deletes.
-func (o *consumerChanges) switched(older revision.Consumer, head []revision.Consumer, pruned bool) {
-	i := slices.IndexFunc(head, func(k revision.Consumer) bool { return k.Cluster == older.Cluster && k.Name == older.Name })
+func (o *consumerChanges) switched(older documents.Consumer, head []documents.Consumer, pruned bool) {
+	i := slices.IndexFunc(head, func(k documents.Consumer) bool { return k.Cluster == older.Cluster && k.Name == older.Name })
 	if i < 0 {
 		o.removed(older, pruned)
 		return
@@ -82,8 +82,8 @@ func (o *consumerChanges) switched(older revision.Consumer, head []revision.Cons
 }
 
 // taken reports a Kustomization that applied another source than an artifact before, and whether it did.
-func (o *consumerChanges) taken(newer revision.Consumer, base []revision.Consumer) bool {
-	i := slices.IndexFunc(base, func(k revision.Consumer) bool {
+func (o *consumerChanges) taken(newer documents.Consumer, base []documents.Consumer) bool {
+	i := slices.IndexFunc(base, func(k documents.Consumer) bool {
 		return k.Cluster == newer.Cluster && k.Name == newer.Name && k.Kind != newer.Kind
 	})
 	if i >= 0 && newer.Prune {
@@ -92,23 +92,23 @@ func (o *consumerChanges) taken(newer revision.Consumer, base []revision.Consume
 	return i >= 0
 }
 
-func (o *consumerChanges) prunes(older, newer revision.Consumer) {
+func (o *consumerChanges) prunes(older, newer documents.Consumer) {
 	o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s applies %s instead of %s, and prunes: Flux deletes objects that the new one lacks",
 		newer.Name, newer.Source(), older.Source()))
 }
 
 // reapplied reports a Kustomization that another one applies now. The former one deletes it, unless the other one is first,
 // and with it its objects.
-func (o *consumerChanges) reapplied(older, newer revision.Consumer, pruned bool) {
+func (o *consumerChanges) reapplied(older, newer documents.Consumer, pruned bool) {
 	if older.Cluster != newer.Cluster || slices.Equal(older.Appliers, newer.Appliers) || !older.Deletes || !pruned {
 		return
 	}
 	o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s, which applies %s, is applied by %s, and was by %s, which may delete it, and so its objects, first",
-		older.Name, older.Source(), revision.AppliersOf(newer.Origin), revision.AppliersOf(older.Origin)))
+		older.Name, older.Source(), documents.AppliersOf(newer.Origin), documents.AppliersOf(older.Origin)))
 }
 
 // removed reports whether Flux deletes the objects of a Kustomization that is removed.
-func (o *consumerChanges) removed(older revision.Consumer, pruned bool) {
+func (o *consumerChanges) removed(older documents.Consumer, pruned bool) {
 	if !older.Deletes || !pruned {
 		o.notes = append(o.notes, "its Kustomization "+older.Name+" is removed: its objects stay")
 		return
@@ -120,7 +120,7 @@ func (o *consumerChanges) removed(older revision.Consumer, pruned bool) {
 
 // differ compares the fields of a Kustomization. Changes of timing are notes, unless it is resumed. Other changes affect
 // the objects and are unknown.
-func (o *consumerChanges) differ(older, newer revision.Consumer) {
+func (o *consumerChanges) differ(older, newer documents.Consumer) {
 	if !slices.Equal(older.Unknown, newer.Unknown) || older.Hidden != newer.Hidden {
 		reasons := append(slices.Clone(older.Unknown), newer.Unknown...)
 		if len(reasons) == 0 {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 )
 
 // definingGroups are the ends of the API groups of what catalogs have, what instances are, and what applies them.
@@ -17,7 +17,7 @@ var definingGroups = []string{
 }
 
 // deletedContainersOf returns the sentences of deletedContainers for a selection and its consumers.
-func (c *comparison) deletedContainersOf(p pair, consumers []revision.Consumer) []string {
+func (c *comparison) deletedContainersOf(p pair, consumers []documents.Consumer) []string {
 	if p.from == nil {
 		return nil
 	}
@@ -48,7 +48,7 @@ func (c *comparison) deletedContainers(from, to string, namespaces []string) (un
 }
 
 // holds reports whether the deletion of a container deletes what is in the namespaces, or applications.
-func holds(k revision.Container, namespaces []string) bool {
+func holds(k documents.Container, namespaces []string) bool {
 	if k.Kind == "Namespace" {
 		return slices.Contains(namespaces, k.Name)
 	}

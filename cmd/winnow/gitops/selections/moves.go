@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -90,7 +90,7 @@ func findMoves(placements []placement) {
 // nearestTo returns the placements in the cluster of the giver, or of plain files those that have most directories in
 // common with that of the giver.
 func nearestTo(giver placement, all []*placement) []*placement {
-	return revision.Best(all, func(p *placement) int {
+	return documents.Best(all, func(p *placement) int {
 		sameName := p.out.Namespace == giver.out.Namespace && p.out.Name == giver.out.Name
 		switch {
 		case p.cluster != giver.cluster || sameName: // no cluster has two of a name
@@ -98,7 +98,7 @@ func nearestTo(giver placement, all []*placement) []*placement {
 		case giver.cluster != "":
 			return 0
 		}
-		return revision.CommonDirectories(giver.file, p.file)
+		return documents.CommonDirectories(giver.file, p.file)
 	})
 }
 

@@ -8,20 +8,24 @@ import (
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // outsidePaths returns a sentence for each source of a selection that neither commit contains at the paths, if a
 // file outside of the paths may contain it and differs.
-func (c *comparison) outsidePaths(cs revision.Selection, references []revision.Reference) (unknown []string) {
+func (c *comparison) outsidePaths(cs documents.Selection, references []documents.Reference) (unknown []string) {
 	for i, r := range references {
 		if r.Document != "" {
 			continue
 		}
 		kind, key := guard.SourceKey(cs.CatalogSelection, cs.Spec.Sources[i])
+		source := manifest.Ref{Kind: kind, Name: types.NamespacedName{Name: key.Name}}
 		for _, file := range c.outside {
-			if file.Mentions(kind, key.Name) {
+			if source.MayBeIn(file.Content) {
 				unknown = append(unknown, fmt.Sprintf("source %s: it is not at the paths that are compared; %s may have it, and differs: pass that path, too",
 					key.Name, file.Path))
 			}
@@ -32,7 +36,7 @@ func (c *comparison) outsidePaths(cs revision.Selection, references []revision.R
 
 // fed returns a sentence for each source of a selection that is the artifact of another one that differs. seen are the
 // selections that it feeds.
-func (c *comparison) fed(p pair, seen []*revision.Selection) (unknown []string) {
+func (c *comparison) fed(p pair, seen []*documents.Selection) (unknown []string) {
 	if seen = append(seen, p.to); p.to == nil || len(seen) > len(c.pairs) {
 		return nil
 	}

@@ -11,12 +11,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 )
 
 // pair is a selection in both commits. A side is nil if the commit does not contain the selection.
-type pair struct{ from, to *revision.Selection }
+type pair struct{ from, to *documents.Selection }
 
 // match pairs the items of both commits by the first rule that fits. An item is nil if the commit has none.
 func match[T any](older, newer []T, rules ...func(from, to T) bool) iter.Seq2[*T, *T] {
@@ -53,28 +53,28 @@ func match[T any](older, newer []T, rules ...func(from, to T) bool) iter.Seq2[*T
 // pairs pairs the selections of both commits: in a directory that is built by name, elsewhere by file and name; or, where
 // it was moved with its cluster or the cluster is unknown, by name and the most similar place; or, if it was renamed, by
 // its consumer.
-func pairs(older, newer revision.Revision) []pair {
+func pairs(older, newer documents.Set) []pair {
 	all, gone, fresh := unmoved(older, newer)
-	mayBe := func(from, to revision.Selection) bool {
+	mayBe := func(from, to documents.Selection) bool {
 		unknown := from.KnownCluster() == "" && to.KnownCluster() == ""
-		return revision.SameName(from, to) && (unknown || !newer.Has(from.Cluster) && !older.Has(to.Cluster))
+		return documents.SameName(from, to) && (unknown || !newer.Has(from.Cluster) && !older.Has(to.Cluster))
 	}
-	origins := func(to revision.Selection) []revision.Selection {
-		return mostSimilar(to, gone, func(from revision.Selection) bool { return mayBe(from, to) })
+	origins := func(to documents.Selection) []documents.Selection {
+		return mostSimilar(to, gone, func(from documents.Selection) bool { return mayBe(from, to) })
 	}
-	moves := func(from revision.Selection) []revision.Selection {
-		return mostSimilar(from, fresh, func(to revision.Selection) bool { return mayBe(from, to) })
+	moves := func(from documents.Selection) []documents.Selection {
+		return mostSimilar(from, fresh, func(to documents.Selection) bool { return mayBe(from, to) })
 	}
-	for from, to := range match(gone, fresh, func(from, to revision.Selection) bool {
+	for from, to := range match(gone, fresh, func(from, to documents.Selection) bool {
 		a, b := origins(to), moves(from)
 		return len(a) == 1 && len(b) == 1 && a[0].IsAt(from.Origin) && b[0].IsAt(to.Origin)
-	}, func(from, to revision.Selection) bool { return isRenamed(from, to, older, newer) }) {
+	}, func(from, to documents.Selection) bool { return isRenamed(from, to, older, newer) }) {
 		if from == nil {
-			if i := slices.IndexFunc(older.Selections, func(s revision.Selection) bool { return isRenamed(s, *to, older, newer) }); i >= 0 {
+			if i := slices.IndexFunc(older.Selections, func(s documents.Selection) bool { return isRenamed(s, *to, older, newer) }); i >= 0 {
 				from = &older.Selections[i] // which remains, without its consumer
 			}
 			for _, candidate := range origins(*to) {
-				if slices.ContainsFunc(moves(candidate), func(s revision.Selection) bool { return s.IsAt(to.Origin) }) {
+				if slices.ContainsFunc(moves(candidate), func(s documents.Selection) bool { return s.IsAt(to.Origin) }) {
 					to.Unknown = append(slices.Clone(to.Unknown), "it may be the one that was moved from "+candidate.Place())
 				}
 			}
@@ -89,9 +89,9 @@ func pairs(older, newer revision.Revision) []pair {
 }
 
 // unmoved pairs the selections that are where they were, and returns the others.
-func unmoved(older, newer revision.Revision) (all []pair, gone, fresh []revision.Selection) {
-	for from, to := range match(older.Selections, newer.Selections, func(from, to revision.Selection) bool {
-		return from.Cluster == to.Cluster && (from.Cluster != "" || from.File == to.File) && revision.SameName(from, to)
+func unmoved(older, newer documents.Set) (all []pair, gone, fresh []documents.Selection) {
+	for from, to := range match(older.Selections, newer.Selections, func(from, to documents.Selection) bool {
+		return from.Cluster == to.Cluster && (from.Cluster != "" || from.File == to.File) && documents.SameName(from, to)
 	}) {
 		switch {
 		case to == nil:
@@ -106,19 +106,19 @@ func unmoved(older, newer revision.Revision) (all []pair, gone, fresh []revision
 }
 
 // isRenamed reports whether a Kustomization that applied the artifact of a selection applies that of another one.
-func isRenamed(from, to revision.Selection, older, newer revision.Revision) bool {
+func isRenamed(from, to documents.Selection, older, newer documents.Set) bool {
 	after := newer.ConsumersOf(&to)
-	return from.Cluster == to.Cluster && slices.ContainsFunc(older.ConsumersOf(&from), func(k revision.Consumer) bool {
-		return slices.ContainsFunc(after, func(other revision.Consumer) bool { return k.Cluster == other.Cluster && k.Name == other.Name })
+	return from.Cluster == to.Cluster && slices.ContainsFunc(older.ConsumersOf(&from), func(k documents.Consumer) bool {
+		return slices.ContainsFunc(after, func(other documents.Consumer) bool { return k.Cluster == other.Cluster && k.Name == other.Name })
 	})
 }
 
 // mostSimilar returns the selections that pass and whose places have most words in common with that of a selection.
-func mostSimilar(to revision.Selection, all []revision.Selection, passes func(revision.Selection) bool) []revision.Selection {
-	words := func(s revision.Selection) []string {
+func mostSimilar(to documents.Selection, all []documents.Selection, passes func(documents.Selection) bool) []documents.Selection {
+	words := func(s documents.Selection) []string {
 		return strings.FieldsFunc(s.Cluster+"/"+s.File, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
 	}
-	return revision.Best(all, func(s revision.Selection) int {
+	return documents.Best(all, func(s documents.Selection) int {
 		if !passes(s) {
 			return -1
 		}
@@ -132,7 +132,7 @@ func mostSimilar(to revision.Selection, all []revision.Selection, passes func(re
 	})
 }
 
-func (p pair) any() *revision.Selection { return cmp.Or(p.to, p.from) }
+func (p pair) any() *documents.Selection { return cmp.Or(p.to, p.from) }
 
 // isSame reports whether both commits have the selection with the same spec.
 func (p pair) isSame() bool {
@@ -150,7 +150,7 @@ func (p pair) placeNotes() []string {
 	case p.from.File != p.to.File:
 		notes = append(notes, "moved from "+p.from.File)
 	}
-	if p.from != nil && p.to != nil && !revision.SameName(*p.from, *p.to) {
+	if p.from != nil && p.to != nil && !documents.SameName(*p.from, *p.to) {
 		notes = append(notes, "its Kustomization applied "+p.from.Namespace+"/"+p.from.Name+" before, which it is compared with")
 	}
 	if p.from != nil && p.to != nil && p.from.Kustomization != p.to.Kustomization {

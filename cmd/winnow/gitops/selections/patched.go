@@ -10,7 +10,7 @@ import (
 	kustypes "sigs.k8s.io/kustomize/api/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/render/yamledit"
 )
 
@@ -21,7 +21,7 @@ const (
 
 // patchOf returns an item of patches that adds lines to the built selection: a JSON patch, because a merge patch replaces the list.
 // It creates the list where there is none.
-func patchOf(s revision.Selection, lines []string) string {
+func patchOf(s documents.Selection, lines []string) string {
 	var patch strings.Builder
 	add := func(path, value string) {
 		patch.WriteString("    - op: add\n      path: " + path + "\n      value: " + value + "\n")

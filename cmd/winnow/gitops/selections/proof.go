@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
@@ -21,16 +21,16 @@ import (
 // lines of spec.safeguards.approve that it needs, none to the others, and change nothing else.
 func ProveApprovals(ctx context.Context, commit string, options Options, edits map[string][]byte, needs func(diff.Place) []string) error {
 	compared, err := gitops.Compare(ctx, commit, commit, gitops.Options{
-		Paths: options.Paths, Repositories: options.Repositories, Keep: revision.MayBeRelevant, Edits: edits,
+		Paths: options.Paths, Repositories: options.Repositories, Keep: documents.MayBeRelevant, Edits: edits,
 	})
 	if err != nil {
 		return err
 	}
-	before, after := revision.New(ctx, compared.Base), revision.New(ctx, compared.Head)
+	before, after := read(ctx, compared.Base), read(ctx, compared.Head)
 	if len(before.Selections) != len(after.Selections) {
 		return fmt.Errorf("with the approvals there are %d CatalogSelections, and %d without", len(after.Selections), len(before.Selections))
 	}
-	edited := map[string]revision.Selection{}
+	edited := map[string]documents.Selection{}
 	for _, s := range after.Selections {
 		edited[keyOf(s)] = s
 	}
@@ -44,7 +44,7 @@ func ProveApprovals(ctx context.Context, commit string, options Options, edits m
 }
 
 // provesApproval returns an error unless a selection differs by the lines alone.
-func provesApproval(before, after revision.Selection, lines []string) error {
+func provesApproval(before, after documents.Selection, lines []string) error {
 	if after.CatalogSelection == nil || before.Invalid == nil && after.Invalid != nil {
 		return fmt.Errorf("it cannot be read any more: %w", after.Reason())
 	}

@@ -5,15 +5,15 @@ package selections
 import (
 	"slices"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
 // skipped reports the documents that are left out: as unknown if the commits differ.
 func (c *comparison) skipped(report *diff.Report) {
 	noted := map[string]bool{}
-	has := func(all []revision.Skipped, document revision.Skipped) bool {
-		return slices.ContainsFunc(all, func(s revision.Skipped) bool { return s.Content == document.Content })
+	has := func(all []documents.Skipped, document documents.Skipped) bool {
+		return slices.ContainsFunc(all, func(s documents.Skipped) bool { return s.Content == document.Content })
 	}
 	for _, document := range c.head.Skipped {
 		if has(c.base.Skipped, document) {

@@ -9,8 +9,8 @@ import (
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 )
 
 // stages compares all of a stage but its artifact: the rules on the consumers of a selection hold for the Kustomization of an
@@ -52,10 +52,10 @@ func (c *comparison) stages(external []gitops.External) (unknown []string, diffe
 }
 
 // compareSource compares the OCIRepository of a Kustomization in a file that nothing builds.
-func (c *comparison) compareSource(out *consumerChanges, older, newer revision.Consumer) []gitops.External {
+func (c *comparison) compareSource(out *consumerChanges, older, newer documents.Consumer) []gitops.External {
 	before, after := c.base.Nearest(older.Origin, older.Kind, older.SourceName()), c.head.Nearest(newer.Origin, newer.Kind, newer.SourceName())
-	several := func(all []revision.Source) bool { return len(all) > 1 && revision.SameDocument(all) != nil }
-	if slices.EqualFunc(before, after, revision.Source.IsSame) || several(before) || several(after) {
+	several := func(all []documents.Source) bool { return len(all) > 1 && documents.SameDocument(all) != nil }
+	if slices.EqualFunc(before, after, documents.Source.IsSame) || several(before) || several(after) {
 		return nil // several are reported with the promotions
 	}
 	if len(before) > 0 && len(after) > 0 {
@@ -64,7 +64,7 @@ func (c *comparison) compareSource(out *consumerChanges, older, newer revision.C
 		if was.Suspended && !is.Suspended || was.Untouched && !is.Untouched {
 			out.unknown = append(out.unknown, newer.Source()+" is resumed: what was applied last is older than the commit before, so that more may change than this report shows")
 		}
-		if slices.EqualFunc(before, after, revision.Source.HasSameContent) {
+		if slices.EqualFunc(before, after, documents.Source.HasSameContent) {
 			return nil
 		}
 	}

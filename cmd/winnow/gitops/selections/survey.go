@@ -10,8 +10,8 @@ import (
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/promotions"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
@@ -29,11 +29,11 @@ type Survey struct {
 
 // Published is a CatalogSelection with what it publishes.
 type Published struct {
-	revision.Selection
+	documents.Selection
 	// Sources are the objects that its sources name, and References the catalogs of these, both in the order of the spec.
 	// A source that is not known is empty.
-	Sources    []revision.Source
-	References []revision.Reference
+	Sources    []documents.Source
+	References []documents.Reference
 	// Side is what it publishes, shared with other selections of the same spec and catalogs; nil where Unread has the reasons
 	// why that is not known.
 	Side   *comparing.Side
@@ -42,8 +42,8 @@ type Published struct {
 
 // Stage is an OCIRepository whose artifact Winnow has rendered, or may have.
 type Stage struct {
-	revision.Source
-	Reference revision.Reference
+	documents.Source
+	Reference documents.Reference
 	// Result is the artifact; nil where Unread is the reason why it is not known.
 	Result *render.Result
 	Unread string
@@ -68,7 +68,7 @@ func Look(ctx context.Context, base, head string, options Options) (*Survey, err
 }
 
 // published renders a selection of the newer commit.
-func (c *comparison) published(ctx context.Context, cs *revision.Selection) Published {
+func (c *comparison) published(ctx context.Context, cs *documents.Selection) Published {
 	p := Published{Selection: *cs, Unread: cs.Unknown}
 	if cs.Lost != "" {
 		p.Unread = []string{cs.Lost}
@@ -136,20 +136,20 @@ func (c *comparison) stagesOfHead(ctx context.Context) (all []Stage) {
 }
 
 // stageSources returns the OCIRepositories that Kustomizations of the newer commit apply, and those that nothing uses.
-func (c *comparison) stageSources() []revision.Source {
+func (c *comparison) stageSources() []documents.Source {
 	all := c.head.Unused(sourcev1.OCIRepositoryKind)
 	for _, consumer := range c.head.Consumers {
 		if consumer.Kind != sourcev1.OCIRepositoryKind {
 			continue
 		}
-		if nearest := c.head.Nearest(consumer.Origin, consumer.Kind, consumer.SourceName()); len(nearest) > 0 && revision.SameDocument(nearest) == nil {
+		if nearest := c.head.Nearest(consumer.Origin, consumer.Kind, consumer.SourceName()); len(nearest) > 0 && documents.SameDocument(nearest) == nil {
 			all = append(all, nearest[0])
 		}
 	}
-	slices.SortFunc(all, func(a, b revision.Source) int {
+	slices.SortFunc(all, func(a, b documents.Source) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
-	return slices.CompactFunc(all, func(a, b revision.Source) bool {
+	return slices.CompactFunc(all, func(a, b documents.Source) bool {
 		return a.File == b.File && a.Cluster == b.Cluster && a.Namespace == b.Namespace && a.Name == b.Name
 	})
 }

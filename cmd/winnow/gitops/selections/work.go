@@ -7,8 +7,8 @@ import (
 	"encoding/json"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/guard"
@@ -47,7 +47,7 @@ func newWork(options Options) work {
 
 // side renders a selection over its sources. The caller must not change the result, which others with the same spec and
 // catalogs get as well.
-func (w *work) side(ctx context.Context, cs *v1alpha1.CatalogSelection, references []revision.Reference, sources []guard.Source) (*comparing.Side, error) {
+func (w *work) side(ctx context.Context, cs *v1alpha1.CatalogSelection, references []documents.Reference, sources []guard.Source) (*comparing.Side, error) {
 	over := []string{cs.Namespace, cs.Name}
 	for _, r := range references {
 		over = append(over, r.Catalog)

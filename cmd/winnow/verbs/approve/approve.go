@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/clusterflags"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
@@ -22,7 +23,7 @@ import (
 
 // approveOptions are the flags of winnow approve.
 type approveOptions struct {
-	flags.Connection
+	clusterflags.Connection
 
 	file string
 	// commits are the flags of --git, with which write has no value.

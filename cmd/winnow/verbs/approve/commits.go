@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/commits"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
-	"github.com/winnow-dev/winnow/cmd/winnow/input"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
@@ -37,7 +37,7 @@ func (s *switching) Set(value string) error {
 
 // commitOptions are the flags of --git.
 type commitOptions struct {
-	input.Commits
+	commits.Commits
 
 	access flags.Access
 }

@@ -11,11 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/chartflags"
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/comparison"
+	"github.com/winnow-dev/winnow/cmd/winnow/clusterflags"
+	"github.com/winnow-dev/winnow/cmd/winnow/commits"
 	"github.com/winnow-dev/winnow/cmd/winnow/diffview"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
-	"github.com/winnow-dev/winnow/cmd/winnow/input"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/render/diff"
@@ -25,8 +27,8 @@ import (
 // diffOptions are the flags of winnow diff.
 type diffOptions struct {
 	catalogs catalogOptions
-	commits  input.Commits
-	charts   flags.Charts
+	commits  commits.Commits
+	charts   chartflags.Charts
 
 	kubeconfig, kubeContext string
 
@@ -81,7 +83,7 @@ func New() *cobra.Command {
 			"each in a process with limits, and shows what the upgrade may break. They are\n" +
 			"pulled from their addresses behind the mirrors, with --charts=from from those\n" +
 			"before, or taken out of --charts=DIR. A cluster is not looked at.\n\n" +
-			"--fail-on takes\n\n" + flags.Conditions() + "\n" +
+			"--fail-on takes\n\n" + diffview.Conditions() + "\n" +
 			"--live reads the definitions of a cluster, as kubectl would, and adds their\n" +
 			"losses when the selection begins to hold them. Without --from and\n" +
 			"--from-selection, a first publication is compared with the live definitions.\n\n" +
@@ -108,11 +110,11 @@ func New() *cobra.Command {
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "`FILE` for --live, instead of kubectl's")
 	f.StringVar(&o.kubeContext, "context", "", "`NAME` of the context in it")
 	f.BoolVar(&o.stat, "stat", false, "a line for each application, no details")
-	flags.CompleteContexts(cmd)
+	clusterflags.CompleteContexts(cmd)
 	_ = cmd.MarkFlagFilename("kubeconfig")
 	o.output = flags.AddFormats(cmd, output.FormatTable, output.FormatJSON, output.FormatYAML, output.FormatMarkdown)
 	o.output.Alias = output.FormatText
-	o.failOn.Add(cmd)
+	o.failOn.Add(cmd, diffview.ConditionNames())
 	return cmd
 }
 

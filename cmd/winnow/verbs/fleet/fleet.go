@@ -76,7 +76,7 @@ func New() *cobra.Command {
 	flags.CompleteNothing(cmd, "name", "max-age", "timeout")
 	o.access.AddFlags(cmd)
 	o.output = flags.AddFormats(cmd, output.FormatTable, output.FormatJSON, output.FormatYAML)
-	o.failOn.AddNames(cmd, []string{forged, missing, foreign, unhealthy, stale, behind, anyProblem})
+	o.failOn.Add(cmd, []string{forged, missing, foreign, unhealthy, stale, behind, anyProblem})
 	return cmd
 }
 

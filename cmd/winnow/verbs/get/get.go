@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/clusterflags"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
@@ -21,7 +22,7 @@ import (
 
 // getOptions are the flags of winnow get.
 type getOptions struct {
-	flags.Connection
+	clusterflags.Connection
 
 	everywhere, watch, noHeaders bool
 	selector                     string

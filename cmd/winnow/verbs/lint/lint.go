@@ -12,9 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/crdcheck"
+	"github.com/winnow-dev/winnow/cmd/winnow/chartflags"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
+	"github.com/winnow-dev/winnow/cmd/winnow/linting"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/render"
@@ -25,10 +26,10 @@ import (
 
 // lintOptions are the flags of winnow lint.
 type lintOptions struct {
-	crdcheck.Rules
+	linting.Rules
 	flags.CatalogFiles
 	input.Options
-	charts         flags.Charts
+	charts         chartflags.Charts
 	output, failOn *flags.Choice
 	strict         bool
 }

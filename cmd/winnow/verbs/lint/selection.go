@@ -10,17 +10,17 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/approval"
-	"github.com/winnow-dev/winnow/render/lint"
 	"github.com/winnow-dev/winnow/render/lint/rules"
 	"github.com/winnow-dev/winnow/render/mention"
 	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/selectionrule"
 )
 
 // selectionLinter lints the selection of -f, over the catalogs of --source.
@@ -53,7 +53,7 @@ func (l *selectionLinter) lint(ctx context.Context, catalogs []string, stdin io.
 	}
 	warnings := input.InstanceWarnings(ctx, cs, files, rendered.result)
 	if rendered.result != nil {
-		warnings = append(warnings, selections.Dependencies(cs.CatalogSelection, rendered.result)...)
+		warnings = append(warnings, documents.Dependencies(cs.CatalogSelection, rendered.result)...)
 	}
 	l.add(rules.Warning, warnings...)
 	severity := rules.Warning
@@ -62,12 +62,12 @@ func (l *selectionLinter) lint(ctx context.Context, catalogs []string, stdin io.
 	}
 	l.add(severity, input.Misspelt(ctx, cs, files)...)
 	if sentence := input.Unapplied(files); sentence != "" {
-		l.add(severity, selections.Warning{Rule: lint.UnbuiltRule, Message: sentence})
+		l.add(severity, documents.Warning{Rule: selectionrule.Unbuilt, Message: sentence})
 	}
 	for i, entry := range l.Selection.Spec.Safeguards.Approve {
 		if _, err := approval.Parse(entry); err != nil {
 			field := fmt.Sprintf("spec.safeguards.approve[%d]", i)
-			l.add(severity, selections.Warning{Rule: lint.UnmatchedRule, Field: field, Message: field + ": " + err.Error()})
+			l.add(severity, documents.Warning{Rule: selectionrule.Unmatched, Field: field, Message: field + ": " + err.Error()})
 		}
 	}
 	for i, sentence := range mention.Sentences(rendered.unmatched) {
@@ -75,13 +75,13 @@ func (l *selectionLinter) lint(ctx context.Context, catalogs []string, stdin io.
 		if i < mention.MaxAdvised {
 			field = rendered.unmatched[i].Field
 		}
-		l.add(severity, selections.Warning{Rule: lint.UnmatchedRule, Field: field, Message: sentence})
+		l.add(severity, documents.Warning{Rule: selectionrule.Unmatched, Field: field, Message: sentence})
 	}
 	return l.lintCharts(ctx, rendered)
 }
 
 // add adds findings about the selection, but for those of --ignore.
-func (l *selectionLinter) add(severity rules.Severity, all ...selections.Warning) {
+func (l *selectionLinter) add(severity rules.Severity, all ...documents.Warning) {
 	for _, w := range all {
 		switch {
 		case slices.Contains(l.ignore, w.Rule):
@@ -112,7 +112,7 @@ func (l *selectionLinter) render(ctx context.Context, notes io.Writer) (rendered
 	if len(l.Sources) == 0 {
 		missing := fmt.Sprintf("no catalog to compare names, tiers and lists with: pass %s CATALOG", flags.SourceFlag)
 		if l.strict {
-			l.add(rules.Error, selections.Warning{Rule: lint.UnmatchedRule, Message: missing})
+			l.add(rules.Error, documents.Warning{Rule: selectionrule.Unmatched, Message: missing})
 		} else {
 			output.PrintNote(notes, fmt.Sprintf("note: %s: %s", l.Selection.File(), missing))
 		}

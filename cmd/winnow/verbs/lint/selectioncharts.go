@@ -9,7 +9,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/charts"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/lint/chartrules"
 	"github.com/winnow-dev/winnow/render"
 )
@@ -39,7 +39,7 @@ func (l *selectionLinter) lintCharts(ctx context.Context, rendered renderedSelec
 		return l.Placed(err)
 	}
 	for _, p := range problems {
-		l.add(p.Severity, selections.Warning{Rule: p.Rule, Field: fieldOf(p), Message: subject(p) + ": " + p.Message})
+		l.add(p.Severity, documents.Warning{Rule: p.Rule, Field: fieldOf(p), Message: subject(p) + ": " + p.Message})
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/chartflags"
 	"github.com/winnow-dev/winnow/cmd/winnow/charts"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
@@ -27,7 +28,7 @@ type listOptions struct {
 	place  flags.CatalogFiles
 	output *flags.Choice
 	images bool
-	charts flags.Charts
+	charts chartflags.Charts
 }
 
 // Documents returns an empty document of each kind that -o json prints.

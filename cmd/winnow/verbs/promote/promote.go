@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/commits"
 	"github.com/winnow-dev/winnow/cmd/winnow/diffview"
 	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
@@ -20,7 +21,6 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stagefile"
-	"github.com/winnow-dev/winnow/cmd/winnow/input"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/render/diff"
@@ -83,7 +83,7 @@ func New() *cobra.Command {
 	flags.CompleteNothing(cmd, "repository", "name", "min-age")
 	o.output = flags.AddFormats(cmd, output.FormatTable, output.FormatJSON, output.FormatYAML, output.FormatMarkdown)
 	o.output.Alias = output.FormatText
-	o.failOn.Add(cmd, diff.RiskCondition)
+	o.failOn.Add(cmd, diffview.ConditionNames(diff.RiskCondition))
 	return cmd
 }
 
@@ -117,7 +117,7 @@ func (o *options) run(ctx context.Context, from string, to []string, out output.
 	if o.output.Value == output.FormatTable && !slices.ContainsFunc(slices.Collect(maps.Values(edits)), (*edit).isChanged) {
 		return o.write(ctx, edits, out) // there is nothing to compare
 	}
-	open := pullOnce(input.OpenRendered(&o.access))
+	open := pullOnce(commits.OpenRendered(&o.access))
 	report, err := o.compare(ctx, commit, edits, open)
 	if err == nil && o.approve && approveAll(report, edits) { // what is built of the commit may replace the annotation
 		report, err = o.compare(ctx, commit, edits, open)
@@ -141,7 +141,7 @@ func (o *options) compare(ctx context.Context, commit string, edits map[string]*
 	var cluster *live.Cluster // none: a commit has no cluster
 	return selections.Compare(ctx, commit, commit, selections.Options{
 		Paths: []string{"."}, Repositories: o.repositories, Edits: contents,
-		Open: input.OpenOfCommit(&o.access), OpenRendered: open, Compare: cluster.Compare,
+		Open: commits.OpenOfCommit(&o.access), OpenRendered: open, Compare: cluster.Compare,
 	})
 }
 

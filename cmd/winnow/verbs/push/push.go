@@ -16,9 +16,9 @@ import (
 	ociregistry "oras.land/oras-go/v2/registry"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/cmd/winnow/crdcheck"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
+	"github.com/winnow-dev/winnow/cmd/winnow/linting"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
@@ -34,7 +34,7 @@ import (
 
 // pushOptions are the flags of winnow push.
 type pushOptions struct {
-	crdcheck.Rules
+	linting.Rules
 	flags.CatalogFiles
 	tagRules
 	tags, annotations   []string

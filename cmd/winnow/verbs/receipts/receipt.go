@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/clusterflags"
 	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
@@ -21,7 +22,7 @@ import (
 
 // options are the flags of winnow receipt.
 type options struct {
-	flags.Connection
+	clusterflags.Connection
 
 	access flags.Access
 	key    string

@@ -10,14 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/clusterflags"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 )
 
 // targets are the selections that a verb works on: those of its arguments, or with --all those of the namespace.
 type targets struct {
-	flags.Connection
+	clusterflags.Connection
 
 	all bool
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/commits"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
@@ -88,7 +89,7 @@ func (c *catalogs) open(ctx context.Context, address string, ref v1alpha1.Source
 		return c.keep(one, source, err)
 	}
 	one.repository, one.revision = model.Split(address)
-	source, err := input.OpenOfCommit(c.access)(ctx, address, ref, plainHTTP)
+	source, err := commits.OpenOfCommit(c.access)(ctx, address, ref, plainHTTP)
 	return c.keep(one, source, err)
 }
 

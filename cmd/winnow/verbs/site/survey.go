@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/commits"
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stagefile"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stages"
-	"github.com/winnow-dev/winnow/cmd/winnow/input"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/site/model"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
@@ -47,7 +47,7 @@ func (o *options) survey(ctx context.Context, open *catalogs) (*model.Survey, er
 		return nil, err
 	}
 	s.Survey, err = selections.Look(ctx, s.Base, head, selections.Options{
-		Dir: o.git, Paths: []string{root}, Repositories: o.repositories, Open: open.open, OpenRendered: input.OpenRendered(&o.access),
+		Dir: o.git, Paths: []string{root}, Repositories: o.repositories, Open: open.open, OpenRendered: commits.OpenRendered(&o.access),
 		Compare: func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error) {
 			return comparing.Compare(ctx, from, to, nil)
 		},
@@ -72,11 +72,11 @@ const maxHistories = 5
 
 // since finds out since when Git names the revisions of repositories of which it names several.
 func since(ctx context.Context, git repository.Git, s *model.Survey) error {
-	named := map[string]map[string][]revision.Source{} // by repository and address
-	add := func(address string, source revision.Source) {
+	named := map[string]map[string][]documents.Source{} // by repository and address
+	add := func(address string, source documents.Source) {
 		of, _ := model.Split(address)
 		if named[of] == nil {
-			named[of] = map[string][]revision.Source{}
+			named[of] = map[string][]documents.Source{}
 		}
 		named[of][address] = append(named[of][address], source)
 	}
@@ -116,7 +116,7 @@ func names(content []byte, name, revision string) bool {
 
 // sinceOf returns the earliest time since which the files of sources have had a revision; zero where none has it as it is, or
 // where a history cannot be read.
-func sinceOf(ctx context.Context, git repository.Git, head, address string, sources []revision.Source) (earliest time.Time) {
+func sinceOf(ctx context.Context, git repository.Git, head, address string, sources []documents.Source) (earliest time.Time) {
 	_, written := model.Split(address)
 	seen := map[string]bool{}
 	for _, source := range sources {

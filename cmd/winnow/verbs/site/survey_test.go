@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/test/farm"
 )
 
@@ -37,7 +37,7 @@ func TestTheTimeOfARevisionNeedsEveryHistory(t *testing.T) {
 			if test.lost != "" {
 				removeObject(t, dir, test.lost)
 			}
-			sources := make([]revision.Source, 2)
+			sources := make([]documents.Source, 2)
 			for i, file := range []string{"one/source.yaml", "two/source.yaml"} {
 				sources[i].Name, sources[i].File = "catalog", file
 			}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/diff"
@@ -20,7 +20,7 @@ import (
 
 // running returns a selection of a cluster that refers to a catalog.
 func running(cluster, catalog string) selections.Published {
-	p := selections.Published{References: []revision.Reference{{Catalog: catalog}}}
+	p := selections.Published{References: []documents.Reference{{Catalog: catalog}}}
 	p.Cluster = cluster
 	return p
 }

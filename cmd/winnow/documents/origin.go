@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package revision
+package documents
 
 import (
 	"cmp"
@@ -19,8 +19,8 @@ type Origin struct {
 	Dir    string
 	// Appliers are the names of the Kustomizations that lead to the object, from the directory on.
 	Appliers []string
-	// alone reports that no Kustomization of the repository applies the directory, so that the cluster is unknown.
-	alone bool
+	// Alone reports that no Kustomization of the repository applies the directory, so that the cluster is unknown.
+	Alone bool
 	// Unknown are sentences on unknown parts of the object, and Hidden is a digest of these parts.
 	Unknown []string
 	Hidden  string
@@ -34,7 +34,7 @@ type Origin struct {
 
 // KnownCluster returns the directory of the cluster that has the object, empty if the repository does not show it.
 func (o Origin) KnownCluster() string {
-	if o.alone {
+	if o.Alone {
 		return ""
 	}
 	return o.Cluster
@@ -47,7 +47,7 @@ func (o Origin) IsAt(other Origin) bool {
 
 // Place returns the file of an object, or one in the directory that is built alone.
 func (o Origin) Place() string {
-	if o.alone {
+	if o.Alone {
 		return path.Join(o.Cluster, path.Base(o.File))
 	}
 	return o.File

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package revision
+package documents
 
 import (
 	"cmp"
@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/instance"
@@ -72,7 +71,7 @@ func (s Source) HasSameContent(other Source) bool {
 		for _, field := range []string{"interval", "timeout", "suspend"} {
 			delete(source.Spec, field)
 		}
-		return manifest.YAMLOf(source.Spec)
+		return YAMLOf(source.Spec)
 	}
 	return content(s) == content(other)
 }

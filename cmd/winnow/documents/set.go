@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package revision
+package documents
 
 import (
 	"cmp"
@@ -11,8 +11,8 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 )
 
-// Revision holds the selections, sources and consumers of a commit.
-type Revision struct {
+// Set holds the selections, sources and consumers of files or of a commit.
+type Set struct {
 	Selections []Selection
 	Sources    []Source
 	Consumers  []Consumer
@@ -30,7 +30,7 @@ type Revision struct {
 }
 
 // Content returns the content of a file that objects are read from, nil for others.
-func (r *Revision) Content(file string) []byte {
+func (r *Set) Content(file string) []byte {
 	if content, built := r.Inputs[file]; built {
 		return content
 	}
@@ -51,7 +51,7 @@ func (s Skipped) Note(more string) string {
 }
 
 // Has reports whether the commit has the directory of a cluster, which applies a selection, a source or a consumer.
-func (r *Revision) Has(cluster string) bool {
+func (r *Set) Has(cluster string) bool {
 	return slices.ContainsFunc(r.Selections, func(s Selection) bool { return s.Cluster == cluster }) ||
 		slices.ContainsFunc(r.Sources, func(s Source) bool { return s.Cluster == cluster }) ||
 		slices.ContainsFunc(r.Consumers, func(k Consumer) bool { return k.Cluster == cluster })
@@ -65,7 +65,7 @@ var containerKinds = map[string]bool{"Namespace": true, "CustomResourceDefinitio
 
 // ConsumersOf returns the consumers of a selection, sorted by name and place. A cluster of the selection, or a namespace,
 // that is unknown may be any.
-func (r *Revision) ConsumersOf(cs *Selection) []Consumer {
+func (r *Set) ConsumersOf(cs *Selection) []Consumer {
 	var found []Consumer
 	for _, k := range r.Consumers {
 		namespace, name, _ := strings.Cut(k.Artifact, "/")
@@ -78,4 +78,14 @@ func (r *Revision) ConsumersOf(cs *Selection) []Consumer {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.File, b.File))
 	})
 	return found
+}
+
+// File is a YAML file.
+type File struct {
+	Path    string
+	Content []byte
+	// Unapplied reports that the path contains clusters or kustomization files, and that none of them has the file.
+	Unapplied bool
+	// Hidden is a digest of what the catalogs of its CatalogSelections have of this repository.
+	Hidden string
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package crdcheck
+// Package linting has the flags of the verbs that lint a catalog. It must not know what a verb does with the findings.
+package linting
 
 import (
 	"bytes"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/crdcheck"
 	"github.com/winnow-dev/winnow/cmd/winnow/crds"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
@@ -51,7 +53,7 @@ func (o *Rules) Open(ctx context.Context, access *flags.Access) (lint.Options, e
 	if len(o.Definitions) == 0 {
 		return options, nil
 	}
-	set, err := OpenDefinitions(ctx, o.Definitions, access)
+	set, err := crdcheck.OpenDefinitions(ctx, o.Definitions, access)
 	if err != nil {
 		return lint.Options{}, err
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package revision
+package documents
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ import (
 
 // Resolve resolves the sources of a selection, in the order of the spec. unknown has a sentence for each
 // source that does not resolve.
-func (r *Revision) Resolve(cs Selection) (references []Reference, unknown []string) {
+func (r *Set) Resolve(cs Selection) (references []Reference, unknown []string) {
 	for _, ref := range cs.Spec.Sources {
 		found, err := r.Reference(cs, ref)
 		if err != nil {
@@ -27,7 +27,7 @@ func (r *Revision) Resolve(cs Selection) (references []Reference, unknown []stri
 }
 
 // Reference resolves a source of a selection. The error is the reason why its catalog is unknown.
-func (r *Revision) Reference(cs Selection, ref v1alpha1.SourceReference) (Reference, error) {
+func (r *Set) Reference(cs Selection, ref v1alpha1.SourceReference) (Reference, error) {
 	source, err := r.SourceOf(cs, ref)
 	if err != nil {
 		return Reference{}, err
@@ -40,7 +40,7 @@ func (r *Revision) Reference(cs Selection, ref v1alpha1.SourceReference) (Refere
 }
 
 // SourceOf returns the object that a source of a selection names. The error is the reason why it is not known.
-func (r *Revision) SourceOf(cs Selection, ref v1alpha1.SourceReference) (Source, error) {
+func (r *Set) SourceOf(cs Selection, ref v1alpha1.SourceReference) (Source, error) {
 	nearest := r.sourcesOf(cs, ref)
 	if len(nearest) == 0 {
 		kind, _ := guard.SourceKey(cs.CatalogSelection, ref)
@@ -50,7 +50,7 @@ func (r *Revision) SourceOf(cs Selection, ref v1alpha1.SourceReference) (Source,
 }
 
 // sourcesOf returns the sources that have the name of one of a selection.
-func (r *Revision) sourcesOf(cs Selection, ref v1alpha1.SourceReference) []Source {
+func (r *Set) sourcesOf(cs Selection, ref v1alpha1.SourceReference) []Source {
 	kind, key := guard.SourceKey(cs.CatalogSelection, ref)
 	nearest := r.Nearest(cs.Origin, kind, key)
 	if len(nearest) == 0 && cs.Cluster != "" {
@@ -61,7 +61,7 @@ func (r *Revision) sourcesOf(cs Selection, ref v1alpha1.SourceReference) []Sourc
 }
 
 // Unused returns the sources of a kind that no Kustomization and no selection of the commit has.
-func (r *Revision) Unused(kind string) []Source {
+func (r *Set) Unused(kind string) []Source {
 	used := map[[5]string]bool{}
 	key := func(s Source) [5]string { return [5]string{s.Kind, s.Cluster, s.File, s.Namespace, s.Name} }
 	for _, k := range r.Consumers {
@@ -94,12 +94,12 @@ func SameDocument(sources []Source) error {
 
 // Nearest returns the sources of the cluster, or without a cluster those in the nearest directory, which may be one that
 // is built alone.
-func (r *Revision) Nearest(where Origin, kind string, key types.NamespacedName) []Source {
+func (r *Set) Nearest(where Origin, kind string, key types.NamespacedName) []Source {
 	return Best(r.Sources, func(s Source) int {
 		// kustomize may set a namespace that is missing in the file.
 		anywhere := key.Namespace == "" || s.Namespace == "" || s.Namespace == key.Namespace
 		switch {
-		case s.Cluster != where.Cluster && (where.Cluster != "" || !s.alone) || s.Kind != kind || s.Name != key.Name || !anywhere:
+		case s.Cluster != where.Cluster && (where.Cluster != "" || !s.Alone) || s.Kind != kind || s.Name != key.Name || !anywhere:
 			return -1
 		case where.Cluster != "":
 			return 0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package selections
+package documents
 
 import (
 	"context"
@@ -10,8 +10,6 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
@@ -42,11 +40,11 @@ func (e *NoDocumentError) Error() string {
 
 // Locator finds the catalogs of sources, using the OCIRepositories in files, and the documents that concern instances.
 // It reads the files unchanged, without a build.
-type Locator struct{ found revision.Revision }
+type Locator struct{ found Set }
 
 // NewLocator reads the documents of the files. It skips those that cannot be parsed.
-func NewLocator(ctx context.Context, files []gitops.File) *Locator {
-	l := &Locator{found: revision.Revision{}}
+func NewLocator(ctx context.Context, files []File) *Locator {
+	l := &Locator{found: Set{}}
 	for _, file := range files {
 		file.Path = filepath.ToSlash(file.Path)
 		l.found.Read(ctx, file)
@@ -60,12 +58,12 @@ func (l *Locator) Locate(cs *v1alpha1.CatalogSelection, file string, ref v1alpha
 	if kind != sourcev1.OCIRepositoryKind {
 		return Location{}, fmt.Errorf("the catalog of a %s is not fetched here", kind)
 	}
-	nearest := l.found.Nearest(revision.Origin{File: filepath.ToSlash(file)}, kind, key)
-	name := revision.Qualified(kind, key.Namespace, key.Name)
+	nearest := l.found.Nearest(Origin{File: filepath.ToSlash(file)}, kind, key)
+	name := Qualified(kind, key.Namespace, key.Name)
 	if len(nearest) == 0 {
 		return Location{}, &NoDocumentError{name}
 	}
-	if err := revision.SameDocument(nearest); err != nil {
+	if err := SameDocument(nearest); err != nil {
 		return Location{}, fmt.Errorf("%s: %w", name, err)
 	}
 	source := nearest[0]
@@ -78,18 +76,18 @@ func (l *Locator) Locate(cs *v1alpha1.CatalogSelection, file string, ref v1alpha
 	}
 	return Location{
 		Address: found.Catalog, SemVer: found.SemVer, SemverFilter: found.SemverFilter, PlainHTTP: found.PlainHTTP, Notes: fieldNotes(found),
-		Document: revision.Qualified(source.Kind, source.Namespace, source.Name), File: source.File,
+		Document: Qualified(source.Kind, source.Namespace, source.Name), File: source.File,
 	}, nil
 }
 
 // Warnings returns the warnings about the sources of a selection, and about the Kustomizations that apply its
 // instances. result is the render of the selection, nil where nothing is rendered.
 func (l *Locator) Warnings(cs *v1alpha1.CatalogSelection, file string, result *render.Result) []Warning {
-	return warningsOn(&l.found, revision.Selection{CatalogSelection: cs, Origin: revision.Origin{File: filepath.ToSlash(file)}}, result)
+	return l.found.Warnings(Selection{CatalogSelection: cs, Origin: Origin{File: filepath.ToSlash(file)}}, result)
 }
 
 // fieldNotes returns sentences on the fields that Flux evaluates and that are not evaluated here.
-func fieldNotes(r revision.Reference) []string {
+func fieldNotes(r Reference) []string {
 	var notes plaintext.Texts
 	notes.Add(r.PlainHTTP, "it is insecure: its registry is contacted without TLS")
 	notes.Add(r.Suspended, "it is suspended: Flux pulls nothing")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package selections
+package documents
 
 import (
 	"cmp"
@@ -13,8 +13,8 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
 	"github.com/winnow-dev/winnow/render/excerpt"
-	"github.com/winnow-dev/winnow/render/lint"
 	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/selectionrule"
 )
 
 // Dependencies returns a warning for each dependency of a package of operators that the catalogs satisfy and the
@@ -86,7 +86,7 @@ func (c dependencies) missing(of *filebased.Package) []Warning {
 			further = fmt.Sprintf("; further versions with it: %d", others)
 		}
 		field, advice := c.advice(on)
-		all = append(all, Warning{lint.DependencyRule, field, fmt.Sprintf(
+		all = append(all, Warning{selectionrule.Dependency, field, fmt.Sprintf(
 			"%s of the package %s requires %s, which the catalog has and the selection leaves out: %s, so that OLM v0 finds it; OLM v1 installs no bundle with dependencies%s",
 			excerpt.Of(bundles[on][0]), of.Name, on, advice, further)})
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package selections
+package documents
 
 import (
 	"cmp"
@@ -12,19 +12,18 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backends"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/instance"
-	"github.com/winnow-dev/winnow/render/lint"
+	"github.com/winnow-dev/winnow/render/selectionrule"
 )
 
 // Warning is about an object beside a selection with instances that does not do what its author probably expects.
 type Warning struct {
-	// Rule is one of lint.SelectionRules.
+	// Rule is one of selectionrule.
 	Rule string
 	// Field of the selection that it is about.
 	Field string
@@ -35,8 +34,8 @@ type Warning struct {
 // maxListed bounds the instances in a message.
 const maxListed = 5
 
-// warningsOn returns the warnings for a selection; result is that of its render, nil where nothing is rendered.
-func warningsOn(r *revision.Revision, cs revision.Selection, result *render.Result) []Warning {
+// Warnings returns the warnings for a selection; result is that of its render, nil where nothing is rendered.
+func (r *Set) Warnings(cs Selection, result *render.Result) []Warning {
 	if len(cs.Spec.Instances) == 0 {
 		return nil
 	}
@@ -50,15 +49,15 @@ func warningsOn(r *revision.Revision, cs revision.Selection, result *render.Resu
 			where += " in " + k.File
 		}
 		if !k.Waits {
-			all = append(all, Warning{lint.NoWaitRule, "spec.instances",
+			all = append(all, Warning{selectionrule.NoWait, "spec.instances",
 				where + " does not have wait: true, without which the condition Applied does not tell that the release of an instance has failed"})
 		}
 		if len(k.Renames) > 0 {
-			all = append(all, Warning{lint.RenamedRule, "spec.instances", fmt.Sprintf(
+			all = append(all, Warning{selectionrule.Renamed, "spec.instances", fmt.Sprintf(
 				"%s has %s, which renames sources and default values, but not what refers to them, so that no release finds its chart", where, strings.Join(k.Renames, " and "))})
 		}
 		if k.Moves {
-			all = append(all, Warning{lint.RenamedRule, "spec.instances",
+			all = append(all, Warning{selectionrule.Renamed, "spec.instances",
 				where + " has spec.targetNamespace, which moves releases out of the namespace of the values that they name, and renames the namespaces that they create"})
 		}
 	}
@@ -81,7 +80,7 @@ func notes(cs *v1alpha1.CatalogSelection, result *render.Result) []Warning {
 	var all []Warning
 	for _, note := range found {
 		names := instances[note]
-		all = append(all, Warning{lint.NoteRule, fmt.Sprintf("spec.instances[%s].%s", names[0], note.Field),
+		all = append(all, Warning{selectionrule.Note, fmt.Sprintf("spec.instances[%s].%s", names[0], note.Field),
 			fmt.Sprintf("%s (%s) %s", note.Field, excerpt.Names(names, maxListed), note.Message)})
 	}
 	return all
@@ -98,7 +97,7 @@ func notesOn(name string, in v1alpha1.Instance, result *render.Result) []backend
 
 // movingSources returns the sources whose content changes without a commit, where the catalogs decide about the versions
 // of instances.
-func movingSources(r *revision.Revision, cs revision.Selection, instances []string) []Warning {
+func movingSources(r *Set, cs Selection, instances []string) []Warning {
 	var all []Warning
 	for i, ref := range cs.Spec.Sources {
 		kind, key := guard.SourceKey(cs.CatalogSelection, ref)
@@ -107,9 +106,9 @@ func movingSources(r *revision.Revision, cs revision.Selection, instances []stri
 			continue
 		}
 		if moves := nearest[0].Moves(); moves != "" {
-			all = append(all, Warning{lint.MovingSourceRule, fmt.Sprintf("spec.sources[%d]", i), fmt.Sprintf(
+			all = append(all, Warning{selectionrule.MovingSource, fmt.Sprintf("spec.sources[%d]", i), fmt.Sprintf(
 				"%s %s, so that new versions of instances come without a commit to review (%s): pin it to the tag of a version, or a digest",
-				revision.Qualified(kind, nearest[0].Namespace, nearest[0].Name), moves, excerpt.Names(instances, maxListed))})
+				Qualified(kind, nearest[0].Namespace, nearest[0].Name), moves, excerpt.Names(instances, maxListed))})
 		}
 	}
 	return all

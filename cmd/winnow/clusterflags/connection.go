@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package flags
+// Package clusterflags has the flags of the verbs that work on a cluster. It must not know what a verb does there.
+package clusterflags
 
 import (
 	"context"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 )
@@ -39,7 +41,7 @@ func (c *Connection) AddClusterFlags(cmd *cobra.Command) {
 	f.StringVar(&c.kubeconfig, "kubeconfig", "", "`FILE` instead of kubectl's")
 	f.StringVar(&c.kubeContext, "context", "", "`NAME` of the context in it")
 	f.DurationVar(&c.Timeout, "timeout", defaultTimeout, "give up after `DURATION`")
-	CompleteNothing(cmd, "timeout")
+	flags.CompleteNothing(cmd, "timeout")
 	_ = cmd.MarkFlagFilename("kubeconfig")
 	CompleteContexts(cmd)
 }
@@ -122,7 +124,7 @@ func (c *Connection) CompleteLive(most int) cobra.CompletionFunc {
 		if len(args) >= most {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return WithinTime(cmd.Context(), func(ctx context.Context) (names []string) {
+		return flags.WithinTime(cmd.Context(), func(ctx context.Context) (names []string) {
 			_ = c.On(ctx, func(ctx context.Context, cluster *live.Cluster) error {
 				all, err := cluster.Selections(ctx, c.Namespace, "")
 				for _, s := range all {
@@ -138,7 +140,7 @@ func (c *Connection) CompleteLive(most int) cobra.CompletionFunc {
 // completeNamespaces completes -n with the namespaces that have selections, or with all where the account may not list
 // selections of all.
 func (c *Connection) completeNamespaces(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return WithinTime(cmd.Context(), func(ctx context.Context) (names []string) {
+	return flags.WithinTime(cmd.Context(), func(ctx context.Context) (names []string) {
 		_ = c.On(ctx, func(ctx context.Context, cluster *live.Cluster) error {
 			all, err := cluster.Selections(ctx, "", "")
 			if err != nil {
@@ -159,6 +161,6 @@ func CompleteContexts(cmd *cobra.Command) {
 	// The only error is that there is no such flag.
 	_ = cmd.RegisterFlagCompletionFunc("context", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		kubeconfig, _ := cmd.Flags().GetString("kubeconfig")
-		return WithinTime(cmd.Context(), func(context.Context) []string { return live.Contexts(kubeconfig) }), cobra.ShellCompDirectiveNoFileComp
+		return flags.WithinTime(cmd.Context(), func(context.Context) []string { return live.Contexts(kubeconfig) }), cobra.ShellCompDirectiveNoFileComp
 	})
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package flags
+// Package chartflags has the flag of the verbs that look into charts. It must not know what a verb does with a rendered one.
+package chartflags
 
 import (
 	"context"
@@ -13,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/charts"
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/fetching"
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/sandbox"
+	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 )
 
 // Charts is the flag of the verbs that look into charts. The zero value looks into none.
@@ -25,14 +27,14 @@ func (o *Charts) AddFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.Var(&o.place, chartsFlag, "render charts; `[=from]` originals, or [=DIR]")
 	f.Lookup(chartsFlag).NoOptDefVal = behindMirrors
-	CompleteNothing(cmd, chartsFlag)
+	flags.CompleteNothing(cmd, chartsFlag)
 }
 
 // IsSet reports whether charts are asked for.
 func (o *Charts) IsSet() bool { return o.place != "" }
 
 // Renderer returns what renders the charts: with those of the place that the flag names, which access reaches.
-func (o *Charts) Renderer(ctx context.Context, access *Access) (charts.Renderer, error) {
+func (o *Charts) Renderer(ctx context.Context, access *flags.Access) (charts.Renderer, error) {
 	process, err := sandbox.New(sandbox.Default())
 	if err != nil {
 		return charts.Renderer{}, err

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package selections
+package documents
 
 import (
 	"slices"
@@ -10,9 +10,8 @@ import (
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
-	"github.com/winnow-dev/winnow/render/lint"
+	"github.com/winnow-dev/winnow/render/selectionrule"
 )
 
 const consumer = `apiVersion: kustomize.toolkit.fluxcd.io/v1
@@ -24,13 +23,19 @@ func sourceWith(kind, spec string) string {
 	return "apiVersion: source.toolkit.fluxcd.io/v1\nkind: " + kind + "\nmetadata: {name: catalog, namespace: fleet}\nspec: " + spec + "\n"
 }
 
+// selecting returns a CatalogSelection of one source, with more fields in its spec.
+func selecting(more string) string {
+	return "apiVersion: catalog.winnow.dev/v1alpha1\nkind: CatalogSelection\nmetadata: {name: apps, namespace: fleet}\n" +
+		"spec:\n  sources: [{name: catalog}]\n" + more
+}
+
 func TestWarnings(t *testing.T) {
 	const ranged, exact = "  instances: {app: {version: ~1.0}}\n", "  instances: {app: {version: 1.0.0}}\n"
 	pinned := sourceWith("OCIRepository", "{url: 'oci://r.example.com/c', ref: {tag: v1.0.0}}")
 	git := func(ref string) string {
 		return sourceWith("GitRepository", "{url: 'https://g.example.com/c', ref: "+ref+"}")
 	}
-	moving, noWait, renamed := []string{lint.MovingSourceRule}, []string{lint.NoWaitRule}, []string{lint.RenamedRule}
+	moving, noWait, renamed := []string{selectionrule.MovingSource}, []string{selectionrule.NoWait}, []string{selectionrule.Renamed}
 	tests := []struct {
 		name, spec, kind string
 		beside           string
@@ -62,8 +67,8 @@ func TestWarnings(t *testing.T) {
 		{"one without a namespace", exact, "", strings.ReplaceAll(consumer, ", namespace: fleet", "") + "}\n", noWait},
 		{"a prefix", exact, "", consumer + "wait: true, namePrefix: p-, nameSuffix: -s}\n", renamed},
 		{"a namespace", exact, "", consumer + "wait: true, targetNamespace: other}\n", renamed},
-		{"OLM before 1.11", "  instances: {app: {backend: ClusterExtension, version: ~1.0}, other: {backend: ClusterExtension, version: ~1.0}}\n", "", pinned, []string{lint.NoteRule}},
-		{"one version of a package", "  instances: {app: {backend: ClusterExtension, version: 1.0.0, serviceAccountName: a}}\n", "", pinned, []string{lint.NoteRule}},
+		{"OLM before 1.11", "  instances: {app: {backend: ClusterExtension, version: ~1.0}, other: {backend: ClusterExtension, version: ~1.0}}\n", "", pinned, []string{selectionrule.Note}},
+		{"one version of a package", "  instances: {app: {backend: ClusterExtension, version: 1.0.0, serviceAccountName: a}}\n", "", pinned, []string{selectionrule.Note}},
 		{"a range of a package", "  instances: {app: {backend: ClusterExtension, version: ~1.0, serviceAccountName: a}}\n", "", pinned, nil},
 		{"OLM v0", "  instances: {app: {backend: Subscription}}\n", "", pinned, nil},
 		{"what cannot be read", exact, "", "kind: [kustomize.toolkit.fluxcd.io\n---\n" + consumer + "wait: maybe}\n", nil},
@@ -78,7 +83,7 @@ func TestWarnings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			locator := NewLocator(t.Context(), []gitops.File{{Path: "apps.yaml", Content: []byte(document)}, {Path: "beside.yaml", Content: []byte(tt.beside)}})
+			locator := NewLocator(t.Context(), []File{{Path: "apps.yaml", Content: []byte(document)}, {Path: "beside.yaml", Content: []byte(tt.beside)}})
 			var got []string
 			for _, w := range locator.Warnings(found[0].CatalogSelection, "apps.yaml", nil) {
 				got = append(got, w.Rule)
@@ -121,11 +126,11 @@ func TestMisspelt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			locator := NewLocator(t.Context(), []gitops.File{{Path: "apps.yaml", Content: []byte(document)}, {Path: "beside.yaml", Content: []byte(test.beside)}})
+			locator := NewLocator(t.Context(), []File{{Path: "apps.yaml", Content: []byte(document)}, {Path: "beside.yaml", Content: []byte(test.beside)}})
 			got := ""
 			for _, w := range locator.Misspelt(found[0].CatalogSelection, "apps.yaml") {
 				got += w.Field
-				if w.Rule != lint.ReferenceRule || found[0].Line(w.Field) == 0 {
+				if w.Rule != selectionrule.Reference || found[0].Line(w.Field) == 0 {
 					t.Errorf("%v, in line %d", w, found[0].Line(w.Field))
 				}
 			}

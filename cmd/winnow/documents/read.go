@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package revision
+package documents
 
 import (
 	"bytes"
@@ -18,34 +18,13 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
-// New reads the objects that a commit applies, and the files that Flux does not apply.
-func New(ctx context.Context, state gitops.State) Revision {
-	r := Revision{Notes: state.Notes, Inputs: state.Inputs, Unbuilt: state.Unbuilt, Removed: state.Removed}
-	for _, o := range state.Objects {
-		where := Origin{Cluster: o.Cluster, alone: o.Alone, Kustomization: o.Kustomization, Appliers: o.Appliers, File: o.File, Inputs: o.Inputs, Dir: o.Dir, Unknown: o.Unknown, Hidden: o.Hidden, Lost: o.Lost}
-		document, err := yaml.Marshal(o.Object)
-		if err == nil {
-			err = r.document(ctx, where, document)
-		}
-		if err != nil {
-			r.Notes = append(r.Notes, fmt.Sprintf("%s: %s %s is left out: %v", o.Cluster, o.GetKind(), o.GetName(), err))
-		}
-	}
-	for _, file := range state.Files {
-		r.Read(ctx, file)
-	}
-	return r
-}
-
-// MayBeRelevant reports whether a file may have what a Revision holds, as the Keep of gitops.Options does.
-func MayBeRelevant(content []byte) bool { return manifest.Mentions(content) || isRelevant(content) }
+// MayBeRelevant reports whether a file may have what a Revision holds, before it is parsed.
+func MayBeRelevant(content []byte) bool { return Mentions(content) || isRelevant(content) }
 
 func isRelevant(content []byte) bool {
 	has := func(word string) bool { return bytes.Contains(content, []byte(word)) }
@@ -54,7 +33,7 @@ func isRelevant(content []byte) bool {
 }
 
 // Read adds the documents of a file.
-func (r *Revision) Read(ctx context.Context, file gitops.File) {
+func (r *Set) Read(ctx context.Context, file File) {
 	if r.files == nil {
 		r.files = map[string][]byte{}
 	}
@@ -63,7 +42,7 @@ func (r *Revision) Read(ctx context.Context, file gitops.File) {
 	for document, err := range lists.Documents(file.Content) {
 		i++
 		if err == nil && MayBeRelevant(document) {
-			err = r.document(ctx, Origin{File: file.Path, Unapplied: file.Unapplied, Hidden: file.Hidden}, document)
+			err = r.Add(ctx, Origin{File: file.Path, Unapplied: file.Unapplied, Hidden: file.Hidden}, document)
 		}
 		if err != nil && (isRelevant(document) || yaml.Unmarshal(document, new(any)) == nil) {
 			left := Skipped{file.Path, string(document), i, err}
@@ -76,7 +55,8 @@ func (r *Revision) Read(ctx context.Context, file gitops.File) {
 	}
 }
 
-func (r *Revision) document(ctx context.Context, where Origin, document []byte) error {
+// Add adds a document, whose objects have an origin: what none of the fields is for is left out.
+func (r *Set) Add(ctx context.Context, where Origin, document []byte) error {
 	var object map[string]any
 	if err := yaml.Unmarshal(document, &object); err != nil {
 		return err
@@ -89,7 +69,7 @@ func (r *Revision) document(ctx context.Context, where Origin, document []byte) 
 		return err
 	}
 	group, _, _ := strings.Cut(head.APIVersion, "/")
-	where.Untouched = manifest.IsUntouched(&head)
+	where.Untouched = IsUntouched(&head)
 	switch {
 	case containerKinds[head.Kind] && !guard.Kept(&head):
 		r.Containers = append(r.Containers, Container{where.Cluster, head.Kind, head.Name, AppliersOf(where)})
@@ -112,12 +92,12 @@ func (r *Revision) document(ctx context.Context, where Origin, document []byte) 
 }
 
 // items adds the items of a list.
-func (r *Revision) items(ctx context.Context, where Origin, items []any) error {
+func (r *Set) items(ctx context.Context, where Origin, items []any) error {
 	var failures []error
 	for i, item := range items {
 		document, err := yaml.Marshal(item)
 		if err == nil {
-			err = r.document(ctx, where, document)
+			err = r.Add(ctx, where, document)
 		}
 		if err != nil {
 			failures = append(failures, fmt.Errorf("item %d: %w", i+1, err))
@@ -135,7 +115,7 @@ func hasSources(document []byte) bool {
 	return yaml.Unmarshal(document, &cs) != nil || cs.Spec.Sources != nil
 }
 
-func (r *Revision) add(cs Selection) error {
+func (r *Set) add(cs Selection) error {
 	for _, other := range r.Selections {
 		if other.Cluster == cs.Cluster && (cs.Cluster != "" || other.File == cs.File) && SameName(other, cs) {
 			return fmt.Errorf("a second CatalogSelection %s", cs.Name)
@@ -146,7 +126,7 @@ func (r *Revision) add(cs Selection) error {
 }
 
 // consumer adds a Kustomization.
-func (r *Revision) consumer(where Origin, document []byte) error {
+func (r *Set) consumer(where Origin, document []byte) error {
 	var k kustomizev1.Kustomization
 	if err := yaml.Unmarshal(document, &k); err != nil {
 		return err

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package selections
+package documents
 
 import (
 	"fmt"
@@ -12,9 +12,8 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/render/guard"
-	"github.com/winnow-dev/winnow/render/lint"
+	"github.com/winnow-dev/winnow/render/selectionrule"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
 
@@ -24,21 +23,21 @@ func (l *Locator) Misspelt(cs *v1alpha1.CatalogSelection, file string) []Warning
 	var all []Warning
 	for i, ref := range cs.Spec.Sources {
 		kind, key := guard.SourceKey(cs, ref)
-		if len(l.found.Nearest(revision.Origin{File: filepath.ToSlash(file)}, kind, key)) > 0 {
+		if len(l.found.Nearest(Origin{File: filepath.ToSlash(file)}, kind, key)) > 0 {
 			continue
 		}
 		beside := map[string]string{}
 		for _, s := range l.found.Sources {
 			if s.Kind == kind && !isSourceOfOthers(&l.found, cs, s) {
-				beside[s.Name] = revision.Qualified(kind, s.Namespace, s.Name)
+				beside[s.Name] = Qualified(kind, s.Namespace, s.Name)
 			}
 		}
 		if meant := spelling.Typo(key.Name, slices.Collect(maps.Keys(beside))); meant != "" {
-			all = append(all, Warning{lint.ReferenceRule, fmt.Sprintf("spec.sources[%d]", i),
-				fmt.Sprintf("there is no %s beside the selection: did you mean %s?", revision.Qualified(kind, key.Namespace, key.Name), beside[meant])})
+			all = append(all, Warning{selectionrule.Reference, fmt.Sprintf("spec.sources[%d]", i),
+				fmt.Sprintf("there is no %s beside the selection: did you mean %s?", Qualified(kind, key.Namespace, key.Name), beside[meant])})
 		}
 	}
-	if len(l.found.ConsumersOf(&revision.Selection{CatalogSelection: cs, Origin: revision.Origin{File: file}})) > 0 {
+	if len(l.found.ConsumersOf(&Selection{CatalogSelection: cs, Origin: Origin{File: file}})) > 0 {
 		return all
 	}
 	for _, k := range l.found.Consumers {
@@ -46,9 +45,9 @@ func (l *Locator) Misspelt(cs *v1alpha1.CatalogSelection, file string) []Warning
 			continue
 		}
 		_, name, _ := strings.Cut(k.Artifact, "/")
-		isOther := slices.ContainsFunc(l.found.Selections, func(s revision.Selection) bool { return s.Name == name && name != cs.Name })
+		isOther := slices.ContainsFunc(l.found.Selections, func(s Selection) bool { return s.Name == name && name != cs.Name })
 		if !isOther && spelling.Typo(name, []string{cs.Name}) != "" {
-			all = append(all, Warning{lint.ReferenceRule, "metadata.name", fmt.Sprintf("the Kustomization %s in %s applies the ExternalArtifact %s, which no selection beside it publishes: did you mean %s?",
+			all = append(all, Warning{selectionrule.Reference, "metadata.name", fmt.Sprintf("the Kustomization %s in %s applies the ExternalArtifact %s, which no selection beside it publishes: did you mean %s?",
 				strings.TrimPrefix(k.Name, "/"), k.File, strings.TrimPrefix(k.Artifact, "/"), strings.TrimPrefix(cs.Namespace+"/"+cs.Name, "/"))})
 		}
 	}
@@ -56,8 +55,8 @@ func (l *Locator) Misspelt(cs *v1alpha1.CatalogSelection, file string) []Warning
 }
 
 // isSourceOfOthers reports whether another selection than cs has the source.
-func isSourceOfOthers(r *revision.Revision, cs *v1alpha1.CatalogSelection, source revision.Source) bool {
-	return slices.ContainsFunc(r.Selections, func(other revision.Selection) bool {
+func isSourceOfOthers(r *Set, cs *v1alpha1.CatalogSelection, source Source) bool {
+	return slices.ContainsFunc(r.Selections, func(other Selection) bool {
 		return other.Name != cs.Name && other.CatalogSelection != nil && slices.ContainsFunc(other.Spec.Sources, func(ref v1alpha1.SourceReference) bool {
 			kind, key := guard.SourceKey(other.CatalogSelection, ref)
 			return kind == source.Kind && key.Name == source.Name

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package input
+// Package commits has the flags and the access of the verbs that compare commits. It must not know what a verb does with the result.
+package commits
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/promotions"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
-	"github.com/winnow-dev/winnow/cmd/winnow/oci"
+	"github.com/winnow-dev/winnow/cmd/winnow/input"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -82,34 +82,21 @@ func RepositoryPaths(ctx context.Context, paths []string) ([]string, error) {
 // --plain-http as well: a pull request alone must not make winnow send credentials in the clear.
 func OpenOfCommit(access *flags.Access) func(ctx context.Context, address string, ref v1alpha1.SourceReference, insecure bool) (selection.Source, error) {
 	return func(ctx context.Context, address string, ref v1alpha1.SourceReference, insecure bool) (selection.Source, error) {
-		return OpenSource(ctx, address, ref, accessOfCommit(access, address, insecure))
+		return input.OpenSource(ctx, address, ref, accessOfCommit(access, address, insecure))
 	}
 }
 
 // OpenRendered returns a function that pulls the rendered artifacts that a commit names, with the same access.
 func OpenRendered(access *flags.Access) promotions.Open {
 	return func(ctx context.Context, address string, insecure bool) (promotions.Artifact, error) {
-		pulled, err := PullRendered(ctx, address, accessOfCommit(access, address, insecure))
+		pulled, err := input.PullRendered(ctx, address, accessOfCommit(access, address, insecure))
 		return promotions.Artifact{Result: pulled.Result, Other: pulled.Other}, err
 	}
-}
-
-// PullRendered pulls a rendered artifact.
-func PullRendered(ctx context.Context, address string, access *flags.Access) (oci.Rendered, error) {
-	repository, err := artifact{where: address, access: access}.connect(ctx)
-	if err != nil {
-		return oci.Rendered{}, fmt.Errorf("%s: %w", address, err)
-	}
-	pulled, err := repository.PullRendered(ctx)
-	if err != nil {
-		return pulled, fmt.Errorf("pulling %s: %w", address, err)
-	}
-	return pulled, nil
 }
 
 func accessOfCommit(access *flags.Access, address string, insecure bool) *flags.Access {
 	if insecure {
 		return access
 	}
-	return access.Encrypted(HostOf(address))
+	return access.Encrypted(input.HostOf(address))
 }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package selectionrule has the identifiers of the rules on a CatalogSelection, and on what stands beside one with instances. It must
+// not know who finds what breaks them.
+package selectionrule
+
+const (
+	// Dependency: a package requires what the catalogs have and the selection leaves out.
+	Dependency = "selection/dependency"
+	// MovingSource: the versions of instances follow a source that moves.
+	MovingSource = "selection/moving-source"
+	// NoWait: the Kustomization does not report that a release has failed.
+	NoWait = "selection/no-wait"
+	// Note: an instance does not work everywhere.
+	Note = "selection/note"
+	// Reference: a name of a source, or of the artifact, is almost one beside the selection.
+	Reference = "selection/reference"
+	// Renamed: the Kustomization renames or moves the objects of instances.
+	Renamed = "selection/renamed"
+	// Unbuilt: a kustomization.yaml that changes the selection is not evaluated.
+	Unbuilt = "selection/unbuilt"
+	// Unmatched: a name in the selection matches nothing in its catalogs.
+	Unmatched = "selection/unmatched"
+)
