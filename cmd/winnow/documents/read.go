@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -42,7 +43,7 @@ func (r *Set) Read(ctx context.Context, file File) {
 	for document, err := range lists.Documents(file.Content) {
 		i++
 		if err == nil && MayBeRelevant(document) {
-			err = r.Add(ctx, Origin{File: file.Path, Unapplied: file.Unapplied, Hidden: file.Hidden}, document)
+			err = parse(ctx, document)(r, Origin{File: file.Path, Unapplied: file.Unapplied, Hidden: file.Hidden})
 		}
 		if err != nil && (isRelevant(document) || yaml.Unmarshal(document, new(any)) == nil) {
 			left := Skipped{file.Path, string(document), i, err}
@@ -55,40 +56,87 @@ func (r *Set) Read(ctx context.Context, file File) {
 	}
 }
 
-// Add adds a document, whose objects have an origin: what none of the fields is for is left out.
-func (r *Set) Add(ctx context.Context, where Origin, document []byte) error {
-	var object map[string]any
-	if err := yaml.Unmarshal(document, &object); err != nil {
+// AddObject adds an object that was decoded from YAML.
+func (r *Set) AddObject(ctx context.Context, where Origin, object map[string]any) error {
+	text, err := json.Marshal(object)
+	if err != nil {
 		return err
 	}
+	add, known := r.Memo[string(text)]
+	if !known {
+		document, err := yaml.JSONToYAML(text)
+		if err != nil {
+			return err
+		}
+		add = parse(ctx, document)
+		if r.Memo != nil {
+			r.Memo[string(text)] = add
+		}
+	}
+	return add(r, where)
+}
+
+// Memo has how objects are added, by their text in JSON: the clusters of a fleet have many in common.
+type Memo map[string]func(*Set, Origin) error
+
+// parse returns how a document is added, which may be added several times.
+func parse(ctx context.Context, document []byte) func(*Set, Origin) error {
+	fails := func(err error) func(*Set, Origin) error { return func(*Set, Origin) error { return err } }
+	var object map[string]any
+	if err := yaml.Unmarshal(document, &object); err != nil {
+		return fails(err)
+	}
 	if items, isList := lists.Items(object); isList {
-		return r.items(ctx, where, items)
+		return func(r *Set, where Origin) error { return r.items(ctx, where, items) }
 	}
 	var head metav1.PartialObjectMetadata
 	if err := yaml.Unmarshal(document, &head); err != nil {
-		return err
+		return fails(err)
 	}
 	group, _, _ := strings.Cut(head.APIVersion, "/")
-	where.Untouched = IsUntouched(&head)
+	var add func(*Set, Origin) error
 	switch {
 	case containerKinds[head.Kind] && !guard.Kept(&head):
-		r.Containers = append(r.Containers, Container{where.Cluster, head.Kind, head.Name, AppliersOf(where)})
+		add = func(r *Set, where Origin) error {
+			r.Containers = append(r.Containers, Container{where.Cluster, head.Kind, head.Name, AppliersOf(where)})
+			return nil
+		}
 	case group == sourcev1.GroupVersion.Group:
-		r.Sources = append(r.Sources, Source{head, where, string(document)})
+		add = func(r *Set, where Origin) error {
+			r.Sources = append(r.Sources, Source{head, where, string(document)})
+			return nil
+		}
 	case group == kustomizev1.GroupVersion.Group:
-		return r.consumer(where, document)
+		consumer, err := consumerOf(document)
+		if err != nil {
+			return fails(err)
+		}
+		add = func(r *Set, where Origin) error {
+			one := consumer
+			one.Origin = where
+			r.Consumers = append(r.Consumers, one)
+			return nil
+		}
 	case group == v1alpha1.GroupVersion.Group && head.Kind == v1alpha1.CatalogSelectionKind:
 		if !hasSources(document) {
-			return errors.New("a CatalogSelection without sources, such as a patch")
+			return fails(errors.New("a CatalogSelection without sources, such as a patch"))
 		}
 		cs, err := selectionfile.ParseDocument(ctx, document)
 		if err != nil {
 			cs = &v1alpha1.CatalogSelection{ObjectMeta: metav1.ObjectMeta{Name: head.Name, Namespace: head.Namespace}}
 		}
 		safeguards, _, _ := unstructured.NestedMap(object, "spec", "safeguards")
-		return r.add(Selection{cs, where, err, safeguards != nil})
+		add = func(r *Set, where Origin) error {
+			return r.add(Selection{cs.DeepCopy(), where, err, safeguards != nil})
+		}
+	default:
+		return fails(nil)
 	}
-	return nil
+	untouched := IsUntouched(&head)
+	return func(r *Set, where Origin) error {
+		where.Untouched = untouched
+		return add(r, where)
+	}
 }
 
 // items adds the items of a list.
@@ -97,7 +145,7 @@ func (r *Set) items(ctx context.Context, where Origin, items []any) error {
 	for i, item := range items {
 		document, err := yaml.Marshal(item)
 		if err == nil {
-			err = r.Add(ctx, where, document)
+			err = parse(ctx, document)(r, where)
 		}
 		if err != nil {
 			failures = append(failures, fmt.Errorf("item %d: %w", i+1, err))
@@ -125,11 +173,11 @@ func (r *Set) add(cs Selection) error {
 	return nil
 }
 
-// consumer adds a Kustomization.
-func (r *Set) consumer(where Origin, document []byte) error {
+// consumerOf decodes a Kustomization. It has no origin yet.
+func consumerOf(document []byte) (Consumer, error) {
 	var k kustomizev1.Kustomization
 	if err := yaml.Unmarshal(document, &k); err != nil {
-		return err
+		return Consumer{}, err
 	}
 	ref := k.Spec.SourceRef
 	ref.Namespace = cmp.Or(ref.Namespace, k.Namespace)
@@ -137,12 +185,11 @@ func (r *Set) consumer(where Origin, document []byte) error {
 		Spec map[string]any `json:"spec"`
 	}
 	if err := yaml.Unmarshal(document, &raw); err != nil {
-		return err
+		return Consumer{}, err
 	}
-	r.Consumers = append(r.Consumers, Consumer{
-		Origin: where, Name: k.Namespace + "/" + k.Name, Kind: ref.Kind, Artifact: ref.Namespace + "/" + ref.Name,
+	return Consumer{
+		Name: k.Namespace + "/" + k.Name, Kind: ref.Kind, Artifact: ref.Namespace + "/" + ref.Name,
 		Prune: k.Spec.Prune, Deletes: deletesOnRemoval(k), Spec: raw.Spec,
 		Waits: k.Spec.Wait || len(k.Spec.HealthChecks) > 0, Renames: renamesOf(k), Moves: k.Spec.TargetNamespace != "",
-	})
-	return nil
+	}, nil
 }

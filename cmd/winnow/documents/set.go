@@ -23,6 +23,8 @@ type Set struct {
 	Inputs map[string][]byte
 	// Removed has the content of files that the newer commit lacks, and that may have approvals.
 	Removed [][]byte
+	// Memo is shared by sets that have objects in common; nil remembers nothing.
+	Memo Memo
 	// files has the content of the files that nothing builds.
 	files map[string][]byte
 	// Unbuilt are files of what cannot be built.

@@ -47,16 +47,19 @@ func (w *walk) makers() map[string]maker {
 	leading := false
 	variables := w.missingVariables()
 	for _, o := range w.objects() {
+		isSet := o.Group() == manifest.OperatorGroup && strings.HasPrefix(o.GetKind(), "ResourceSet")
+		if !isSet && (o.Group() != manifest.ReleaseGroup || o.GetKind() != "HelmRelease") {
+			continue
+		}
 		name := o.GetKind() + " " + nameOf(o.Unstructured) + strings.TrimPrefix(o.Cluster, w.cluster)
 		spec := []byte(documents.YAMLOf(o.Object["spec"]))
 		made := maker{o.Digest(), manifest.MayMakeSelections(spec) || documents.Mentions(spec, variables...), o.Lost != ""}
-		switch {
-		case o.Group() == manifest.OperatorGroup && strings.HasPrefix(o.GetKind(), "ResourceSet"):
+		if isSet {
 			found[name], sets, leading = made, append(sets, name), leading || made.leads
-		case o.Group() == manifest.ReleaseGroup && o.GetKind() == "HelmRelease":
-			w.addChart(&made, o)
-			found[name+", with its chart and values,"] = made
+			continue
 		}
+		w.addChart(&made, o)
+		found[name+", with its chart and values,"] = made
 	}
 	for _, name := range sets { // one has the inputs of others
 		found[name] = maker{found[name].state, leading, found[name].lost}

@@ -104,7 +104,7 @@ func (n *node) applies() string {
 
 // setObjects sets the objects of a node to copies with its cluster and name.
 func (n *node) setObjects(objects []manifest.Object) {
-	n.objects = manifest.Clone(objects)
+	n.objects = slices.Clone(objects)
 	var files []string
 	if n.outcome == evaluated && n.closure != nil {
 		files = slices.Sorted(maps.Keys(n.closure.Files))
@@ -119,6 +119,7 @@ func (n *node) setObjects(objects []manifest.Object) {
 			annotations := map[string]string{}
 			maps.Copy(annotations, n.objects[i].GetAnnotations())
 			maps.Copy(annotations, common.Annotations)
+			n.objects[i].Unstructured = n.objects[i].DeepCopy() // a build is shared
 			n.objects[i].SetAnnotations(annotations)
 		}
 	}

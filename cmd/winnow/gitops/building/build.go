@@ -4,6 +4,7 @@ package building
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -107,7 +108,7 @@ func (b *Builder) buildUncached(ctx context.Context, c *inputs.Closure, dir stri
 		if err != nil {
 			return nil, err
 		}
-		if manifest.IsRelevant(object.Unstructured) {
+		if object.Unstructured != nil && manifest.IsRelevant(object.Unstructured) {
 			if object.IsEncrypted() && object.Group() != "" {
 				object.Unknown = append(object.Unknown, object.GetKind()+" "+object.GetName()+" is encrypted by SOPS")
 			}
@@ -151,7 +152,7 @@ func relative(message string) string {
 	return plaintext.Line(strings.ReplaceAll(strings.ReplaceAll(message, root+"/", ""), root, "."))
 }
 
-// newObject converts an object from the build of dir and replaces its variables.
+// newObject converts an object from the build of dir and replaces its variables. Of an object that matters to nobody it may return none.
 func newObject(r *resource.Resource, dir string, vars *Variables) (manifest.Object, error) {
 	annotations := r.GetAnnotations()
 	var origin struct {
@@ -163,14 +164,24 @@ func newObject(r *resource.Resource, dir string, vars *Variables) (manifest.Obje
 		return manifest.Object{}, err
 	}
 	object := manifest.Object{Unstructured: &unstructured.Unstructured{}, File: path.Join(dir, origin.Path)}
-	content, err := r.AsYAML()
+	encoded, err := r.MarshalJSON()
 	if err != nil {
 		return manifest.Object{}, err
 	}
-	if !isDisabled(r) {
-		if content, object.Unknown, object.Hidden, err = vars.substitute(content); err != nil {
-			return manifest.Object{}, fmt.Errorf("replacing the variables of %s %s: %w", r.GetKind(), r.GetName(), err)
+	if isDisabled(r) || !vars.mayReplace(encoded) {
+		object.SetAPIVersion(r.GetApiVersion())
+		object.SetKind(r.GetKind())
+		if !manifest.IsRelevant(object.Unstructured) {
+			return manifest.Object{}, nil
 		}
+		return object, json.Unmarshal(encoded, &object.Object)
+	}
+	content, err := yaml.JSONToYAML(encoded)
+	if err != nil {
+		return manifest.Object{}, err
+	}
+	if content, object.Unknown, object.Hidden, err = vars.substitute(content); err != nil {
+		return manifest.Object{}, fmt.Errorf("replacing the variables of %s %s: %w", r.GetKind(), r.GetName(), err)
 	}
 	return object, yaml.Unmarshal(content, &object.Object)
 }

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/kustomize/api/resource"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 )
@@ -111,7 +112,6 @@ func (v *Variables) add(ref kustomizev1.SubstituteReference, name string, object
 		}
 		return
 	}
-	hidden.state = object.Digest()
 	readable := ref.Kind == "ConfigMap" && !object.IsEncrypted() && len(object.Unknown) == 0 && object.Lost == ""
 	if object.Lost != "" {
 		hidden.why = "and " + object.Lost
@@ -122,6 +122,9 @@ func (v *Variables) add(ref kustomizev1.SubstituteReference, name string, object
 			if text, ok := value.(string); ok && readable {
 				v.set(key, text)
 				continue
+			}
+			if hidden.state == "" {
+				hidden.state = inputs.Digest(documents.YAMLOf(object.Object))
 			}
 			delete(v.known, key)
 			v.unknown[key] = hidden
@@ -134,18 +137,20 @@ func isDisabled(r *resource.Resource) bool {
 	return r.GetLabels()[key] == disabled || r.GetAnnotations()[key] == disabled
 }
 
+// mayReplace reports whether substitute may change an object, in YAML or JSON, or fail.
+func (v *Variables) mayReplace(content []byte) bool {
+	if len(v.known)+len(v.unknown)+len(v.missing) == 0 && !v.always {
+		return false
+	}
+	return bytes.Contains(content, []byte("${")) || slices.ContainsFunc(slices.Collect(maps.Keys(v.known)), func(name string) bool { return !variableName.MatchString(name) })
+}
+
 // substitute replaces variables as Flux does. It returns sentences on unknown values, and a digest of them.
 func (v *Variables) substitute(content []byte) (replaced []byte, unknown []string, hidden string, err error) {
-	if len(v.known)+len(v.unknown)+len(v.missing) == 0 && !v.always {
-		return content, nil, "", nil
-	}
 	for name := range v.known {
 		if !variableName.MatchString(name) {
 			return nil, nil, "", fmt.Errorf("%q cannot be the name of a variable", name)
 		}
-	}
-	if !bytes.Contains(content, []byte("${")) {
-		return content, nil, "", nil
 	}
 	if err := v.checkSize(content); err != nil {
 		return nil, nil, "", err

@@ -5,6 +5,7 @@ package manifest
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
@@ -21,6 +22,8 @@ import (
 type Kustomization struct {
 	Object *unstructured.Unstructured
 	Spec   kustomizev1.KustomizationSpec
+
+	content string
 }
 
 // IsKustomization reports whether an object is a Kustomization of Flux.
@@ -41,7 +44,7 @@ func NewKustomization(object *unstructured.Unstructured) (*Kustomization, error)
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &typed); err != nil {
 		return nil, fmt.Errorf("reading its spec: %w", err)
 	}
-	return &Kustomization{object, typed.Spec}, nil
+	return &Kustomization{Object: object, Spec: typed.Spec}, nil
 }
 
 // DirectoryKustomization returns a Kustomization that applies a directory with defaults.
@@ -49,7 +52,7 @@ func DirectoryKustomization(dir string) *Kustomization {
 	object := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"path": "./" + dir}}}
 	object.SetAPIVersion(kustomizev1.GroupVersion.String())
 	object.SetKind(kustomizev1.KustomizationKind)
-	return &Kustomization{object, kustomizev1.KustomizationSpec{Path: "./" + dir}}
+	return &Kustomization{Object: object, Spec: kustomizev1.KustomizationSpec{Path: "./" + dir}}
 }
 
 // Path returns the path of the Kustomization in its repository.
@@ -72,19 +75,25 @@ func timingFields() []string {
 }
 
 // Content returns as YAML the fields that determine the objects that the Kustomization applies.
-func (k *Kustomization) Content() string { return k.specWithout(timingFields()...) }
-
-// Transforms returns as YAML the fields that change the objects in the directory of the Kustomization.
-func (k *Kustomization) Transforms() string {
-	return k.specWithout(append(timingFields(), "path", "sourceRef")...)
+func (k *Kustomization) Content() string {
+	if k.content == "" {
+		k.content = documents.YAMLOf(k.specWithout(timingFields()...))
+	}
+	return k.content
 }
 
-func (k *Kustomization) specWithout(fields ...string) string {
-	spec, _, _ := unstructured.NestedMap(k.Object.Object, "spec")
+// Transforms returns as JSON the fields that change the objects in the directory of the Kustomization.
+func (k *Kustomization) Transforms() string {
+	return documents.JSONOf(k.specWithout(append(timingFields(), "path", "sourceRef")...))
+}
+
+func (k *Kustomization) specWithout(fields ...string) map[string]any {
+	spec, _ := k.Object.Object["spec"].(map[string]any)
+	spec = maps.Clone(spec)
 	for _, field := range fields {
 		delete(spec, field)
 	}
-	return documents.YAMLOf(spec)
+	return spec
 }
 
 // References returns the ConfigMaps and Secrets with variables of postBuild.

@@ -70,7 +70,7 @@ func (o Object) IsEncrypted() bool {
 
 // Digest returns a digest of the content.
 func (o Object) Digest() string {
-	return inputs.Digest(documents.YAMLOf(o.Object))
+	return inputs.Digest(documents.JSONOf(o.Object))
 }
 
 // NameOf returns <namespace>/<name>, without the slash if there is no namespace.
@@ -118,16 +118,6 @@ func MapsAt(o *unstructured.Unstructured, fields ...string) []map[string]any {
 		}
 	}
 	return found
-}
-
-// Clone returns copies of objects, which share nothing that their owner may change.
-func Clone(objects []Object) []Object {
-	all := slices.Clone(objects)
-	for i := range all {
-		all[i].Unstructured = all[i].DeepCopy()
-		all[i].Unknown = slices.Clone(all[i].Unknown)
-	}
-	return all
 }
 
 // IsSuspended reports whether Flux does not pull a source; false for nil.

@@ -37,9 +37,10 @@ func compareCommits(ctx context.Context, base, head string, options Options) (*c
 	if len(compared.Missing) > 0 {
 		return nil, nil, fmt.Errorf("neither commit has anything at %s", strings.Join(compared.Missing, ", "))
 	}
+	memo := documents.Memo{}
 	c := &comparison{
 		options: options, pulled: map[string]pulledCatalog{}, work: newWork(options),
-		base: read(ctx, compared.Base), head: read(ctx, compared.Head),
+		base: read(ctx, compared.Base, memo), head: read(ctx, compared.Head, memo),
 		outside: compared.Outside,
 	}
 	report := diff.New()

@@ -26,7 +26,8 @@ func ProveApprovals(ctx context.Context, commit string, options Options, edits m
 	if err != nil {
 		return err
 	}
-	before, after := read(ctx, compared.Base), read(ctx, compared.Head)
+	memo := documents.Memo{}
+	before, after := read(ctx, compared.Base, memo), read(ctx, compared.Head, memo)
 	if len(before.Selections) != len(after.Selections) {
 		return fmt.Errorf("with the approvals there are %d CatalogSelections, and %d without", len(after.Selections), len(before.Selections))
 	}
