@@ -68,11 +68,11 @@ func (m *model) end(from *modelPart) (end time.Time) {
 	return end
 }
 
-// leavingOf returns the definitions that a part gives up with its next render.
+// leavingOf returns the definitions that a part gives up with its next render, without those that Flux leaves alone.
 func (m *model) leavingOf(p *modelPart, next map[string]app) (names []string) {
 	for name, l := range m.live {
 		_, served := p.published[name]
-		if _, selected := next[name]; !selected && l.owner == p.applier && (served || !p.knowsServed()) {
+		if _, selected := next[name]; !selected && l.owner == p.applier && !l.bypassed && (served || !p.knowsServed()) {
 			names = append(names, name)
 		}
 	}
