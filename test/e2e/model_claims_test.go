@@ -222,7 +222,9 @@ func (m *model) publish(p *modelPart, next map[string]app) {
 	p.waiting = time.Time{}
 	for _, name := range m.leavingOf(p, next) {
 		to := m.receiver(p, name)
-		m.live[name].kept = to == decided
+		if l := m.live[name]; !l.bypassed || to == decided {
+			l.kept = to == decided
+		}
 		m.tally[to.String()]++
 	}
 	for name := range next { // until its Kustomization is the owner, which it never is of a bypassed definition

@@ -68,20 +68,21 @@ func (m *model) end(from *modelPart) (end time.Time) {
 	return end
 }
 
-// leavingOf returns the definitions that a part gives up with its next render, without those that Flux leaves alone.
+// leavingOf returns the definitions that a part gives up with its next render.
 func (m *model) leavingOf(p *modelPart, next map[string]app) (names []string) {
 	for name, l := range m.live {
 		_, served := p.published[name]
-		if _, selected := next[name]; !selected && l.owner == p.applier && !l.bypassed && (served || !p.knowsServed()) {
+		if _, selected := next[name]; !selected && l.owner == p.applier && (served || !p.knowsServed()) {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-// awaits reports whether a part waits with its next render, because another one may be about to claim what leaves it.
+// awaits reports whether a part waits with its next render, because another one may be about to claim what leaves it, and Flux would
+// delete that.
 func (m *model) awaits(p *modelPart, next map[string]app) bool {
-	leaving := m.leavingOf(p, next)
+	leaving := slices.DeleteFunc(m.leavingOf(p, next), func(name string) bool { return m.live[name].bypassed })
 	if len(leaving) == 0 {
 		p.waiting = time.Time{}
 	} else if p.waiting.IsZero() {
