@@ -222,7 +222,8 @@ func (m *model) publish(p *modelPart, next map[string]app) {
 	p.waiting = time.Time{}
 	for _, name := range m.leavingOf(p, next) {
 		to := m.receiver(p, name)
-		if l := m.live[name]; !l.bypassed || to == decided {
+		_, served := p.published[name]
+		if l := m.live[name]; to == decided || served && p.baseline == baselineRecord && !p.behind && !l.bypassed {
 			l.kept = to == decided
 		}
 		m.tally[to.String()]++

@@ -148,7 +148,11 @@ func (ds *Departures) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelectio
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(l.objects), inventory.Compare) {
 		object, to := l.objects[key], ds.receivers(cs, l, key)
-		if len(to) == 0 { // the mark of an unfinished move must not keep an object that is removed on purpose
+		if len(to) == 0 {
+			if !state.Served[key] { // it may have left before
+				continue
+			}
+			// the mark of an unfinished move must not keep an object that is removed on purpose
 			if _, err := ds.Marks.Mark(ctx, cs, object, func(m *marks.Set) { m.Kept = false }); err != nil {
 				return err
 			}
