@@ -4,7 +4,6 @@ package building
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,11 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/kustomize/api/resmap"
-	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
-	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
@@ -30,12 +26,11 @@ const maxBuild = time.Minute
 
 var errSlow = errors.New("it takes longer than " + maxBuild.String())
 
-// originAnnotation is the annotation in which kustomize records the file of an object.
-const originAnnotation = "config.kubernetes.io/origin"
-
 // Builder builds Kustomizations and caches the results by their inputs. It is not safe for concurrent use.
 type Builder struct {
-	done map[string]built
+	// done has builds with their variables, and made those without, which Kustomizations with other variables share.
+	done map[string]result[manifest.Object]
+	made map[string]result[*resource]
 	// stuck reports that a build has exceeded the limit. kustomize cannot be cancelled and serializes
 	// builds, so no other build can start.
 	stuck bool
@@ -46,47 +41,73 @@ type Builder struct {
 
 // NewBuilder returns a Builder without results.
 func NewBuilder() *Builder {
-	return &Builder{done: map[string]built{}, limit: maxBuild, kustomize: kustomized.Directory}
+	return &Builder{
+		done: map[string]result[manifest.Object]{}, made: map[string]result[*resource]{}, limit: maxBuild, kustomize: kustomized.Directory,
+	}
 }
 
-type built struct {
-	objects []manifest.Object
-	err     error
+type result[T any] struct {
+	of  []T
+	err error
 	// read maps the files that were read, and are in no closure before, to the identifiers of their blobs.
 	read map[string]string
 }
 
-// Build returns the objects that a Kustomization applies from a directory, with its variables replaced. key
-// is a digest of all inputs of the build. Build adds to the closure what kustomize has read beside these.
-func (b *Builder) Build(ctx context.Context, key string, c *inputs.Closure, dir string, k *manifest.Kustomization, vars *Variables) ([]manifest.Object, error) {
-	found, known := b.done[key]
+// cached returns the result of make, which it calls once for each key. make adds to the closure what it reads.
+func cached[T any](ctx context.Context, results map[string]result[T], key string, c *inputs.Closure, make func() ([]T, error)) ([]T, error) {
+	found, known := results[key]
 	for name, id := range found.read {
 		known = c.File(name) == id && known
 	}
 	if known {
-		return found.objects, found.err
+		return found.of, found.err
 	}
 	predicted := maps.Clone(c.Files)
-	objects, err := b.buildUncached(ctx, c, dir, k, vars)
+	of, err := make()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	read := maps.Clone(c.Files)
 	maps.DeleteFunc(read, func(name, _ string) bool { _, known := predicted[name]; return known })
-	b.done[key] = built{objects, err, read}
-	return objects, err
+	results[key] = result[T]{of, err, read}
+	return of, err
 }
 
-func (b *Builder) buildUncached(ctx context.Context, c *inputs.Closure, dir string, k *manifest.Kustomization, vars *Variables) ([]manifest.Object, error) {
-	if c.Blocked != nil {
-		return nil, c.Blocked
-	}
-	if commit := c.Tree.Module(dir); commit != "" {
-		return nil, fmt.Errorf("its path %s is in a submodule at %s, whose files are not read here", dir, repository.Short(commit))
-	}
-	if !c.Tree.IsDir(dir) {
-		return nil, fmt.Errorf("its path %s is not in %s", dir, repository.Short(c.Tree.Commit))
-	}
+// Build returns the objects that a Kustomization applies from a directory, with its variables replaced. key
+// is a digest of all inputs of the build. Build adds to the closure what kustomize has read beside these.
+func (b *Builder) Build(ctx context.Context, key string, c *inputs.Closure, dir string, k *manifest.Kustomization, vars *Variables) ([]manifest.Object, error) {
+	return cached(ctx, b.done, key, c, func() ([]manifest.Object, error) {
+		switch {
+		case c.Blocked != nil:
+			return nil, c.Blocked
+		case c.Tree.Module(dir) != "":
+			return nil, fmt.Errorf("its path %s is in a submodule at %s, whose files are not read here", dir, repository.Short(c.Tree.Module(dir)))
+		case !c.Tree.IsDir(dir):
+			return nil, fmt.Errorf("its path %s is not in %s", dir, repository.Short(c.Tree.Commit))
+		}
+		built, err := cached(ctx, b.made, inputs.Digest(dir, k.Built(), c.Digest()), c, func() ([]*resource, error) { return b.build(ctx, c, dir, k) })
+		if err != nil {
+			return nil, err
+		}
+		var objects []manifest.Object
+		for _, r := range built {
+			object, err := r.with(vars)
+			if err != nil {
+				return nil, err
+			}
+			if object.Unstructured != nil && manifest.IsRelevant(object.Unstructured) {
+				if object.IsEncrypted() && object.Group() != "" {
+					object.Unknown = append(object.Unknown, object.GetKind()+" "+object.GetName()+" is encrypted by SOPS")
+				}
+				objects = append(objects, object)
+			}
+		}
+		return objects, nil
+	})
+}
+
+// build runs kustomize.
+func (b *Builder) build(ctx context.Context, c *inputs.Closure, dir string, k *manifest.Kustomization) ([]*resource, error) {
 	edited, err := generateKustomization(c, dir, k)
 	if err != nil {
 		return nil, errors.New(relative(err.Error()))
@@ -102,20 +123,15 @@ func (b *Builder) buildUncached(ctx context.Context, c *inputs.Closure, dir stri
 	if err != nil {
 		return nil, errors.New(relative(err.Error()))
 	}
-	var objects []manifest.Object
+	var built []*resource
 	for _, r := range resources.Resources() {
-		object, err := newObject(r, dir, vars)
+		one, err := newResource(r, dir)
 		if err != nil {
 			return nil, err
 		}
-		if object.Unstructured != nil && manifest.IsRelevant(object.Unstructured) {
-			if object.IsEncrypted() && object.Group() != "" {
-				object.Unknown = append(object.Unknown, object.GetKind()+" "+object.GetName()+" is encrypted by SOPS")
-			}
-			objects = append(objects, object)
-		}
+		built = append(built, one)
 	}
-	return objects, nil
+	return built, nil
 }
 
 // run builds a directory with kustomize. It returns errSlow when the limit is exceeded.
@@ -126,14 +142,14 @@ func (b *Builder) run(ctx context.Context, files *fileSystem, dir string) (resma
 	limited, cancel := context.WithTimeout(ctx, b.limit)
 	defer cancel()
 	files.ctx = limited
-	type result struct {
+	type built struct {
 		resources resmap.ResMap
 		err       error
 	}
-	ended := make(chan result, 1)
+	ended := make(chan built, 1)
 	go func() {
 		resources, err := b.kustomize(files, dir)
-		ended <- result{resources, err}
+		ended <- built{resources, err}
 	}()
 	select {
 	case r := <-ended:
@@ -150,38 +166,4 @@ func (b *Builder) run(ctx context.Context, files *fileSystem, dir string) (resma
 // relative removes the root of the file system from the paths in a message.
 func relative(message string) string {
 	return plaintext.Line(strings.ReplaceAll(strings.ReplaceAll(message, root+"/", ""), root, "."))
-}
-
-// newObject converts an object from the build of dir and replaces its variables. Of an object that matters to nobody it may return none.
-func newObject(r *resource.Resource, dir string, vars *Variables) (manifest.Object, error) {
-	annotations := r.GetAnnotations()
-	var origin struct {
-		Path string `json:"path"`
-	}
-	_ = yaml.Unmarshal([]byte(annotations[originAnnotation]), &origin) // kustomize writes valid YAML
-	delete(annotations, originAnnotation)
-	if err := r.SetAnnotations(annotations); err != nil {
-		return manifest.Object{}, err
-	}
-	object := manifest.Object{Unstructured: &unstructured.Unstructured{}, File: path.Join(dir, origin.Path)}
-	encoded, err := r.MarshalJSON()
-	if err != nil {
-		return manifest.Object{}, err
-	}
-	if isDisabled(r) || !vars.mayReplace(encoded) {
-		object.SetAPIVersion(r.GetApiVersion())
-		object.SetKind(r.GetKind())
-		if !manifest.IsRelevant(object.Unstructured) {
-			return manifest.Object{}, nil
-		}
-		return object, json.Unmarshal(encoded, &object.Object)
-	}
-	content, err := yaml.JSONToYAML(encoded)
-	if err != nil {
-		return manifest.Object{}, err
-	}
-	if content, object.Unknown, object.Hidden, err = vars.substitute(content); err != nil {
-		return manifest.Object{}, fmt.Errorf("replacing the variables of %s %s: %w", r.GetKind(), r.GetName(), err)
-	}
-	return object, yaml.Unmarshal(content, &object.Object)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/fluxcd/pkg/envsubst"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/kustomize/api/resource"
+	kustomize "sigs.k8s.io/kustomize/api/resource"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
@@ -132,7 +132,7 @@ func (v *Variables) add(ref kustomizev1.SubstituteReference, name string, object
 	}
 }
 
-func isDisabled(r *resource.Resource) bool {
+func isDisabled(r *kustomize.Resource) bool {
 	const key, disabled = manifest.KustomizationGroup + "/substitute", "disabled"
 	return r.GetLabels()[key] == disabled || r.GetAnnotations()[key] == disabled
 }

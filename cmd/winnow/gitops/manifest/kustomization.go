@@ -87,6 +87,11 @@ func (k *Kustomization) Transforms() string {
 	return documents.JSONOf(k.specWithout(append(timingFields(), "path", "sourceRef")...))
 }
 
+// Built returns as JSON the fields that change what kustomize builds, before variables are replaced.
+func (k *Kustomization) Built() string {
+	return documents.JSONOf([]any{k.specWithout(append(timingFields(), "postBuild")...), k.Spec.Patches})
+}
+
 func (k *Kustomization) specWithout(fields ...string) map[string]any {
 	spec, _ := k.Object.Object["spec"].(map[string]any)
 	spec = maps.Clone(spec)
