@@ -102,8 +102,11 @@ func parse(ctx context.Context, document []byte) func(*Set, Origin) error {
 			return nil
 		}
 	case group == sourcev1.GroupVersion.Group:
+		source := newSource(head, document)
 		add = func(r *Set, where Origin) error {
-			r.Sources = append(r.Sources, Source{head, where, string(document)})
+			one := source
+			one.Origin = where
+			r.Sources = append(r.Sources, one)
 			return nil
 		}
 	case group == kustomizev1.GroupVersion.Group:

@@ -24,8 +24,22 @@ import (
 type Source struct {
 	metav1.PartialObjectMetadata
 	Origin
-	// document is the whole object in YAML.
+	// document is the whole object in YAML, and spec what an OCIRepository has of it, unless it is invalid.
 	document string
+	spec     repositorySpec
+	invalid  error
+}
+
+func newSource(head metav1.PartialObjectMetadata, document []byte) Source {
+	s := Source{PartialObjectMetadata: head, document: string(document)}
+	if s.Kind == sourcev1.OCIRepositoryKind {
+		var repository struct {
+			Spec repositorySpec `json:"spec"`
+		}
+		s.invalid = yaml.Unmarshal(document, &repository)
+		s.spec = repository.Spec
+	}
+	return s
 }
 
 // Reference is the catalog that a source of a selection resolves to.
@@ -88,13 +102,10 @@ func (s Source) Reference() (Reference, error) {
 	if s.Kind != sourcev1.OCIRepositoryKind {
 		return found, fmt.Errorf("the catalog of a %s is not supported with --git", s.Kind)
 	}
-	var repository struct {
-		Spec repositorySpec `json:"spec"`
+	if s.invalid != nil {
+		return found, s.invalid
 	}
-	if err := yaml.Unmarshal([]byte(s.document), &repository); err != nil {
-		return found, err
-	}
-	spec := repository.Spec
+	spec := s.spec
 	found.Verified, found.Suspended = spec.Verify != nil, spec.Suspend
 	if !strings.HasPrefix(spec.URL, sourcev1.OCIRepositoryPrefix) {
 		return found, fmt.Errorf("its url does not begin with %s", sourcev1.OCIRepositoryPrefix)
