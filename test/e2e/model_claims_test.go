@@ -134,6 +134,9 @@ func (m *model) admittedOf(order []int, next map[*modelPart]map[string]app) map[
 // blocked reports whether a part renders a definition that another one keeps, and records those it takes.
 func (m *model) blocked(p *modelPart, next map[*modelPart]map[string]app, admitted map[*modelPart]bool, taken map[string]*modelPart) bool {
 	for name := range next[p] {
+		if p.publishes(name) && p.knowsServed() && m.owner(name) == nil { // it enters nothing, whoever publishes it as well
+			continue
+		}
 		h := m.holder(name)
 		if t := taken[name]; h != p && t != nil && !m.squats(t, p) {
 			return true
