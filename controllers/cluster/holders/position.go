@@ -229,13 +229,10 @@ func (p *Position) Gives(staying []live.Staying) bool {
 	return slices.ContainsFunc(staying, func(s live.Staying) bool { return gives[s.Key] })
 }
 
-// gives returns the keys that the selection gives up once it publishes the render: Flux prunes by labels, whatever the inventory has.
+// gives returns the keys that the selection gives up once it publishes the render: Flux prunes by labels, whatever the inventory has, and
+// what is published may not be applied yet.
 func (p *Position) gives() inventory.Keys {
 	gives := p.labelled.Without(p.claimed)
-	for key := range p.served.Without(p.claimed) {
-		if _, isRelease := p.releases[key]; isRelease {
-			gives[key] = true
-		}
-	}
+	maps.Copy(gives, p.served.Without(p.claimed))
 	return gives
 }
