@@ -54,22 +54,7 @@ type Adopted struct {
 // Compare returns what the publication does to live objects. Those that Flux leaves alone lose nothing. One of the platform is a change
 // whatever its versions, because two controllers would write it in turns.
 func (a Adoption) Compare(ctx context.Context, cluster Cluster) (*Adopted, error) {
-	var entering []*Live
-	var orphans []safeguard.Definition
-	var changes []safeguard.Change
-	known, enters := keys(a.LivePublished), keys(a.LiveNext)
-	for _, object := range a.Live {
-		key := LiveKey(object)
-		switch {
-		case known[key] || a.Marked(object) || StaysUntouched(a.Selection, object):
-		case enters[key] && OfPlatform(object):
-			changes = append(changes, safeguard.Change{Reason: v1alpha1.AdoptionReason, Key: key})
-		case enters[key]:
-			entering = append(entering, object)
-		case a.First && AppliedBy(a.Selection, object) && !Kept(object):
-			orphans = append(orphans, safeguard.Definition{APIVersion: object.APIVersion, Kind: object.Kind, Namespace: key.Namespace, Name: object.Name})
-		}
-	}
+	entering, orphans, changes := a.sorted()
 	adopted := &Adopted{}
 	settings, losing := map[safeguard.Key]Settings{}, byKey(a.LiveNext)
 	err := cluster.Read(ctx, entering, func(content map[string]any) {
@@ -95,6 +80,24 @@ func (a Adoption) Compare(ctx context.Context, cluster Cluster) (*Adopted, error
 	beside, err := a.beside(ctx, cluster)
 	adopted.Changes = slices.Concat(changes, safeguard.Compare(orphans, a.LiveNext), lost, beside)
 	return adopted, err
+}
+
+// sorted returns the live definitions that the publication is applied over, the orphans that it deletes, and those of the platform.
+func (a Adoption) sorted() (entering []*Live, orphans []safeguard.Definition, platform []safeguard.Change) {
+	known, enters := keys(a.LivePublished), keys(a.LiveNext)
+	for _, object := range a.Live {
+		key := LiveKey(object)
+		switch {
+		case known[key] || a.Marked(object) || StaysUntouched(a.Selection, object):
+		case enters[key] && OfPlatform(object):
+			platform = append(platform, safeguard.Change{Reason: v1alpha1.AdoptionReason, Key: key})
+		case enters[key]:
+			entering = append(entering, object)
+		case a.First && AppliedBy(a.Selection, object) && !Kept(object):
+			orphans = append(orphans, safeguard.Definition{APIVersion: object.APIVersion, Kind: object.Kind, Namespace: key.Namespace, Name: object.Name})
+		}
+	}
+	return entering, orphans, platform
 }
 
 // beside returns what operators that enter do to live objects of others, and what those do to them.

@@ -5,20 +5,20 @@
 package selectionrule
 
 const (
-	// Dependency: a package requires what the catalogs have and the selection leaves out.
+	// Dependency is broken where a package requires what the catalogs have and the selection leaves out.
 	Dependency = "selection/dependency"
-	// MovingSource: the versions of instances follow a source that moves.
+	// MovingSource is broken where the versions of instances follow a source that moves.
 	MovingSource = "selection/moving-source"
-	// NoWait: the Kustomization does not report that a release has failed.
+	// NoWait is broken where the Kustomization does not report that a release has failed.
 	NoWait = "selection/no-wait"
-	// Note: an instance does not work everywhere.
+	// Note is broken where an instance does not work everywhere.
 	Note = "selection/note"
-	// Reference: a name of a source, or of the artifact, is almost one beside the selection.
+	// Reference is broken where a name of a source, or of the artifact, is almost one beside the selection.
 	Reference = "selection/reference"
-	// Renamed: the Kustomization renames or moves the objects of instances.
+	// Renamed is broken where the Kustomization renames or moves the objects of instances.
 	Renamed = "selection/renamed"
-	// Unbuilt: a kustomization.yaml that changes the selection is not evaluated.
+	// Unbuilt is broken where a kustomization.yaml that changes the selection is not evaluated.
 	Unbuilt = "selection/unbuilt"
-	// Unmatched: a name in the selection matches nothing in its catalogs.
+	// Unmatched is broken where a name in the selection matches nothing in its catalogs.
 	Unmatched = "selection/unmatched"
 )

@@ -94,32 +94,36 @@ func parse(ctx context.Context, document []byte) func(*Set, Origin) error {
 		return fails(err)
 	}
 	group, _, _ := strings.Cut(head.APIVersion, "/")
-	var add func(*Set, Origin) error
-	switch {
-	case containerKinds[head.Kind] && !guard.Kept(&head):
-		add = func(r *Set, where Origin) error {
-			r.Containers = append(r.Containers, Container{where.Cluster, head.Kind, head.Name, AppliersOf(where)})
+	untouched := IsUntouched(&head)
+	adds := func(add func(*Set, Origin)) func(*Set, Origin) error {
+		return func(r *Set, where Origin) error {
+			where.Untouched = untouched
+			add(r, where)
 			return nil
 		}
+	}
+	switch {
+	case containerKinds[head.Kind] && !guard.Kept(&head):
+		return adds(func(r *Set, where Origin) {
+			r.Containers = append(r.Containers, Container{where.Cluster, head.Kind, head.Name, AppliersOf(where)})
+		})
 	case group == sourcev1.GroupVersion.Group:
 		source := newSource(head, document)
-		add = func(r *Set, where Origin) error {
+		return adds(func(r *Set, where Origin) {
 			one := source
 			one.Origin = where
 			r.Sources = append(r.Sources, one)
-			return nil
-		}
+		})
 	case group == kustomizev1.GroupVersion.Group:
 		consumer, err := consumerOf(document)
 		if err != nil {
 			return fails(err)
 		}
-		add = func(r *Set, where Origin) error {
+		return adds(func(r *Set, where Origin) {
 			one := consumer
 			one.Origin = where
 			r.Consumers = append(r.Consumers, one)
-			return nil
-		}
+		})
 	case group == v1alpha1.GroupVersion.Group && head.Kind == v1alpha1.CatalogSelectionKind:
 		if !hasSources(document) {
 			return fails(errors.New("a CatalogSelection without sources, such as a patch"))
@@ -129,17 +133,12 @@ func parse(ctx context.Context, document []byte) func(*Set, Origin) error {
 			cs = &v1alpha1.CatalogSelection{ObjectMeta: metav1.ObjectMeta{Name: head.Name, Namespace: head.Namespace}}
 		}
 		safeguards, _, _ := unstructured.NestedMap(object, "spec", "safeguards")
-		add = func(r *Set, where Origin) error {
+		return func(r *Set, where Origin) error {
+			where.Untouched = untouched
 			return r.add(Selection{cs.DeepCopy(), where, err, safeguards != nil})
 		}
-	default:
-		return fails(nil)
 	}
-	untouched := IsUntouched(&head)
-	return func(r *Set, where Origin) error {
-		where.Untouched = untouched
-		return add(r, where)
-	}
+	return fails(nil)
 }
 
 // items adds the items of a list.

@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/chartflags"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/flags/chartflags"
+	"github.com/winnow-dev/winnow/cmd/winnow/flags/linting"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
-	"github.com/winnow-dev/winnow/cmd/winnow/linting"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/render"

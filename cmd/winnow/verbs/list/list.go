@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/chartflags"
 	"github.com/winnow-dev/winnow/cmd/winnow/charts"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/flags/chartflags"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/clusterflags"
+	"github.com/winnow-dev/winnow/cmd/winnow/flags/clusterflags"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 )
