@@ -325,6 +325,14 @@ bench-cluster: ## Measure 1,000 selections on the local real system.
 farm: ## Compare commits of 400 clusters, and write their site.
 	$(GO) test -count=1 -v -run '^TestFarm' -timeout 30m ./cmd/winnow -farm $(CURDIR)/$(BIN)/farm
 
+# OLD is an earlier bin/winnow, such as one that make build has made in a worktree of the base.
+.PHONY: parity
+parity: ## Compare the results of winnow with those of OLD.
+	@[ -x $(call quoted,$(OLD)) ] || { echo "pass a program to compare with: make parity OLD=path/to/old/winnow" >&2; exit 2; }
+	@mkdir -p $(BIN)
+	$(GO_BUILD) ./cmd/winnow
+	$(GO) test -count=1 -v -run '^TestParity$$' -timeout 60m ./test/parity -old $(call quoted,$(abspath $(OLD))) -new $(CURDIR)/$(BIN)/winnow
+
 .PHONY: upstream
 upstream: ## Build servers as their projects pin them (nightly).
 	@STACK_PINS=upstream $(SERVERS) -helm
