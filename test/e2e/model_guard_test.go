@@ -160,11 +160,10 @@ func (m *model) takenFromLive(p *modelPart, next map[string]app) (lines []string
 	return lines
 }
 
-// addsUnknown reports whether the limit of a part has a name that is in no catalog, and that the last published one lacks, or has lacked
-// when the spec was evaluated first.
+// addsUnknown reports whether the limit of a part has a name that the last published one lacks, and that is in no catalog.
 func (m *model) addsUnknown(p *modelPart) bool {
 	var before modelSpec
-	if (p.baseline == baselineRecord || p.newer) && !p.doubt {
+	if p.baseline == baselineRecord || p.newer {
 		before = p.reviewed
 	}
 	known := map[string]bool{}
@@ -194,7 +193,6 @@ func (p *modelPart) pruned(next map[string]app) (lines []string) {
 // wipe removes the status. The ExternalArtifact still names the content of the last publication.
 func (m *model) wipe(p *modelPart) {
 	p.lines, p.read, p.revision, p.revisions, p.compared, p.newer, p.behind = nil, "", "", nil, "", false, false
-	p.older = nil
 	if p.baseline == baselineRecord {
 		p.baseline = baselineContent
 	}
@@ -253,7 +251,7 @@ func (m *model) restart(archivesLost bool) {
 	for _, p := range m.parts {
 		p.vanished = p.vanished || archivesLost && p.withheld
 		p.believe()
-		p.restarted, p.waiting = p.baseline != baselineRecord, time.Time{}
+		p.restarted, p.doubt, p.waiting = p.baseline != baselineRecord, false, time.Time{}
 		if archivesLost && p.baseline == baselineContent {
 			p.baseline = baselineLost
 		}

@@ -63,6 +63,7 @@ type modelPart struct {
 	waits        bool            // others may be about to claim what it gives up
 	waiting      time.Time       // when it was about to give up something first
 	changed      time.Time       // of the spec
+	evaluated    string          // the manifest and the catalog at the last evaluation
 
 	applier   string // name of the Kustomization
 	paused    bool   // the Kustomization is suspended

@@ -103,6 +103,11 @@ func edits(digests []string) []edit {
 		{"!another directory of a cluster", `path: \./(\S+/\S+)\n`, everywhere}, {"!another name of files", entry, everywhere}, {"!not listed", entry, ""}, {"!a file less", `(?s)\AapiVersion.*`, ""},
 		{"!a remote base", `(?m)^resources:\n`, "resources:\n- https://git.example.com/org/bases//base?ref=v1\n"}, {"!of elsewhere", `(kind: GitRepository\n    name: )flux-system`, "${1}elsewhere"},
 		{"!a ResourceSet", document, "---\napiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata:\n  name: NUMBER\n  namespace: flux-system\nspec:\n  resourcesTemplate: \"{}\"\n---\n$1"},
+		{"!a chart", document, "---\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata:\n  name: made\n  namespace: flux-system\nspec:\n  chart:\n    spec:\n      chart: ./apps\n" +
+			"      sourceRef: {kind: GitRepository, name: flux-system}\n---\n$1"},
+		{"!a FluxInstance", document, "---\napiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata:\n  name: flux\n  namespace: flux-system\nspec:\n  sync:\n    kind: GitRepository\n" +
+			"    url: https://git.example.com/org/fleet.git\n    ref: refs/heads/main\n    path: apps\n---\n$1"},
+		{"!a generator", `(?m)^resources:\n`, "configMapGenerator:\n- name: made\n  files: [kustomization.yaml]\nresources:\n"}, {"!a component", `(?m)^resources:\n`, "components: [../base]\nresources:\n"},
 		{"!an encrypted object", document, "---\nsops: {version: 3.9.0}\n$1"}, {"!broken YAML", `spec:\n`, "spec: [\n"}, {"!a field of the wrong type", `interval: \w+`, "interval: [NUMBER]"},
 		{"!a path that is not there", `path: \./\S+`, "path: ./elsewhere"}, {"!another catalog", `catalogs/\w+`, "catalogs/other"}, {"!a misspelt field", `  sources:\n`, "  source:\n"},
 		{"!a patch of a consumer", `  sourceRef:\n    kind: (?:Ext|OCI)`, "  patches:\n  - patch: |\n      - {op: add, path: /metadata/labels/a, value: b}\n    target: {kind: ApplicationDefinition}\n$0"},

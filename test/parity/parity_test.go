@@ -32,7 +32,7 @@ var (
 )
 
 // commits is the number of commits of each repository.
-const commits = 10
+const commits = 9
 
 func TestParity(t *testing.T) {
 	if *oldProgram == "" || *newProgram == "" {
@@ -106,12 +106,12 @@ func compareRepository(p *programs, r *rand.Rand, sh shape, repository []commit)
 			p.compare("approve --git %s..HEAD --plain-http --write", base)
 		}
 		p.compare("%s", []string{
-			"approve --git " + base + "..HEAD --plain-http", "diff --git HEAD..HEAD~1 --plain-http", "site --git . --plain-http --base " + base + " -o site",
+			"approve --git " + base + "..HEAD --plain-http", "diff --git HEAD..HEAD~1 --plain-http", "site --git . --plain-http -o site" + []string{"", " --base " + base}[n%2],
 			"diff --git " + base + "..HEAD --plain-http " + sh.clusters, "diff --git HEAD~1...HEAD --plain-http=" + host + " --repository flux-system=. -q",
 		}[n%5])
 		if sh.name == "stages" {
-			from := []string{"spokes/staging", "spokes/edge", "oci://" + host + "/rendered/hub:" + tagOf(n%releases)}[n%3]
-			p.compare("promote --git %s spokes/production --plain-http -o %s %s", from, formats[n%4],
+			from := []string{"spokes/staging", "spokes/edge", "oci://" + host + "/rendered/hub:" + tagOf(n%releases), "spokes"}[n%4]
+			p.compare("promote --git %s spokes/production --plain-http -o %s %s", from, formats[n%3],
 				[]string{"--approve", "--fail-on held,unknown", "--min-age 24h", "--approve --fail-on any --name applications", "spokes/edge"}[n%5])
 		}
 	}

@@ -72,7 +72,7 @@ func newStore(t *testing.T, r *rand.Rand, from int) *store {
 	for n, c := range history(r, farm.CatalogOf(farm.First, len(applications)), releases, from, changes, changes) {
 		write(t, filepath.Join(s.dir, tagOf(n)), c.files)
 		for _, name := range []string{"model", "farm"} {
-			old("push --plain-http " + tagOf(n) + " oci://" + host + "/catalogs/" + name + ":" + tagOf(n))
+			old("push --plain-http --ignore kkp/default-version " + tagOf(n) + " oci://" + host + "/catalogs/" + name + ":" + tagOf(n))
 		}
 		old("render -f hub.yaml --archive archive.tar.gz --source " + tagOf(n))
 		content, err := os.ReadFile(filepath.Join(s.dir, "archive.tar.gz"))
