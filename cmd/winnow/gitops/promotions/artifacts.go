@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
+	"github.com/winnow-dev/winnow/cmd/winnow/memo"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
@@ -35,54 +36,44 @@ const (
 // artifacts pulls and compares each artifact once.
 type artifacts struct {
 	open   Open
-	pulled map[string]pulled
+	pulled memo.Memo[string, Artifact]
 	// hanging are the registries that did not answer in time, and are not asked again.
 	hanging  map[string]error
-	compared map[[4]string]*diff.Selection
-}
-
-type pulled struct {
-	artifact Artifact
-	err      error
+	compared memo.Memo[[4]string, *diff.Selection]
 }
 
 func newArtifacts(open Open) *artifacts {
-	return &artifacts{open: open, pulled: map[string]pulled{}, hanging: map[string]error{}, compared: map[[4]string]*diff.Selection{}}
+	return &artifacts{open: open, pulled: memo.Memo[string, Artifact]{}, hanging: map[string]error{}, compared: memo.Memo[[4]string, *diff.Selection]{}}
 }
 
 // pull returns the artifact of a reference with a digest.
 func (a *artifacts) pull(ctx context.Context, r documents.Reference) (Artifact, error) {
-	key := fmt.Sprint(r.Catalog, r.PlainHTTP)
-	found, known := a.pulled[key]
-	if known {
-		return found.artifact, found.err
-	}
-	host, _, _ := strings.Cut(strings.TrimPrefix(r.Catalog, "oci://"), "/")
-	if found.err = a.hanging[host]; found.err == nil {
+	return a.pulled.Of(ctx, fmt.Sprint(r.Catalog, r.PlainHTTP), func() (Artifact, error) {
+		if len(a.pulled) >= maxKept {
+			clear(a.pulled)
+		}
+		host, _, _ := strings.Cut(strings.TrimPrefix(r.Catalog, "oci://"), "/")
+		if err := a.hanging[host]; err != nil {
+			return Artifact{}, err
+		}
 		limited, cancel := context.WithTimeout(ctx, pullTimeout)
 		defer cancel()
-		found.artifact, found.err = a.open(limited, r.Catalog, r.PlainHTTP)
-		if errors.Is(found.err, context.DeadlineExceeded) {
+		artifact, err := a.open(limited, r.Catalog, r.PlainHTTP)
+		if errors.Is(err, context.DeadlineExceeded) {
 			a.hanging[host] = fmt.Errorf("%s did not answer within %s", host, pullTimeout)
 		}
-	}
-	if len(a.pulled) >= maxKept {
-		clear(a.pulled)
-	}
-	a.pulled[key] = found
-	return found.artifact, found.err
+		return artifact, err
+	})
 }
 
 // compare compares the artifacts of a stage. The caller may change the result.
 func (a *artifacts) compare(ctx context.Context, s stage, from, to Artifact) (*diff.Selection, error) {
 	key := [4]string{s.before.Catalog, s.after.Catalog, strings.Join(s.lines, "\n"), strings.Join(s.former, "\n")}
-	found := a.compared[key]
-	if found == nil {
-		var err error
-		if found, err = comparing.Artifacts(ctx, from.Result, to.Result, s.lines, s.former); err != nil {
-			return nil, err
-		}
-		a.compared[key] = found
+	found, err := a.compared.Of(ctx, key, func() (*diff.Selection, error) {
+		return comparing.Artifacts(ctx, from.Result, to.Result, s.lines, s.former)
+	})
+	if err != nil {
+		return nil, err
 	}
 	return found.Clone(), nil
 }

@@ -12,11 +12,13 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/promotions"
+	"github.com/winnow-dev/winnow/cmd/winnow/memo"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/diff/protection"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // Compare compares the artifacts of the CatalogSelections in two commits of the repository of the working directory.
@@ -37,10 +39,10 @@ func compareCommits(ctx context.Context, base, head string, options Options) (*c
 	if len(compared.Missing) > 0 {
 		return nil, nil, fmt.Errorf("neither commit has anything at %s", strings.Join(compared.Missing, ", "))
 	}
-	memo := documents.Memo{}
+	known := documents.Memo{}
 	c := &comparison{
-		options: options, pulled: map[string]pulledCatalog{}, work: newWork(options),
-		base: read(ctx, compared.Base, memo), head: read(ctx, compared.Head, memo),
+		options: options, pulled: memo.Memo[string, selection.Source]{}, work: newWork(options),
+		base: read(ctx, compared.Base, known), head: read(ctx, compared.Head, known),
 		outside: compared.Outside,
 	}
 	report := diff.New()

@@ -10,6 +10,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/promotions"
+	"github.com/winnow-dev/winnow/cmd/winnow/memo"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
@@ -56,7 +57,7 @@ type comparison struct {
 	// outside are files that differ and are outside of the paths.
 	outside []documents.File
 	// pulled caches catalogs by address, format and path.
-	pulled map[string]pulledCatalog
+	pulled memo.Memo[string, selection.Source]
 	// work caches what selections of several clusters have in common.
 	work work
 	// unknown are sentences on what is compared and may differ from the cluster.
@@ -87,25 +88,15 @@ func (c *comparison) side(ctx context.Context, cs *documents.Selection, referenc
 	return c.work.side(ctx, placed, references, sources)
 }
 
-// pulledCatalog is the result of pulling a catalog.
-type pulledCatalog struct {
-	source selection.Source
-	err    error
-}
-
 // pullTimeout bounds the pull of one catalog, so that a registry that hangs does not prevent the comparison
 // of the others.
 const pullTimeout = 3 * time.Minute
 
 // pull loads a catalog and caches it.
 func (c *comparison) pull(ctx context.Context, r documents.Reference, ref v1alpha1.SourceReference) (selection.Source, error) {
-	key := r.Catalog + " " + render.LocationOf(ref).Key()
-	found, known := c.pulled[key]
-	if !known {
+	return c.pulled.Of(ctx, r.Catalog+" "+render.LocationOf(ref).Key(), func() (selection.Source, error) {
 		limited, cancel := context.WithTimeout(ctx, pullTimeout)
 		defer cancel()
-		found.source, found.err = c.options.Open(limited, r.Catalog, ref, r.PlainHTTP)
-		c.pulled[key] = found
-	}
-	return found.source, found.err
+		return c.options.Open(limited, r.Catalog, ref, r.PlainHTTP)
+	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/promotions"
+	"github.com/winnow-dev/winnow/cmd/winnow/memo"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
@@ -111,21 +112,18 @@ func (c *comparison) stagesOfHead(ctx context.Context) (all []Stage) {
 			pushed[cs.Spec.Push.URL] = true
 		}
 	}
-	pulled := map[string]promotions.Artifact{}
-	failed := map[string]error{}
+	pulled := memo.Memo[string, promotions.Artifact]{}
 	for _, source := range c.stageSources() {
 		r, err := source.Reference()
 		if err != nil || r.Digest == "" && !pushed[r.Catalog] && !pushed[r.Catalog[:max(0, strings.LastIndexByte(r.Catalog, ':'))]] {
 			continue
 		}
-		artifact, known := pulled[r.Catalog]
-		if !known && failed[r.Catalog] == nil {
+		artifact, err := pulled.Of(ctx, r.Catalog, func() (promotions.Artifact, error) {
 			limited, cancel := context.WithTimeout(ctx, pullTimeout)
-			artifact, failed[r.Catalog] = c.options.OpenRendered(limited, r.Catalog, r.PlainHTTP)
-			cancel()
-			pulled[r.Catalog] = artifact
-		}
-		switch err := failed[r.Catalog]; {
+			defer cancel()
+			return c.options.OpenRendered(limited, r.Catalog, r.PlainHTTP)
+		})
+		switch {
 		case err != nil:
 			all = append(all, Stage{Source: source, Reference: r, Unread: err.Error()})
 		case artifact.Result != nil:

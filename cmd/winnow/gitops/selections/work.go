@@ -9,6 +9,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
+	"github.com/winnow-dev/winnow/cmd/winnow/memo"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/guard"
@@ -21,14 +22,8 @@ type work struct {
 
 	// rendered has the renders by what they depend on, sides the states by that and the rest of the spec, and compared the
 	// comparisons of these.
-	rendered, sides map[string]rendered
-	compared        map[[2]*comparing.Side]compared
-}
-
-// rendered is the result of a render.
-type rendered struct {
-	side *comparing.Side
-	err  error
+	rendered, sides memo.Memo[string, *comparing.Side]
+	compared        memo.Memo[[2]*comparing.Side, compared]
 }
 
 // compared is a comparison, with the newer state that was compared.
@@ -38,7 +33,10 @@ type compared struct {
 }
 
 func newWork(options Options) work {
-	w := work{render: options.Render, compare: options.Compare, rendered: map[string]rendered{}, sides: map[string]rendered{}, compared: map[[2]*comparing.Side]compared{}}
+	w := work{
+		render: options.Render, compare: options.Compare,
+		rendered: memo.Memo[string, *comparing.Side]{}, sides: memo.Memo[string, *comparing.Side]{}, compared: memo.Memo[[2]*comparing.Side, compared]{},
+	}
 	if w.render == nil {
 		w.render = comparing.Render
 	}
@@ -57,15 +55,7 @@ func (w *work) side(ctx context.Context, cs *v1alpha1.CatalogSelection, referenc
 		return nil, err
 	}
 	key := inputs.Digest(append(over, string(whole), cs.Annotations[v1alpha1.IgnoreRisksAnnotation])...)
-	found, known := w.sides[key]
-	if !known {
-		found.side, found.err = w.renderOnce(ctx, cs, over, sources)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		w.sides[key] = found
-	}
-	return found.side, found.err
+	return w.sides.Of(ctx, key, func() (*comparing.Side, error) { return w.renderOnce(ctx, cs, over, sources) })
 }
 
 // renderOnce renders a selection, or takes the render of another one whose spec differs in what the artifact does not
@@ -76,34 +66,28 @@ func (w *work) renderOnce(ctx context.Context, cs *v1alpha1.CatalogSelection, ov
 		return nil, err
 	}
 	key := inputs.Digest(append(over, string(spec))...)
-	found, known := w.rendered[key]
-	if !known {
-		found.side, found.err = w.render(ctx, cs, sources)
-		w.rendered[key] = found
+	found, err := w.rendered.Of(ctx, key, func() (*comparing.Side, error) { return w.render(ctx, cs, sources) })
+	if err != nil {
+		return nil, err
 	}
-	if found.err != nil {
-		return nil, found.err
-	}
-	return &comparing.Side{Selection: cs, Sources: sources, Result: found.side.Result, Empty: found.side.Empty}, nil
+	return &comparing.Side{Selection: cs, Sources: sources, Result: found.Result, Empty: found.Empty}, nil
 }
 
 // difference compares two states. It returns the newer one as it was compared: it knows the entries that the older one
 // approves.
 func (w *work) difference(ctx context.Context, from, to *comparing.Side) (*diff.Selection, *comparing.Side, error) {
-	key := [2]*comparing.Side{from, to}
-	found, known := w.compared[key]
-	if !known {
-		found.to = to
+	found, err := w.compared.Of(ctx, [2]*comparing.Side{from, to}, func() (compared, error) {
+		newer := to
 		if from != nil && to != nil {
 			reviewed := *to
 			reviewed.Reviewed = from.Selection.Spec.Safeguards.Approve
-			found.to = &reviewed
+			newer = &reviewed
 		}
-		var err error
-		if found.out, err = w.compare(ctx, from, found.to); err != nil {
-			return nil, nil, err
-		}
-		w.compared[key] = found
+		out, err := w.compare(ctx, from, newer)
+		return compared{out, newer}, err
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	return found.out.Clone(), found.to, nil
 }
