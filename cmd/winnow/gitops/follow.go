@@ -178,7 +178,7 @@ func (w *walk) buildObjects(ctx context.Context, n *node, from *repository.Tree)
 		n.closure = inputs.NewClosure(from, n.dir, n.Components(from, n.dir))
 		n.state = n.inputs()
 	}
-	objects, err := w.builds.Build(ctx, n.state, n.closure, n.dir, n.Kustomization, n.vars)
+	objects, err := w.builds.Build(ctx, n.closure, n.dir, n.Kustomization, n.vars)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
+	"github.com/winnow-dev/winnow/cmd/winnow/memo"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/kustomized"
 )
@@ -26,11 +27,11 @@ const maxBuild = time.Minute
 
 var errSlow = errors.New("it takes longer than " + maxBuild.String())
 
-// Builder builds Kustomizations and caches the results by their inputs. It is not safe for concurrent use.
+// Builder builds Kustomizations. It is not safe for concurrent use.
 type Builder struct {
-	// done has builds with their variables, and made those without, which Kustomizations with other variables share.
-	done map[string]result[manifest.Object]
-	made map[string]result[*resource]
+	// built has the builds by their inputs, and replaced their objects by the variables: many Kustomizations differ in these alone.
+	built    map[string]*built
+	replaced memo.Memo[replacement, []manifest.Object]
 	// stuck reports that a build has exceeded the limit. kustomize cannot be cancelled and serializes
 	// builds, so no other build can start.
 	stuck bool
@@ -42,68 +43,82 @@ type Builder struct {
 // NewBuilder returns a Builder without results.
 func NewBuilder() *Builder {
 	return &Builder{
-		done: map[string]result[manifest.Object]{}, made: map[string]result[*resource]{}, limit: maxBuild, kustomize: kustomized.Directory,
+		built: map[string]*built{}, replaced: memo.Memo[replacement, []manifest.Object]{}, limit: maxBuild, kustomize: kustomized.Directory,
 	}
 }
 
-type result[T any] struct {
-	of  []T
-	err error
+// built is what kustomize builds of a directory.
+type built struct {
+	resources []*resource
+	err       error
 	// read maps the files that were read, and are in no closure before, to the identifiers of their blobs.
 	read map[string]string
 }
 
-// cached returns the result of make, which it calls once for each key. make adds to the closure what it reads.
-func cached[T any](ctx context.Context, results map[string]result[T], key string, c *inputs.Closure, make func() ([]T, error)) ([]T, error) {
-	found, known := results[key]
-	for name, id := range found.read {
-		known = c.File(name) == id && known
+// replacement is a build with the digest of its variables, and whether expressions are replaced without any.
+type replacement struct {
+	of     *built
+	vars   string
+	always bool
+}
+
+// Build returns the objects that a Kustomization applies from a directory, with its variables replaced. It adds to the closure what
+// kustomize has read beside the files in it. The caller must not change the objects.
+func (b *Builder) Build(ctx context.Context, c *inputs.Closure, dir string, k *manifest.Kustomization, vars *Variables) ([]manifest.Object, error) {
+	if c.Blocked != nil {
+		return nil, c.Blocked
 	}
-	if known {
-		return found.of, found.err
+	if commit := c.Tree.Module(dir); commit != "" {
+		return nil, fmt.Errorf("its path %s is in a submodule at %s, whose files are not read here", dir, repository.Short(commit))
 	}
-	predicted := maps.Clone(c.Files)
-	of, err := make()
+	if !c.Tree.IsDir(dir) {
+		return nil, fmt.Errorf("its path %s is not in %s", dir, repository.Short(c.Tree.Commit))
+	}
+	found, err := b.find(ctx, c, dir, k)
+	if err != nil {
+		return nil, err
+	}
+	return b.replaced.Of(ctx, replacement{found, vars.Digest(), vars.always}, func() ([]manifest.Object, error) { return found.with(vars) })
+}
+
+// find returns what kustomize builds of a directory, which it does once for the same inputs.
+func (b *Builder) find(ctx context.Context, c *inputs.Closure, dir string, k *manifest.Kustomization) (*built, error) {
+	key := inputs.Digest(dir, k.Built(), c.Digest())
+	if found, known := b.built[key]; known {
+		for name, id := range found.read {
+			known = c.File(name) == id && known
+		}
+		if known {
+			return found, found.err
+		}
+	}
+	predicted, found := maps.Clone(c.Files), &built{}
+	found.resources, found.err = b.build(ctx, c, dir, k)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	read := maps.Clone(c.Files)
-	maps.DeleteFunc(read, func(name, _ string) bool { _, known := predicted[name]; return known })
-	results[key] = result[T]{of, err, read}
-	return of, err
+	found.read = maps.Clone(c.Files)
+	maps.DeleteFunc(found.read, func(name, _ string) bool { _, known := predicted[name]; return known })
+	b.built[key] = found
+	return found, found.err
 }
 
-// Build returns the objects that a Kustomization applies from a directory, with its variables replaced. key
-// is a digest of all inputs of the build. Build adds to the closure what kustomize has read beside these.
-func (b *Builder) Build(ctx context.Context, key string, c *inputs.Closure, dir string, k *manifest.Kustomization, vars *Variables) ([]manifest.Object, error) {
-	return cached(ctx, b.done, key, c, func() ([]manifest.Object, error) {
-		switch {
-		case c.Blocked != nil:
-			return nil, c.Blocked
-		case c.Tree.Module(dir) != "":
-			return nil, fmt.Errorf("its path %s is in a submodule at %s, whose files are not read here", dir, repository.Short(c.Tree.Module(dir)))
-		case !c.Tree.IsDir(dir):
-			return nil, fmt.Errorf("its path %s is not in %s", dir, repository.Short(c.Tree.Commit))
-		}
-		built, err := cached(ctx, b.made, inputs.Digest(dir, k.Built(), c.Digest()), c, func() ([]*resource, error) { return b.build(ctx, c, dir, k) })
+// with returns the objects that matter, with variables.
+func (b *built) with(vars *Variables) ([]manifest.Object, error) {
+	var objects []manifest.Object
+	for _, r := range b.resources {
+		object, err := r.with(vars)
 		if err != nil {
 			return nil, err
 		}
-		var objects []manifest.Object
-		for _, r := range built {
-			object, err := r.with(vars)
-			if err != nil {
-				return nil, err
+		if object.Unstructured != nil && manifest.IsRelevant(object.Unstructured) {
+			if object.IsEncrypted() && object.Group() != "" {
+				object.Unknown = append(object.Unknown, object.GetKind()+" "+object.GetName()+" is encrypted by SOPS")
 			}
-			if object.Unstructured != nil && manifest.IsRelevant(object.Unstructured) {
-				if object.IsEncrypted() && object.Group() != "" {
-					object.Unknown = append(object.Unknown, object.GetKind()+" "+object.GetName()+" is encrypted by SOPS")
-				}
-				objects = append(objects, object)
-			}
+			objects = append(objects, object)
 		}
-		return objects, nil
-	})
+	}
+	return objects, nil
 }
 
 // build runs kustomize.
@@ -123,15 +138,15 @@ func (b *Builder) build(ctx context.Context, c *inputs.Closure, dir string, k *m
 	if err != nil {
 		return nil, errors.New(relative(err.Error()))
 	}
-	var built []*resource
+	var all []*resource
 	for _, r := range resources.Resources() {
 		one, err := newResource(r, dir)
 		if err != nil {
 			return nil, err
 		}
-		built = append(built, one)
+		all = append(all, one)
 	}
-	return built, nil
+	return all, nil
 }
 
 // run builds a directory with kustomize. It returns errSlow when the limit is exceeded.
@@ -142,14 +157,14 @@ func (b *Builder) run(ctx context.Context, files *fileSystem, dir string) (resma
 	limited, cancel := context.WithTimeout(ctx, b.limit)
 	defer cancel()
 	files.ctx = limited
-	type built struct {
+	type result struct {
 		resources resmap.ResMap
 		err       error
 	}
-	ended := make(chan built, 1)
+	ended := make(chan result, 1)
 	go func() {
 		resources, err := b.kustomize(files, dir)
-		ended <- built{resources, err}
+		ended <- result{resources, err}
 	}()
 	select {
 	case r := <-ended:

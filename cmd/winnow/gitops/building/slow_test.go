@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 )
 
@@ -26,7 +25,7 @@ func TestABuildHasATimeLimit(t *testing.T) {
 	ended := make(chan struct{})
 	defer close(ended)
 	var builds atomic.Int32
-	slow := &Builder{done: map[string]result[manifest.Object]{}, made: map[string]result[*resource]{}, limit: 50 * time.Millisecond, kustomize: func(filesys.FileSystem, string) (resmap.ResMap, error) {
+	slow := &Builder{built: map[string]*built{}, limit: 50 * time.Millisecond, kustomize: func(filesys.FileSystem, string) (resmap.ResMap, error) {
 		builds.Add(1)
 		<-ended
 		return nil, errors.New("nobody waits for this")

@@ -142,7 +142,12 @@ func (v *Variables) mayReplace(content []byte) bool {
 	if len(v.known)+len(v.unknown)+len(v.missing) == 0 && !v.always {
 		return false
 	}
-	return bytes.Contains(content, []byte("${")) || slices.ContainsFunc(slices.Collect(maps.Keys(v.known)), func(name string) bool { return !variableName.MatchString(name) })
+	for name := range v.known {
+		if !variableName.MatchString(name) {
+			return true
+		}
+	}
+	return bytes.Contains(content, []byte("${"))
 }
 
 // substitute replaces variables as Flux does. It returns sentences on unknown values, and a digest of them.

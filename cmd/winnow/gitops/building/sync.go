@@ -22,5 +22,5 @@ func (b *Builder) BuildSync(ctx context.Context, t *repository.Tree, s *manifest
 	if err := yaml.Unmarshal([]byte(documents.YAMLOf(s.Patches)), &k.Spec.Patches); err != nil {
 		return nil, fmt.Errorf("reading the patches of its FluxInstance: %w", err)
 	}
-	return b.Build(ctx, "sync "+s.Digest(), inputs.NewClosure(t, dir, nil), dir, k, &Variables{})
+	return b.Build(ctx, inputs.NewClosure(t, dir, nil), dir, k, &Variables{})
 }
