@@ -11,7 +11,6 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
@@ -38,27 +37,23 @@ func (e *NoDocumentError) Error() string {
 	return "there is no " + e.name + " beside the selection"
 }
 
-// Locator finds the catalogs of sources, using the OCIRepositories in files, and the documents that concern instances.
-// It reads the files unchanged, without a build.
-type Locator struct{ found Set }
-
-// NewLocator reads the documents of the files. It skips those that cannot be parsed.
-func NewLocator(ctx context.Context, files []File) *Locator {
-	l := &Locator{found: Set{}}
+// ReadFiles reads the documents of files unchanged, without a build. It skips those that cannot be parsed.
+func ReadFiles(ctx context.Context, files []File) *Set {
+	r := &Set{}
 	for _, file := range files {
 		file.Path = filepath.ToSlash(file.Path)
-		l.found.Read(ctx, file)
+		r.Read(ctx, file)
 	}
-	return l
+	return r
 }
 
-// Locate returns the catalog of a source of the selection in a file.
-func (l *Locator) Locate(cs *v1alpha1.CatalogSelection, file string, ref v1alpha1.SourceReference) (Location, error) {
-	kind, key := guard.SourceKey(cs, ref)
+// Locate returns the catalog of a source of a selection, as the OCIRepositories in the files name it.
+func (r *Set) Locate(cs Selection, ref v1alpha1.SourceReference) (Location, error) {
+	kind, key := guard.SourceKey(cs.CatalogSelection, ref)
 	if kind != sourcev1.OCIRepositoryKind {
 		return Location{}, fmt.Errorf("the catalog of a %s is not fetched here", kind)
 	}
-	nearest := l.found.Nearest(Origin{File: filepath.ToSlash(file)}, kind, key)
+	nearest := r.Nearest(cs.Origin, kind, key)
 	name := Qualified(kind, key.Namespace, key.Name)
 	if len(nearest) == 0 {
 		return Location{}, &NoDocumentError{name}
@@ -78,12 +73,6 @@ func (l *Locator) Locate(cs *v1alpha1.CatalogSelection, file string, ref v1alpha
 		Address: found.Catalog, SemVer: found.SemVer, SemverFilter: found.SemverFilter, PlainHTTP: found.PlainHTTP, Notes: fieldNotes(found),
 		Document: Qualified(source.Kind, source.Namespace, source.Name), File: source.File,
 	}, nil
-}
-
-// Warnings returns the warnings about the sources of a selection, and about the Kustomizations that apply its
-// instances. result is the render of the selection, nil where nothing is rendered.
-func (l *Locator) Warnings(cs *v1alpha1.CatalogSelection, file string, result *render.Result) []Warning {
-	return l.found.Warnings(Selection{CatalogSelection: cs, Origin: Origin{File: filepath.ToSlash(file)}}, result)
 }
 
 // fieldNotes returns sentences on the fields that Flux evaluates and that are not evaluated here.

@@ -5,7 +5,6 @@ package documents
 import (
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -19,16 +18,16 @@ import (
 
 // Misspelt returns the references between a selection and the documents beside it whose name no document has, and one
 // almost has.
-func (l *Locator) Misspelt(cs *v1alpha1.CatalogSelection, file string) []Warning {
+func (r *Set) Misspelt(cs Selection) []Warning {
 	var all []Warning
 	for i, ref := range cs.Spec.Sources {
-		kind, key := guard.SourceKey(cs, ref)
-		if len(l.found.Nearest(Origin{File: filepath.ToSlash(file)}, kind, key)) > 0 {
+		kind, key := guard.SourceKey(cs.CatalogSelection, ref)
+		if len(r.Nearest(cs.Origin, kind, key)) > 0 {
 			continue
 		}
 		beside := map[string]string{}
-		for _, s := range l.found.Sources {
-			if s.Kind == kind && !isSourceOfOthers(&l.found, cs, s) {
+		for _, s := range r.Sources {
+			if s.Kind == kind && !r.isSourceOfOthers(cs, s) {
 				beside[s.Name] = Qualified(kind, s.Namespace, s.Name)
 			}
 		}
@@ -37,15 +36,15 @@ func (l *Locator) Misspelt(cs *v1alpha1.CatalogSelection, file string) []Warning
 				fmt.Sprintf("there is no %s beside the selection: did you mean %s?", Qualified(kind, key.Namespace, key.Name), beside[meant])})
 		}
 	}
-	if len(l.found.ConsumersOf(&Selection{CatalogSelection: cs, Origin: Origin{File: file}})) > 0 {
+	if len(r.ConsumersOf(&cs)) > 0 {
 		return all
 	}
-	for _, k := range l.found.Consumers {
+	for _, k := range r.Consumers {
 		if k.Kind != sourcev1.ExternalArtifactKind {
 			continue
 		}
 		_, name, _ := strings.Cut(k.Artifact, "/")
-		isOther := slices.ContainsFunc(l.found.Selections, func(s Selection) bool { return s.Name == name && name != cs.Name })
+		isOther := slices.ContainsFunc(r.Selections, func(s Selection) bool { return s.Name == name && name != cs.Name })
 		if !isOther && spelling.Typo(name, []string{cs.Name}) != "" {
 			all = append(all, Warning{selectionrule.Reference, "metadata.name", fmt.Sprintf("the Kustomization %s in %s applies the ExternalArtifact %s, which no selection beside it publishes: did you mean %s?",
 				strings.TrimPrefix(k.Name, "/"), k.File, strings.TrimPrefix(k.Artifact, "/"), strings.TrimPrefix(cs.Namespace+"/"+cs.Name, "/"))})
@@ -55,7 +54,7 @@ func (l *Locator) Misspelt(cs *v1alpha1.CatalogSelection, file string) []Warning
 }
 
 // isSourceOfOthers reports whether another selection than cs has the source.
-func isSourceOfOthers(r *Set, cs *v1alpha1.CatalogSelection, source Source) bool {
+func (r *Set) isSourceOfOthers(cs Selection, source Source) bool {
 	return slices.ContainsFunc(r.Selections, func(other Selection) bool {
 		return other.Name != cs.Name && other.CatalogSelection != nil && slices.ContainsFunc(other.Spec.Sources, func(ref v1alpha1.SourceReference) bool {
 			kind, key := guard.SourceKey(other.CatalogSelection, ref)

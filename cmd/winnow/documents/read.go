@@ -24,7 +24,7 @@ import (
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
-// MayBeRelevant reports whether a file may have what a Revision holds, before it is parsed.
+// MayBeRelevant reports whether a file may have what a Set has, before it is parsed.
 func MayBeRelevant(content []byte) bool { return Mentions(content) || isRelevant(content) }
 
 func isRelevant(content []byte) bool {
@@ -43,7 +43,7 @@ func (r *Set) Read(ctx context.Context, file File) {
 	for document, err := range lists.Documents(file.Content) {
 		i++
 		if err == nil && MayBeRelevant(document) {
-			err = parse(ctx, document)(r, Origin{File: file.Path, Unapplied: file.Unapplied, Hidden: file.Hidden})
+			err = r.add(ctx, Origin{File: file.Path, Unapplied: file.Unapplied, Hidden: file.Hidden}, parse(ctx, document))
 		}
 		if err != nil && (isRelevant(document) || yaml.Unmarshal(document, new(any)) == nil) {
 			left := Skipped{file.Path, string(document), i, err}
@@ -56,89 +56,96 @@ func (r *Set) Read(ctx context.Context, file File) {
 	}
 }
 
-// AddObject adds an object that was decoded from YAML.
+// AddObject adds an object that was decoded from YAML. The clusters of a fleet have many in common: each is parsed once.
 func (r *Set) AddObject(ctx context.Context, where Origin, object map[string]any) error {
 	text, err := json.Marshal(object)
 	if err != nil {
 		return err
 	}
-	add, known := r.Memo[string(text)]
-	if !known {
+	found, err := r.Memo.Of(ctx, string(text), func() (*parsed, error) {
 		document, err := yaml.JSONToYAML(text)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		add = parse(ctx, document)
-		if r.Memo != nil {
-			r.Memo[string(text)] = add
-		}
+		return parse(ctx, document), nil
+	})
+	if err != nil {
+		return err
 	}
-	return add(r, where)
+	return r.add(ctx, where, found)
 }
 
-// Memo has how objects are added, by their text in JSON: the clusters of a fleet have many in common.
-type Memo map[string]func(*Set, Origin) error
+// parsed is what a document has, without an origin. All is empty for a document that matters to nobody.
+type parsed struct {
+	// items of a list.
+	items     []any
+	untouched bool
+	container *Container
+	source    *Source
+	consumer  *Consumer
+	selection *Selection
+	err       error
+}
 
-// parse returns how a document is added, which may be added several times.
-func parse(ctx context.Context, document []byte) func(*Set, Origin) error {
-	fails := func(err error) func(*Set, Origin) error { return func(*Set, Origin) error { return err } }
+func parse(ctx context.Context, document []byte) *parsed {
 	var object map[string]any
 	if err := yaml.Unmarshal(document, &object); err != nil {
-		return fails(err)
+		return &parsed{err: err}
 	}
 	if items, isList := lists.Items(object); isList {
-		return func(r *Set, where Origin) error { return r.items(ctx, where, items) }
+		return &parsed{items: items}
 	}
 	var head metav1.PartialObjectMetadata
 	if err := yaml.Unmarshal(document, &head); err != nil {
-		return fails(err)
+		return &parsed{err: err}
 	}
+	p := &parsed{untouched: IsUntouched(&head)}
 	group, _, _ := strings.Cut(head.APIVersion, "/")
-	untouched := IsUntouched(&head)
-	adds := func(add func(*Set, Origin)) func(*Set, Origin) error {
-		return func(r *Set, where Origin) error {
-			where.Untouched = untouched
-			add(r, where)
-			return nil
-		}
-	}
 	switch {
 	case containerKinds[head.Kind] && !guard.Kept(&head):
-		return adds(func(r *Set, where Origin) {
-			r.Containers = append(r.Containers, Container{where.Cluster, head.Kind, head.Name, AppliersOf(where)})
-		})
+		p.container = &Container{Kind: head.Kind, Name: head.Name}
 	case group == sourcev1.GroupVersion.Group:
-		source := newSource(head, document)
-		return adds(func(r *Set, where Origin) {
-			one := source
-			one.Origin = where
-			r.Sources = append(r.Sources, one)
-		})
+		p.source = newSource(head, document)
 	case group == kustomizev1.GroupVersion.Group:
-		consumer, err := consumerOf(document)
-		if err != nil {
-			return fails(err)
-		}
-		return adds(func(r *Set, where Origin) {
-			one := consumer
-			one.Origin = where
-			r.Consumers = append(r.Consumers, one)
-		})
+		p.consumer, p.err = newConsumer(document)
 	case group == v1alpha1.GroupVersion.Group && head.Kind == v1alpha1.CatalogSelectionKind:
 		if !hasSources(document) {
-			return fails(errors.New("a CatalogSelection without sources, such as a patch"))
+			return &parsed{err: errors.New("a CatalogSelection without sources, such as a patch")}
 		}
 		cs, err := selectionfile.ParseDocument(ctx, document)
 		if err != nil {
 			cs = &v1alpha1.CatalogSelection{ObjectMeta: metav1.ObjectMeta{Name: head.Name, Namespace: head.Namespace}}
 		}
 		safeguards, _, _ := unstructured.NestedMap(object, "spec", "safeguards")
-		return func(r *Set, where Origin) error {
-			where.Untouched = untouched
-			return r.add(Selection{cs.DeepCopy(), where, err, safeguards != nil})
-		}
+		p.selection = &Selection{CatalogSelection: cs, Invalid: err, HasSafeguards: safeguards != nil}
 	}
-	return fails(nil)
+	return p
+}
+
+// add adds what a document has, with its origin.
+func (r *Set) add(ctx context.Context, where Origin, p *parsed) error {
+	where.Untouched = p.untouched
+	switch {
+	case p.err != nil:
+		return p.err
+	case p.items != nil:
+		return r.items(ctx, where, p.items)
+	case p.container != nil:
+		r.Containers = append(r.Containers, Container{where.Cluster, p.container.Kind, p.container.Name, AppliersOf(where)})
+	case p.source != nil:
+		source := *p.source
+		source.Origin = where
+		r.Sources = append(r.Sources, source)
+	case p.consumer != nil:
+		consumer := *p.consumer
+		consumer.Origin = where
+		r.Consumers = append(r.Consumers, consumer)
+	case p.selection != nil:
+		selection := *p.selection
+		selection.CatalogSelection, selection.Origin = selection.DeepCopy(), where
+		return r.addSelection(selection)
+	}
+	return nil
 }
 
 // items adds the items of a list.
@@ -147,7 +154,7 @@ func (r *Set) items(ctx context.Context, where Origin, items []any) error {
 	for i, item := range items {
 		document, err := yaml.Marshal(item)
 		if err == nil {
-			err = parse(ctx, document)(r, where)
+			err = r.add(ctx, where, parse(ctx, document))
 		}
 		if err != nil {
 			failures = append(failures, fmt.Errorf("item %d: %w", i+1, err))
@@ -165,7 +172,7 @@ func hasSources(document []byte) bool {
 	return yaml.Unmarshal(document, &cs) != nil || cs.Spec.Sources != nil
 }
 
-func (r *Set) add(cs Selection) error {
+func (r *Set) addSelection(cs Selection) error {
 	for _, other := range r.Selections {
 		if other.Cluster == cs.Cluster && (cs.Cluster != "" || other.File == cs.File) && SameName(other, cs) {
 			return fmt.Errorf("a second CatalogSelection %s", cs.Name)
@@ -175,11 +182,11 @@ func (r *Set) add(cs Selection) error {
 	return nil
 }
 
-// consumerOf decodes a Kustomization. It has no origin yet.
-func consumerOf(document []byte) (Consumer, error) {
+// newConsumer decodes a Kustomization. It has no origin yet.
+func newConsumer(document []byte) (*Consumer, error) {
 	var k kustomizev1.Kustomization
 	if err := yaml.Unmarshal(document, &k); err != nil {
-		return Consumer{}, err
+		return nil, err
 	}
 	ref := k.Spec.SourceRef
 	ref.Namespace = cmp.Or(ref.Namespace, k.Namespace)
@@ -187,9 +194,9 @@ func consumerOf(document []byte) (Consumer, error) {
 		Spec map[string]any `json:"spec"`
 	}
 	if err := yaml.Unmarshal(document, &raw); err != nil {
-		return Consumer{}, err
+		return nil, err
 	}
-	return Consumer{
+	return &Consumer{
 		Name: k.Namespace + "/" + k.Name, Kind: ref.Kind, Artifact: ref.Namespace + "/" + ref.Name,
 		Prune: k.Spec.Prune, Deletes: deletesOnRemoval(k), Spec: raw.Spec,
 		Waits: k.Spec.Wait || len(k.Spec.HealthChecks) > 0, Renames: renamesOf(k), Moves: k.Spec.TargetNamespace != "",

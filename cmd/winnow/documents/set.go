@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/memo"
 )
 
 // Set holds the selections, sources and consumers of files or of a commit.
@@ -23,13 +25,16 @@ type Set struct {
 	Inputs map[string][]byte
 	// Removed has the content of files that the newer commit lacks, and that may have approvals.
 	Removed [][]byte
-	// Memo is shared by sets that have objects in common; nil remembers nothing.
+	// Memo has what objects are, by their text in JSON. Sets that have objects in common share it.
 	Memo Memo
 	// files has the content of the files that nothing builds.
 	files map[string][]byte
 	// Unbuilt are files of what cannot be built.
 	Unbuilt map[string]bool
 }
+
+// Memo has the objects that were parsed. A nil one remembers nothing.
+type Memo = memo.Memo[string, *parsed]
 
 // Content returns the content of a file that objects are read from, nil for others.
 func (r *Set) Content(file string) []byte {

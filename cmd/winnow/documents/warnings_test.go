@@ -83,9 +83,9 @@ func TestWarnings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			locator := NewLocator(t.Context(), []File{{Path: "apps.yaml", Content: []byte(document)}, {Path: "beside.yaml", Content: []byte(tt.beside)}})
+			beside := ReadFiles(t.Context(), []File{{Path: "apps.yaml", Content: []byte(document)}, {Path: "beside.yaml", Content: []byte(tt.beside)}})
 			var got []string
-			for _, w := range locator.Warnings(found[0].CatalogSelection, "apps.yaml", nil) {
+			for _, w := range beside.Warnings(Selection{CatalogSelection: found[0].CatalogSelection, Origin: Origin{File: "apps.yaml"}}, nil) {
 				got = append(got, w.Rule)
 				if found[0].Line(w.Field) == 0 {
 					t.Errorf("%s has no line", w.Field)
@@ -126,9 +126,9 @@ func TestMisspelt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			locator := NewLocator(t.Context(), []File{{Path: "apps.yaml", Content: []byte(document)}, {Path: "beside.yaml", Content: []byte(test.beside)}})
+			beside := ReadFiles(t.Context(), []File{{Path: "apps.yaml", Content: []byte(document)}, {Path: "beside.yaml", Content: []byte(test.beside)}})
 			got := ""
-			for _, w := range locator.Misspelt(found[0].CatalogSelection, "apps.yaml") {
+			for _, w := range beside.Misspelt(Selection{CatalogSelection: found[0].CatalogSelection, Origin: Origin{File: "apps.yaml"}}) {
 				got += w.Field
 				if w.Rule != selectionrule.Reference || found[0].Line(w.Field) == 0 {
 					t.Errorf("%v, in line %d", w, found[0].Line(w.Field))

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
@@ -15,42 +16,32 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // locateSources returns the catalogs of all sources of a selection, in the order of the spec, as the OCIRepositories
 // in the files name them. Its errors name every source without one.
 func locateSources(ctx context.Context, cs *selectionfile.Selection, files []files.Input) ([]documents.Location, error) {
-	locator := documents.NewLocator(ctx, gitFiles(files))
+	beside, placed := Beside(ctx, cs, files)
 	var failures []error
 	all := make([]documents.Location, len(cs.Spec.Sources))
 	for i, ref := range cs.Spec.Sources {
 		var err error
-		if all[i], err = locator.Locate(cs.CatalogSelection, cs.File(), ref); err != nil {
+		if all[i], err = beside.Locate(placed, ref); err != nil {
 			failures = append(failures, fmt.Errorf("%s: %w; %s", cs.Place(fmt.Sprintf("spec.sources[%d]", i)), err, sourceAdvice(cs, i, len(files) == 1, err)))
 		}
 	}
 	return all, errors.Join(failures...)
 }
 
-func gitFiles(files []files.Input) []documents.File {
+// Beside returns what the files of a selection have, and the selection with its place among it.
+func Beside(ctx context.Context, cs *selectionfile.Selection, files []files.Input) (*documents.Set, documents.Selection) {
 	read := make([]documents.File, len(files))
 	for i, f := range files {
 		read[i] = documents.File{Path: f.Name, Content: f.Content}
 	}
-	return read
-}
-
-// InstanceWarnings returns the warnings about the files for the instances of a selection. result is the render of the
-// selection, or nil if nothing is rendered.
-func InstanceWarnings(ctx context.Context, cs *selectionfile.Selection, files []files.Input, result *render.Result) []documents.Warning {
-	return documents.NewLocator(ctx, gitFiles(files)).Warnings(cs.CatalogSelection, cs.File(), result)
-}
-
-// Misspelt returns the references between a selection and the files beside it that are probably misspelt.
-func Misspelt(ctx context.Context, cs *selectionfile.Selection, files []files.Input) []documents.Warning {
-	return documents.NewLocator(ctx, gitFiles(files)).Misspelt(cs.CatalogSelection, cs.File())
+	placed := documents.Selection{CatalogSelection: cs.CatalogSelection, Origin: documents.Origin{File: filepath.ToSlash(cs.File())}}
+	return documents.ReadFiles(ctx, read), placed
 }
 
 // sourceAdvice returns what to do about a source without a catalog.

@@ -118,7 +118,8 @@ func (o *catalogOptions) compare(ctx context.Context, stdin io.Reader, open func
 	if err := o.addCharts(ctx, from, to, compared); err != nil {
 		return nil, err
 	}
-	for _, w := range input.InstanceWarnings(ctx, placed, files, nil) {
+	beside, at := input.Beside(ctx, placed, files)
+	for _, w := range beside.Warnings(at, nil) {
 		compared.Notes = append(compared.Notes, w.Message)
 	}
 	report := diff.New(compared)

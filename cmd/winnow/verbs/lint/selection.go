@@ -51,7 +51,8 @@ func (l *selectionLinter) lint(ctx context.Context, catalogs []string, stdin io.
 	if err != nil {
 		return err
 	}
-	warnings := input.InstanceWarnings(ctx, cs, files, rendered.result)
+	beside, placed := input.Beside(ctx, cs, files)
+	warnings := beside.Warnings(placed, rendered.result)
 	if rendered.result != nil {
 		warnings = append(warnings, documents.Dependencies(cs.CatalogSelection, rendered.result)...)
 	}
@@ -60,7 +61,7 @@ func (l *selectionLinter) lint(ctx context.Context, catalogs []string, stdin io.
 	if l.strict {
 		severity = rules.Error
 	}
-	l.add(severity, input.Misspelt(ctx, cs, files)...)
+	l.add(severity, beside.Misspelt(placed)...)
 	if sentence := input.Unapplied(files); sentence != "" {
 		l.add(severity, documents.Warning{Rule: selectionrule.Unbuilt, Message: sentence})
 	}
