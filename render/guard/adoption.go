@@ -28,18 +28,16 @@ type Adoption struct {
 	Selection *v1alpha1.CatalogSelection
 	Published []safeguard.Definition
 	Result    *render.Result
-	// LivePublished and LiveNext are what was published and what is about to be, with their names in the cluster, and Names are the
-	// names that the Kustomizations give, at least one.
-	LivePublished, LiveNext []safeguard.Definition
-	Names                   []func(safeguard.Key) safeguard.Key
-	// Live are the objects of the kinds of both.
+	// Names are how the Kustomizations of the selection name objects in the cluster, one function each; without any, as the artifact.
+	Names []func(safeguard.Key) safeguard.Key
+	// Live are the objects of the kinds that were published, or are about to be.
 	Live []*Live
 	// First is true if nothing was published yet: a definition with the labels of the selection that Flux may delete counts as published
 	// then, because a Kustomization may still have it in its inventory after the selection was created again.
 	First bool
 	// Marked reports whether Flux is about to leave an object alone.
 	Marked func(*Live) bool
-	// MostSettings bounds the definitions that lose something whose settings are compared. Without a bound, those of all are compared.
+	// MostSettings bounds the definitions that lose something whose settings are compared. Zero compares the settings of all.
 	MostSettings int
 }
 
@@ -54,14 +52,18 @@ type Adopted struct {
 // Compare returns what the publication does to live objects. Those that Flux leaves alone lose nothing. One of the platform is a change
 // whatever its versions, because two controllers would write it in turns.
 func (a Adoption) Compare(ctx context.Context, cluster Cluster) (*Adopted, error) {
-	entering, orphans, changes := a.sorted()
+	if len(a.Names) == 0 {
+		a.Names = []func(safeguard.Key) safeguard.Key{func(key safeguard.Key) safeguard.Key { return key }}
+	}
+	next := a.named(a.Result.Live())
+	entering, orphans, changes := a.sort(next)
 	adopted := &Adopted{}
-	settings, losing := map[safeguard.Key]Settings{}, byKey(a.LiveNext)
+	settings, after := map[safeguard.Key]Settings{}, safeguard.ByKey(next)
 	err := cluster.Read(ctx, entering, func(content map[string]any) {
 		d := installation.DefinitionOf(content)
 		adopted.Entering = append(adopted.Entering, d)
 		if a.MostSettings == 0 && d.Key().IsDefinition() || len(settings) < a.MostSettings &&
-			len(safeguard.Adopt([]safeguard.Definition{d}, []safeguard.Definition{losing[d.Key()]})) > 0 {
+			len(safeguard.Adopt([]safeguard.Definition{d}, []safeguard.Definition{after[d.Key()]})) > 0 {
 			settings[d.Key()] = SettingsOf(content)
 		}
 	})
@@ -71,20 +73,37 @@ func (a Adoption) Compare(ctx context.Context, cluster Cluster) (*Adopted, error
 	if adopted.Replaced, err = replacements(ctx, a.Result, settings); err != nil {
 		return nil, err
 	}
-	lost := safeguard.Adopt(adopted.Entering, a.LiveNext)
+	lost := safeguard.Adopt(adopted.Entering, next)
 	for i, change := range lost {
 		if r := adopted.Replaced[change.Key]; !r.Nothing() {
 			lost[i].Detail = "; " + r.String()
 		}
 	}
 	beside, err := a.beside(ctx, cluster)
-	adopted.Changes = slices.Concat(changes, safeguard.Compare(orphans, a.LiveNext), lost, beside)
+	adopted.Changes = slices.Concat(changes, safeguard.Compare(orphans, next), lost, beside)
 	return adopted, err
 }
 
-// sorted returns the live definitions that the publication is applied over, the orphans that it deletes, and those of the platform.
-func (a Adoption) sorted() (entering []*Live, orphans []safeguard.Definition, platform []safeguard.Change) {
-	known, enters := keys(a.LivePublished), keys(a.LiveNext)
+// named returns definitions with the names that they have in the cluster, each once.
+func (a Adoption) named(definitions []safeguard.Definition) []safeguard.Definition {
+	var named []safeguard.Definition
+	seen := map[safeguard.Key]bool{}
+	for _, name := range a.Names {
+		for _, d := range definitions {
+			key := name(d.Key())
+			if d.Namespace, d.Name = key.Namespace, key.Name; !seen[key] {
+				seen[key] = true
+				named = append(named, d)
+			}
+		}
+	}
+	return named
+}
+
+// sort returns the live definitions that the publication is applied over, the orphans that it deletes, and the changes of definitions of
+// the platform.
+func (a Adoption) sort(next []safeguard.Definition) (entering []*Live, orphans []safeguard.Definition, platform []safeguard.Change) {
+	known, enters := keys(a.named(a.Published)), keys(next)
 	for _, object := range a.Live {
 		key := LiveKey(object)
 		switch {
@@ -120,12 +139,4 @@ func (a Adoption) beside(ctx context.Context, cluster Cluster) (all []safeguard.
 		}
 	}
 	return all, nil
-}
-
-func byKey(definitions []safeguard.Definition) map[safeguard.Key]safeguard.Definition {
-	all := make(map[safeguard.Key]safeguard.Definition, len(definitions))
-	for _, d := range definitions {
-		all[d.Key()] = d
-	}
-	return all
 }

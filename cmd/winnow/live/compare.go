@@ -48,8 +48,8 @@ func (c *Cluster) Compare(ctx context.Context, from, to *comparing.Side) (*diff.
 	return compared, compared.Take(to.Result.Definitions, found.Replaced)
 }
 
-// adoption is what a publication does to live definitions. bypassed are the names of those that Flux does not update, and live has all
-// definitions of the same kinds.
+// adoption is what a publication does to live definitions. Flux does not update what is bypassed. live has all definitions of
+// the same kinds.
 type adoption struct {
 	*guard.Adopted
 	bypassed []string
@@ -91,8 +91,7 @@ func (c *Cluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	}
 	slices.Sort(bypassed)
 	adopted, err := guard.Adoption{
-		Selection: cs, Published: published, LivePublished: published, LiveNext: next, Result: result, Live: live, First: published == nil,
-		Names: []func(safeguard.Key) safeguard.Key{func(key safeguard.Key) safeguard.Key { return key }},
+		Selection: cs, Published: published, Result: result, Live: live, First: published == nil,
 		// The controller marks bypassed definitions before it publishes.
 		Marked: func(o *guard.Live) bool { return guard.Honored(cs, o) },
 	}.Compare(ctx, &reader{c, contents})

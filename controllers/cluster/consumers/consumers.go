@@ -132,23 +132,6 @@ func (c Consumers) Releases(definitions []safeguard.Definition) []Release {
 	return all
 }
 
-// LiveDefinitions returns definitions with the names that they have in this cluster once they are applied.
-func (c Consumers) LiveDefinitions(definitions []safeguard.Definition) []safeguard.Definition {
-	named := func(item Consumer) bool { return item.prefix != "" || item.suffix != "" || item.namespace != "" }
-	if !slices.ContainsFunc(c.Naming(), named) {
-		return definitions
-	}
-	var live []safeguard.Definition
-	for _, item := range c.Naming() {
-		for _, d := range definitions {
-			key := item.Live(d.Key())
-			d.Namespace, d.Name = key.Namespace, key.Name
-			live = append(live, d)
-		}
-	}
-	return live
-}
-
 // Statuses returns status.consumers.
 func (c Consumers) Statuses() []v1alpha1.ConsumerStatus {
 	var out []v1alpha1.ConsumerStatus

@@ -33,11 +33,10 @@ func (e *Effects) Adopted(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	published []safeguard.Definition, result *render.Result, state *live.State) ([]safeguard.Change, error) {
 	adopted, err := guard.Adoption{
 		Selection: cs, Published: published, Result: result, Live: state.Live, MostSettings: maxSettings,
-		LivePublished: state.Consumers.LiveDefinitions(published), LiveNext: state.Consumers.LiveDefinitions(result.Live()),
 		Names:  state.Consumers.Names(),
 		First:  cs.Status.Artifact == nil && !state.Consumers.Known,
 		Marked: func(object *guard.Live) bool { return guard.Honored(cs, object) && !state.Unmarked[object.UID] },
-	}.Compare(ctx, &reader{e, cs})
+	}.Compare(ctx, &reader{e.Objects, e, cs})
 	if err != nil {
 		return nil, err
 	}
@@ -53,22 +52,19 @@ const maxSettings = 100
 
 // reader reads live objects for a selection.
 type reader struct {
-	*Effects
+	*live.Objects
+	effects   *Effects
 	selection *v1alpha1.CatalogSelection
-}
-
-func (r *reader) Read(ctx context.Context, objects []*guard.Live, do func(map[string]any)) error {
-	return r.Objects.Read(ctx, objects, do)
 }
 
 // Each reports a right that lacks, without which operators are not guarded.
 func (r *reader) Each(ctx context.Context, gvk schema.GroupVersionKind, do func(unstructured.Unstructured)) error {
-	if served, err := r.Kinds.Serves(gvk); !served || err != nil {
+	if served, err := r.effects.Kinds.Serves(gvk); !served || err != nil {
 		return err
 	}
 	err := r.Objects.Each(ctx, gvk, do)
 	if apierrors.IsForbidden(err) {
-		r.ReportForbidden(ctx, r.selection, err, "operators of OLM that others have installed are not guarded; kubectl apply -k config/marks allows it")
+		r.effects.ReportForbidden(ctx, r.selection, err, "operators of OLM that others have installed are not guarded; kubectl apply -k config/marks allows it")
 		return nil
 	}
 	return err
