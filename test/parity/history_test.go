@@ -86,7 +86,7 @@ const (
 	entry    = `(?m)^- (\S+\.yaml)\n`
 )
 
-// frequentEdits are those with which others come.
+// frequentEdits come together with others.
 var frequentEdits = []edit{
 	{"another tag", `((?:tag|value|catalog_tag): |:=)v1\.[\d.]+`, "${1}TAG"}, {"another name", list, "$1    - APP\n"}, {"a name less", `    - app-\d+\n`, ""},
 	{"moved between selections", `    - (app-\d+)\n`, "", list, "$1    - WORD\n"}, {"an exclusion", `exclude: \[`, "exclude: [APP, "}, {"a member", `(sources:\n  - name: \S+\n)`, "${1}MEMBER"},

@@ -105,7 +105,7 @@ func (p *programs) restore(before map[string]string) {
 	write(p.t, p.dir, before)
 }
 
-// read returns the contents of the files below a directory, without those of Git, by their paths.
+// read returns the contents of the files below a directory by their paths, without .git.
 func read(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files, root := map[string]string{}, os.DirFS(dir)

@@ -26,7 +26,7 @@ import (
 const (
 	// host is the registry in all inputs. The programs reach it through a proxy on loopback.
 	host = "registry.example.com"
-	// releases is the number of those of the catalog.
+	// releases is how many releases the catalog has.
 	releases = 8
 )
 

@@ -14,7 +14,7 @@ import (
 // for $1 for each of those in braces, and its number for $n. Paths of clusters are arguments of commands.
 type shape struct{ name, clusters, files string }
 
-// shapes are those of flux2-kustomize-helm-example, flux2-multi-tenancy, a cluster at home, a fleet with stages, and test/farm.
+// shapes are like flux2-kustomize-helm-example, flux2-multi-tenancy, a cluster at home, a fleet with stages, and test/farm.
 var shapes = []shape{
 	{"environments", "clusters/staging apps/production", `
 apps/base/{source}/kustomization.yaml: kustomization catalog.yaml

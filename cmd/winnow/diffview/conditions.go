@@ -19,7 +19,7 @@ func Conditions() string {
 	return table.String()
 }
 
-// ConditionNames returns the names of diff.Conditions but those that a verb does not look at.
+// ConditionNames returns the names of diff.Conditions without those given.
 func ConditionNames(without ...string) []string {
 	var names []string
 	for _, condition := range diff.Conditions() {
