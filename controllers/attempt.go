@@ -110,10 +110,13 @@ func (a *attempt) reachedNoCluster() bool {
 	return consumers.Awaited(a.selection) && a.selection.Spec.Push == nil
 }
 
-// addsUnknown reports whether the spec has names that match nothing and that the last publication lacks.
+// addsUnknown reports whether the spec has names that match nothing and that are new: the last publication lacks them, or they were new
+// when this spec was evaluated first.
 func (a *attempt) addsUnknown() bool {
 	var last *v1alpha1.CatalogSelectionSpec
-	if a.record != nil && !a.reachedNoCluster() {
+	claim := a.found.Status.Claim
+	wasOpen := claim != nil && claim.Open && claim.Generation == a.found.Generation
+	if a.record != nil && !a.reachedNoCluster() && !wasOpen {
 		last = &a.record.Spec
 	}
 	return mention.Adds(last, a.selection.Spec, a.names.unmatched)

@@ -293,3 +293,20 @@ func TestAWithheldSelectionStillClaims(t *testing.T) {
 		t.Errorf("argocd is %v, want the object %s", object, uid)
 	}
 }
+
+// What is published and not applied yet, as an object with a bypass never is, is given up as well.
+func TestASwapOfWhatNobodyHasApplied(t *testing.T) {
+	c := newCluster(t)
+	c.catalog("argocd", "nginx", "falco")
+	c.selection("alpha", compared, without("nginx", "falco"))
+	c.selection("beta", compared, without("argocd", "falco"))
+	c.consumer("alpha", "alpha", pruning)
+	c.consumer("beta", "beta", pruning)
+	c.rounds("alpha", "beta")
+	c.ready("alpha", "beta")
+	c.change("alpha", without("argocd", "falco"))
+	c.change("beta", without("nginx", "falco"))
+	c.rounds("alpha", "beta")
+	c.ready("alpha", "beta")
+	c.equal("what they publish", append(c.contents("alpha"), c.contents("beta")...), []string{"nginx", "argocd"})
+}

@@ -138,3 +138,22 @@ func TestAnArtifactWithAKeptObjectIsRenderedAgain(t *testing.T) {
 	c.equal("the artifact", c.announced("alpha").Status.Artifact.Digest, announced.Status.Artifact.Digest)
 	c.equal("what alpha publishes", c.publishedByAlpha(), "argocd falco")
 }
+
+// argocd has left alpha for beta, which does not select it any more, and the status of alpha is lost: what alpha publishes is not known.
+func TestWhatHasLeftKeepsItsMarkWithoutARecord(t *testing.T) {
+	c := moving(t)
+	c.handOver()
+	c.flux("alpha", "alpha", "falco")
+	c.change("beta", without("argocd", "falco"))
+	c.rounds("beta")
+	c.equal("the mark", c.kept("argocd"), disabled)
+	cs := c.get("alpha")
+	cs.Status = v1alpha1.CatalogSelectionStatus{}
+	if err := apiServer.Status().Update(t.Context(), cs); err != nil {
+		t.Fatal(err)
+	}
+	c.restart()
+	c.change("alpha", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.Approve = []string{"argocd:live"} })
+	c.rounds("alpha", "beta")
+	c.equal("the mark without a status", c.kept("argocd"), disabled)
+}

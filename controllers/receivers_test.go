@@ -180,6 +180,8 @@ func TestWhatLeavesStaysWhileAReceiverHasATypo(t *testing.T) {
 				c.change(test.receiver, names(test.selected...))
 			}
 			c.rounds(test.receiver) // publishes the typo first
+			c.restart()             // renders it again, when the last publication has the typo as well
+			c.rounds(test.receiver)
 			c.change("alpha", names("falco"))
 			c.rounds("alpha", "beta", test.receiver)
 			c.equal("conditions of the giver", conditionsOf(c.get("alpha")), []string{"Ready=Unknown Handover", "Reconciling=True Handover"})

@@ -163,9 +163,9 @@ func (r *CatalogSelectionReconciler) inspect(ctx context.Context, a *attempt) (e
 	if a.position, err = r.cluster.Holders.PositionOf(ctx, a.selection, a.live, a.result.Live()); err != nil {
 		return err
 	}
+	a.position.Open = a.addsUnknown()
 	claims := a.position.Before(a.selection)
 	claims.Held, claims.Pending, claims.Gives = true, false, nil // until the guard has decided
-	claims.Open = claims.Open || a.addsUnknown()
 	a.selection.Status.Claim = claims
 	return nil
 }
@@ -214,7 +214,6 @@ func (r *CatalogSelectionReconciler) admit(ctx context.Context, a *attempt) erro
 // publication that neither adds nor gives up an object writes nothing.
 func (r *CatalogSelectionReconciler) claim(ctx context.Context, a *attempt) error {
 	claims := a.position.Before(a.selection)
-	claims.Open = claims.Open || a.addsUnknown()
 	a.selection.Status.Claim = claims
 	if len(claims.Keys)+len(claims.Gives) == 0 || !a.isNew() && len(claims.Keys) == 0 {
 		return nil
@@ -228,7 +227,6 @@ func (r *CatalogSelectionReconciler) claim(ctx context.Context, a *attempt) erro
 	}
 	if conflict, ok := errors.AsType[*holders.ConflictError](err); ok {
 		a.selection.Status.Claim = a.position.Waiting(a.selection, conflict)
-		a.selection.Status.Claim.Open = claims.Open
 	}
 	return err
 }
@@ -315,8 +313,7 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 	a.list()
 	cs.Status.WrittenRecord, cs.Status.Claim = packed, a.position.After(cs)
 	cs.Status.Claims, cs.Status.Leaving = nil, nil // of an earlier release
-	cs.Status.Claim.Open = cs.Status.Claim.Open || a.addsUnknown()
-	if !a.reachedNoCluster() { // or the render is compared again before it is served
+	if !a.reachedNoCluster() {                     // or the render is compared again before it is served
 		cs.Status.Approvals, cs.Status.ApprovalsRead = approvals.Use(cs.Status.Approvals, a.uses, r.now()), ""
 	}
 	if err = r.reportEarly(ctx, a); err == nil {

@@ -45,10 +45,11 @@ func TestTheWritesOfAReconciliation(t *testing.T) {
 		{"a revision that changes nothing that is selected", func() { c.catalog("argocd", "nginx", "falco", "velero") },
 			[]string{statusPatch, artifactPatch}},
 		{"the process begins anew", c.restart, nil},
-		{"a revision for the new process", func() { c.catalog("argocd", "nginx") }, []string{statusPatch, artifactPatch}},
+		{"a revision for the new process, which gives up an object", func() { c.catalog("argocd", "nginx") },
+			[]string{statusPatch, statusPatch, artifactPatch}},
 		{"an edit of the spec, whose Ready comes after the ExternalArtifact", func() {
 			c.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Exclude = []string{"nginx"} })
-		}, []string{statusPatch, artifactPatch, statusPatch}},
+		}, []string{statusPatch, statusPatch, artifactPatch, statusPatch}},
 	} {
 		test.change()
 		c.traffic.taken()

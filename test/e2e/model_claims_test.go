@@ -72,8 +72,7 @@ func (m *model) decide(order []int) {
 		}
 		render := p.spec.selects(m.catalogs[p.catalog].apps)
 		p.held, p.conflict, p.unaware, p.wants = m.objections(p, render), false, false, keysOf(render)
-		now := p.written + m.catalogs[p.catalog].digest
-		p.doubt, p.evaluated = m.addsUnknown(p) || p.doubt && p.evaluated == now, now
+		p.doubt = m.addsUnknown(p)
 		if len(p.held) == 0 {
 			next[p] = render
 		}
@@ -135,6 +134,9 @@ func (m *model) admittedOf(order []int, next map[*modelPart]map[string]app) map[
 // blocked reports whether a part renders a definition that another one keeps, and records those it takes.
 func (m *model) blocked(p *modelPart, next map[*modelPart]map[string]app, admitted map[*modelPart]bool, taken map[string]*modelPart) bool {
 	for name := range next[p] {
+		if p.publishes(name) && p.knowsServed() && m.owner(name) == nil { // it enters nothing, whoever publishes it as well
+			continue
+		}
 		h := m.holder(name)
 		if t := taken[name]; h != p && t != nil && !m.squats(t, p) {
 			return true
@@ -163,13 +165,13 @@ func (m *model) owns(p *modelPart) bool {
 }
 
 // holder returns the part that holds a definition: the one whose Kustomization has applied it last and has
-// it in its inventory, or else the one that is known to serve it.
+// it in its inventory, or else the one that is known to serve it, or whose older status claims it.
 func (m *model) holder(name string) *modelPart {
 	if owner := m.owner(name); owner != nil {
 		return owner
 	}
 	for _, p := range m.parts {
-		if _, serves := p.published[name]; serves && p.knowsServed() && !m.dormant(p) {
+		if _, serves := p.published[name]; (serves && p.knowsServed() || p.older.publishes(name)) && !m.dormant(p) {
 			return p
 		}
 	}
@@ -223,7 +225,10 @@ func (m *model) publish(p *modelPart, next map[string]app) {
 	p.waiting = time.Time{}
 	for _, name := range m.leavingOf(p, next) {
 		to := m.receiver(p, name)
-		m.live[name].kept = to == decided
+		_, served := p.published[name]
+		if l := m.live[name]; to == decided || served && p.baseline == baselineRecord && !p.behind && !l.bypassed {
+			l.kept = to == decided
+		}
 		m.tally[to.String()]++
 	}
 	for name := range next { // until its Kustomization is the owner, which it never is of a bypassed definition

@@ -160,10 +160,11 @@ func (m *model) takenFromLive(p *modelPart, next map[string]app) (lines []string
 	return lines
 }
 
-// addsUnknown reports whether the limit of a part has a name that the last published one lacks, and that is in no catalog.
+// addsUnknown reports whether the limit of a part has a name that is in no catalog, and that the last published one lacks, or has lacked
+// when the spec was evaluated first.
 func (m *model) addsUnknown(p *modelPart) bool {
 	var before modelSpec
-	if p.baseline == baselineRecord || p.newer {
+	if (p.baseline == baselineRecord || p.newer) && !p.doubt {
 		before = p.reviewed
 	}
 	known := map[string]bool{}
@@ -193,6 +194,7 @@ func (p *modelPart) pruned(next map[string]app) (lines []string) {
 // wipe removes the status. The ExternalArtifact still names the content of the last publication.
 func (m *model) wipe(p *modelPart) {
 	p.lines, p.read, p.revision, p.revisions, p.compared, p.newer, p.behind = nil, "", "", nil, "", false, false
+	p.older = nil
 	if p.baseline == baselineRecord {
 		p.baseline = baselineContent
 	}
@@ -217,7 +219,8 @@ func (m *model) restore(p, old *modelPart) {
 	p.reviewed, p.revision = old.reviewed.clone(), old.revision
 	p.revisions, p.compared = maps.Clone(old.revisions), old.compared
 	p.lines, p.read = maps.Clone(old.lines), old.read
-	p.newer, p.behind = old.artifact() != p.artifact(), false
+	// A revision that was published once more since is newer, also if it is that of the status: lines were used in between.
+	p.newer, p.behind = old.artifact() != p.artifact() || p.updated.After(old.updated), false
 	p.withheld = old.withheld || (p.newer || p.vanished) && p.withheld // nothing is announced of a status that is older, or whose archive is lost
 	if p.baseline = baselineRecord; p.newer {
 		p.baseline = baselineContent
@@ -251,7 +254,7 @@ func (m *model) restart(archivesLost bool) {
 	for _, p := range m.parts {
 		p.vanished = p.vanished || archivesLost && p.withheld
 		p.believe()
-		p.restarted, p.doubt, p.waiting = p.baseline != baselineRecord, false, time.Time{}
+		p.restarted, p.waiting = p.baseline != baselineRecord, time.Time{}
 		if archivesLost && p.baseline == baselineContent {
 			p.baseline = baselineLost
 		}

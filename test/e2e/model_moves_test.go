@@ -36,10 +36,15 @@ func (m *model) receiver(from *modelPart, name string) decision {
 	return nobody
 }
 
-// claims reports whether a part publishes a definition, or is about to.
+// claims reports whether a part publishes a definition, or is about to. While its status is older than what is published, the definitions
+// of that status count: which of them are published may not be known.
 func (m *model) claims(p *modelPart, name string) bool {
 	_, publishes := p.published[name]
-	return publishes && !p.withheld || p.wants[name] && !p.suspended
+	return publishes && !p.withheld || p.wants[name] && !p.suspended || p.older.publishes(name)
+}
+
+func (p *modelPart) publishes(name string) bool {
+	return p != nil && !p.withheld && p.published[name].name != ""
 }
 
 // isUndecided reports whether a part may be about to claim any definition: its spec is not evaluated, or has a name without a match.
@@ -74,9 +79,10 @@ func (m *model) leavingOf(p *modelPart, next map[string]app) (names []string) {
 	return names
 }
 
-// awaits reports whether a part waits with its next render, because another one may be about to claim what leaves it.
+// awaits reports whether a part waits with its next render, because another one may be about to claim what leaves it, and Flux would
+// delete that.
 func (m *model) awaits(p *modelPart, next map[string]app) bool {
-	leaving := m.leavingOf(p, next)
+	leaving := slices.DeleteFunc(m.leavingOf(p, next), func(name string) bool { return m.live[name].bypassed })
 	if len(leaving) == 0 {
 		p.waiting = time.Time{}
 	} else if p.waiting.IsZero() {

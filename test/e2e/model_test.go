@@ -60,10 +60,10 @@ type modelPart struct {
 	late         bool            // it was suspended when its catalog changed: the others may have been first
 	vanished     bool            // no archive is left, and while it is withheld, none is rendered again
 	announced    string          // revision in the ExternalArtifact
+	updated      time.Time       // when that was published
 	waits        bool            // others may be about to claim what it gives up
 	waiting      time.Time       // when it was about to give up something first
 	changed      time.Time       // of the spec
-	evaluated    string          // the manifest and the catalog at the last evaluation
 
 	applier   string // name of the Kustomization
 	paused    bool   // the Kustomization is suspended

@@ -120,7 +120,14 @@ func (k *soak) drawFlip() (name, did string) {
 	if !lives {
 		l = k.model.live[pick(k, slices.Sorted(maps.Keys(k.model.live)))]
 	}
-	if l.bypassed = !l.bypassed; l.bypassed {
+	publishers := 0
+	for _, p := range k.model.parts {
+		if p.publishes(l.name) {
+			publishers++
+		}
+	}
+	// Of two that publish a bypassed definition, the one that applies it first when the bypass ends holds it: which, is not defined.
+	if l.bypassed = !l.bypassed || publishers > 1; l.bypassed {
 		return l.name, "bypass " + l.name
 	}
 	return l.name, "no longer bypass " + l.name

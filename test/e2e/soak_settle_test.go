@@ -101,7 +101,10 @@ func (k *soak) outwait() {
 // follow records what the model cannot know: UIDs, checksums and times.
 func (o *observed) follow(m *model) {
 	for name, object := range o.live {
-		m.live[name].uid = object.GetUID()
+		l := m.live[name]
+		if l.uid = object.GetUID(); l.bypassed { // of what Flux leaves alone, the mark of a move depends on when others have claimed it
+			l.kept = object.GetAnnotations()[pruneAnnotation] == "disabled"
+		}
 	}
 	for _, p := range m.parts {
 		if p.suspended {
@@ -112,6 +115,11 @@ func (o *observed) follow(m *model) {
 		p.withheld = artifact == nil && m.mayWithhold(p, &cs)
 		if artifact != nil {
 			p.announced = artifact.Revision
+		} else if !p.newer {
+			artifact = cs.Status.Artifact
+		}
+		if artifact != nil {
+			p.updated = artifact.LastUpdateTime.Time
 		}
 	}
 }
@@ -243,15 +251,18 @@ func (o *observed) compareLive(m *model) error {
 	for _, name := range slices.Sorted(maps.Keys(m.live)) {
 		want := m.live[name]
 		object, lives := o.live[name]
-		got := showLive(name, object)
+		got, wanted := showLive(name, object), want.String()
+		if want.bypassed {
+			got, wanted = strings.TrimSuffix(got, " kept"), strings.TrimSuffix(wanted, " kept")
+		}
 		if !m.needsMark(name) && want.bypassed { // its publisher sets the mark later, and may have set it
 			got = strings.Replace(got, " bypassed and marked", " bypassed", 1)
 			got = strings.Replace(got, " bypassed", " bypassed and marked", 1)
 		}
 		if !lives {
 			fmt.Fprintf(&diff, "\n- %s", want)
-		} else if got != want.String() {
-			fmt.Fprintf(&diff, "\n- %s\n+ %s", want, got)
+		} else if got != wanted {
+			fmt.Fprintf(&diff, "\n- %s\n+ %s", wanted, got)
 		} else if want.uid != "" && object.GetUID() != want.uid {
 			fmt.Fprintf(&diff, "\n! %s was deleted and created again", name)
 		}

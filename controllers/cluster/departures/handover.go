@@ -86,6 +86,9 @@ func (ds *Departures) Leaving(ctx context.Context, cs *v1alpha1.CatalogSelection
 	if cs.Spec.GetDeletionPolicy() == v1alpha1.DeletionPolicyOrphan {
 		return l, nil
 	}
+	maps.DeleteFunc(l.objects, func(_ safeguard.Key, object *guard.Live) bool {
+		return guard.StaysUntouched(cs, object) || !object.DeletionTimestamp.IsZero()
+	})
 	var err error
 	l.releases, err = ds.releasesOf(ctx, l.objects)
 	return l, err
@@ -145,10 +148,11 @@ func (ds *Departures) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelectio
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(l.objects), inventory.Compare) {
 		object, to := l.objects[key], ds.receivers(cs, l, key)
-		switch {
-		case guard.StaysUntouched(cs, object) || !object.DeletionTimestamp.IsZero():
-			continue
-		case len(to) == 0: // the mark of an unfinished move must not keep an object that is removed on purpose
+		if len(to) == 0 {
+			if !state.Served[key] { // it may have left before
+				continue
+			}
+			// the mark of an unfinished move must not keep an object that is removed on purpose
 			if _, err := ds.Marks.Mark(ctx, cs, object, func(m *marks.Set) { m.Kept = false }); err != nil {
 				return err
 			}

@@ -31,6 +31,8 @@ type Position struct {
 	// foreign are the holders of claimed keys by the owner labels of live objects.
 	foreign map[safeguard.Key]Holder
 	state   *live.State
+	// Open is true if the spec has a new name that matches nothing.
+	Open bool
 }
 
 // PositionOf returns the position of a selection that is about to publish next, or goes on to publish it.
@@ -178,7 +180,7 @@ func (p *Position) Before(cs *v1alpha1.CatalogSelection) *v1alpha1.Claim {
 	published, all := p.published(cs), maps.Clone(p.claimed)
 	maps.Copy(all, p.served)
 	c := &v1alpha1.Claim{
-		Generation: cs.Generation, Pending: true, Published: Pack(published), Keys: Pack(all.Without(published)), Gives: Pack(p.gives()), Given: p.given(),
+		Generation: cs.Generation, Pending: true, Open: p.Open, Published: Pack(published), Keys: Pack(all.Without(published)), Gives: Pack(p.gives()), Given: p.given(),
 	}
 	if p.state.Served == nil && cs.Status.Claim != nil {
 		c.Published = cs.Status.Claim.Published
@@ -189,9 +191,9 @@ func (p *Position) Before(cs *v1alpha1.CatalogSelection) *v1alpha1.Claim {
 // After returns the claim once the render is published.
 func (p *Position) After(cs *v1alpha1.CatalogSelection) *v1alpha1.Claim {
 	if !p.state.Consumers.ActHere() { // if it has no Kustomization at all, one may follow
-		return &v1alpha1.Claim{Generation: cs.Generation, Open: p.state.Consumers.None()}
+		return &v1alpha1.Claim{Generation: cs.Generation, Open: p.Open || p.state.Consumers.None()}
 	}
-	return &v1alpha1.Claim{Generation: cs.Generation, Published: Pack(p.claimed), Given: Pack(p.mine.Without(p.claimed))}
+	return &v1alpha1.Claim{Generation: cs.Generation, Open: p.Open, Published: Pack(p.claimed), Given: Pack(p.mine.Without(p.claimed))}
 }
 
 // Concluded returns the claim after an attempt without an error. Only a publication changes what is published.
@@ -227,13 +229,10 @@ func (p *Position) Gives(staying []live.Staying) bool {
 	return slices.ContainsFunc(staying, func(s live.Staying) bool { return gives[s.Key] })
 }
 
-// gives returns the keys that the selection gives up once it publishes the render: Flux prunes by labels, whatever the inventory has.
+// gives returns the keys that the selection gives up once it publishes the render: Flux prunes by labels, whatever the inventory has, and
+// what is published may not be applied yet.
 func (p *Position) gives() inventory.Keys {
 	gives := p.labelled.Without(p.claimed)
-	for key := range p.served.Without(p.claimed) {
-		if _, isRelease := p.releases[key]; isRelease {
-			gives[key] = true
-		}
-	}
+	maps.Copy(gives, p.served.Without(p.claimed))
 	return gives
 }
