@@ -147,13 +147,21 @@ func TestWhatHasLeftKeepsItsMarkWithoutARecord(t *testing.T) {
 	c.change("beta", without("argocd", "falco"))
 	c.rounds("beta")
 	c.equal("the mark", c.kept("argocd"), disabled)
-	cs := c.get("alpha")
-	cs.Status = v1alpha1.CatalogSelectionStatus{}
-	if err := apiServer.Status().Update(t.Context(), cs); err != nil {
-		t.Fatal(err)
-	}
+	c.wipe("alpha")
 	c.restart()
 	c.change("alpha", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.Approve = []string{"argocd:live"} })
 	c.rounds("alpha", "beta")
 	c.equal("the mark without a status", c.kept("argocd"), disabled)
+}
+
+// The status of alpha is lost, and it renders nothing any more: the kinds of what leaves are known by the inventory alone.
+func TestWhatLeavesAnEmptyRenderWithoutAStatusIsMarked(t *testing.T) {
+	c := moving(t)
+	c.change("beta", without("falco"))
+	c.change("alpha", without("argocd", "nginx", "falco"))
+	c.wipe("alpha")
+	c.restart()
+	c.rounds("beta", "alpha")
+	c.equal("what alpha publishes", c.publishedByAlpha(), "")
+	c.equal("the mark", c.kept("argocd"), disabled)
 }

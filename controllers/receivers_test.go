@@ -200,3 +200,13 @@ func TestPublishedObjectsAreNotMarkedAgain(t *testing.T) {
 	c.equal("alpha", conditionsOf(c.get("alpha")), stalled("Conflict"))
 	c.equal("marks that keep argocd", c.kept("argocd"), "")
 }
+
+// wipe removes the status of a selection.
+func (c *liveCluster) wipe(name string) {
+	c.Helper()
+	cs := c.get(name)
+	cs.Status = v1alpha1.CatalogSelectionStatus{}
+	if err := apiServer.Status().Update(c.Context(), cs); err != nil {
+		c.Fatal(err)
+	}
+}

@@ -53,7 +53,7 @@ type Cluster struct {
 // New returns the live state of a cluster that was not read yet.
 func New(o Options) *Cluster {
 	kustomizations := &consumers.Kustomizations{Access: o.Access}
-	objects := &live.Objects{Access: o.Access}
+	objects := &live.Objects{Access: o.Access, Kustomizations: kustomizations}
 	held := &holders.Holders{View: o.View, Kustomizations: kustomizations, Selections: o.Selections, Client: o.Statuses}
 	objects.Concerned = held.Concerned
 	marked := &marks.Marks{Access: o.Access, Holders: held}

@@ -5,10 +5,13 @@
 package inventory
 
 import (
+	"slices"
 	"strings"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -56,6 +59,21 @@ func Of(ks *kustomizev1.Kustomization) Keys {
 		}
 	}
 	return applied
+}
+
+// Kinds returns the kinds of the definitions, and of what installs instances, that a Kustomization has applied and not deleted; none of nil.
+func Kinds(ks *kustomizev1.Kustomization) (found []schema.GroupVersionKind) {
+	if ks == nil || ks.Status.Inventory == nil {
+		return nil
+	}
+	for _, entry := range ks.Status.Inventory.Entries {
+		key, ok := parseEntry(entry.ID)
+		gvk := schema.GroupVersionKind{Group: key.Group, Version: entry.Version, Kind: key.Kind}
+		if ok && (key.IsDefinition() || kinds.IsMain(gvk.GroupKind())) && !slices.Contains(found, gvk) {
+			found = append(found, gvk)
+		}
+	}
+	return found
 }
 
 func parseEntry(id string) (safeguard.Key, bool) {

@@ -3,6 +3,7 @@
 package live
 
 import (
+	"context"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
+	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -24,6 +26,22 @@ func (o *Objects) kindsToMark(cs *v1alpha1.CatalogSelection, published []safegua
 		}
 	}
 	return gvks
+}
+
+// withApplied adds the kinds that Kustomizations of this cluster have in their inventories, from which they may prune.
+func (o *Objects) withApplied(ctx context.Context, consumed consumers.Consumers, gvks []schema.GroupVersionKind) ([]schema.GroupVersionKind, error) {
+	for _, item := range consumed.Local() {
+		ks, err := o.Kustomizations.Get(ctx, item.Key())
+		if err != nil {
+			return nil, err
+		}
+		for _, applied := range inventory.Kinds(ks) {
+			if !slices.ContainsFunc(gvks, func(gvk schema.GroupVersionKind) bool { return gvk.GroupKind() == applied.GroupKind() }) {
+				gvks = append(gvks, applied)
+			}
+		}
+	}
+	return gvks, nil
 }
 
 // Keep ends the watches of kinds that the selection neither publishes nor rendered last, once no live

@@ -19,6 +19,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/access"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/kinds"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -28,6 +29,7 @@ import (
 type Objects struct {
 	*access.Access
 
+	Kustomizations *consumers.Kustomizations
 	// Concerned returns the selections that the change of a live object of a kind concerns.
 	Concerned func(context.Context, schema.GroupVersionKind, client.Object) []types.NamespacedName
 	// Reported is called after the status of the live object of an instance may have changed, and nothing that Concerned

@@ -116,6 +116,11 @@ func (o *Objects) state(ctx context.Context, cs *v1alpha1.CatalogSelection, cons
 		state.Published, state.Served = published, consumed.LiveKeys(published)
 	}
 	var err error
+	if fresh && state.Served == nil {
+		if gvks, err = o.withApplied(ctx, consumed, gvks); err != nil {
+			return nil, err
+		}
+	}
 	state.Live, err = o.list(ctx, cs, gvks, fresh, state.Unread)
 	return state, err
 }

@@ -12,12 +12,13 @@ import (
 
 	"github.com/winnow-dev/winnow/render/backend/definition"
 	"github.com/winnow-dev/winnow/render/backend/draft"
+	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/identity"
 )
 
 // ApplicationVersion is that of the kinds that Cozystack serves for its definitions.
-var ApplicationVersion = schema.GroupVersion{Group: "apps.cozystack.io", Version: "v1alpha1"}
+var ApplicationVersion = schema.GroupVersion{Group: kinds.CozystackApps, Version: "v1alpha1"}
 
 // BackendOf returns what the definition is installed with.
 func BackendOf(d *draft.Draft) identity.Backend[definition.Field] {

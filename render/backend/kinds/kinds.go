@@ -13,6 +13,18 @@ const (
 	CozystackGroup = "cozystack.io"
 )
 
+// CozystackApps is the API group of the instances of Cozystack, a kind for each definition.
+const CozystackApps = "apps.cozystack.io"
+
+// IsMain reports whether an object of a kind installs an instance; the other objects of instances are its sources and values.
+func IsMain(kind schema.GroupKind) bool {
+	switch kind {
+	case HelmRelease.GroupKind(), ApplicationInstallation.GroupKind(), Terraform.GroupKind(), ClusterExtension.GroupKind(), Subscription.GroupKind():
+		return true
+	}
+	return kind.Group == CozystackApps
+}
+
 // Kinds of objects that backends make.
 var (
 	ConfigMap               = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
