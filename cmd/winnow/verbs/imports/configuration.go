@@ -10,6 +10,8 @@ import (
 	"io"
 	"os"
 
+	"github.com/Masterminds/semver/v3"
+
 	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/imports/importing"
@@ -59,7 +61,14 @@ func (o *importOptions) importConfiguration(ctx context.Context, object map[stri
 	if len(o.Sources) == 1 {
 		source = o.Sources[0]
 	}
-	content, notes, err := kubermatic.Convert(ctx, object, source)
+	var release *semver.Version
+	if o.kkpVersion != "" {
+		var err error
+		if release, err = semver.NewVersion(o.kkpVersion); err != nil {
+			return fmt.Errorf("--kkp-version %q: want a release of KKP, such as 2.30: %w", o.kkpVersion, err)
+		}
+	}
+	content, notes, err := kubermatic.Convert(ctx, object, release, source)
 	if err != nil {
 		return output.Finding(fmt.Errorf("the %s in %s: %w", kubermatic.Kind, files.Label(from), err))
 	}

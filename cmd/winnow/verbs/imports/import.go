@@ -33,9 +33,9 @@ import (
 type importOptions struct {
 	input.Options
 	// place is the directory of a catalog, or a file of instances.
-	place, helmURL, versions string
-	latest                   int
-	bundles                  bundles
+	place, helmURL, versions, kkpVersion string
+	latest                               int
+	bundles                              bundles
 }
 
 // New returns winnow import.
@@ -55,8 +55,10 @@ func New() *cobra.Command {
 			"What cannot be taken is listed on stderr, with the reason.\n\n" +
 			"Of a KubermaticConfiguration it writes the OCIRepository, the CatalogSelection\n" +
 			"and the Kustomization for the catalog that KKP uses, and the command for the\n" +
-			"Secret of its registry. KKP's built-in catalog has no registry: --source names\n" +
-			"yours.\n\n" +
+			"Secret of its registry. KKP's built-in catalog and its charts have no registry:\n" +
+			"--source names yours. What counts depends on the feature gate of the catalog\n" +
+			"manager and the release of KKP: --kkp-version names one that differs from\n" +
+			"status.kubermaticVersion.\n\n" +
 			"Of bundles of operators, directories with manifests and metadata or images in\n" +
 			"registries, it makes a catalog of OLM: the blobs of opm render, with packages\n" +
 			"and channels by their annotations; -o - prints the bundles alone. --as manifests\n" +
@@ -94,7 +96,8 @@ func New() *cobra.Command {
 	f.StringVar(&o.helmURL, "helm-url", "", "`URL` of the Helm repository, for an index.yaml")
 	f.StringVar(&o.versions, "versions", "", "`RANGE` of charts' versions: \">=1.2 <3\"")
 	f.IntVar(&o.latest, "latest", 0, "`N` highest versions of a chart; 0 takes all")
-	flags.CompleteNothing(cmd, "helm-url", "versions", "latest")
+	f.StringVar(&o.kkpVersion, "kkp-version", "", "`VERSION` of KKP, for a KubermaticConfiguration")
+	flags.CompleteNothing(cmd, "helm-url", "versions", "latest", "kkp-version")
 	o.bundles.addFlags(cmd, &o.Options)
 	return cmd
 }
@@ -102,7 +105,11 @@ func New() *cobra.Command {
 // runAny imports what the flags and the input ask for.
 func (o *importOptions) runAny(cmd *cobra.Command, args []string) error {
 	out := flags.StreamsOf(cmd)
-	if o.File == "" && slices.ContainsFunc(args, isBundle) {
+	ofBundles := o.File == "" && slices.ContainsFunc(args, isBundle)
+	if err := refuseRelease(cmd); err != nil && (ofBundles || o.File != "") {
+		return err
+	}
+	if ofBundles {
 		return o.bundles.run(cmd, o.place, args, out)
 	}
 	if err := refuseFlags(cmd, bundleFlags(), "is for bundles of operators, and "+args[0]+" is none"); err != nil {
@@ -127,6 +134,9 @@ func (o *importOptions) runAny(cmd *cobra.Command, args []string) error {
 			return err
 		}
 		return o.importConfiguration(cmd.Context(), configuration, args[0], out)
+	}
+	if err := refuseRelease(cmd); err != nil {
+		return err
 	}
 	composed, err := compositionIn(args[0], content)
 	switch {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/imports/kubermatic"
 )
 
 // checkFile checks the flags of an import to objects, and returns the file that they are written to, empty for standard output.
@@ -25,6 +26,11 @@ func checkFile(cmd *cobra.Command, place string) (string, error) {
 
 // indexFlags are the names of the flags for the index of a Helm repository.
 func indexFlags() []string { return []string{"helm-url", "versions", "latest"} }
+
+// refuseRelease returns an error if the release of KKP is set.
+func refuseRelease(cmd *cobra.Command) error {
+	return refuseFlags(cmd, []string{"kkp-version"}, "is for a "+kubermatic.Kind)
+}
 
 // refuseInstances returns an error for flags of instances without a selection.
 func refuseInstances(options *input.Options) error {

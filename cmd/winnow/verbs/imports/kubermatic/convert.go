@@ -12,6 +12,7 @@ import (
 	"strings"
 	"text/template"
 
+	"github.com/Masterminds/semver/v3"
 	"github.com/google/go-containerregistry/pkg/name"
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -49,15 +50,26 @@ func quoted(text string) (string, error) {
 
 // Convert returns an OCIRepository, a CatalogSelection and a Kustomization for the catalog that a KubermaticConfiguration
 // names, with the command for the Secret of its registry, and notes on what differs. The catalog is that of source, if it is
-// not empty: oci://HOST/PATH:TAG.
-func Convert(ctx context.Context, object map[string]any, source string) (content []byte, notes []string, err error) {
-	c, notes, err := read(object)
+// not empty: oci://HOST/PATH:TAG. release is the release of KKP; nil takes what the object tells.
+func Convert(ctx context.Context, object map[string]any, release *semver.Version, source string) (content []byte, notes []string, err error) {
+	c, err := read(object)
 	if err != nil {
 		return nil, nil, err
 	}
-	made, more, err := c.catalog(source)
+	from, err := c.origin(c.release(release))
 	if err != nil {
 		return nil, nil, err
+	}
+	made, err := c.catalog(from, source)
+	if err != nil {
+		return nil, nil, err
+	}
+	if c.Spec.Applications.Manager != nil && !c.Spec.FeatureGates[gate] {
+		notes = append(notes, "spec.featureGates."+gate+" is off: KKP uses its built-in catalog, and not this one")
+	}
+	notes = append(notes, leftOut(object, from)...)
+	if made.Mirror != "" {
+		notes = append(notes, "spec.mirrors replaces "+made.Charts+", the registry of KKP's own catalog, as helmRepository does for any: add the others of your charts")
 	}
 	var out strings.Builder
 	if err := objects.Execute(&out, made); err != nil {
@@ -66,35 +78,33 @@ func Convert(ctx context.Context, object map[string]any, source string) (content
 	if _, err := selectionfile.Parse(ctx, "", []byte(out.String())); err != nil {
 		return nil, nil, err
 	}
-	return []byte(out.String()), append(notes, more...), nil
+	return []byte(out.String()), notes, nil
 }
 
-func (c *configuration) catalog(source string) (made *catalog, notes []string, err error) {
+func (c *configuration) catalog(from origin, source string) (made *catalog, err error) {
 	made = &catalog{Configuration: excerpt.Of(c.Metadata.Name)}
-	m, builtIn := c.manager(), c.Spec.Applications.Default
-	switch {
-	case c.Spec.Applications.Manager != nil && c.Spec.Applications.CatalogManager != nil:
-		return nil, nil, errors.New("spec.applications has manager and catalogManager: remove the one that your KKP does not read")
-	case m != nil:
-		limit := m.Limit
-		made.Tiers = slices.Concat(limit.MetadataSelector.TierRefs, limit.MetadataSelector.Tiers)
-		made.Names = limit.NameSelector
-		if builtIn != nil && len(builtIn.Applications) > 0 {
-			notes = append(notes, "spec.applications.defaultApplicationCatalog.applications is left out: the catalog manager does not read it")
+	m, standard := cmp.Or(c.Spec.Applications.CatalogManager, c.Spec.Applications.Manager, &manager{}), c.Spec.Applications.Default
+	switch from {
+	case registry:
+		made.Tiers = slices.Concat(m.Limit.MetadataSelector.TierRefs, m.Limit.MetadataSelector.Tiers)
+		made.Names = m.Limit.NameSelector
+	case charts:
+		if made.Names, err = definitionsOf(m.Apps); err != nil {
+			return nil, err
 		}
-	case builtIn != nil && builtIn.Enable:
-		made.Names = builtIn.Applications
-	default:
-		return nil, nil, errors.New("spec.applications has no catalogManager, and no defaultApplicationCatalog that is enabled: it names no catalog")
+	case builtIn:
+		made.Names = standard.Applications
 	}
-	if builtIn != nil && builtIn.HelmRepository != "" {
-		made.Charts, made.Mirror, made.Helm = importing.ChartsOfKKP, builtIn.HelmRepository, builtIn.HelmRegistryConfigFile
+	if standard.HelmRepository != "" && from != charts {
+		made.Charts, made.Mirror, made.Helm = importing.ChartsOfKKP, standard.HelmRepository, standard.HelmRegistryConfigFile
 		if !strings.Contains(made.Mirror, "://") {
 			made.Mirror = "oci://" + made.Mirror
 		}
-		notes = append(notes, "spec.mirrors replaces "+made.Charts+", the registry of KKP's own catalog, as helmRepository does for any: add the others of your charts")
 	}
-	return made, notes, c.registry(made, m, source)
+	if from != registry {
+		m = &manager{}
+	}
+	return made, c.registry(made, m, source)
 }
 
 // registry sets where the catalog is, and the command for its credentials.
@@ -102,7 +112,7 @@ func (c *configuration) registry(made *catalog, m *manager, source string) error
 	field := "--source"
 	made.URL, made.Tag = split(source)
 	if source == "" {
-		if m == nil || m.RegistrySettings.RegistryURL == "" {
+		if m.RegistrySettings.RegistryURL == "" {
 			return errors.New("it does not name the registry of the catalog: push one (winnow push), and pass --source oci://HOST/PATH:TAG")
 		}
 		field, made.URL, made.Tag = "registryURL", m.RegistrySettings.RegistryURL, cmp.Or(m.RegistrySettings.Tag, "latest")
@@ -112,7 +122,7 @@ func (c *configuration) registry(made *catalog, m *manager, source string) error
 	if _, err := name.NewTag(made.URL+":"+made.Tag, name.StrictValidation); err != nil || !isHost.MatchString(host) {
 		return fmt.Errorf("%s: %s is no repository with a tag: want [oci://]HOST/PATH", field, excerpt.Quoted(made.URL+":"+made.Tag))
 	}
-	if m == nil || source != "" || m.RegistrySettings.Credentials == nil {
+	if source != "" || m.RegistrySettings.Credentials == nil {
 		return nil
 	}
 	var err error
