@@ -58,6 +58,8 @@ func formers() []former {
 			stalls: "config.kubernetes.io/local-config", create: reserved},
 		{name: "a label that is reserved now", spec: sources("commonMetadata: {labels: {apps.k8c.io/application-bypass: 'true'}}"),
 			stalls: "apps.k8c.io/application-bypass", create: reserved},
+		{name: "an annotation of KKP that is reserved now", spec: sources("commonMetadata: {annotations: {apps.k8c.io/managed-by-external-manager: 'true'}}"),
+			stalls: "apps.k8c.io/managed-by-external-manager", create: reserved},
 		{name: "a mirror with a path in upper case", spec: sources("mirrors: [{from: example.com, to: 'oci://mirror.example.com/UPPER'}]"),
 			stalls: "mirrors", create: "must be [oci://|https://]"},
 		{name: "a mirror over HTTP and https", spec: sources("mirrors: [{from: example.com, to: 'https://mirror.example.com', helm: {plainHTTP: true}}]"),

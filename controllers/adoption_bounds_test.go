@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/reserved"
 )
 
 func TestWhatIsNotAdopted(t *testing.T) {
@@ -54,19 +55,26 @@ func TestWhatIsNotAdopted(t *testing.T) {
 // The platform's own controllers would restore their versions.
 func TestADefinitionOfThePlatformIsHeld(t *testing.T) {
 	for _, test := range []struct {
-		name, label, value string
-		selection          specEdit
+		name, key, value string
+		selection        specEdit
 	}{
 		{"of KKP's operator", platformLabel, "operator", guarded},
 		{"of the application-catalog-manager", "applicationcatalog.k8c.io/managed-by", "application-catalog-manager", guarded},
 		{"of KKP's catalog manager", "applicationcatalog.k8c.io/managed-by", "KKP", guarded},
+		{"of the catalog manager of KKP 2.29", "apps.k8c.io/managed-by-external-manager", "true", guarded},
 		{"while versions may be removed", platformLabel, "kkp", func(cs *v1alpha1.CatalogSelection) {
 			cs.Spec.Safeguards = v1alpha1.Safeguards{OnVersionRemoval: v1alpha1.SafeguardPublish}
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e := newEnvironment(t)
-			e.live("argocd:1.0.0", func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{test.label: test.value}) })
+			e.live("argocd:1.0.0", func(u *unstructured.Unstructured) {
+				if mark := map[string]string{test.key: test.value}; test.key == reserved.ManagerAnnotation {
+					u.SetAnnotations(mark)
+				} else {
+					u.SetLabels(mark)
+				}
+			})
 			e.source(applications(t, e.own("argocd nginx")))
 			e.selection("kkp", test.selection)
 			cs := e.heldAtFirst("Adoption")

@@ -58,6 +58,12 @@ func TestOrphansAreLabelled(t *testing.T) {
 		{"not one of the platform's catalog manager", []func(*liveCluster){func(c *liveCluster) {
 			c.label("falco", "applicationcatalog.k8c.io/managed-by", "application-catalog-manager")
 		}}, nil},
+		{"not one of the catalog manager of KKP 2.29", []func(*liveCluster){func(c *liveCluster) {
+			c.annotate("falco", "apps.k8c.io/managed-by-external-manager", "true")
+		}}, nil},
+		{"one of a manager that is switched off", []func(*liveCluster){func(c *liveCluster) {
+			c.annotate("falco", "apps.k8c.io/managed-by-external-manager", "false")
+		}}, []string{ours}},
 		{"a user's label stays unchanged", []func(*liveCluster){func(c *liveCluster) { c.label("falco", v1alpha1.UnmanagedLabel, "true") }},
 			[]string{"unmanaged true by user"}},
 		{"a user's label stays after the field is unset", []func(*liveCluster){

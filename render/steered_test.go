@@ -21,7 +21,7 @@ func steering() []string {
 		"config.kubernetes.io/local-config", "internal.config.kubernetes.io/needsHashSuffix", "config.k8s.io/id", "kustomize.config.k8s.io/behavior",
 		"kustomize.toolkit.fluxcd.io/prune", "kustomize.toolkit.fluxcd.io/reconcile", "kustomize.toolkit.fluxcd.io/name",
 		"catalog.winnow.dev/instance", "catalog.winnow.dev/tier",
-		"apps.kubermatic.k8c.io/managed-by", "applicationcatalog.k8c.io/managed-by", "apps.k8c.io/application-bypass",
+		"apps.kubermatic.k8c.io/managed-by", "applicationcatalog.k8c.io/managed-by", "apps.k8c.io/managed-by-external-manager", "apps.k8c.io/application-bypass",
 	}
 }
 

@@ -144,13 +144,13 @@ type CommonMetadata struct {
 	// Labels to add. app.kubernetes.io/managed-by and reserved keys are refused, in any letter case: those of
 	// kustomize, of Flux's kustomize-controller and of Winnow, those that mark KKP's own definitions, and the bypass.
 	// +kubebuilder:validation:MaxProperties=64
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k != 'app.kubernetes.io/managed-by' && !k.matches('(?i)^((([^/]*[.])?config[.](kubernetes|k8s)[.]io|kustomize[.]toolkit[.]fluxcd[.]io|catalog[.]winnow[.]dev)/|(apps[.]kubermatic[.]k8c[.]io/managed-by|applicationcatalog[.]k8c[.]io/managed-by|apps[.]k8c[.]io/application-bypass)$)'))",message="app.kubernetes.io/managed-by and the reserved keys of kustomize, Flux, Winnow and KKP cannot be set here"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k != 'app.kubernetes.io/managed-by' && !k.matches('(?i)^((([^/]*[.])?config[.](kubernetes|k8s)[.]io|kustomize[.]toolkit[.]fluxcd[.]io|catalog[.]winnow[.]dev)/|(apps[.]kubermatic[.]k8c[.]io/managed-by|applicationcatalog[.]k8c[.]io/managed-by|apps[.]k8c[.]io/(application-bypass|managed-by-external-manager))$)'))",message="app.kubernetes.io/managed-by and the reserved keys of kustomize, Flux, Winnow and KKP cannot be set here"
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
 
 	// Annotations to add. The reserved keys that labels cannot have are refused as well.
 	// +kubebuilder:validation:MaxProperties=64
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('(?i)^((([^/]*[.])?config[.](kubernetes|k8s)[.]io|kustomize[.]toolkit[.]fluxcd[.]io|catalog[.]winnow[.]dev)/|(apps[.]kubermatic[.]k8c[.]io/managed-by|applicationcatalog[.]k8c[.]io/managed-by|apps[.]k8c[.]io/application-bypass)$)'))",message="the reserved keys of kustomize, Flux, Winnow and KKP cannot be set here"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('(?i)^((([^/]*[.])?config[.](kubernetes|k8s)[.]io|kustomize[.]toolkit[.]fluxcd[.]io|catalog[.]winnow[.]dev)/|(apps[.]kubermatic[.]k8c[.]io/managed-by|applicationcatalog[.]k8c[.]io/managed-by|apps[.]k8c[.]io/(application-bypass|managed-by-external-manager))$)'))",message="the reserved keys of kustomize, Flux, Winnow and KKP cannot be set here"
 	// +optional
 	Annotations map[string]string `json:"annotations,omitempty"`
 }

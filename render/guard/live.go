@@ -89,7 +89,7 @@ func Owns(object metav1.Object, key string) bool {
 // which restores the versions of the object.
 func OfPlatform(object metav1.Object) bool {
 	labels := object.GetLabels()
-	return labels[reserved.PlatformLabel] != "" || labels[reserved.ManagerLabel] != ""
+	return labels[reserved.PlatformLabel] != "" || reserved.ManagerMark(labels, object.GetAnnotations()) != ""
 }
 
 // StaysUntouched reports whether Flux leaves the object alone, and will still do so. Without the bypass

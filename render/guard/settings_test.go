@@ -100,4 +100,13 @@ func TestWhoseTheDefinitionsOfThePlatformAre(t *testing.T) {
 			t.Errorf("with the label %s: %v", label, got)
 		}
 	}
+	for value, want := range map[string]bool{"true": true, "yes": true, "false": false, "False": false, "": false} {
+		annotations := map[string]string{"apps.k8c.io/managed-by-external-manager": value}
+		if got := guard.OfPlatform(&guard.Live{ObjectMeta: metav1.ObjectMeta{Annotations: annotations}}); got != want {
+			t.Errorf("with the annotation %v: %v", annotations, got)
+		}
+		if guard.OfPlatform(&guard.Live{ObjectMeta: metav1.ObjectMeta{Labels: annotations}}) {
+			t.Errorf("with the label %v", annotations)
+		}
+	}
 }

@@ -182,6 +182,26 @@ func TestRunReportsTheLineOfTheField(t *testing.T) {
 	}
 }
 
+func TestTheMarksOfKKPAreReported(t *testing.T) {
+	for metadata, want := range map[string][]string{
+		"labels: {apps.kubermatic.k8c.io/managed-by: kkp}":                {"kkp/managed-by:5"},
+		"labels: {applicationcatalog.k8c.io/managed-by: KKP}":             {"kkp/managed-by:5"},
+		"annotations: {apps.k8c.io/managed-by-external-manager: 'true'}":  {"kkp/managed-by:5"},
+		"annotations: {apps.k8c.io/managed-by-external-manager: 'false'}": nil,
+	} {
+		content := strings.Replace(definition(version), "  name: app\n", "  name: app\n  "+metadata+"\n", 1)
+		result, err := lint.Run(t.Context(), fstest.MapFS{
+			"applications/app/application.yaml": {Data: []byte(content)}, "applications/app/metadata.yaml": {Data: []byte("tier: gold\n")},
+		}, lint.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rulesOf(result); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", metadata, got, want)
+		}
+	}
+}
+
 func TestVersions(t *testing.T) {
 	for version, want := range map[string]string{
 		"1.2.3": "", "0.0.0-alpha.1": "", "1.2.3+build.5": "", "v1.2.3-rc.1": "", "2.23": "", "v24": "", "01.2.3": "",

@@ -28,11 +28,25 @@ const (
 	Admin Owner = "the admins of a cluster"
 )
 
-// Labels that mark KKP's own definitions: those of its operator, and of its application-catalog-manager.
+// What marks KKP's own definitions: the label of its operator, and the marks of its application-catalog-manager, a label since
+// KKP 2.30 and an annotation before.
 const (
-	PlatformLabel = "apps.kubermatic.k8c.io/managed-by"
-	ManagerLabel  = "applicationcatalog.k8c.io/managed-by"
+	PlatformLabel     = "apps.kubermatic.k8c.io/managed-by"
+	ManagerLabel      = "applicationcatalog.k8c.io/managed-by"
+	ManagerAnnotation = "apps.k8c.io/managed-by-external-manager"
 )
+
+// ManagerMark returns the mark of KKP's application-catalog-manager on a definition, as "label KEY: VALUE"; empty without one.
+// KKP 2.29 sets the annotation to "false" when the manager is switched off.
+func ManagerMark(labels, annotations map[string]string) string {
+	if value := labels[ManagerLabel]; value != "" {
+		return "label " + ManagerLabel + ": " + value
+	}
+	if value := annotations[ManagerAnnotation]; value != "" && !strings.EqualFold(value, "false") {
+		return "annotation " + ManagerAnnotation + ": " + value
+	}
+	return ""
+}
 
 // OwnerOf returns the owner of the key of a label or an annotation, empty for one that is free. The letter case does not
 // matter: who acts on a key may ignore it. Other keys of Flux, such as sharding.fluxcd.io/key, are free.
@@ -41,7 +55,7 @@ const (
 func OwnerOf(key string) Owner {
 	key = strings.ToLower(key)
 	switch key {
-	case PlatformLabel, ManagerLabel:
+	case PlatformLabel, ManagerLabel, ManagerAnnotation:
 		return KKP
 	case v1alpha1.BypassLabel:
 		return Admin

@@ -22,6 +22,7 @@ func TestOwnerOf(t *testing.T) {
 		"catalog.winnow.dev/tier":                       reserved.Winnow,
 		"apps.kubermatic.k8c.io/managed-by":             reserved.KKP,
 		"applicationcatalog.k8c.io/managed-by":          reserved.KKP,
+		"apps.k8c.io/managed-by-external-manager":       reserved.KKP,
 		"apps.k8c.io/application-bypass":                reserved.Admin,
 		"":                                              "",
 		"team":                                          "",

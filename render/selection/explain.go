@@ -143,7 +143,7 @@ func (r rule) passed(decision Decision, criteria Criteria) string {
 	case RuleExclude:
 		return "exclude does not name it"
 	case RuleSystem:
-		if component, _ := systemReconciler(application.Labels); component != "" {
+		if component, _ := systemReconciler(application); component != "" {
 			return component + " reconciles it, but limit.nameSelector names it"
 		}
 		return "it is not one that KKP's operator reconciles"

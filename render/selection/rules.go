@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/reserved"
@@ -23,14 +24,14 @@ import (
 // systemValue is the value of reserved.PlatformLabel on definitions that KKP's operator reconciles.
 const systemValue = "kkp"
 
-// systemReconciler returns the component of KKP that reconciles a definition, or writes versions to it, and its label;
+// systemReconciler returns the component of KKP that reconciles a definition, or writes versions to it, and its mark;
 // empty if none does.
-func systemReconciler(labels map[string]string) (component, label string) {
-	switch {
-	case strings.EqualFold(labels[reserved.PlatformLabel], systemValue):
-		return "KKP's operator", reserved.PlatformLabel + ": " + labels[reserved.PlatformLabel]
-	case labels[reserved.ManagerLabel] != "":
-		return "KKP's application-catalog-manager", reserved.ManagerLabel + ": " + labels[reserved.ManagerLabel]
+func systemReconciler(application *catalog.Application) (component, mark string) {
+	if value := application.Labels[reserved.PlatformLabel]; strings.EqualFold(value, systemValue) {
+		return "KKP's operator", "label " + reserved.PlatformLabel + ": " + value
+	}
+	if mark := reserved.ManagerMark(application.Labels, application.Annotations); mark != "" {
+		return "KKP's application-catalog-manager", mark
 	}
 	return "", ""
 }
@@ -90,11 +91,11 @@ func system(names []string) rule {
 	listed := sets.New(names...)
 	return rule{id: RuleSystem, refuse: infallible(func(decision *Decision) string {
 		application := decision.Application
-		component, label := systemReconciler(application.Labels)
+		component, mark := systemReconciler(application)
 		if component == "" || listed.Has(application.Name) {
 			return ""
 		}
-		return fmt.Sprintf("%s reconciles it (label %s); to include it on purpose, name it in limit.nameSelector", component, excerpt.Of(label))
+		return fmt.Sprintf("%s reconciles it (%s); to include it on purpose, name it in limit.nameSelector", component, excerpt.Of(mark))
 	})}
 }
 

@@ -173,20 +173,24 @@ func TestSystemApplicationsAreInOnlyWhenNamed(t *testing.T) {
 }
 
 func TestWhoseAnApplicationIs(t *testing.T) {
-	for _, test := range []struct{ name, label, want string }{
-		{"KKP's operator's", "apps.kubermatic.k8c.io/managed-by: kkp",
+	for _, test := range []struct{ name, metadata, want string }{
+		{"KKP's operator's", "labels: {apps.kubermatic.k8c.io/managed-by: kkp}",
 			"system: KKP's operator reconciles it (label apps.kubermatic.k8c.io/managed-by: kkp); to include it on purpose, name it in limit.nameSelector"},
-		{"KKP's operator's, in capitals", "apps.kubermatic.k8c.io/managed-by: KKP",
+		{"KKP's operator's, in capitals", "labels: {apps.kubermatic.k8c.io/managed-by: KKP}",
 			"system: KKP's operator reconciles it (label apps.kubermatic.k8c.io/managed-by: KKP); to include it on purpose, name it in limit.nameSelector"},
-		{"somebody else's", "apps.kubermatic.k8c.io/managed-by: me", "selected: nothing limits the selection"},
-		{"the catalog manager's", "applicationcatalog.k8c.io/managed-by: application-catalog-manager",
+		{"somebody else's", "labels: {apps.kubermatic.k8c.io/managed-by: me}", "selected: nothing limits the selection"},
+		{"the catalog manager's", "labels: {applicationcatalog.k8c.io/managed-by: application-catalog-manager}",
 			"system: KKP's application-catalog-manager reconciles it (label applicationcatalog.k8c.io/managed-by: application-catalog-manager); " +
 				"to include it on purpose, name it in limit.nameSelector"},
-		{"nobody's", "applicationcatalog.k8c.io/managed-by: ''", "selected: nothing limits the selection"},
+		{"nobody's", "labels: {applicationcatalog.k8c.io/managed-by: ''}", "selected: nothing limits the selection"},
+		{"the catalog manager's of KKP 2.29", "annotations: {apps.k8c.io/managed-by-external-manager: 'true'}",
+			"system: KKP's application-catalog-manager reconciles it (annotation apps.k8c.io/managed-by-external-manager: true); " +
+				"to include it on purpose, name it in limit.nameSelector"},
+		{"that of a manager that is switched off", "annotations: {apps.k8c.io/managed-by-external-manager: 'false'}", "selected: nothing limits the selection"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			loaded, err := catalog.Load(t.Context(), fstest.MapFS{"applications/a/application.yaml": {Data: []byte(
-				"apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata: {name: a, labels: {" + test.label + "}}\nspec: {}\n")}})
+				"apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata: {name: a, " + test.metadata + "}\nspec: {}\n")}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -213,6 +213,7 @@ func rejectedChanges() []serverCase {
 		{name: "an annotation of kustomize in another case", document: with("commonMetadata: {annotations: {Internal.Config.Kubernetes.io/needsHashSuffix: a}}")},
 		{name: "an annotation of Winnow in another case", document: with("commonMetadata: {annotations: {Catalog.Winnow.dev/name: a}}")},
 		{name: "an annotation of KKP", document: with("commonMetadata: {annotations: {applicationcatalog.k8c.io/managed-by: a}}")},
+		{name: "an annotation of KKP 2.29", document: with("commonMetadata: {annotations: {apps.k8c.io/managed-by-external-manager: 'true'}}")},
 		{name: "a label to add that is a number", document: with("commonMetadata: {labels: {a: 1}}")},
 		{name: "a patch without a patch", document: with("patches: [{target: {kind: a}}]")},
 		{name: "an unknown field of a target", document: with("patches: [{patch: x, target: {kinds: a}}]")},

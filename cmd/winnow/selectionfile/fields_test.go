@@ -118,6 +118,7 @@ func fields() []fieldCase {
 			specOf("commonMetadata: {labels: {app.kubernetes.io/managed-by: me}}"),
 			specOf("commonMetadata: {labels: {apps.kubermatic.k8c.io/managed-by: me}}"),
 			specOf("commonMetadata: {labels: {applicationcatalog.k8c.io/managed-by: me}}"),
+			specOf("commonMetadata: {labels: {apps.k8c.io/managed-by-external-manager: me}}"),
 			specOf("commonMetadata: {labels: {catalog.winnow.dev/name: me}}"),
 			specOf("commonMetadata: {labels: {kustomize.toolkit.fluxcd.io/prune: me}}"),
 		}},

@@ -22,6 +22,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/kinds"
 	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/reserved"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -71,7 +72,8 @@ func (o *Objects) kind(gvk schema.GroupVersionKind) kinds.Kind {
 // trim keeps only the metadata that the marks depend on, because thousands of definitions are cached.
 func trim(o client.Object) {
 	kept := map[string]string{}
-	for _, key := range []string{guard.ReconcileAnnotation, guard.PruneAnnotation, v1alpha1.BypassMarkAnnotation, v1alpha1.SourceDigestAnnotation} {
+	for _, key := range []string{guard.ReconcileAnnotation, guard.PruneAnnotation, v1alpha1.BypassMarkAnnotation, v1alpha1.SourceDigestAnnotation,
+		reserved.ManagerAnnotation} {
 		if value, ok := o.GetAnnotations()[key]; ok {
 			kept[key] = value
 		}

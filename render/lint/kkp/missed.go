@@ -132,6 +132,10 @@ func managedBy(root field.Field, report field.Report) {
 			report(at, "the label %s is for KKP itself: with it, the definition cannot be deleted", key)
 		}
 	}
+	at := root.Get("metadata", "annotations", reserved.ManagerAnnotation)
+	if reserved.ManagerMark(nil, map[string]string{reserved.ManagerAnnotation: at.Text()}) != "" {
+		report(at, "the annotation %s is for KKP itself, whose catalog manager writes to the definition", reserved.ManagerAnnotation)
+	}
 }
 
 func links(root field.Field, report field.Report) {
