@@ -11,6 +11,7 @@ import (
 func SelectionRules() []rules.Rule {
 	return []rules.Rule{
 		rules.New(selectionrule.Dependency, rules.Warning, "the selected packages of OLM have what they require of the catalogs"),
+		rules.New(selectionrule.Monitoring, rules.Warning, "what KKP monitors user clusters with is neither left out nor lowered"),
 		rules.New(selectionrule.MovingSource, rules.Warning, "instances with a range, or the default version, have a pinned source"),
 		rules.New(selectionrule.NoWait, rules.Warning, "the Kustomization that applies instances has wait: true"),
 		rules.New(selectionrule.Note, rules.Warning, "OLM, of any release, installs what instances of packages ask for"),

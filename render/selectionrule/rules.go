@@ -7,6 +7,8 @@ package selectionrule
 const (
 	// Dependency is broken where a package requires what the catalogs have and the selection leaves out.
 	Dependency = "selection/dependency"
+	// Monitoring is broken where what KKP monitors user clusters with is left out or lowered.
+	Monitoring = "selection/monitoring"
 	// MovingSource is broken where the versions of instances follow a source that moves.
 	MovingSource = "selection/moving-source"
 	// NoWait is broken where the Kustomization does not report that a release has failed.

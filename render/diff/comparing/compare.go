@@ -21,6 +21,7 @@ import (
 	"github.com/winnow-dev/winnow/render/diff/protection"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/mention"
+	"github.com/winnow-dev/winnow/render/monitoring"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -40,7 +41,7 @@ func Compare(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*
 	case from.Result.Revision == to.Result.Revision:
 		out.Change = diff.Unchanged
 	}
-	out.Notes = append(out.Notes, unmatched(from, to)...)
+	out.Notes = append(append(out.Notes, unmatched(from, to)...), monitoring.Sentences(to.monitoringLosses(), from.monitoringLosses())...)
 	out.SpecChanged = from != nil &&
 		!equality.Semantic.DeepEqual(guard.RenderedSpec(from.Selection), guard.RenderedSpec(to.Selection))
 	verdict := decide(from, to, adopted)

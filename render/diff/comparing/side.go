@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/kustomized"
+	"github.com/winnow-dev/winnow/render/monitoring"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
 )
@@ -42,6 +43,14 @@ func Render(ctx context.Context, cs *v1alpha1.CatalogSelection, sources []guard.
 		side.Result, err = render.Render(ctx, guard.Selections(sources), opts)
 	}
 	return side, err
+}
+
+// monitoringLosses returns what the state takes from the monitoring of KKP's user clusters; nothing for nil.
+func (s *Side) monitoringLosses() []monitoring.Loss {
+	if s == nil {
+		return nil
+	}
+	return monitoring.Losses(&s.Selection.Spec, s.Result.Selection)
 }
 
 // Published returns the definitions of the state as a publication of the controller; none for nil.

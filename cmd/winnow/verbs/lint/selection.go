@@ -19,6 +19,7 @@ import (
 	"github.com/winnow-dev/winnow/render/approval"
 	"github.com/winnow-dev/winnow/render/lint/rules"
 	"github.com/winnow-dev/winnow/render/mention"
+	"github.com/winnow-dev/winnow/render/monitoring"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/selectionrule"
 )
@@ -55,6 +56,9 @@ func (l *selectionLinter) lint(ctx context.Context, catalogs []string, stdin io.
 	warnings := beside.Warnings(placed, rendered.result)
 	if rendered.result != nil {
 		warnings = append(warnings, documents.Dependencies(cs.CatalogSelection, rendered.result)...)
+		for _, loss := range monitoring.Losses(&cs.Spec, rendered.result.Selection) {
+			warnings = append(warnings, documents.Warning{Rule: selectionrule.Monitoring, Field: loss.Field, Message: loss.Message})
+		}
 	}
 	l.add(rules.Warning, warnings...)
 	severity := rules.Warning
