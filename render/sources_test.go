@@ -90,7 +90,7 @@ func TestWhatSourcesCannotDoIsAnInvalidSpec(t *testing.T) {
 	}{
 		{"versions of another method", nil, `spec.sources[1].merge: versions of application argocd of the source "b" cannot be added to those of "a": ` +
 			`its spec.method is "helm" there, and "git" here; leave it out with spec.sources[1].limit`},
-		{"an unknown list", limited(v1alpha1.Limit{CatalogRefs: []string{"x"}}), "spec.sources[1].limit.catalogRefs: unknown list x: the sources have no lists"},
+		{"an unknown list", limited(v1alpha1.Limit{CatalogRefs: []string{"x"}}), "spec.sources[1].limit.catalogRefs: unknown list x: the sources have no lists, which belong beside applications, in the same layer"},
 		{"an expression that fails", limited(v1alpha1.Limit{Expression: `app.labels.x == ""`}),
 			"spec.sources[1].limit.expression: expression, line 1, column 11: for application argocd: no such key: x (has() guards keys that not every application has)"},
 		{"the first source merged", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].Merge = v1alpha1.MergeVersions },

@@ -146,7 +146,7 @@ func refusedType(header *tar.Header) string {
 	case tar.TypeDir:
 		return ""
 	case tar.TypeSymlink:
-		return "symbolic link is not allowed"
+		return "symbolic link is not allowed: Flux drops links, so store the file itself"
 	case tar.TypeLink:
 		return "hard link is not allowed"
 	case tar.TypeChar:

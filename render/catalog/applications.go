@@ -160,6 +160,10 @@ func (a *applications) candidate(directory string) candidate {
 	return candidate{application: application, files: files, err: err}
 }
 
+// droppedLink is the cause of a missing file that neither the catalog's repository nor the cluster shows: source-controller
+// leaves links out of what it extracts.
+const droppedLink = "; if it is a symbolic link, which Flux drops, store the file itself"
+
 // required returns the bytes of a file that must exist; it reports that there is none, and returns nil.
 func (a *applications) required(bounds bounds, found *violation.Findings) ([]byte, error) {
 	data, err := document.Read(a.fsys, bounds.size, found)
@@ -171,7 +175,7 @@ func (a *applications) required(bounds bounds, found *violation.Findings) ([]byt
 	if exists {
 		found.Add(0, "is missing: rename %s", misspelt)
 	} else {
-		found.Add(0, "is missing")
+		found.Add(0, "is missing%s", droppedLink)
 	}
 	return nil, err
 }

@@ -80,7 +80,7 @@ func formatCases() []formatCase {
 			"applications/a/application.yaml:1: spec is missing",
 			"applications/b/application.yaml:8: spec.versions[0].version must be a string: put \"1\" in quotes",
 			"applications/b/application.yaml:9: spec.versions[1].version must be a string: put \"1\" in quotes",
-			"applications/c/application.yaml: is missing",
+			"applications/c/application.yaml: is missing; if it is a symbolic link, which Flux drops, store the file itself",
 			"applications/c/metadata.yaml:1: tier must be a string, not a number",
 		},
 		large: files{"applications/a/application.yaml": definition("a") + "# " + strings.Repeat("a", 1<<20)},

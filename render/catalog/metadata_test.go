@@ -156,7 +156,7 @@ func TestLoadChecksLists(t *testing.T) {
 		},
 		{"applications is required", files{path: "names: [good]"}, []string{path + ":1: applications is missing: expected a list of application names"}},
 		{"a list file is a mapping", files{path: "[good]"}, []string{path + ":1: must be a mapping, not a list"}},
-		{"a list needs its file", files{"catalogs/l/README.md": ""}, []string{path + ": is missing"}},
+		{"a list needs its file", files{"catalogs/l/README.md": ""}, []string{path + ": is missing; if it is a symbolic link, which Flux drops, store the file itself"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			compare(t, violations(t, with(test.others).fs()), test.want)

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
@@ -140,6 +141,13 @@ func (k kind) read(m v1.Manifest) (Contract, error) {
 		return Contract{}, fmt.Errorf("want exactly %s, found %d among %d layers", k.layer, len(matching), len(m.Layers))
 	}
 	return Contract{Format: k.format, Layer: matching[0], layers: m.Layers}, valid(matching[0])
+}
+
+// ListsLayer reports whether another layer has the title of the named lists: it is ignored, as every layer beside the catalog.
+func (c Contract) ListsLayer() bool {
+	return slices.ContainsFunc(c.layers, func(l v1.Descriptor) bool {
+		return l.Digest != c.Layer.Digest && l.Annotations[v1.AnnotationTitle] == "catalogs"
+	})
 }
 
 // CarriedBy reports whether source-controller extracts the layer of the catalog if the layerSelector of

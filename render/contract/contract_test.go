@@ -178,6 +178,17 @@ func TestCarriedBy(t *testing.T) {
 	}
 }
 
+func TestListsInALayerOfTheirOwnAreIgnored(t *testing.T) {
+	lists := catalogLayer
+	lists.Digest, lists.Annotations = readme.Digest, map[string]string{v1.AnnotationTitle: "catalogs"}
+	for want, layers := range map[bool][]v1.Descriptor{true: {catalogLayer, lists}, false: {catalogLayer, readme}} {
+		c, err := contract.Read("", []byte(manifest(func(m *v1.Manifest) { m.Layers = layers })))
+		if err != nil || c.ListsLayer() != want {
+			t.Errorf("ListsLayer() = %v, %v, want %v", c.ListsLayer(), err, want)
+		}
+	}
+}
+
 // The manifest in KKP's proposal of application catalogs, as oras pushes it: the config has its data, the layer oras's own
 // annotations, and the artifact a time.
 func TestReadKnowsTheManifestOfTheProposal(t *testing.T) {

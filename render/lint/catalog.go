@@ -37,7 +37,7 @@ func corpusRules() []corpusRule {
 func metadataMissing(c *corpus.Corpus, report corpus.Report) {
 	for _, d := range c.Definitions {
 		if d.MetadataPath != "" && !d.HasMetadata && d.Root.IsSet() {
-			report(d, d.MetadataPath, 0, "is missing: no tier or label selects the application")
+			report(d, d.MetadataPath, 0, "is missing: no tier or label selects the application; if it is a symbolic link, which Flux drops, store the file itself")
 		}
 	}
 }

@@ -30,7 +30,7 @@ func (e *UnknownListError) Error() string {
 		lists = "lists"
 	}
 	if len(e.Known) == 0 {
-		return fmt.Sprintf("unknown %s %s: the sources have no lists", lists, some(e.Unknown))
+		return fmt.Sprintf("unknown %s %s: the sources have no lists, which belong beside applications, in the same layer", lists, some(e.Unknown))
 	}
 	var meant []string
 	for _, one := range e.Unknown[:min(len(e.Unknown), maxListed)] {

@@ -5,6 +5,7 @@ package selection
 import (
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -117,11 +118,19 @@ func tiered(id string, tiers []string) rule {
 		case len(listed) == 0 || listed.Has(tier):
 			return ""
 		case tier == "":
-			return "it has no tier, and " + id + " requires " + anyOf(tiers)
+			return "it has no tier, and " + id + " requires " + anyOf(tiers) + withoutMetadata(decision.Application)
 		default:
 			return fmt.Sprintf("its tier is %q, and %s requires %s", excerpt.Of(tier), id, anyOf(tiers))
 		}
 	})}
+}
+
+// withoutMetadata returns the likely cause of an application in a directory without a metadata.yaml; empty for others.
+func withoutMetadata(application *catalog.Application) string {
+	if path.Base(application.Path) != catalog.ApplicationFile || application.Metadata.Labels != nil || application.Metadata.Extra != nil {
+		return ""
+	}
+	return "; its " + catalog.MetadataFile + " is missing or empty: Flux drops symbolic links"
 }
 
 // isEquality reports whether metav1.LabelSelectorAsSelector made the requirement of matchLabels, and not

@@ -137,7 +137,7 @@ func TestSelectRefusesListsThatNoSourceHas(t *testing.T) {
 			selection.UnknownListError{Unknown: []string{"defaults", "secuity"}, Known: []string{"default", "empty", "security"}},
 			"unknown lists defaults, secuity: did you mean default and security? the sources have default, empty, security",
 		},
-		{nil, []string{"x"}, selection.UnknownListError{Unknown: []string{"x"}}, "unknown list x: the sources have no lists"},
+		{nil, []string{"x"}, selection.UnknownListError{Unknown: []string{"x"}}, "unknown list x: the sources have no lists, which belong beside applications, in the same layer"},
 	} {
 		_, err := selection.Select(context.Background(), test.sources, selection.Criteria{Lists: test.lists})
 		var unknown *selection.UnknownListError
@@ -169,6 +169,28 @@ func TestSystemApplicationsAreInOnlyWhenNamed(t *testing.T) {
 		if got := result.Decisions[index].Rule; got != test.want {
 			t.Errorf("%s: decided by %s, want %s", test.name, got, test.want)
 		}
+	}
+}
+
+// A metadata.yaml that Flux has dropped is told from a tier that is not stated.
+func TestAMissingMetadataFileIsTheReason(t *testing.T) {
+	definition := func(name string) *fstest.MapFile {
+		return &fstest.MapFile{Data: []byte("apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata: {name: " + name + "}\nspec: {}\n")}
+	}
+	loaded, err := catalog.Load(t.Context(), fstest.MapFS{
+		"applications/a/application.yaml": definition("a"), "applications/b/application.yaml": definition("b"),
+		"applications/b/metadata.yaml": {Data: []byte("labels: {team: b}\n")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result := choose(t, []selection.Source{{Name: "catalog", Catalog: loaded}}, selection.Criteria{Tiers: []string{"gold"}})
+	const none = `limit.metadataSelector.tierRefs: it has no tier, and limit.metadataSelector.tierRefs requires "gold"`
+	if got, want := decided(t, result, "a"), none+"; its metadata.yaml is missing or empty: Flux drops symbolic links"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got := decided(t, result, "b"); got != none {
+		t.Errorf("%s, want %s", got, none)
 	}
 }
 

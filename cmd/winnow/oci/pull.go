@@ -28,6 +28,8 @@ type Pulled struct {
 	Layer []byte
 	// Format that the manifest names, or that was asked for.
 	Format string
+	// Note is a sentence about what is left out; empty for nothing.
+	Note string
 }
 
 // Pull fetches a catalog of the format, one of spec.sources[].format. It verifies the digests of
@@ -59,7 +61,11 @@ func (r *Repository) Pull(ctx context.Context, format string) (Pulled, error) {
 	if !chosen {
 		format = catalog.Format
 	}
-	return Pulled{Digest: manifest.Digest.String(), Layer: layer, Format: format}, nil
+	pulled := Pulled{Digest: manifest.Digest.String(), Layer: layer, Format: format}
+	if catalog.ListsLayer() {
+		pulled.Note = "the layer catalogs is ignored, by Winnow and by Flux: named lists belong into the layer of the applications, as winnow push writes it"
+	}
+	return pulled, nil
 }
 
 // maxDocuments bounds the layers that are documents of functions.

@@ -89,6 +89,9 @@ func (o *pullOptions) run(ctx context.Context, where string, stdout, notes io.Wr
 	}
 	progress.Clear()
 	printPulled(notes, content)
+	if pulled.Note != "" {
+		output.PrintNote(notes, "note: "+pulled.Note)
+	}
 	_, err = fmt.Fprintln(stdout, oci.DigestAddress(reference, pulled.Digest))
 	return err
 }
