@@ -134,6 +134,16 @@ func TestRunReportsTheLineOfTheField(t *testing.T) {
 			want: []string{"kkp/atomic-needs-wait:13", "kkp/wait-needs-timeout:13"},
 		},
 		{name: "values may be templates, if they are YAML", spec: version + "  defaultValuesBlock: \"a: '{{ .Cluster.Name }}'\"\n"},
+		{
+			name: "templates that KKP cannot execute, with the line in the block",
+			spec: version + "  defaultValuesBlock: |\n    # all\n    a: ['{{ .Cluster.Name }}', '{{ .Values.b }}']\n    '{{ upper 1 }}': 1\n    c:\n    - d: |\n        x {{ $labels.pod }}\n",
+			want: []string{"kkp/template:13", "kkp/template:14", "kkp/template:16"},
+		},
+		{
+			name: "templates that KKP cannot execute, in a mapping or a folded block",
+			spec: version + "  defaultValues:\n    a: '{{ .Release.Name }}'\n  defaultValuesBlock: \"\\na: '{{ x }}'\"\n",
+			want: []string{"kkp/values-deprecated:11", "kkp/values-exclusive:11", "kkp/template:12", "kkp/template:13"},
+		},
 		{name: "a block of comments is a mapping of nothing", spec: version + "  defaultValuesBlock: '# nothing'\n"},
 		{name: "an empty block is none", spec: version + "  defaultValues: null\n  defaultValuesBlock: ''\n"},
 		{

@@ -21,7 +21,7 @@ import (
 // instance replace. A template that needs a cluster of KKP is a problem unless it is replaced.
 func executedDefaults(d *draft.Draft) map[string]any {
 	values, path, _ := kkp.ReadDefaultValues(d)
-	e := execution{draft: d, templates: templates{left: maxActions}}
+	e := execution{draft: d, templates: templates{left: kkp.MaxActions}}
 	return e.mapping(path, values, d.Values)
 }
 

@@ -20,9 +20,6 @@ type templates struct {
 	left int
 }
 
-// maxActions bounds the actions of the templates of a definition, and thereby how deep one is nested.
-const maxActions = 10_000
-
 // templateFunctions are what a template may call: functions whose result is about as long as their arguments.
 func templateFunctions() []string { return []string{"print", "and", "or", "not", "eq", "ne"} }
 
@@ -34,7 +31,7 @@ func (t *templates) execute(text string) (string, error) {
 		return text, nil
 	}
 	if t.left -= actions; t.left < 0 {
-		return "", fmt.Errorf("the default values have more than %d template actions", maxActions)
+		return "", fmt.Errorf("the default values have more than %d template actions", kkp.MaxActions)
 	}
 	tree := parse.New("value")
 	tree.Mode = parse.SkipFuncCheck
@@ -84,8 +81,14 @@ func checkNode(node parse.Node) error {
 		if slices.Contains(templateFunctions(), typed.Ident) {
 			return nil
 		}
+		if !kkp.HasFunction(typed.Ident) {
+			return fmt.Errorf("is a template with the function %s, which KKP does not have either", excerpt.Quoted(typed.Ident))
+		}
 		return fmt.Errorf("is a template with the function %s, which is not known here", excerpt.Quoted(typed.Ident))
 	case *parse.DotNode, *parse.FieldNode, *parse.ChainNode, *parse.VariableNode:
+		if len(kkp.TemplateProblems("{{ "+node.String()+" }}")) > 0 {
+			return fmt.Errorf("is a template that needs %s, which KKP does not have either", excerpt.Quoted(node.String()))
+		}
 		return fmt.Errorf("is a template that needs %s, which only KKP has", excerpt.Quoted(node.String()))
 	default:
 		return fmt.Errorf("is a template with %s, which is not allowed here", excerpt.Quoted(node.String()))

@@ -9,6 +9,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/backend/kkp"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/lint/field"
 	"github.com/winnow-dev/winnow/render/lint/rules"
@@ -20,6 +22,7 @@ func valuesRules() []rule {
 	return []rule{
 		{rules.New("kkp/values-mapping", rules.Error, "the default values are a mapping"), valuesMapping},
 		{rules.New("kkp/values-yaml", rules.Warning, "spec.defaultValuesBlock is YAML"), valuesYAML},
+		{rules.New("kkp/template", rules.Error, "the templates in default values need what KKP has"), templates},
 		{rules.New("kkp/values-deprecated", rules.Info, "values are in spec.defaultValuesBlock"), valuesDeprecated},
 		{rules.New("kkp/logo", rules.Warning, "spec.logo is base64 of an image of the stated format"), logo},
 		{rules.New("kkp/logo-type", rules.Error, "spec.logoFormat is svg+xml or png"), logoType},
@@ -54,6 +57,41 @@ func valuesYAML(root field.Field, report field.Report) {
 	}
 	problem := excerpt.Of(strings.TrimPrefix(err.Error(), "yaml: "))
 	report(at, "spec.defaultValuesBlock is not YAML, so no values can be merged into it: %s", problem)
+}
+
+// templates looks at keys, too, which KKP executes as well.
+func templates(root field.Field, report field.Report) {
+	check := func(at field.Field, text string) {
+		for _, problem := range kkp.TemplateProblems(text) {
+			report(at, "%s %s: escape what is for the chart, as in {{ `{{ .Values.name }}` }}", backend.PrintablePath(at.Path), problem)
+		}
+	}
+	eachText(root.Get("spec", "defaultValues"), check)
+	at, values, err := block(root)
+	if err != nil || values == nil || yamlnode.ValidateLastWins(values) != nil {
+		return
+	}
+	eachText(field.Field{Path: at.Path, Node: values}, func(found field.Field, text string) {
+		if at.Node.Style != yaml.LiteralStyle {
+			found.Line = 0
+		}
+		found.Line += at.Node.Line
+		check(found, text)
+	})
+}
+
+// eachText calls f for the keys and the texts of values.
+func eachText(values field.Field, f func(at field.Field, text string)) {
+	for _, member := range values.Members() {
+		f(member.Field, member.Name)
+		eachText(member.Field, f)
+	}
+	for _, item := range values.Items() {
+		eachText(item, f)
+	}
+	if text := values.Text(); text != "" {
+		f(values, text)
+	}
 }
 
 func valuesDeprecated(root field.Field, report field.Report) {
