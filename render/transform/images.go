@@ -17,21 +17,22 @@ import (
 func (s *search) values(node *yaml.Node, path string, at key) {
 	switch node.Kind {
 	case yaml.MappingNode:
-		s.mapping(node, path)
+		s.mapping(node, path, at.image)
 	case yaml.SequenceNode:
 		for i, element := range node.Content {
-			s.values(element, fmt.Sprintf("%s[%d]", path, i), key{})
+			s.values(element, fmt.Sprintf("%s[%d]", path, i), key{image: at.image})
 		}
 	case yaml.ScalarNode:
 		s.scalar(node, path, at)
 	}
 }
 
-func (s *search) mapping(mapping *yaml.Node, path string) {
-	done := s.split(mapping, path)
+// mapping looks at a mapping, of an image or not.
+func (s *search) mapping(mapping *yaml.Node, path string, ofImage bool) {
+	done := s.split(mapping, path, ofImage)
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		if name := mapping.Content[i].Value; !slices.Contains(done, name) {
-			s.values(mapping.Content[i+1], child(path, name), key{mapping, name})
+			s.values(mapping.Content[i+1], child(path, name), newKey(mapping, name, ofImage))
 		}
 	}
 }
@@ -50,7 +51,7 @@ func (s *search) scalar(node *yaml.Node, path string, at key) {
 	if !ok {
 		return
 	}
-	result, host := s.find(value, at.name)
+	result, host := s.find(value, at)
 	if host.Host == "" {
 		return
 	}
@@ -62,7 +63,7 @@ func (s *search) scalar(node *yaml.Node, path string, at key) {
 
 // find returns the value as it is to be, and its host, which is empty when the value is not an
 // address. Text with spaces never is one, except inside of templates.
-func (s *search) find(value, name string) (string, Host) {
+func (s *search) find(value string, at key) (string, Host) {
 	if a, ok := parseURL(value); ok {
 		host := s.address(a, value)
 		if strings.HasPrefix(a.before, "oci://") {
@@ -70,18 +71,18 @@ func (s *search) find(value, name string) (string, Host) {
 		}
 		return host.To, host
 	}
-	if isRegistryKey(name) && namesHost(value) {
+	if isRegistryKey(at.name) && namesHost(value) {
 		result, covered := s.rewrite(value)
 		return result, Host{Host: value, Kind: KindImage, Covered: covered, Reference: Reference{From: value, To: result}}
 	}
-	ref, ok := parseImage(value, name == "image" || name == "repository")
+	ref, ok := parseImage(value, at.image)
 	if !ok {
 		return value, Host{}
 	}
 	result, covered := s.rewriteImage(ref, value)
 	// A host with a path can be anything, the name of an annotation for example. It is one
 	// when a mirror knows it, when it has a tag, or when its key says so.
-	if !covered && !ref.tagged && !isImageKey(name) {
+	if !covered && !ref.tagged && !at.image && !isAddressKey(at.name) {
 		return value, Host{}
 	}
 	return result, Host{Host: ref.host, Kind: KindImage, Covered: covered, Reference: Reference{From: full(value), To: full(result)}}
@@ -101,25 +102,21 @@ func (s *search) rewriteImage(ref image, value string) (string, bool) {
 	return value, false
 }
 
-func isImageKey(name string) bool {
-	lower := strings.ToLower(name)
-	return strings.HasSuffix(lower, "image") || strings.HasSuffix(lower, "repository") || isRegistryKey(name)
+// isAddressKey reports whether a value that names a host is an address.
+func isAddressKey(name string) bool {
+	return strings.HasSuffix(strings.ToLower(name), "repository") || isRegistryKey(name)
 }
 
-// split rewrites a reference that is split into registry and repository (or image), and
+// split rewrites a reference that is split into registry and repository (or image, or the name of an image), and
 // returns the keys that it took care of.
-func (s *search) split(mapping *yaml.Node, path string) []string {
+func (s *search) split(mapping *yaml.Node, path string, ofImage bool) []string {
 	registry, ok := yamlnode.Text(yamledit.Lookup(mapping, "registry"))
 	if !ok || registry != "" && !namesRegistry(registry) {
 		return nil
 	}
-	name := "repository"
-	repository, ok := yamlnode.Text(yamledit.Lookup(mapping, name))
-	if !ok {
-		name = "image"
-		if repository, ok = yamlnode.Text(yamledit.Lookup(mapping, name)); !ok {
-			return nil
-		}
+	name, repository := repositoryOf(mapping, ofImage)
+	if name == "" {
+		return nil
 	}
 	combined := joined(registry, repository)
 	ref, ok := parseImage(combined, true)
@@ -129,7 +126,7 @@ func (s *search) split(mapping *yaml.Node, path string) []string {
 	result, covered := s.rewriteImage(ref, combined)
 	s.report(Host{
 		Host: ref.host, Kind: KindImage, Covered: covered, Reference: Reference{From: full(combined), To: full(result)},
-	}, child(path, name), key{mapping, name})
+	}, child(path, name), newKey(mapping, name, ofImage))
 	if result != combined {
 		host, rest, _ := strings.Cut(result, "/")
 		if first, _, _ := strings.Cut(repository, "/"); registry == "" && namesHost(first) {
@@ -139,6 +136,16 @@ func (s *search) split(mapping *yaml.Node, path string) []string {
 		s.set(mapping, name, rest)
 	}
 	return []string{"registry", name}
+}
+
+// repositoryOf returns the key that has the repository beside a registry, with its value; empty without one.
+func repositoryOf(mapping *yaml.Node, ofImage bool) (name, repository string) {
+	for _, name := range []string{"repository", "image", "name"} {
+		if repository, ok := yamlnode.Text(yamledit.Lookup(mapping, name)); ok && newKey(mapping, name, ofImage).image {
+			return name, repository
+		}
+	}
+	return "", ""
 }
 
 func joined(registry, repository string) string {

@@ -5,6 +5,7 @@ package transform
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -41,7 +42,7 @@ func imageReference(at key, r Reference) Reference {
 	case isRegistryKey(at.name):
 		r.Unknown = UnknownRepository
 		return r
-	case at.name == "image" || at.name == "repository":
+	case at.image && slices.Contains([]string{"image", "repository", "name"}, at.name):
 		suffix := tagAndDigest(at.mapping)
 		r.From, r.To, tagged = r.From+suffix, r.To+suffix, suffix != ""
 	}
@@ -88,6 +89,17 @@ func printed(node *yaml.Node) string {
 type key struct {
 	mapping *yaml.Node
 	name    string
+	// image is set where a value is an image, of Docker Hub if it names no host: below a key that ends in image or images,
+	// the value itself, those of a list, and the name in a mapping with a tag; and below repository. A name beside a
+	// repository, or without a tag, is the end of an address that the chart joins.
+	image bool
+}
+
+// newKey returns the key of a mapping, of an image or not.
+func newKey(mapping *yaml.Node, name string, ofImage bool) key {
+	lower := strings.TrimSuffix(strings.ToLower(name), "s")
+	isName := ofImage && name == "name" && tagAndDigest(mapping) != "" && yamledit.Lookup(mapping, "repository") == nil
+	return key{mapping, name, strings.HasSuffix(lower, "image") || name == "repository" || isName}
 }
 
 func isRegistryKey(name string) bool { return strings.HasSuffix(strings.ToLower(name), "registry") }
