@@ -97,6 +97,7 @@ func assemble(ctx context.Context, t transformed) (*Result, error) {
 		return nil, err
 	}
 	result.Tree, result.Revision = files, RevisionPrefix+files.Digest()
+	result.Patched = takenByPatches(defined, patched, t.opts.Patches)
 	result.Definitions = asPatched(defined, patched)
 	if result.Instances, err = t.installed.Installed(patched); err != nil {
 		return nil, err

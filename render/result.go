@@ -45,6 +45,8 @@ type Result struct {
 	Targets []schema.GroupVersionKind
 	// Unmatched are the names in the spec that match nothing, in its order.
 	Unmatched []mention.Unmatched
+	// Patched is what patches take from definitions, in the order of Definitions.
+	Patched []Patched
 	// Addresses are the hosts that the mirrors found in each application's document; empty without
 	// mirrors.
 	Addresses []Addresses

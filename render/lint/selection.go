@@ -15,6 +15,7 @@ func SelectionRules() []rules.Rule {
 		rules.New(selectionrule.MovingSource, rules.Warning, "instances with a range, or the default version, have a pinned source"),
 		rules.New(selectionrule.NoWait, rules.Warning, "the Kustomization that applies instances has wait: true"),
 		rules.New(selectionrule.Note, rules.Warning, "OLM, of any release, installs what instances of packages ask for"),
+		rules.New(selectionrule.Patch, rules.Warning, "patches leave all versions to the definitions"),
 		rules.New(selectionrule.Reference, rules.Warning, "the sources and consumers beside the selection have the names that refer to them"),
 		rules.New(selectionrule.Renamed, rules.Warning, "the Kustomization that applies instances leaves their names and namespaces alone"),
 		rules.New(selectionrule.Unbuilt, rules.Warning, "no kustomization.yaml beside the selection changes it"),

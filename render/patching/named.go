@@ -9,6 +9,7 @@ import (
 	"github.com/fluxcd/pkg/apis/kustomize"
 	"sigs.k8s.io/kustomize/kyaml/resid"
 
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/pattern"
 )
 
@@ -65,6 +66,14 @@ func Touching(patches []kustomize.Patch, kind, name string) []int {
 		}
 	}
 	return touching
+}
+
+// maxFields bounds the patches that a message lists.
+const maxFields = 5
+
+// Fields returns the fields of patches in a spec, by their indexes, for a message.
+func Fields(indexes []int) string {
+	return excerpt.List(indexes, maxFields, func(i int) string { return fmt.Sprintf("spec.patches[%d]", i) })
 }
 
 // selects reports whether a regular expression of a target, which kustomize anchors, selects a text; an empty one selects all.

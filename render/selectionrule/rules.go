@@ -15,6 +15,8 @@ const (
 	NoWait = "selection/no-wait"
 	// Note is broken where an instance does not work everywhere.
 	Note = "selection/note"
+	// Patch is broken where patches take versions from a definition.
+	Patch = "selection/patch"
 	// Reference is broken where a name of a source, or of the artifact, is almost one beside the selection.
 	Reference = "selection/reference"
 	// Renamed is broken where the Kustomization renames or moves the objects of instances.

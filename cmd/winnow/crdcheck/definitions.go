@@ -9,10 +9,12 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/fluxcd/pkg/apis/kustomize"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -25,6 +27,7 @@ import (
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/patching"
 )
 
 // OpenDefinitions reads the CustomResourceDefinitions of --crds from directories, files and artifacts
@@ -81,8 +84,8 @@ func pulledDefinitionsError(where string, err error) error {
 }
 
 // CheckObjects checks the objects in the stream, and warns of kinds without a definition in the set. It
-// returns all findings in one *output.FindingError.
-func CheckObjects(ctx context.Context, set *crds.Set, stream []byte, stderr io.Writer) error {
+// returns all findings in one *output.FindingError, with the patches that may have changed the object.
+func CheckObjects(ctx context.Context, set *crds.Set, stream []byte, patches []kustomize.Patch, stderr io.Writer) error {
 	result, err := set.Check(ctx, stream)
 	if err != nil {
 		return fmt.Errorf("checking the objects: %w", err)
@@ -96,7 +99,12 @@ func CheckObjects(ctx context.Context, set *crds.Set, stream []byte, stderr io.W
 	}
 	var findings []error // which output.PrintError prints one a line
 	for _, finding := range result.Findings {
-		findings = append(findings, errors.New(plaintext.Line(finding.String())))
+		kind, name, _ := strings.Cut(finding.Object, "/")
+		patched := ""
+		if touching := patching.Touching(patches, kind, path.Base(name)); len(touching) > 0 {
+			patched = " (" + patching.Fields(touching) + " may change this)"
+		}
+		findings = append(findings, errors.New(plaintext.Line(finding.String()+patched)))
 	}
 	if len(findings) > 0 {
 		return output.Finding(fmt.Errorf("checking against --crds: %w", utilerrors.NewAggregate(findings)))

@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/winnow-dev/winnow/render"
-	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/patching"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -32,8 +31,12 @@ type File struct{ Path, Source string }
 //	ApplicationDefinition/argocd dry-run failed (Invalid): ApplicationDefinition.apps... is invalid: ...
 var refusedObject = regexp.MustCompile(`^([A-Za-z0-9]+)/(?:([a-z0-9-]+)/)?([a-z0-9.-]+) dry-run failed\b(?: \(([A-Za-z]+)\))?`)
 
-// refusal is the object that the API server refused, with its name in the artifact; empty if it is not known.
-type refusal struct{ kind, namespace, name string }
+// refusedField matches the field below spec that the API server refused.
+var refusedField = regexp.MustCompile(`\bspec\.([A-Za-z]+)`)
+
+// refusal is the object that the API server refused, with its name in the artifact; empty if it is not known. field is the
+// refused field below its spec, if that is known.
+type refusal struct{ kind, namespace, name, field string }
 
 // objectless are the reasons of the API server that are not caused by an object, but by the account of the
 // Kustomization, an unreachable webhook, or the API server itself.
@@ -54,31 +57,39 @@ func refusedIn(message, prefix, suffix string) refusal {
 	if match == nil || slices.Contains(objectless, metav1.StatusReason(match[4])) || strings.Contains(first, rightMissing) {
 		return refusal{}
 	}
-	return refusal{kind: match[1], namespace: match[2], name: strings.TrimSuffix(strings.TrimPrefix(match[3], prefix), suffix)}
+	of := refusal{kind: match[1], namespace: match[2], name: strings.TrimSuffix(strings.TrimPrefix(match[3], prefix), suffix)}
+	if field := refusedField.FindStringSubmatch(first); field != nil {
+		of.field = field[1]
+	}
+	return of
 }
 
-// describeRefusal returns the beginning of a message about the refused object, with the patches that may have changed it; empty if
-// it is not known.
+// describeRefusal returns the beginning of a message about the refused object; empty if it is not known. Patches that have the
+// refused field are named as the cause, others that may change the object beside its file.
 func describeRefusal(of refusal, files Files, patches []kustomize.Patch) string {
 	if of.name == "" {
 		return ""
 	}
+	touching := patching.Touching(patches, of.kind, of.name)
+	causes := slices.DeleteFunc(slices.Clone(touching), func(i int) bool {
+		return of.field == "" || !strings.Contains(patches[i].Patch, of.field)
+	})
 	patched := ""
-	if touching := patching.Touching(patches, of.kind, of.name); len(touching) > 0 {
-		patched = ", which " + excerpt.List(touching, maxNamedPatches, func(i int) string { return fmt.Sprintf("spec.patches[%d]", i) }) + " may change"
+	switch {
+	case len(causes) > 0:
+		patched = " as changed by " + patching.Fields(causes)
+	case len(touching) > 0:
+		patched = ", which " + patching.Fields(touching) + " may change"
 	}
 	if !safeguard.KeyOf("", of.kind, "", of.name).IsDefinition() {
 		object := path.Join(of.namespace, of.name)
 		return fmt.Sprintf("nothing is applied, because the API server refuses the %s %s of an instance%s: ", of.kind, object, patched)
 	}
-	var file string
-	if known, ok := files[of.name]; ok {
-		file = known.Path + " of source " + known.Source
-	} else {
-		file = fmt.Sprintf("%s/%s.yaml of the artifact", render.ApplicationsDir, of.name)
+	file := ""
+	if known, ok := files[of.name]; len(causes) == 0 && ok {
+		file = fmt.Sprintf(" (%s of source %s)", known.Path, known.Source)
+	} else if len(causes) == 0 {
+		file = fmt.Sprintf(" (%s/%s.yaml of the artifact)", render.ApplicationsDir, of.name)
 	}
-	return fmt.Sprintf("no application is applied, because the API server refuses %s (%s)%s: ", of.name, file, patched)
+	return fmt.Sprintf("no application is applied, because the API server refuses %s%s%s: ", of.name, file, patched)
 }
-
-// maxNamedPatches bounds the patches that a message lists.
-const maxNamedPatches = 5

@@ -73,6 +73,14 @@ func TestAppliedNamesTheRefusedApplication(t *testing.T) {
 			{Patch: "[]", Target: &kustomize.Selector{Kind: "ApplicationDefinition", Name: "nginx"}},
 			{Patch: "[]", Target: &kustomize.Selector{Name: "argo.*"}},
 		}, refuses + "argocd (applications/argo-cd/application.yaml of source kkp), which spec.patches[0], spec.patches[2] may change: " + undeclared[:len(undeclared)-1]},
+		{"a patch has the refused field", invalid, Files{"nginx": {Path: "applications/nginx/application.yaml", Source: "kkp"}}, []kustomize.Patch{
+			{Patch: "[{op: add, path: /spec/x, value: 1}]", Target: &kustomize.Selector{Kind: "ApplicationDefinition"}},
+			{Patch: "[{op: replace, path: /spec/method, value: hlem}]", Target: &kustomize.Selector{Kind: "ApplicationDefinition"}},
+			{Patch: "[{op: replace, path: /spec/method, value: hlem}]", Target: &kustomize.Selector{Kind: "Other"}},
+		}, refuses + "nginx as changed by spec.patches[1]: " + invalid[:len(invalid)-1]},
+		{"a patch of an instance has it", "HelmRelease/flux-system/argocd dry-run failed (Invalid): spec.interval: Invalid value", files, []kustomize.Patch{
+			{Patch: "[{op: replace, path: /spec/interval, value: x}]", Target: &kustomize.Selector{Kind: "HelmRelease"}},
+		}, begin + "nothing is applied, because the API server refuses the HelmRelease flux-system/argocd of an instance as changed by spec.patches[0]: HelmRelease/flux-system/argocd dry-run failed (Invalid): spec.interval: Invalid value"},
 		{"nobody is", "404", files, nil, begin + "404"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

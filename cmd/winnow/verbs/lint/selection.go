@@ -59,6 +59,9 @@ func (l *selectionLinter) lint(ctx context.Context, catalogs []string, stdin io.
 		for _, loss := range monitoring.Losses(&cs.Spec, rendered.result.Selection) {
 			warnings = append(warnings, documents.Warning{Rule: selectionrule.Monitoring, Field: loss.Field, Message: loss.Message})
 		}
+		for _, p := range rendered.result.Patched {
+			warnings = append(warnings, documents.Warning{Rule: selectionrule.Patch, Field: "spec.patches", Message: p.String()})
+		}
 	}
 	l.add(rules.Warning, warnings...)
 	severity := rules.Warning

@@ -16,6 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
@@ -109,7 +110,7 @@ func (o *renderOptions) run(ctx context.Context, stdin io.Reader, stdout, notes 
 		return err
 	}
 	if len(o.definitions) > 0 {
-		if err := crdcheck.CheckObjects(ctx, set, stream, notes); err != nil {
+		if err := crdcheck.CheckObjects(ctx, set, stream, o.Selection.Spec.Patches, notes); err != nil {
 			return err
 		}
 	}
@@ -191,6 +192,9 @@ func setUnknownDigests(sources []selection.Source) []string {
 // warn prints warnings of names, addresses and digests that may not be intended.
 func (o *renderOptions) warn(notes io.Writer, result *render.Result) {
 	o.WarnUnmatched(notes, result.Unmatched)
+	for _, p := range result.Patched {
+		output.Warn(notes, plaintext.Line(o.Selection.Place("spec.patches")+": "+p.String()))
+	}
 	for _, a := range result.Addresses {
 		for _, host := range a.Uncovered() {
 			fmt.Fprintf(notes, "warning: no mirror covers %s: %s of %s\n", host.Host, host.Path, a.Application)
