@@ -28,7 +28,7 @@ const (
 	ChoiceRange Choice = "range"
 	// ChoiceDefault: it is the default version of the definition.
 	ChoiceDefault Choice = "default"
-	// ChoiceLatest: it is the highest of the selection, because the definition has no default version.
+	// ChoiceLatest: it is what KKP takes of the selection, mostly the highest, because the definition has no default version.
 	ChoiceLatest Choice = "latest"
 	// ChoiceNone: the definition has no versions.
 	ChoiceNone Choice = "none"
@@ -43,7 +43,7 @@ func (s Spec) Choose(d selection.Decision) (Choice, []string) {
 	case len(d.Application.Versions) == 0:
 		return ChoiceNone, nil
 	case s.Version == "" && d.Application.DefaultVersion == "":
-		latest, _ := latestVersion(d)
+		latest := latestVersion(d.Versions)
 		return ChoiceLatest, only(d.Versions, func(version string) bool { return version == latest })
 	case s.Version == "":
 		return ChoiceDefault, only(d.Versions, func(version string) bool { return version == d.Application.DefaultVersion })
@@ -104,14 +104,12 @@ func defaultVersion(d selection.Decision) (version, problem string) {
 }
 
 // latestVersion returns the version that KKP installs of a definition without a default version: the highest, pre-releases
-// included.
-func latestVersion(d selection.Decision) (version, problem string) {
-	best := numbered.Highest(d.Versions).Text
-	if best == "" {
-		return "", fmt.Sprintf("is missing: the definition of %s has no default version, and none of its versions is a semantic one; name one of %s",
-			d.Application.Name, listed(d.Versions))
+// included, but the first if that is not semantic.
+func latestVersion(versions []string) string {
+	if first := numbered.Of(versions[:1]); first[0].Parsed == nil {
+		return first[0].Text
 	}
-	return best, ""
+	return numbered.Highest(versions).Text
 }
 
 // highest returns the highest version that satisfies the constraint; of equal ones the first. It is empty if

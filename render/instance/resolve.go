@@ -128,7 +128,7 @@ func (s Spec) resolve(d selection.Decision) (version, problem string) {
 	case len(d.Application.Versions) == 0:
 		return s.Version, "" // the backend refuses a version where it knows none
 	case s.Version == "" && d.Application.DefaultVersion == "":
-		return latestVersion(d)
+		return latestVersion(versions), ""
 	case s.Version == "":
 		return defaultVersion(d)
 	case slices.Contains(versions, s.Version):

@@ -65,7 +65,8 @@ func TestTheVersionOfAnInstance(t *testing.T) {
 		{name: "no default version: the highest, as in KKP", catalog: "app:1.0.0,10.1.0,9.0.0", want: "10.1.0"},
 		{name: "no default version: a pre-release too, as in KKP", catalog: "app:1.0.0,2.0.0-rc.1", want: "2.0.0-rc.1"},
 		{name: "no default version: the first of equal ones", catalog: "app:v1.0.0,1.0.0", want: "v1.0.0"},
-		{name: "no default version, and none can be compared", catalog: "app:stable,edge", problem: "is missing: the definition of app has no default version, and none of its versions is a semantic one; name one of stable, edge"},
+		{name: "no default version: the first that is not semantic, as in KKP", catalog: "app:stable,1.0.0,2.0.0", want: "stable"},
+		{name: "no default version: the highest behind a semantic one", catalog: "app:1.0.0,edge,2.0.0", want: "2.0.0"},
 		{name: "an application that is gone", catalog: "other:1.0.0", problem: `no source has an application "app"`},
 		{name: "an application that is excluded", catalog: "-app:1.0.0", problem: "the application app is not selected: spec.exclude names it"},
 	} {

@@ -135,6 +135,12 @@ func TestRunReportsTheLineOfTheField(t *testing.T) {
 		},
 		{name: "values may be templates, if they are YAML", spec: version + "  defaultValuesBlock: \"a: '{{ .Cluster.Name }}'\"\n"},
 		{
+			name: "the default version of KKP is the first",
+			spec: "  description: d\n  method: helm\n  versions:\n  - version: 1.x\n    template: {source: {git: {remote: https://example.com/a.git, ref: {tag: a}}}}\n" +
+				"  - version: \"1.0\"\n    template: {source: {git: {remote: https://example.com/a.git, ref: {tag: a}}}}\n  - version: 1.0.0+2\n    template: {source: {git: {remote: https://example.com/a.git, ref: {tag: a}}}}\n",
+			want: []string{"kkp/default-version-unset:8", "kkp/semver:9", "kkp/version-equal:13"},
+		},
+		{
 			name: "templates that KKP cannot execute, with the line in the block",
 			spec: version + "  defaultValuesBlock: |\n    # all\n    a: ['{{ .Cluster.Name }}', '{{ .Values.b }}']\n    '{{ upper 1 }}': 1\n    c:\n    - d: |\n        x {{ $labels.pod }}\n",
 			want: []string{"kkp/template:13", "kkp/template:14", "kkp/template:16"},

@@ -74,14 +74,14 @@ func (r VersionRule) admits(version numbered.Version, facts metadata.Version) bo
 	return len(r.channels) == 0 || r.channels.HasAny(facts.Channels...)
 }
 
-// keep returns the versions that stay, in their order. Of equal ones the first counts as higher.
+// keep returns the versions that stay, in their order. Equal ones, such as 1.0.0+1 and 1.0.0+2, count as one.
 func (r VersionRule) keep(versions []string, facts metadata.Versions) []string {
 	all := slices.DeleteFunc(numbered.Of(versions), func(version numbered.Version) bool { return !r.admits(version, facts.Of(version.Text)) })
 	stay := map[string]bool{}
 	ranked := slices.Clone(all)
 	if r.Latest > 0 && len(ranked) > int(r.Latest) {
 		slices.SortStableFunc(ranked, numbered.Descending)
-		ranked = ranked[:r.Latest]
+		ranked = ranked[:r.lowest(ranked)]
 	}
 	for _, version := range ranked {
 		stay[version.Text] = true
@@ -93,6 +93,20 @@ func (r VersionRule) keep(versions []string, facts metadata.Versions) []string {
 		}
 	}
 	return kept
+}
+
+// lowest returns how many of the versions, the highest first, are among the latest.
+func (r VersionRule) lowest(ranked []numbered.Version) (n int) {
+	for different := 0; n < len(ranked); n++ {
+		isSemantic := ranked[n].Parsed != nil
+		if n == 0 || !isSemantic || numbered.Descending(ranked[n-1], ranked[n]) != 0 {
+			different++
+		}
+		if different > int(r.Latest) {
+			break
+		}
+	}
+	return n
 }
 
 // refusal returns the reason why no version is left of an application, which gets all of them back.

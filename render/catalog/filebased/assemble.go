@@ -36,6 +36,13 @@ func assemble(blobs []*Blob, unread map[string]bool, found *report) *Catalog {
 		}
 	}
 	slices.SortFunc(loaded.Packages, func(x, y *Package) int { return cmp.Compare(x.Name, y.Name) })
+	if found.total > 0 {
+		for _, blob := range blobs {
+			if meant := blob.Meant(); meant != "" {
+				found.at(blob, shape.FieldPath{"schema"}, "%s is no schema of OLM: did you mean %s?", excerpt.Quoted(blob.Schema), meant)
+			}
+		}
+	}
 	return loaded
 }
 

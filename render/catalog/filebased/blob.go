@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/winnow-dev/winnow/render/catalog/filebased/jsontext"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/spelling"
 )
 
 // The schemas that OLM knows. Any other one is kept as it is.
@@ -18,6 +20,15 @@ const (
 	SchemaBundle      = "olm.bundle"
 	SchemaDeprecation = "olm.deprecations"
 )
+
+// Meant returns the schema of OLM that the blob probably means by one that OLM does not know; empty if there is none.
+func (b *Blob) Meant() string {
+	known := []string{SchemaPackage, SchemaChannel, SchemaBundle, SchemaDeprecation}
+	if slices.Contains(known, b.Schema) {
+		return ""
+	}
+	return spelling.Typo(b.Schema, known)
+}
 
 // Blob is a document of the catalog.
 type Blob struct {

@@ -10,6 +10,7 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog/filebased/graph"
 	"github.com/winnow-dev/winnow/render/catalog/filebased/shape"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/spelling"
 )
 
 // check reports what is wrong with a package.
@@ -84,7 +85,7 @@ func (p *packageCheck) checkChannel(channel *Channel, used map[string]bool, foun
 		p.checkEntry(channel, i, found)
 	}
 	if distinct {
-		checkGraph(channel, found)
+		p.checkGraph(channel, found)
 	}
 }
 
@@ -158,7 +159,7 @@ func (p *packageCheck) checkReference(blob *Blob, at shape.FieldPath, to Referen
 }
 
 // checkGraph reports what is wrong with the upgrades of a channel whose entries have different names.
-func checkGraph(channel *Channel, found *report) {
+func (p *packageCheck) checkGraph(channel *Channel, found *report) {
 	g := graph.New(channel.Entries, func(string) bool { return true })
 	at := func(name string) shape.FieldPath {
 		return shape.FieldPath{"entries", slices.IndexFunc(channel.Entries, func(e graph.Entry) bool { return e.Name == name })}
@@ -169,8 +170,8 @@ func checkGraph(channel *Channel, found *report) {
 		return
 	case 1:
 	default:
-		found.at(channel.Blob, at(g.Heads[1]), "the channel %s has %d heads, but only one entry may be neither replaced nor skipped: %s",
-			excerpt.Quoted(channel.Name), len(g.Heads), nameList(g.Heads))
+		found.at(channel.Blob, at(g.Heads[1]), "the channel %s has %d heads, but only one entry may be neither replaced nor skipped: %s%s",
+			excerpt.Quoted(channel.Name), len(g.Heads), nameList(g.Heads), p.misspelt(channel, g.Heads))
 		return
 	}
 	chain, cycle := g.Chain(g.Heads[0])
@@ -182,4 +183,22 @@ func checkGraph(channel *Channel, found *report) {
 		found.at(channel.Blob, at(stranded[0]), "the channel %s has %d stranded entries, from which no upgrade leads to the head %s: %s",
 			excerpt.Quoted(channel.Name), len(stranded), excerpt.Quoted(g.Heads[0]), nameList(stranded))
 	}
+}
+
+// misspelt describes the entry of a channel with several heads that replaces a name close to a lower one of these, and no entry;
+// empty if there is none.
+func (p *packageCheck) misspelt(channel *Channel, heads []string) string {
+	for i, entry := range channel.Entries {
+		upper := p.bundles[entry.Name]
+		if upper == nil || entry.Replaces == "" || slices.ContainsFunc(channel.Entries, func(e graph.Entry) bool { return e.Name == entry.Replaces }) {
+			continue
+		}
+		meant := spelling.Typo(entry.Replaces, slices.DeleteFunc(slices.Clone(heads), func(head string) bool {
+			return p.bundles[head] == nil || p.bundles[head].Version.Compare(upper.Version) >= 0
+		}))
+		if meant != "" {
+			return fmt.Sprintf("; entries[%d] replaces %s, which is no entry: did you mean %s?", i, excerpt.Quoted(entry.Replaces), excerpt.Quoted(meant))
+		}
+	}
+	return ""
 }

@@ -3,6 +3,7 @@
 package kkp
 
 import (
+	"fmt"
 	"net/url"
 	"regexp"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/winnow-dev/winnow/render/lint/field"
 	"github.com/winnow-dev/winnow/render/lint/rules"
 	"github.com/winnow-dev/winnow/render/reserved"
+	"github.com/winnow-dev/winnow/render/selection/numbered"
 )
 
 // missedRules are those that KKP's API and webhook miss: what they accept fails later, in some
@@ -25,6 +27,7 @@ func missedRules() []rule {
 		{rules.New("kkp/version", rules.Error, "versions have a number"), versionPattern},
 		{rules.New("kkp/semver", rules.Warning, "versions can be compared"), semanticVersions},
 		{rules.New("kkp/version-prefix", rules.Warning, "all versions of a definition have a leading v, or none"), versionPrefix},
+		{rules.New("kkp/version-equal", rules.Warning, "no two versions have the same number"), versionEqual},
 		{rules.New("kkp/default-version", rules.Error, "spec.defaultVersion is one of spec.versions"), defaultVersion},
 		{rules.New("kkp/default-version-unset", rules.Info, "of several versions one is the default"), defaultVersionUnset},
 		{rules.New("kkp/default-namespace", rules.Error, "spec.defaultNamespace.name is a DNS label"), defaultNamespace},
@@ -50,12 +53,12 @@ func versionsRequired(root field.Field, report field.Report) {
 	}
 }
 
-// numbered is what is left of the pattern in KKP's API, which has neither beginning nor end.
-var numbered = regexp.MustCompile(`[0-9]`)
+// hasNumber is what is left of the pattern in KKP's API, which has neither beginning nor end.
+var hasNumber = regexp.MustCompile(`[0-9]`)
 
 func versionPattern(root field.Field, report field.Report) {
 	for _, version := range root.Get("spec", "versions").Items() {
-		if at := version.Get("version"); at.Text() != "" && !numbered.MatchString(at.Text()) {
+		if at := version.Get("version"); at.Text() != "" && !hasNumber.MatchString(at.Text()) {
 			report(at, "%s has no number, as the versions of KKP have", excerpt.Quoted(at.Text()))
 		}
 	}
@@ -65,7 +68,7 @@ func versionPattern(root field.Field, report field.Report) {
 func semanticVersions(root field.Field, report field.Report) {
 	for _, version := range root.Get("spec", "versions").Items() {
 		at := version.Get("version")
-		if _, err := semver.NewVersion(at.Text()); numbered.MatchString(at.Text()) && err != nil {
+		if _, err := semver.NewVersion(at.Text()); hasNumber.MatchString(at.Text()) && err != nil {
 			report(at, "%s cannot be compared with other versions, as 1.2.3 can: no range or latest selects it", excerpt.Quoted(at.Text()))
 		}
 	}
@@ -94,6 +97,25 @@ func versionPrefix(root field.Field, report field.Report) {
 	}
 }
 
+// versionEqual knows versions that differ in build metadata or in zeros alone, as 1.0.0+1 and 1.0; versionPrefix has a leading v.
+func versionEqual(root field.Field, report field.Report) {
+	var before []*semver.Version
+	for _, version := range root.Get("spec", "versions").Items() {
+		at := version.Get("version")
+		parsed, err := semver.NewVersion(at.Text())
+		if err != nil {
+			continue
+		}
+		for _, other := range before {
+			if other.Equal(parsed) && strings.TrimPrefix(other.Original(), "v") != strings.TrimPrefix(at.Text(), "v") {
+				report(at, "%s and %s are the same number: ranges and KKP's default take the first in the list", excerpt.Quoted(other.Original()), excerpt.Quoted(at.Text()))
+				break
+			}
+		}
+		before = append(before, parsed)
+	}
+}
+
 func defaultVersion(root field.Field, report field.Report) {
 	at := root.Get("spec", "defaultVersion")
 	if !at.IsSet() || at.Text() == "" && at.Node.ShortTag() == "!!str" {
@@ -109,9 +131,15 @@ func defaultVersion(root field.Field, report field.Report) {
 
 func defaultVersionUnset(root field.Field, report field.Report) {
 	versions, at := root.Get("spec", "versions"), root.Get("spec", "defaultVersion")
-	if len(versions.Items()) > 1 && (!at.IsSet() || at.Node.Value == "") {
-		report(versions, "spec.defaultVersion is not set: KKP installs the latest of %d versions", len(versions.Items()))
+	all := versions.Items()
+	if len(all) < 2 || at.IsSet() && at.Node.Value != "" {
+		return
 	}
+	taken := "the latest"
+	if first := all[0].Get("version").Text(); numbered.Of([]string{first})[0].Parsed == nil {
+		taken = fmt.Sprintf("the first, %s, which is not semantic,", excerpt.Quoted(first))
+	}
+	report(versions, "spec.defaultVersion is not set: KKP installs %s of %d versions", taken, len(all))
 }
 
 func defaultNamespace(root field.Field, report field.Report) {

@@ -48,6 +48,7 @@ func all() []rule {
 		{rules.New("olm/image-tag", rules.Warning, "images are named by digests"), imageTag},
 		{rules.New("olm/install-modes", rules.Info, "the heads of channels support all namespaces, as OLM v1 needs"), allNamespaces},
 		{rules.New("olm/requires", rules.Info, "the heads of channels require no other packages, which OLM v1 does not install"), requires},
+		{rules.New("olm/schema", rules.Warning, "no schema is almost one of OLM"), schema},
 	}
 }
 
@@ -96,6 +97,16 @@ func once(blob *filebased.Blob, examples []string, text string) []finding {
 		return nil
 	}
 	return []finding{{blob, text + excerpt.Names(examples, maxExamples)}}
+}
+
+// schema reports documents that OLM keeps and does not read.
+func schema(p *filebased.Package, _ filebased.Offer) (found []finding) {
+	for _, blob := range p.Blobs {
+		if meant := blob.Meant(); meant != "" {
+			found = append(found, finding{blob, fmt.Sprintf("%s is no schema of OLM, which does not read it: did you mean %s?", excerpt.Quoted(blob.Schema), meant)})
+		}
+	}
+	return found
 }
 
 func defaultChannel(p *filebased.Package, _ filebased.Offer) []finding {
