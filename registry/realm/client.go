@@ -89,6 +89,13 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 		return t.requestToken(request, registry)
 	}
 	response, err := t.data.RoundTrip(request)
+	if err == nil {
+		response.Request = request
+		if err = notPage(response); err != nil {
+			_ = response.Body.Close()
+			return nil, err
+		}
+	}
 	if err != nil || response.StatusCode != http.StatusUnauthorized || request.Response != nil {
 		return response, err
 	}
