@@ -38,6 +38,8 @@ type Use struct {
 	IsOpen bool
 	// IsUpgrade reports whether the release is rendered as an upgrade; otherwise as an installation.
 	IsUpgrade bool
+	// IsHelm3 reports whether KKP installs it, which has Helm 3; otherwise Flux does, which has Helm 4.
+	IsHelm3 bool
 }
 
 // Input is what the charts of a selection are found in.
@@ -113,7 +115,7 @@ func (f finder) charts(application string, before, behind []byte) (all []Chart) 
 		if chart.Missing == "" {
 			chart.Uses = f.uses(application, v.Version)
 		}
-		chart.Defaults = Use{ReleaseName: application, Namespace: application, From: from.defaults, To: to.defaults}
+		chart.Defaults = Use{ReleaseName: application, Namespace: application, From: from.defaults, To: to.defaults, IsHelm3: true}
 		if chart.Missing == "" && len(chart.Uses) == 0 {
 			chart.Uses = []Use{chart.Defaults}
 			if to.invalid != nil {
@@ -132,7 +134,9 @@ func (f finder) uses(application, version string) (all []Use) {
 		if in.application != application || in.version != version {
 			continue
 		}
-		use := Use{Instance: name, ReleaseName: in.releaseName, Namespace: in.namespace, From: in.values, To: in.values, IsOpen: in.isOpen}
+		use := Use{
+			Instance: name, ReleaseName: in.releaseName, Namespace: in.namespace, From: in.values, To: in.values, IsOpen: in.isOpen, IsHelm3: in.isHelm3,
+		}
 		if original, ok := f.from[name]; ok {
 			use.From = original.values
 		}

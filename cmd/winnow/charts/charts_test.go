@@ -42,7 +42,9 @@ func input(t *testing.T, document string) charts.Input {
 	cs := &v1alpha1.CatalogSelection{}
 	cs.Name, cs.Namespace = "applications", "flux-system"
 	cs.Spec.Sources = []v1alpha1.SourceReference{{Name: "catalog"}}
-	cs.Spec.Instances = map[string]v1alpha1.Instance{"main": {Application: "web", Version: "2.0.0"}}
+	cs.Spec.Instances = map[string]v1alpha1.Instance{
+		"main": {Application: "web", Version: "2.0.0"}, "other": {Application: "web", Version: "2.0.0", Backend: "ApplicationInstallation"},
+	}
 	without, err := render.FromSpec(cs)
 	if err != nil {
 		t.Fatal(err)
@@ -70,13 +72,15 @@ func TestFind(t *testing.T) {
 	for _, c := range all {
 		fmt.Fprintf(&got, "%s %s: %s, behind mirrors %s %s\n", c.Application, c.Version, c.From.URL, c.To.URL, c.Missing)
 		for _, use := range c.Uses {
-			fmt.Fprintf(&got, "  %q %s/%s %q, behind mirrors %q\n", use.Instance, use.Namespace, use.ReleaseName, use.From, use.To)
+			helm := map[bool]int{true: 3, false: 4}[use.IsHelm3]
+			fmt.Fprintf(&got, "  %q %s/%s by Helm %d %q, behind mirrors %q\n", use.Instance, use.Namespace, use.ReleaseName, helm, use.From, use.To)
 		}
 	}
 	const want = `web 1.0.0: https://charts.example.com/stable, behind mirrors oci://r.internal/charts/stable 
-  "" web/web "image:\n  repository: quay.io/org/web\n", behind mirrors "image:\n  repository: r.internal/quay/org/web\n"
+  "" web/web by Helm 3 "image:\n  repository: quay.io/org/web\n", behind mirrors "image:\n  repository: r.internal/quay/org/web\n"
 web 2.0.0: https://charts.example.com/stable, behind mirrors oci://r.internal/charts/stable 
-  "main" web/main "image:\n  repository: quay.io/org/web\n", behind mirrors "image:\n  repository: r.internal/quay/org/web\n"
+  "main" web/main by Helm 4 "image:\n  repository: quay.io/org/web\n", behind mirrors "image:\n  repository: r.internal/quay/org/web\n"
+  "other" web/other by Helm 3 "image:\n  repository: quay.io/org/web\n", behind mirrors "image:\n  repository: r.internal/quay/org/web\n"
 web 3.0.0: , behind mirrors  it is in a Git repository, which is not read
 web 4.0.0: , behind mirrors  the version names no chart
 `

@@ -22,6 +22,8 @@ type installed struct {
 	values                 []byte
 	// isOpen reports whether the cluster has further values.
 	isOpen bool
+	// isHelm3 reports whether KKP installs it.
+	isHelm3 bool
 }
 
 // readInstances returns the values of the instances that install charts, by name.
@@ -71,6 +73,7 @@ func readInstance(in installation.Instance, objects []backend.Object) (read inst
 		read.namespace, _, _ = unstructured.NestedString(main.Object, "spec", "targetNamespace")
 	case kinds.ApplicationInstallation.GroupKind():
 		read.namespace, _, _ = unstructured.NestedString(main.Object, "spec", "namespace", "name")
+		read.isHelm3 = true
 	default:
 		return read, false, nil
 	}

@@ -99,6 +99,7 @@ func (r Renderer) one(ctx context.Context, out *Rendered, processes chan struct{
 		request := rendering.Request{
 			Chart: packed, ReleaseName: use.ReleaseName, Namespace: use.Namespace, Values: [][]byte{use.To},
 			IsUpgrade: use.IsUpgrade, KubeVersion: r.KubeVersion, OnlyServed: r.OnlyServed, FindUnread: r.FindUnread,
+			IsHelm3: use.IsHelm3,
 		}
 		if !bytes.Equal(use.From, use.To) {
 			request.Values = append(request.Values, use.From)

@@ -41,9 +41,12 @@ func Do(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{Refused: brief(err)}, nil
 	}
-	loaded, err := load(files)
+	if r.IsHelm3 {
+		files = firstDocuments(files)
+	}
+	loaded, err := r.load(files)
 	if err != nil {
-		return Answer{Refused: brief(err)}, nil
+		return Answer{Refused: brief(err) + r.rules()}, nil
 	}
 	answer := Answer{Name: loaded.Name(), Version: loaded.Metadata.Version}
 	for _, values := range r.Values {
@@ -52,7 +55,7 @@ func Do(ctx context.Context, r Request) (Answer, error) {
 			return Answer{}, ctx.Err()
 		}
 		if err != nil {
-			one = Render{Refused: brief(withoutValues(err, files, values))}
+			one = Render{Refused: brief(withoutValues(err, files, values)) + r.rules()}
 			if refused, ok := errors.AsType[*refusal](err); ok {
 				one.By = refused.by
 			}
@@ -96,6 +99,9 @@ func brief(err error) string {
 // capabilities returns those that helm template has.
 func capabilities(r Request) (*common.Capabilities, error) {
 	caps := common.DefaultCapabilities.Copy()
+	if r.IsHelm3 {
+		caps.HelmVersion.Version = helm3Version
+	}
 	if r.KubeVersion == "" {
 		return caps, nil
 	}
@@ -153,7 +159,7 @@ func renderTwice(r Request, files []*archive.BufferedFile, caps *common.Capabili
 
 // renderOnce loads and renders a chart: rendering changes what is loaded, but not its files.
 func renderOnce(r Request, files []*archive.BufferedFile, caps *common.Capabilities, given []byte) (out Render, err error) {
-	c, err := load(files)
+	c, err := r.load(files)
 	if err != nil {
 		return out, err
 	}
@@ -163,6 +169,11 @@ func renderOnce(r Request, files []*archive.BufferedFile, caps *common.Capabilit
 	values, err := loader.LoadValues(bytes.NewReader(given))
 	if err != nil {
 		return out, fmt.Errorf("reading the values: %w", err)
+	}
+	if r.IsHelm3 {
+		if err := r.settleConditions(c, files, values); err != nil {
+			return out, err
+		}
 	}
 	if err := chartutil.ProcessDependencies(c, values); err != nil {
 		return out, fmt.Errorf("reading the charts in it: %w", err)
@@ -177,11 +188,20 @@ func renderOnce(r Request, files []*archive.BufferedFile, caps *common.Capabilit
 	if err != nil {
 		return out, err
 	}
+	renderer := engine.Engine{} // without a client there is no lookup, and without EnableDNS no look-up of names
+	if r.IsHelm3 {
+		renderer.CustomTemplateFuncs = undefined()
+		merged, err := coalesce(c, values)
+		if err != nil {
+			return out, err
+		}
+		top["Values"] = common.Values(merged)
+	}
 	merged, _ := top["Values"].(common.Values)
 	if out.Notes, err = checkSchemas(c, merged.AsMap()); err != nil {
 		return out, err
 	}
-	texts, err := engine.Render(c, top) // without a client there is no lookup, and without EnableDNS no look-up of names
+	texts, err := renderer.Render(c, top)
 	if err != nil && callsLookup(c) {
 		err = &refusal{ByCluster, err}
 	}
@@ -198,12 +218,12 @@ func callsLookup(c *chart.Chart) bool {
 		slices.ContainsFunc(c.Dependencies(), callsLookup)
 }
 
-func load(files []*archive.BufferedFile) (*chart.Chart, error) {
+func (r Request) load(files []*archive.BufferedFile) (*chart.Chart, error) {
 	c, err := loader.LoadFiles(files)
 	if err != nil {
 		return nil, err
 	}
-	if c.Metadata.APIVersion != chart.APIVersionV1 && c.Metadata.APIVersion != chart.APIVersionV2 {
+	if !r.IsHelm3 && c.Metadata.APIVersion != chart.APIVersionV1 && c.Metadata.APIVersion != chart.APIVersionV2 {
 		return nil, fmt.Errorf("its apiVersion is %q, want v1 or v2", c.Metadata.APIVersion)
 	}
 	return c, nil

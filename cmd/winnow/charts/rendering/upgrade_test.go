@@ -13,6 +13,7 @@ import (
 
 func TestUpgrades(t *testing.T) {
 	const (
+		rules   = " (by the rules of Helm 4, which Flux has)"
 		release = "a: install {{ .Release.IsInstall }}, upgrade {{ .Release.IsUpgrade }}, revision {{ .Release.Revision }}"
 		needs   = `{{ if .Release.IsUpgrade }}{{ if not (lookup "v1" "Secret" "apps" "a") }}{{ fail "a password is needed" }}{{ end }}{{ end }}`
 	)
@@ -23,11 +24,11 @@ func TestUpgrades(t *testing.T) {
 	}{
 		{"an installation", release, false, "a: install true, upgrade false, revision 1"},
 		{"an upgrade", release, true, "a: install false, upgrade true, revision 2"},
-		{"an upgrade that a template refuses", `{{ if .Release.IsUpgrade }}{{ fail "no" }}{{ end }}`, true, "execution error at (web/templates/a.yaml:1:30): no"},
+		{"an upgrade that a template refuses", `{{ if .Release.IsUpgrade }}{{ fail "no" }}{{ end }}`, true, "execution error at (web/templates/a.yaml:1:30): no" + rules},
 		{"an upgrade that reads the cluster", release + needs, true,
 			"a: install true, upgrade false, revision 1; it does not render as an upgrade without the objects of a cluster, and was rendered as an installation: " +
 				"execution error at (web/templates/a.yaml:1:179): a password is needed"},
-		{"one that is no installation either", needs + `{{ fail "no" }}`, true, "execution error at (web/templates/a.yaml:1:76): a password is needed"},
+		{"one that is no installation either", needs + `{{ fail "no" }}`, true, "execution error at (web/templates/a.yaml:1:76): a password is needed" + rules},
 		{"an installation that reads the cluster", release + needs, false, "a: install true, upgrade false, revision 1"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
