@@ -25,6 +25,8 @@ func missedRules() []rule {
 		{rules.New("kkp/name-label", rules.Error, "metadata.name is a DNS label"), nameLabel},
 		{rules.New("kkp/versions-required", rules.Error, "there is a version"), versionsRequired},
 		{rules.New("kkp/version", rules.Error, "versions have a number"), versionPattern},
+		{rules.New("kkp/chart-version", rules.Error, "chartVersion is a version, or a range, that Helm reads"), eachHelm(chartVersion)},
+		{rules.New("kkp/chart-version-range", rules.Warning, "chartVersion is one version"), eachHelm(chartVersionRange)},
 		{rules.New("kkp/semver", rules.Warning, "versions can be compared"), semanticVersions},
 		{rules.New("kkp/version-prefix", rules.Warning, "all versions of a definition have a leading v, or none"), versionPrefix},
 		{rules.New("kkp/version-equal", rules.Warning, "no two versions have the same number"), versionEqual},
@@ -71,6 +73,27 @@ func semanticVersions(root field.Field, report field.Report) {
 		if _, err := semver.NewVersion(at.Text()); hasNumber.MatchString(at.Text()) && err != nil {
 			report(at, "%s cannot be compared with other versions, as 1.2.3 can: no range or latest selects it", excerpt.Quoted(at.Text()))
 		}
+	}
+}
+
+func chartVersion(helm field.Field, report field.Report) {
+	at := helm.Get("chartVersion")
+	if _, err := semver.NewConstraint(at.Text()); at.Text() != "" && err != nil {
+		report(at, "%s is neither a version nor a range, and Helm refuses it", excerpt.Quoted(at.Text()))
+	}
+}
+
+// chartVersionRange knows that a part of a version is a tag in a registry, and a range in a repository.
+func chartVersionRange(helm field.Field, report field.Report) {
+	at, parse, where := helm.Get("chartVersion"), semver.StrictNewVersion, "repository"
+	if scheme(helm) == "oci" {
+		parse, where = semver.NewVersion, "registry"
+	}
+	if _, err := semver.NewConstraint(at.Text()); at.Text() == "" || err != nil {
+		return
+	}
+	if _, err := parse(strings.TrimPrefix(at.Text(), "v")); err != nil {
+		report(at, "%s is a range: KKP installs the highest version in the %s that it allows, which changes under the same version: name one", excerpt.Quoted(at.Text()), where)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"helm.sh/helm/v4/pkg/ignore"
@@ -95,16 +96,20 @@ func (d *Directory) Fetch(ctx context.Context, r Reference) ([]byte, error) {
 	}
 	defer root.Close()
 	chartName := path.Base(r.Name)
-	if at, ok := d.archives[chartName+"-"+r.Version+suffix]; ok {
+	version, err := d.version(chartName, r)
+	if err != nil {
+		return nil, err
+	}
+	if at, ok := d.archives[chartName+"-"+version+suffix]; ok {
 		content, err := bounded.ReadFile(root.FS(), at, MaxArchive)
 		if errors.Is(err, bounded.ErrTooLarge) {
 			err = fmt.Errorf("%s is larger than %d bytes", at, MaxArchive)
 		}
 		return content, err
 	}
-	at, ok := d.charts[Reference{Name: chartName, Version: r.Version}]
+	at, ok := d.charts[Reference{Name: chartName, Version: version}]
 	if !ok {
-		return nil, fmt.Errorf("%s has neither %s-%s%s nor a directory with the %s of that chart", d.name, chartName, r.Version, suffix, chartFile)
+		return nil, fmt.Errorf("%s has neither %s-%s%s nor a directory with the %s of that chart", d.name, chartName, version, suffix, chartFile)
 	}
 	below, err := fs.Sub(root.FS(), at)
 	if err != nil {
@@ -115,6 +120,31 @@ func (d *Directory) Fetch(ctx context.Context, r Reference) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", path.Join(d.name, at), err)
 	}
 	return packed, nil
+}
+
+// version returns the version that Helm takes of a repository with these charts; without one, and of a registry, the one that is
+// named.
+func (d *Directory) version(chartName string, r Reference) (string, error) {
+	if r.isOCI() {
+		return r.Version, checkTag(r.Version)
+	}
+	var texts []string
+	for file := range d.archives {
+		if version, ok := strings.CutPrefix(strings.TrimSuffix(file, suffix), chartName+"-"); ok {
+			texts = append(texts, version)
+		}
+	}
+	for chart := range d.charts {
+		if chart.Name == chartName {
+			texts = append(texts, chart.Version)
+		}
+	}
+	slices.Sort(texts)
+	place, err := newVersions(texts).find(r.Version)
+	if err != nil || place < 0 {
+		return r.Version, err
+	}
+	return texts[place], nil
 }
 
 // Pack packs a directory of a chart below a directory with a name, without what its .helmignore names.

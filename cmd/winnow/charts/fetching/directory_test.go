@@ -77,3 +77,33 @@ func TestFetchFromADirectory(t *testing.T) {
 		}
 	}
 }
+
+func TestADirectoryHasTheVersionThatHelmTakes(t *testing.T) {
+	directory := t.TempDir()
+	write(t, directory, map[string]string{
+		"web-1.2.0.tgz": "1.2.0", "web-1.2.1.tgz": "1.2.1", "web-2.0.0+b1.tgz": "2.0.0+b1", "web-ui-3.0.0.tgz": "3.0.0", "src/Chart.yaml": "name: web\nversion: 1.1.0\n",
+	})
+	d, err := fetching.OpenDirectory(t.Context(), directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const repository, registry = "https://charts.example.com", "oci://charts.example.com"
+	for _, test := range []struct{ url, version, want string }{
+		{repository, "1.2", "1.2.1"}, {repository, "2.0.0", "2.0.0+b1"}, {repository, "1.2.0", "1.2.0"}, {repository, "*", "2.0.0+b1"},
+		{repository, "9", "has neither web-9.tgz"}, {repository, "one", `"one" is neither a version nor a range, and Helm refuses it`},
+		{registry, "1.2", "has neither web-1.2.tgz"}, {registry, "2.0.0", "has neither web-2.0.0.tgz"}, {registry, "2.0.0+b1", "2.0.0+b1"},
+		{registry, "2.0.0_b1", `"2.0.0_b1" is neither a version nor a range, and Helm refuses it`}, {registry, "~1.2", `"~1.2" is a range`},
+	} {
+		content, err := d.Fetch(t.Context(), fetching.Reference{URL: test.url, Name: "web", Version: test.version})
+		got := string(content)
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, test.want) {
+			t.Errorf("%s %s: got %s, want %s", test.url, test.version, got, test.want)
+		}
+	}
+	if _, err := d.Fetch(t.Context(), fetching.Reference{URL: repository, Name: "web", Version: "1.1"}); err != nil {
+		t.Error(err)
+	}
+}

@@ -83,6 +83,9 @@ func isChart(ctx context.Context, content []byte) bool {
 type lookup = func(digest.Digest) []byte
 
 func (f *Fetcher) fromRegistry(ctx context.Context, r Reference, kept lookup) ([]byte, error) {
+	if err := checkTag(r.Version); err != nil {
+		return nil, err
+	}
 	reference, err := oci.ParseReference(r.artifact())
 	if err != nil {
 		return nil, err

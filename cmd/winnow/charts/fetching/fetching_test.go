@@ -123,7 +123,9 @@ func TestFetchFromARepository(t *testing.T) {
 		{"no digest", entryOf("1.0.0", "charts/web-1.0.0.tgz", ""), "1.0.0", ""},
 		{"another digest", entryOf("1.0.0", "charts/web-1.0.0.tgz", digest.FromString("x").Encoded()), "1.0.0", "its archive has the digest sha256:"},
 		{"a digest that is none", entryOf("1.0.0", "charts/web-1.0.0.tgz", "x"), "1.0.0", "its index.yaml has a digest of the archive that is none"},
-		{"a version with other metadata", entryOf("1.0.0+a", "charts/web-1.0.0.tgz", sum), "1.0.0+b", "its index.yaml has no version 1.0.0+b of the chart web"},
+		{"a version with other metadata", entryOf("1.0.0+a", "charts/web-1.0.0.tgz", sum), "1.0.0+b", ""},
+		{"a range", entryOf("1.0.0", "charts/web-1.0.0.tgz", sum), ">=1", ""},
+		{"a range that no version is in", entryOf("1.0.0", "charts/web-1.0.0.tgz", sum), ">1", "its index.yaml has no version >1 of the chart web"},
 		{"no such archive", entryOf("1.0.0", "nowhere", sum), "1.0.0", "404 Not Found: there is no such repository or archive"},
 		{"a file of this machine", entryOf("1.0.0", "file:///etc/passwd", sum), "1.0.0", `want a URL that begins with https://`},
 		{"a password", entryOf("1.0.0", "http://user:secret@127.0.0.1/x", sum), "1.0.0", "its URL has a user or a password"},
@@ -351,7 +353,7 @@ func TestFetchFromARegistry(t *testing.T) {
 		t.Errorf("Fetch() = %q, %v", got, err)
 	}
 	for version, want := range map[string]string{
-		"2.0.0": "the artifact is no chart: want a layer of media type", "3.0.0": "no such repository or tag", "4.0.0 ": "invalid",
+		"2.0.0": "the artifact is no chart: want a layer of media type", "3.0.0": "no such repository or tag", "4.0.0_": "neither a version nor a range", "~4.0": "is a range",
 	} {
 		if _, err := fetch(version); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: Fetch() = %v", version, err)

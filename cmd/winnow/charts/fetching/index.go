@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"sync"
 
-	"github.com/Masterminds/semver/v3"
 	"github.com/opencontainers/go-digest"
 	"go.yaml.in/yaml/v3"
 
@@ -34,6 +34,8 @@ type index struct {
 	entries *yaml.Node
 	// web gets the archives: what they lead to depends on the host of the index.
 	web web
+	// parsed has the versions of charts, each a func() versions, by the node of their list.
+	parsed *sync.Map
 }
 
 func parseIndex(base *url.URL, content []byte) (index, error) {
@@ -48,40 +50,35 @@ func parseIndex(base *url.URL, content []byte) (index, error) {
 	if entries == nil || entries.Kind != yaml.MappingNode {
 		return index{}, fmt.Errorf("its index.yaml has no mapping entries")
 	}
-	return index{base: base, entries: entries}, nil
+	return index{base: base, entries: entries, parsed: &sync.Map{}}, nil
 }
 
-// find returns the version of a chart: the one that is written so, or one that is the same version with or without a v.
-func (x index) find(name, version string) (entry, error) {
+// find returns the version of a chart that Helm takes.
+func (x index) find(name, wanted string) (entry, error) {
 	list := yamlnode.Lookup(x.entries, name)
 	if list == nil || list.Kind != yaml.SequenceNode {
 		return entry{}, fmt.Errorf("its index.yaml has no chart %s", name)
 	}
-	var same *yaml.Node
-	for _, node := range list.Content {
-		node = yamlnode.Resolve(node)
-		has := yamlnode.TextAt(node, "version")
-		if has == version {
-			return x.entry(node)
-		}
-		if same == nil && isSame(has, version) {
-			same = node
-		}
+	place, err := x.versions(list).find(wanted)
+	if err != nil {
+		return entry{}, err
 	}
-	if same == nil {
-		return entry{}, fmt.Errorf("its index.yaml has no version %s of the chart %s", version, name)
+	if place < 0 {
+		return entry{}, fmt.Errorf("its index.yaml has no version %s of the chart %s", wanted, name)
 	}
-	return x.entry(same)
+	return x.entry(yamlnode.Resolve(list.Content[place]))
 }
 
-// isSame reports whether two versions are one, of which either may have a v: a strict version is written in one way.
-func isSame(a, b string) bool {
-	one := strings.TrimPrefix(a, "v")
-	if one != strings.TrimPrefix(b, "v") {
-		return false
-	}
-	_, err := semver.StrictNewVersion(one)
-	return err == nil
+// versions returns the versions of a chart, which are parsed once.
+func (x index) versions(list *yaml.Node) versions {
+	known, _ := x.parsed.LoadOrStore(list, sync.OnceValue(func() versions {
+		var texts []string
+		for _, node := range list.Content {
+			texts = append(texts, yamlnode.TextAt(yamlnode.Resolve(node), "version"))
+		}
+		return newVersions(texts)
+	}))
+	return known.(func() versions)()
 }
 
 func (x index) entry(node *yaml.Node) (entry, error) {
