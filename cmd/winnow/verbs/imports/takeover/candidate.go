@@ -62,6 +62,24 @@ func (c *candidate) warn(format string, args ...any) {
 // changing are the fields of a HelmRelease by which it installs other objects than the chart and its values say.
 func changing() []string { return []string{"kubeConfig", "postRenderers", "commonMetadata"} }
 
+// isEmpty reports whether a field has no member, nor one below it.
+func isEmpty(value any) bool {
+	switch value := value.(type) {
+	case nil:
+		return true
+	case []any:
+		return len(value) == 0
+	case map[string]any:
+		for _, member := range value {
+			if !isEmpty(member) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
 // identify sets what decides which release of Helm it is.
 func (c *candidate) identify() {
 	release := c.live.identity().Release

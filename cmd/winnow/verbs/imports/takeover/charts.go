@@ -212,6 +212,10 @@ func (in input) chartOf(release object) (chart, *object, error) {
 	if ref := release.text("chartRef", "kind"); ref != "" {
 		return in.referred(release, ref)
 	}
+	if source := made(release); source != nil {
+		c, err := ofRegistry(release, source)
+		return c, source, err
+	}
 	kind := release.text("chart", "spec", "sourceRef", "kind")
 	if kind == "" {
 		return chart{}, nil, errors.New("it names no source of its chart")
@@ -239,14 +243,29 @@ func (in input) referred(release object, kind string) (chart, *object, error) {
 	if err != nil {
 		return chart{}, nil, err
 	}
-	c := chart{repository: strings.TrimRight(source.text("url"), "/"), version: source.text("ref", "tag"), known: byTag}
+	c, err := ofRegistry(release, source)
+	return c, source, err
+}
+
+// made returns the OCIRepository that helm-controller makes of a template of that kind, since 1.7; nil without one.
+func made(release object) *object {
+	spec, isMapping := release.value("chart", "spec").(map[string]any)
+	if release.text("chart", "kind") != ociRepository || !isMapping {
+		return nil
+	}
+	return &object{&unstructured.Unstructured{Object: map[string]any{"kind": ociRepository, "spec": spec}}}
+}
+
+// ofRegistry returns the chart that a release takes from an OCIRepository.
+func ofRegistry(release object, source *object) (c chart, err error) {
+	c = chart{repository: strings.TrimRight(source.text("url"), "/"), version: source.text("ref", "tag"), known: byTag}
 	switch {
 	case source.text("ref", "digest") != "":
-		return chart{}, nil, errors.New("its OCIRepository names a digest, which an instance cannot")
+		return chart{}, errors.New("its OCIRepository names a digest, which an instance cannot")
 	case source.text("ref", "semver") != "" || !instance.IsExact(strings.ReplaceAll(c.version, "_", "+")):
 		err = c.setDeployed(release, "the ref of its OCIRepository")
 	}
-	return c, source, err
+	return c, err
 }
 
 // setDeployed sets the version of the last release, for a field that does not name one.

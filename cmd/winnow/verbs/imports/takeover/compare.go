@@ -46,7 +46,7 @@ func (a artifact) compare(c *candidate) (comparison, error) {
 	if err != nil {
 		return comparison{}, err
 	}
-	patch := missing(specOf(c.live), specOf(built), "chart", "chartRef", "values", "valuesFrom", "dependsOn")
+	patch := missing(specOf(c.live), specOf(built), append(changing(), "chart", "chartRef", "values", "valuesFrom", "dependsOn")...)
 	keepStrategies(c.live, built, patch)
 	inline, _ := built.value("values").(map[string]any)
 	defaults, _ := a.defaultsOf(built)

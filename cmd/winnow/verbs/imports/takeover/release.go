@@ -33,7 +33,8 @@ func (t *taker) takeable(live object) error {
 	name, labels := live.GetName(), live.GetLabels()
 	switch _, exists := t.selection.Spec.Instances[name]; {
 	case live.GetNamespace() != t.selection.Namespace:
-		return fmt.Errorf("it is in another namespace than the selection, %s, in which the objects of its instances are", excerpt.Of(t.selection.Namespace))
+		return fmt.Errorf("it is in another namespace than the selection, %s, in which the objects of its instances are: import it into a selection in %s",
+			excerpt.Of(t.selection.Namespace), excerpt.Of(live.GetNamespace()))
 	case len(validation.IsDNS1123Label(name)) > 0:
 		return errors.New("its name is no DNS label, as the name of an instance is")
 	case labels[v1alpha1.NameLabel] != "":
@@ -54,12 +55,13 @@ func (t *taker) takeable(live object) error {
 func (t *taker) release(c *candidate) error {
 	live := c.live
 	for _, field := range changing() {
-		if live.value(field) != nil {
+		if !isEmpty(live.value(field)) {
 			return fmt.Errorf("spec.%s changes what is installed, and an instance has no such field", field)
 		}
 	}
 	for _, field := range []string{"valuesFiles", "verify"} {
-		if live.value("chart", "spec", field) != nil {
+		value := live.value("chart", "spec", field)
+		if _, isMapping := value.(map[string]any); made(live) == nil && (isMapping || !isEmpty(value)) { // verify has defaults
 			return fmt.Errorf("spec.chart.spec.%s is set, and an instance has no such field", field)
 		}
 	}

@@ -135,6 +135,37 @@ func TestReleasesBecomeInstances(t *testing.T) {
     version: 1.0.0`,
 			warnings: appliedWarning + "\nHelmRelease flux-system/web: its chart comes through an OCIRepository now: helm-controller adds the digest to the version of the chart, and upgrades the release once",
 		},
+		"an OCIRepository that helm-controller makes": {
+			items: live("web", applied, fromTemplate("ref: {tag: 1.0.0}")+", "+allDefaults, ""),
+			want: `instances:
+  web:
+    createNamespace: false
+    interval: 10m0s
+    namespace: flux-system
+    version: 1.0.0`,
+			warnings: appliedWarning,
+		},
+		"a range of an OCIRepository that helm-controller makes": {
+			items: live("web", applied, fromTemplate("ref: {semver: 1.x}")+", "+allDefaults, "history: [{chartVersion: 1.1.0+0123456789ab}]"),
+			want: `instances:
+  web:
+    createNamespace: false
+    interval: 10m0s
+    namespace: flux-system
+    version: 1.1.0`,
+			warnings: appliedWarning,
+		},
+		"fields that are empty": {
+			items: live("tls", "", strings.Replace(fromHTTP, "chart: certs,", "chart: certs, valuesFiles: [],", 1)+
+				", postRenderers: [], commonMetadata: {labels: {}, annotations: {}}, kubeConfig: null, dependsOn: [], valuesFrom: [], values: {}", ""),
+			want: `instances:
+  tls:
+    application: certs
+    createNamespace: false
+    interval: 10m0s
+    namespace: flux-system
+    version: v1.17.2`,
+		},
 		"dependencies on what is imported": {
 			items: live("web", "", fromOCI+", maxHistory: 3, "+allDefaults+", dependsOn: [{name: tls}, {name: db}, {name: tls, namespace: elsewhere}]", "") + live("tls", "", fromHTTP, ""),
 			want: `instances:

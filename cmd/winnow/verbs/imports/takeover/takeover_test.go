@@ -109,6 +109,11 @@ const (
 	allDefaults = `values: {replicas: 1, image: {tag: stable, pull: Always}}`
 )
 
+// fromTemplate is a chart whose OCIRepository helm-controller 1.7 makes.
+func fromTemplate(spec string) string {
+	return "chart: {kind: OCIRepository, spec: {url: oci://charts.example.com/platform/web, interval: 1h, " + spec + "}}"
+}
+
 // take imports a list of objects into a selection with a spec.
 func take(t *testing.T, spec, items string) (*takeover.Result, *v1alpha1.CatalogSelection) {
 	t.Helper()
@@ -157,7 +162,7 @@ func TestWhatIsNotTheSameIsRefused(t *testing.T) {
 	}{
 		"a namespace of its own": {
 			items: strings.Replace(live("web", "", fromOCI, ""), "namespace: flux-system", "namespace: web", 1),
-			want:  []string{"HelmRelease web/web: it is in another namespace than the selection, flux-system"},
+			want:  []string{"HelmRelease web/web: it is in another namespace than the selection, flux-system, in which the objects of its instances are: import it into a selection in web"},
 		},
 		"a name that is no label": {
 			items: live("web.example", "", fromOCI, ""),
@@ -265,6 +270,22 @@ func TestWhatIsNotTheSameIsRefused(t *testing.T) {
 				"ApplicationInstallation flux-system/db: no application db is selected",
 				"ApplicationInstallation flux-system/web: the selection has the application, but not in the version 9.0.0, only in 1.0.0, 1.1.0",
 			},
+		},
+		"an OCIRepository that helm-controller makes, of a release that another client than Flux has written": {
+			items: live("web", "", fromTemplate("ref: {tag: 1.0.0}"), ""),
+			want:  []string{"HelmRelease flux-system/web: its chart is in a registry, of which an instance has spec.chartRef"},
+		},
+		"an OCIRepository that helm-controller makes, with a digest": {
+			items: live("web", applied, fromTemplate(`ref: {digest: "sha256:ab"}`), ""),
+			want:  []string{"HelmRelease flux-system/web: its OCIRepository names a digest"},
+		},
+		"an OCIRepository that helm-controller makes, which is verified": {
+			items: live("web", applied, fromTemplate(`ref: {tag: 1.0.0}, verify: {provider: cosign}`), ""),
+			want:  []string{"HelmRelease flux-system/web: spec.verify of its source is not that of the source of the instance: set mirrors[].flux"},
+		},
+		"an OCIRepository that helm-controller makes, of another chart": {
+			items: live("web", applied, strings.Replace(fromTemplate("ref: {tag: 1.0.0}"), "platform/web", "other/web", 1), ""),
+			want:  []string{"HelmRelease flux-system/web: no selected application has its chart, oci://charts.example.com/other/web"},
 		},
 		"no chart": {
 			items: live("web", "", "", ""),
