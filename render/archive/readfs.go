@@ -20,14 +20,16 @@ import (
 // that a link that is created during the walk cannot lead outside. The error is
 // an *Error for invalid content, and otherwise wraps that of fsys or ctx.
 func ReadFS(ctx context.Context, fsys fs.FS, limits Limits) (*tree.Tree, error) {
-	return ReadSomeFS(ctx, fsys, limits, nil)
+	return ReadSomeFS(ctx, fsys, limits, nil, nil)
 }
 
-// ReadSomeFS is ReadSome for a directory. It does not open skipped files.
-func ReadSomeFS(ctx context.Context, fsys fs.FS, limits Limits, skip Skip) (*tree.Tree, error) {
+// ReadSomeFS is ReadSome for a directory. It does not open skipped files, and
+// leaves out the links that isOutside reports; nil is none.
+func ReadSomeFS(ctx context.Context, fsys fs.FS, limits Limits, skip Skip, isOutside func(link string) bool) (*tree.Tree, error) {
 	w := &walker{
 		collector: collector{limits: limits.withDefaults(), skip: skip, tree: tree.New(), dirs: map[string]struct{}{}},
 		ctx:       ctx,
+		isOutside: isOutside,
 		fsys:      fsys,
 		total:     endSize,
 	}
@@ -43,9 +45,10 @@ func ReadSomeFS(ctx context.Context, fsys fs.FS, limits Limits, skip Skip) (*tre
 // walker reads the files of a directory into a collector.
 type walker struct {
 	collector
-	ctx   context.Context
-	fsys  fs.FS
-	total int64 // what the entries so far would take in a tar stream
+	ctx       context.Context
+	fsys      fs.FS
+	isOutside func(link string) bool
+	total     int64 // what the entries so far would take in a tar stream
 }
 
 func (w *walker) visit(path string, entry fs.DirEntry, err error) error {
@@ -90,6 +93,9 @@ func skip(entry fs.DirEntry) error {
 
 func (w *walker) addRegular(path string, entry fs.DirEntry) error {
 	if mode := entry.Type(); !mode.IsRegular() {
+		if mode&fs.ModeSymlink != 0 && w.isOutside != nil && w.isOutside(path) {
+			return nil
+		}
 		return refuse(path, refusedMode(mode))
 	}
 	if err := w.checkPath(path, path); err != nil {

@@ -6,6 +6,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
+	"io/fs"
 	"errors"
 	"runtime"
 	"slices"
@@ -27,10 +28,22 @@ func TestWhatIsSkippedIsThereWithoutItsContent(t *testing.T) {
 		t.Errorf("the archive has %q, %v", contents(inArchive), err)
 	}
 	inDirectory, err := ReadSomeFS(context.Background(), fstest.MapFS{
-		"a/1.png": {Data: make([]byte, 1000)}, "a/2.yaml": {Data: []byte("two")}, "z.png": {Data: []byte("x")}}, Limits{}, images)
+		"a/1.png": {Data: make([]byte, 1000)}, "a/2.yaml": {Data: []byte("two")}, "z.png": {Data: []byte("x")}}, Limits{}, images, nil)
 	if err != nil || !slices.Equal(contents(inDirectory), want) {
 		t.Errorf("the directory has %q, %v", contents(inDirectory), err)
 	}
+}
+
+func TestLinksThatAreOutsideAreLeftOut(t *testing.T) {
+	directory := fstest.MapFS{"a/1.yaml": {Data: []byte("one")}, "a/link": {Mode: fs.ModeSymlink}}
+	isOutside := func(path string) bool { return path == "a/link" }
+	got, err := ReadSomeFS(context.Background(), directory, Limits{}, nil, isOutside)
+	if want := []file{{"a/1.yaml", "one"}}; err != nil || !slices.Equal(contents(got), want) {
+		t.Errorf("the directory has %q, %v", contents(got), err)
+	}
+	directory["b"] = &fstest.MapFile{Mode: fs.ModeSymlink}
+	_, err = ReadSomeFS(context.Background(), directory, Limits{}, nil, isOutside)
+	checkError(t, err, Error{Path: "b", Reason: "symbolic link is not allowed"})
 }
 
 func TestFilesArePassedOnWhileTheArchiveIsRead(t *testing.T) {

@@ -88,7 +88,7 @@ func FS(ctx context.Context, source string, fsys fs.FS, place CatalogLocation) (
 		return nil, err
 	}
 	var found large
-	files, err := archive.ReadSomeFS(ctx, fsys, LimitsOf(place.Format), located.skip(&found))
+	files, err := archive.ReadSomeFS(ctx, fsys, LimitsOf(place.Format), located.skip(&found), place.Excludes)
 	if err != nil {
 		return nil, refusal.Classify(source, fmt.Errorf("reading directory: %w", err))
 	}
@@ -155,6 +155,12 @@ func CheckInclude(patterns []string) error {
 		}
 	}
 	return nil
+}
+
+// Excludes reports whether a file of the artifact is no part of the catalog, because of its path or include.
+func (p CatalogLocation) Excludes(path string) bool {
+	_, isPart := located{CatalogLocation: p}.name(path)
+	return !isPart && CheckInclude(p.Include) == nil
 }
 
 // checkPattern refuses what doublestar takes for alternatives in braces, whose number grows exponentially.

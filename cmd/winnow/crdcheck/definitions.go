@@ -52,7 +52,7 @@ func loadDefinitions(ctx context.Context, set *crds.Set, where string, access *f
 		if err != nil {
 			return err
 		}
-		files, err := opened.Files(ctx, archive.Limits{})
+		files, err := opened.Files(ctx, archive.Limits{}, render.CatalogLocation{})
 		if err != nil {
 			return pulledDefinitionsError(where, err)
 		}

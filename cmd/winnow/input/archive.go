@@ -69,7 +69,7 @@ var manifestKind = regexp.MustCompile(`(?m)^[ \t]*["']?kind["']?[ \t]*:[ \t]*["'
 // maxSniffed is how much of a file tells what it is: a selection may have a comment above.
 const maxSniffed = 64 << 10
 
-func (a archiveFile) Files(ctx context.Context, limits archive.Limits) (*tree.Tree, error) {
+func (a archiveFile) Files(ctx context.Context, limits archive.Limits, _ render.CatalogLocation) (*tree.Tree, error) {
 	return files.Read(ctx, string(a), nil, func(file io.Reader) (*tree.Tree, error) {
 		content, err := a.compressed(file)
 		if err != nil {

@@ -104,8 +104,9 @@ func OpenSource(ctx context.Context, where string, ref v1alpha1.SourceReference,
 
 // OpenedCatalog reads the content of a CATALOG.
 type OpenedCatalog interface {
-	// Files reads all files, within limits, and does not check that they are a valid catalog.
-	Files(ctx context.Context, limits archive.Limits) (*tree.Tree, error)
+	// Files reads all files, within limits, and does not check that they are a valid catalog. Of a directory it leaves out links that
+	// are not at the place, as Flux leaves all links out of artifacts.
+	Files(ctx context.Context, limits archive.Limits, place render.CatalogLocation) (*tree.Tree, error)
 	// Load loads the catalog at a place in the files. Errors refer to it by name.
 	Load(ctx context.Context, name string, place render.CatalogLocation) (selection.Source, error)
 }
@@ -137,13 +138,13 @@ func OpenCatalog(where, format string, access *flags.Access) (OpenedCatalog, err
 type Directory string
 
 // Files is part of OpenedCatalog.
-func (d Directory) Files(ctx context.Context, limits archive.Limits) (*tree.Tree, error) {
+func (d Directory) Files(ctx context.Context, limits archive.Limits, place render.CatalogLocation) (*tree.Tree, error) {
 	root, err := os.OpenRoot(string(d))
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	return archive.ReadFS(ctx, root.FS(), limits)
+	return archive.ReadSomeFS(ctx, root.FS(), limits, nil, place.Excludes)
 }
 
 // Load is part of OpenedCatalog.
@@ -176,7 +177,7 @@ func (a artifact) connect(ctx context.Context) (*oci.Repository, error) {
 	return a.access.Connect(ctx, reference, nil)
 }
 
-func (a artifact) Files(ctx context.Context, limits archive.Limits) (*tree.Tree, error) {
+func (a artifact) Files(ctx context.Context, limits archive.Limits, _ render.CatalogLocation) (*tree.Tree, error) {
 	repository, err := a.connect(ctx)
 	if err != nil {
 		return nil, err
@@ -206,8 +207,8 @@ func (a artifact) Load(ctx context.Context, name string, place render.CatalogLoc
 }
 
 // ReadFiles reads the files of an opened CATALOG. It returns errors as ArchiveError does.
-func ReadFiles(ctx context.Context, where string, opened OpenedCatalog, limits archive.Limits) (*tree.Tree, error) {
-	files, err := opened.Files(ctx, limits)
+func ReadFiles(ctx context.Context, where string, opened OpenedCatalog, limits archive.Limits, place render.CatalogLocation) (*tree.Tree, error) {
+	files, err := opened.Files(ctx, limits, place)
 	return files, ArchiveError(where, err)
 }
 

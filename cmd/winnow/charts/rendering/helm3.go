@@ -6,8 +6,10 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -17,6 +19,8 @@ import (
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
+	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 )
 
@@ -52,22 +56,22 @@ func firstDocuments(files []*archive.BufferedFile) (all []*archive.BufferedFile)
 	return all
 }
 
-// coalesce returns the values of a chart, and of the charts in it, over which the given ones lie. A null of the chart's own stays,
+// installOrder is the order of kinds of Helm 3, to which webhooks are kinds like any other.
+func installOrder() releaseutil.KindSortOrder {
+	return slices.DeleteFunc(slices.Clone(releaseutil.InstallOrder), func(kind string) bool { return strings.HasSuffix(kind, "WebhookConfiguration") })
+}
+
+// coalesced returns the values of a chart, and of the charts in it, over which the given ones lie. A null of the chart's own stays,
 // and one for a chart in it removes a default there. Helm 4 drops both.
-func coalesce(c *chart.Chart, given map[string]any) (map[string]any, error) {
-	about := &chart.Chart{Metadata: &chart.Metadata{Name: c.Name()}} // without values, so that Helm 4 copies, and passes globals
-	values, err := util.CoalesceValues(about, given)
-	if err != nil {
-		return nil, err
-	}
-	own, err := util.CoalesceValues(about, c.Values)
-	if err != nil {
-		return nil, err
-	}
-	inIt := map[string]bool{}
+func coalesced(c *chart.Chart, given map[string]any) (map[string]any, error) {
+	values := runtime.DeepCopyJSON(given)
+	return values, coalesce(c, values)
+}
+
+func coalesce(c *chart.Chart, values map[string]any) error {
+	own, inIt := runtime.DeepCopyJSON(c.Values), map[string]bool{}
 	for _, sub := range c.Dependencies() {
 		inIt[sub.Name()] = true
-		about.AddDependency(&chart.Chart{Metadata: &chart.Metadata{Name: sub.Name()}})
 	}
 	for key, value := range own {
 		has, ok := values[key]
@@ -84,16 +88,49 @@ func coalesce(c *chart.Chart, given map[string]any) (map[string]any, error) {
 			util.CoalesceTables(over, below)
 		}
 	}
-	if values, err = util.CoalesceValues(about, values); err != nil {
-		return nil, err
-	}
 	for _, sub := range c.Dependencies() {
-		below, _ := values[sub.Name()].(map[string]any)
-		if values[sub.Name()], err = coalesce(sub, below); err != nil {
-			return nil, err
+		below, isMapping := values[sub.Name()].(map[string]any)
+		if has, ok := values[sub.Name()]; ok && !isMapping {
+			return fmt.Errorf("the values of %s are no mapping, but %T", sub.ChartFullPath(), has)
+		}
+		if below == nil {
+			below = map[string]any{}
+		}
+		values[sub.Name()] = below
+		passGlobals(below, values)
+		if err := coalesce(sub, below); err != nil {
+			return err
 		}
 	}
-	return values, nil
+	return nil
+}
+
+// passGlobals adds the globals of a chart to those of a chart in it. As in Helm, both share mappings then, in which the chart
+// in it removes nulls for both.
+func passGlobals(to, from map[string]any) {
+	globals, isMapping := to[common.GlobalKey].(map[string]any)
+	if _, ok := to[common.GlobalKey]; ok && !isMapping {
+		return
+	}
+	if globals == nil {
+		globals = map[string]any{}
+	}
+	above, isMapping := from[common.GlobalKey].(map[string]any)
+	if _, ok := from[common.GlobalKey]; ok && !isMapping {
+		return
+	}
+	for key, value := range above {
+		has, ok := globals[key]
+		below, isTable := has.(map[string]any)
+		over, isMapping := value.(map[string]any)
+		switch {
+		case isMapping && (isTable || !ok):
+			globals[key] = util.MergeTables(maps.Clone(over), below)
+		case !isMapping && !isTable:
+			globals[key] = value
+		}
+	}
+	to[common.GlobalKey] = globals
 }
 
 // settleConditions removes the conditions of charts in a chart that Helm 3 finds no boolean for, where Helm 4 may find a default.
@@ -106,7 +143,7 @@ func (r Request) settleConditions(c *chart.Chart, files []*archive.BufferedFile,
 	if err := chartutil.ProcessDependencies(all, given); err != nil {
 		return fmt.Errorf("reading the charts in it: %w", err)
 	}
-	values, err := coalesce(all, given)
+	values, err := coalesced(all, given)
 	if err != nil {
 		return err
 	}

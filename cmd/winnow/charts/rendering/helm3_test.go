@@ -44,7 +44,7 @@ func TestHelm3AndHelm4Differ(t *testing.T) {
 			"values.yaml": "global: {none: null, a: 1}", "charts/sub/Chart.yaml": subYAML, "charts/sub/values.yaml": "global: {none: 2, b: 3}",
 		}, "", `a: {"global":{"a":1,"none":null},"sub":{"global":{"a":1,"b":3}}}`, `a: {"global":{"a":1},"sub":{"global":{"a":1,"b":3,"none":2}}}`},
 		{"a null in place of a chart in it", map[string]string{"values.yaml": "sub: null", "charts/sub/Chart.yaml": subYAML}, "",
-			"type mismatch on sub: %!t(<nil>) (by the rules of Helm 3, which KKP has)", `a: {"sub":{"global":{}}}`},
+			"the values of web/charts/sub are no mapping, but <nil> (by the rules of Helm 3, which KKP has)", `a: {"sub":{"global":{}}}`},
 		{"a null for the condition of a chart in it", map[string]string{
 			"Chart.yaml": listed, "values.yaml": "sub: {enabled: null}", "charts/sub/Chart.yaml": subYAML, "charts/sub/values.yaml": "enabled: false",
 			"charts/sub/templates/s.yaml": "s: 1",

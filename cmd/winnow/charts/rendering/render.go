@@ -188,10 +188,10 @@ func renderOnce(r Request, files []*archive.BufferedFile, caps *common.Capabilit
 	if err != nil {
 		return out, err
 	}
-	renderer := engine.Engine{} // without a client there is no lookup, and without EnableDNS no look-up of names
+	renderer, order := engine.Engine{}, releaseutil.InstallOrder // without a client there is no lookup, and without EnableDNS no look-up of names
 	if r.IsHelm3 {
-		renderer.CustomTemplateFuncs = undefined()
-		merged, err := coalesce(c, values)
+		renderer.CustomTemplateFuncs, order = undefined(), installOrder()
+		merged, err := coalesced(c, values)
 		if err != nil {
 			return out, err
 		}
@@ -208,7 +208,7 @@ func renderOnce(r Request, files []*archive.BufferedFile, caps *common.Capabilit
 	if err != nil {
 		return out, err
 	}
-	out.Manifests, err = manifests(c, texts)
+	out.Manifests, err = manifests(c, texts, order)
 	return out, err
 }
 
@@ -265,13 +265,13 @@ var quotedValue = regexp.MustCompile("`[^`]*`")
 const notesFile = "NOTES.txt"
 
 // manifests returns what helm template --include-crds prints, in its order.
-func manifests(c *chart.Chart, files map[string]string) (all []Manifest, err error) {
+func manifests(c *chart.Chart, files map[string]string, order releaseutil.KindSortOrder) (all []Manifest, err error) {
 	for name := range files {
 		if strings.HasSuffix(name, notesFile) { // as Helm has it
 			delete(files, name)
 		}
 	}
-	hooks, objects, err := releaseutil.SortManifests(files, nil, releaseutil.InstallOrder)
+	hooks, objects, err := releaseutil.SortManifests(files, nil, order)
 	if err != nil {
 		text := strings.TrimPrefix(err.Error(), "YAML parse error on ")
 		return nil, errors.New(quotedValue.ReplaceAllLiteralString(text, "`...`")) // it may be one of a Secret

@@ -84,7 +84,7 @@ func loadFunctions(ctx context.Context, where string, access *flags.Access) (dir
 		loaded, err := loadFunctionsIn(ctx, root.FS())
 		return string(in), loaded, err
 	}
-	files, err := input.ReadFiles(ctx, where, opened, archive.Limits{})
+	files, err := input.ReadFiles(ctx, where, opened, archive.Limits{}, render.CatalogLocation{})
 	if err != nil {
 		return "", nil, err
 	}

@@ -182,7 +182,7 @@ func (o *lintOptions) lintCatalog(ctx context.Context, where string, options lin
 	if err != nil {
 		return nil, lint.Result{}, err
 	}
-	files, err := input.ReadFiles(ctx, where, opened, loading.LimitsOf(o.Format.Value))
+	files, err := input.ReadFiles(ctx, where, opened, loading.LimitsOf(o.Format.Value), render.LocationOf(o.Source()))
 	if err != nil {
 		return nil, lint.Result{}, err
 	}

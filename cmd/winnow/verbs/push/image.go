@@ -29,7 +29,7 @@ import (
 // packImage checks a file-based catalog and packs it as an image, which OLM serves. It returns a description of its
 // content, too.
 func packImage(ctx context.Context, dir string, annotations map[string]string, progress *output.Progress) (registry.Artifact, string, error) {
-	files, err := readDirectory(ctx, dir, loading.LimitsOf(v1alpha1.FormatFileBased))
+	files, err := readDirectory(ctx, dir, loading.LimitsOf(v1alpha1.FormatFileBased), render.CatalogLocation{})
 	if err != nil {
 		return registry.Artifact{}, "", err
 	}
@@ -73,7 +73,7 @@ func notPushed(dir string, err error) error {
 }
 
 // readDirectory reads all files of the directory that push was given.
-func readDirectory(ctx context.Context, dir string, limits archive.Limits) (*tree.Tree, error) {
+func readDirectory(ctx context.Context, dir string, limits archive.Limits, place render.CatalogLocation) (*tree.Tree, error) {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -83,7 +83,7 @@ func readDirectory(ctx context.Context, dir string, limits archive.Limits) (*tre
 	case !info.IsDir():
 		return nil, fmt.Errorf("%s is no directory: want a directory with a catalog", dir)
 	}
-	return input.ReadFiles(ctx, dir, input.Directory(dir), limits)
+	return input.ReadFiles(ctx, dir, input.Directory(dir), limits, place)
 }
 
 // inFiles describes the files of a catalog.

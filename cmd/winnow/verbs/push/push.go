@@ -202,7 +202,7 @@ func (o *pushOptions) packCatalog(ctx context.Context, dir string, annotations m
 
 // read returns the files of a directory that --include names, and their format.
 func (o *pushOptions) read(ctx context.Context, dir string) (*tree.Tree, catalog.Format, error) {
-	all, err := readDirectory(ctx, dir, loading.LimitsOf(o.Format.Value))
+	all, err := readDirectory(ctx, dir, loading.LimitsOf(o.Format.Value), render.LocationOf(o.Source()))
 	if err != nil {
 		return nil, nil, err
 	}
