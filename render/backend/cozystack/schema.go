@@ -50,7 +50,7 @@ func CheckSchema(d *draft.Draft) {
 	fit := fitting{patterns: map[string]*regexp.Regexp{}}
 	fit.visit("values", schema, values)
 	relax(schema, len(d.ValuesFrom) > 0)
-	findings, err := validated(schema, values)
+	findings, err := validated(schema, "values", values)
 	if err != nil {
 		at.Fault("cannot be used: %s", excerpt.Of(err.Error()))
 		return
@@ -64,13 +64,13 @@ func CheckSchema(d *draft.Draft) {
 }
 
 // validated validates values. The validator panics on schemas that it does not support, and a catalog is untrusted.
-func validated(schema *spec.Schema, values map[string]any) (found []string, err error) {
+func validated(schema *spec.Schema, path string, values any) (found []string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			found, err = nil, fmt.Errorf("%v", r)
 		}
 	}()
-	result := validate.NewSchemaValidator(schema, nil, "values", strfmt.Default).Validate(values)
+	result := validate.NewSchemaValidator(schema, nil, path, strfmt.Default).Validate(values)
 	for _, problem := range result.Errors {
 		found = append(found, problem.Error())
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/backend"
+	backendcozystack "github.com/winnow-dev/winnow/render/backend/cozystack"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/identity"
 	"github.com/winnow-dev/winnow/render/lint/field"
@@ -27,5 +28,16 @@ func checkBackend(root field.Field, report reportRule) {
 		report(cozystackBackendRule, release, "spec.release has no effect beside spec.backend: remove it once no older Cozystack reads it")
 	case release.IsSet() && group != kinds.CozystackGroup:
 		report(cozystackBackendRule, release, "spec.release is deprecated: write spec.backend with the type Helm, and the same prefix and chartRef below helm")
+	}
+}
+
+// checkOpenAPISchema checks the schema of the applications that a definition of Cozystack has as a text.
+func checkOpenAPISchema(root field.Field, report reportRule) {
+	at := root.Get("spec", "application", "openAPISchema")
+	if at.Text() == "" {
+		return
+	}
+	for _, fault := range backendcozystack.SchemaFaults(at.Text()) {
+		report(cozystackSchemaRule, at, "%s: %s", at.Path, fault)
 	}
 }

@@ -17,6 +17,7 @@ const (
 	kkpRequiredRule       = "kkp/required"
 	cozystackRequiredRule = "cozystack/required"
 	cozystackBackendRule  = "cozystack/backend"
+	cozystackSchemaRule   = "cozystack/schema"
 	definedRule           = "crds/invalid"
 	undefinedRule         = "crds/missing"
 	severity              = rules.Error
@@ -35,6 +36,7 @@ func Rules() []rules.Rule {
 		rules.New(kkpRequiredRule, severity, "the fields that KKP's API requires are there"),
 		rules.New(cozystackBackendRule, rules.Warning, "the backend is in the field that the API server of Cozystack reads"),
 		rules.New(cozystackRequiredRule, severity, "the fields that Cozystack's API requires are there"),
+		rules.New(cozystackSchemaRule, severity, "openAPISchema is a JSON schema that its defaults satisfy"),
 		rules.New(definedRule, severity, "the CustomResourceDefinitions accept the definition"),
 		rules.New(undefinedRule, severity, "the CustomResourceDefinitions have the kind"),
 	}

@@ -54,6 +54,7 @@ func Check(ctx context.Context, document []byte, root field.Field, schemas Schem
 		}
 	}
 	checkNamespace(root, reportFirst)
+	checkOpenAPISchema(root, reportFirst)
 	if schemas == nil {
 		checkSchema(root, reportFirst)
 		return nil
