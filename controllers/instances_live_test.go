@@ -54,7 +54,7 @@ func TestLiveReleasesAreTakenOver(t *testing.T) {
 		}},
 		{"the same chart", map[string]any{"releaseName": "a", "targetNamespace": "web", "chart": ofChart("web")}, nil},
 		{"another chart", map[string]any{"releaseName": "a", "targetNamespace": "web", "chart": ofChart("database")}, []string{
-			`IdentityChange web a: instance a: chart would change from "database" to "web": what runs would be uninstalled, and installed anew`,
+			`IdentityChange web a: instance a: chart would change from "database" to "web": what runs would be upgraded in place, and Helm would delete the objects that the other chart lacks`,
 		}},
 		{"another namespace", map[string]any{}, []string{
 			`IdentityChange web a: instance a: targetNamespace would change from "NAMESPACE" to "web": what runs would be uninstalled, and installed anew`,
@@ -91,7 +91,7 @@ func TestTheLiveChartIsThatOfTheHistory(t *testing.T) {
 	c.source(installable(t, "web:1.0.0@web"))
 	c.selection("kkp", guarded, installing("a=1.0.0"))
 	c.equal("held", reasonsOf(c.reconcile("kkp")), []string{
-		`IdentityChange web a: instance a: chart would change from "database" to "web": what runs would be uninstalled, and installed anew`,
+		`IdentityChange web a: instance a: chart would change from "database" to "web": what runs would be upgraded in place, and Helm would delete the objects that the other chart lacks`,
 	})
 }
 

@@ -84,7 +84,7 @@ func TestWhatTheCatalogDoesToInstances(t *testing.T) {
 		{"an application that is gone", "web:1.0.0@web other:1.0.0@other", "other:1.0.0@other", "a=1.0.0", "",
 			[]string{`Removal web a: instance a would be removed, because no source has an application "web"` + elsewhere}, ""},
 		{"another name of the chart", "web:1.0.0@web", "web:1.0.0@web2", "a=1.0.0", "",
-			[]string{`IdentityChange web a: instance a: chart would change from "web" to "web2": what runs would be uninstalled, and installed anew`}, ""},
+			[]string{`IdentityChange web a: instance a: chart would change from "web" to "web2": what runs would be upgraded in place, and Helm would delete the objects that the other chart lacks`}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e := newEnvironment(t)

@@ -254,6 +254,8 @@ func consequence(c safeguard.Change) string {
 		return "the former one runs on beside the new one; with deletionPolicy Delete Flux deletes it after it has applied the new one, and OLM deletes its CustomResourceDefinitions with all their objects"
 	case c.Key.Kind == backend.ClusterExtension:
 		return "OLM refuses that of a ClusterExtension that lives, and Flux applies nothing then: keep the value, or give the instance another name"
+	case c.Field == safeguard.ChartField:
+		return "what runs would be upgraded in place, and Helm would delete the objects that the other chart lacks"
 	case c.Field == safeguard.ObjectField:
 		return "the former one runs on beside the new one; with deletionPolicy Delete what runs would be uninstalled, and installed anew"
 	}

@@ -111,7 +111,7 @@ func TestWhatTheCatalogDoesToAnInstance(t *testing.T) {
 				`Removal third: instance z would be removed, because no source has an application "third"; name another version in spec.instances, or remove the instance from it`,
 			}},
 		{name: "another chart with the same version", instances: app, then: "app:1.0.0", now: "app:1.0.0@chart",
-			want: []string{`IdentityChange app: instance a: chart would change from "app" to "chart": what runs would be uninstalled, and installed anew`}},
+			want: []string{`IdentityChange app: instance a: chart would change from "app" to "chart": what runs would be upgraded in place, and Helm would delete the objects that the other chart lacks`}},
 		{name: "another default namespace", instances: app, then: "app:1.0.0", now: "app/elsewhere:1.0.0",
 			want: []string{`IdentityChange app: instance a: targetNamespace would change from "app" to "elsewhere": what runs would be uninstalled, and installed anew`}},
 		{name: "another default namespace, and the instance names its own", instances: "{a: {application: app, version: ^1, namespace: app}, z: {application: other}}",
@@ -172,7 +172,7 @@ func TestWhatAnEditDoesToAnInstance(t *testing.T) {
 		{name: "names another application", after: "{a: {application: other}, z: {application: other}}",
 			want: []string{
 				`IdentityChange app: instance a: application would change from "app" to "other": ` + renamed,
-				`IdentityChange app: instance a: chart would change from "app" to "other": ` + renamed,
+				`IdentityChange app: instance a: chart would change from "app" to "other": what runs would be upgraded in place, and Helm would delete the objects that the other chart lacks`,
 				`IdentityChange app: instance a: targetNamespace would change from "app" to "other": ` + renamed, fall,
 			}},
 		{name: "names another release", after: "{a: {application: app, version: ^1, releaseName: b}, z: {application: other}}",

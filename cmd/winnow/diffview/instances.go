@@ -10,6 +10,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // instanceCounts returns the numbers of instances by their changes.
@@ -40,7 +41,7 @@ func instanceHeadline(in diff.Instance) string {
 	} else if in.Version != "" {
 		parts = append(parts, in.Version)
 	}
-	parts.Add(len(in.Identity) > 0, "IDENTITY: %s", identityChange(in.Backend))
+	parts.Add(len(in.Identity) > 0, "IDENTITY: %s", identityChange(in))
 	parts.Add(in.SourceChanged, "another chart")
 	if in.Requested != nil {
 		parts = append(parts, "requested "+fromTo(*in.Requested))
@@ -54,9 +55,12 @@ func instanceHeadline(in diff.Instance) string {
 }
 
 // identityChange describes another identity. What becomes of an operator depends on the field, and is said with what is held.
-func identityChange(by string) string {
-	if by == backend.Subscription || by == backend.ClusterExtension {
+func identityChange(in diff.Instance) string {
+	switch {
+	case in.Backend == backend.Subscription || in.Backend == backend.ClusterExtension:
 		return "another operator, or other namespaces"
+	case len(in.Identity) == 1 && in.Identity[0].Path == safeguard.ChartField:
+		return "another chart, to which what runs is upgraded in place"
 	}
 	return "what runs is uninstalled, and installed anew"
 }

@@ -196,3 +196,14 @@ note: a note
 		"<details>\n<summary><code>- loki: removed by the edit of the selection, because spec.exclude has it</code></summary>\n\n\n</details>\n\n" +
 		"<details>\n<summary><code>+ argo [2Jcd: added</code></summary>\n\n\n</details>\n\nNote: `a note`\n"
 )
+
+func TestAnotherChartIsAnUpgradeInPlace(t *testing.T) {
+	for want, fields := range map[string][]diff.Field{
+		"another chart, to which what runs is upgraded in place": {{Path: "chart"}},
+		"what runs is uninstalled, and installed anew":           {{Path: "chart"}, {Path: "releaseName"}},
+	} {
+		if got := identityChange(diff.Instance{Backend: "Helm", Identity: fields}); got != want {
+			t.Errorf("identityChange(%v) = %q, want %q", fields, got, want)
+		}
+	}
+}
