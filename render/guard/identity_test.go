@@ -16,6 +16,7 @@ import (
 // cozystack returns the files of a catalog of Cozystack with the definition vm: "prefix,kind,plural".
 func cozystack(word string) map[string]fstest.MapFS {
 	part := strings.Split(word, ",")
+	part[2] = strings.Replace(part[2], ";", ",", 1)
 	return map[string]fstest.MapFS{"catalog": {"applications/vm/application.yaml": {Data: fmt.Appendf(nil, "apiVersion: cozystack.io/v1alpha1\n"+
 		"kind: ApplicationDefinition\nmetadata:\n  name: vm\nspec:\n  application: {kind: %s, plural: %s, singular: vm}\n"+
 		"  release:\n    prefix: %s\n    chartRef: {kind: ExternalArtifact, name: vm, namespace: cozy-system}\n", part[1], part[2], part[0])}}}
@@ -30,6 +31,7 @@ func TestAnIdentityThatTheCatalogChangesIsHeld(t *testing.T) {
 		{"the prefix", "machine-,VM,vms", []string{`spec.release.prefix would change from "vm-" to "machine-"` + orphaned}},
 		{"the kind", "vm-,Machine,vms", []string{`spec.application.kind would change from "VM" to "Machine"` + orphaned}},
 		{"the plural", "vm-,VM,machines", []string{`spec.application.plural would change from "vms" to "machines"` + orphaned}},
+		{"a group, which none had", "vm-,VM,vms; group: apps.example.com", []string{`spec.application.group would change from "apps.cozystack.io" to "apps.example.com"` + orphaned}},
 		{"two at once", "'',VM,machines", []string{
 			`spec.application.plural would change from "vms" to "machines"` + orphaned, `spec.release.prefix would change from "vm-" to ""` + orphaned,
 		}},

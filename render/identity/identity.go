@@ -11,10 +11,13 @@ import (
 	"unicode/utf8"
 )
 
-// Kind and Plural are the paths of the fields of a definition of Cozystack that name the kind of objects that users create.
+// Kind, Plural and Group are the paths of the fields of a definition of Cozystack that name the kind of objects that users create.
 const (
 	Kind   = "spec.application.kind"
 	Plural = "spec.application.plural"
+	// Group is a proposal. Without it the group is DefaultGroup.
+	Group        = "spec.application.group"
+	DefaultGroup = "apps.cozystack.io"
 )
 
 // Facts are those of one definition.
@@ -23,7 +26,7 @@ type Facts struct {
 	// of spec.versions, or a single one if all are equal; a definition without versions has one for itself.
 	// Empty where the definition names no origin.
 	Origins []string
-	// Fields maps the paths of the fields that decide which live releases are meant to their values: Kind, Plural,
+	// Fields maps the paths of the fields that decide which live releases are meant to their values: Kind, Plural, Group,
 	// BackendType and the prefix of the backend. It is nil for all but definitions of Cozystack.
 	Fields map[string]string
 }
@@ -51,6 +54,9 @@ func Of(definition Value) Facts {
 	facts.Fields = map[string]string{
 		BackendType: short(backend.Type), backend.Path + prefix: short(text(backend.Part.Get("prefix"))),
 		Kind: short(text(spec.Get("application", "kind"))), Plural: short(text(spec.Get("application", "plural"))),
+	}
+	if group := text(spec.Get("application", "group")); group != "" && group != DefaultGroup {
+		facts.Fields[Group] = short(group)
 	}
 	origin := originOfBackend(backend.Part)
 	// Released API servers know spec.release alone, and the proposed ones ignore it beside spec.backend.

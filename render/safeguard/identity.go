@@ -13,6 +13,7 @@ import (
 // IdentityChanges returns a change for each field of the identity that both sides have and that differs, and for each that an
 // object of the same kind has lost: it changes to nothing.
 func IdentityChanges(before, now Definition) []Change {
+	before.Identity, now.Identity = withGroup(before.Identity, now.Identity), withGroup(now.Identity, before.Identity)
 	next := maps.Clone(now.Identity)
 	for field := range before.Identity {
 		_, known := now.identityAt(field)
@@ -33,6 +34,17 @@ func IdentityChanges(before, now Definition) []Change {
 		}
 	}
 	return changes
+}
+
+// withGroup returns the identity of a definition of Cozystack with the group that it has by default, which is not recorded, if the
+// other side has one.
+func withGroup(fields, other map[string]string) map[string]string {
+	if fields[identity.Kind] == "" || fields[identity.Group] != "" || other[identity.Group] == "" {
+		return fields
+	}
+	fields = maps.Clone(fields)
+	fields[identity.Group] = identity.DefaultGroup
+	return fields
 }
 
 // identityAt returns the value of a field of the identity, and whether it is known. The prefix may stand at another path,
