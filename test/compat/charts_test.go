@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,17 +28,12 @@ const maxCharts = 10
 type used struct {
 	place, values string
 	isUpgrade     bool
+	isHelm3       bool
 }
 
 // A chart renders to the bytes that helm template prints, but for what is generated, and fails where that fails.
 func TestChartsRenderAsHelmDoes(t *testing.T) {
-	helm, err := stack.BuiltHelm(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if helm == "" {
-		t.Skip("skipped: Helm is not built; go run ./test/stack/cmd/stack -helm-cli builds it")
-	}
+	helms := builtHelms(t)
 	root, err := stack.Root(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -60,14 +56,18 @@ func TestChartsRenderAsHelmDoes(t *testing.T) {
 			}
 		}
 	}
-	same, refused, generated := 0, 0, 0
+	for _, use := range slices.Clone(uses) {
+		use.isHelm3 = true
+		uses = append(uses, use)
+	}
+	same, refused, generated := map[bool]int{}, map[bool]int{}, map[bool]int{}
 	for _, use := range uses {
 		t.Run(filepath.Base(filepath.Dir(use.place))+"/"+filepath.Base(use.place), func(t *testing.T) {
-			want, problem := helmTemplate(t, helm, use)
+			want, problem := helmTemplate(t, helms[use.isHelm3], use)
 			got := renderChart(t, use)
 			switch {
 			case problem != nil && got.Refused != "" && !strings.HasPrefix(use.place, "testdata/"):
-				refused++
+				refused[use.isHelm3]++
 				t.Logf("both refuse it: %s", got.Refused)
 				return
 			case problem != nil || got.Refused != "":
@@ -75,19 +75,43 @@ func TestChartsRenderAsHelmDoes(t *testing.T) {
 			case len(want) != len(got.Manifests):
 				t.Fatalf("Helm renders %d manifests, Winnow %d", len(want), len(got.Manifests))
 			}
-			for i, m := range got.Manifests {
-				if len(m.Generated) > 0 {
-					generated++
-					continue
-				}
-				if text := m.Path + "\n" + m.Text; strings.TrimSpace(text) != strings.TrimSpace(want[i]) {
-					t.Errorf("manifest %d is\n%.2000s\nwant\n%.2000s", i, text, want[i])
-				}
-			}
-			same++
+			generated[use.isHelm3] += compareBytes(t, got.Manifests, want)
+			same[use.isHelm3]++
 		})
 	}
-	t.Logf("%d charts: %d render to the same bytes, but for %d manifests that are generated; both refuse %d", len(uses), same, generated, refused)
+	for isHelm3, name := range map[bool]string{false: "Helm 4", true: "Helm 3"} {
+		t.Logf("%s, of %d charts: %d render to the same bytes, but for %d manifests that are generated; both refuse %d",
+			name, len(uses)/2, same[isHelm3], generated[isHelm3], refused[isHelm3])
+	}
+}
+
+// builtHelms returns the paths of Helm 3 (true) and Helm 4. Without them it skips the test.
+func builtHelms(t *testing.T) map[bool]string {
+	t.Helper()
+	helm3, err3 := stack.BuiltHelm3(t.Context())
+	helm4, err4 := stack.BuiltHelm(t.Context())
+	if err := errors.Join(err3, err4); err != nil {
+		t.Fatal(err)
+	}
+	if helm3 == "" || helm4 == "" {
+		t.Skip("skipped: Helm is not built; go run ./test/stack/cmd/stack -helm-cli builds it")
+	}
+	return map[bool]string{true: helm3, false: helm4}
+}
+
+// compareBytes compares manifests but those that are generated, whose number it returns.
+func compareBytes(t *testing.T, got []rendering.Manifest, want []string) (generated int) {
+	t.Helper()
+	for i, m := range got {
+		if len(m.Generated) > 0 {
+			generated++
+			continue
+		}
+		if text := m.Path + "\n" + m.Text; strings.TrimSpace(text) != strings.TrimSpace(want[i]) {
+			t.Errorf("manifest %d is\n%.2000s\nwant\n%.2000s", i, text, want[i])
+		}
+	}
+	return generated
 }
 
 // realData returns the directory with real definitions and charts, which may be missing.
@@ -143,7 +167,7 @@ func renderChart(t *testing.T, use used) rendering.Render {
 		t.Fatal(err)
 	}
 	answer, err := rendering.Do(t.Context(), rendering.Request{
-		Chart: packed, ReleaseName: "web", Namespace: "apps", KubeVersion: kubeVersion, Values: [][]byte{given}, IsUpgrade: use.isUpgrade,
+		Chart: packed, ReleaseName: "web", Namespace: "apps", KubeVersion: kubeVersion, Values: [][]byte{given}, IsUpgrade: use.isUpgrade, IsHelm3: use.isHelm3,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -26,6 +26,24 @@ func BuiltHelm(ctx context.Context) (string, error) {
 	return builtTool(ctx, helmCommand())
 }
 
+// helm3Command returns the build of the command line of Helm 3, by whose rules KKP installs.
+func helm3Command() server {
+	return server{
+		name: "helm3", module: "helm3-cli", pkg: "helm.sh/helm/v3/cmd/helm",
+		versionOf: "helm.sh/helm/v3", minutes: 1,
+	}
+}
+
+// Helm3 returns the path of Helm 3, as Helm does.
+func Helm3(ctx context.Context, out io.Writer) (string, error) {
+	return buildTool(ctx, out, helm3Command())
+}
+
+// BuiltHelm3 returns the path of Helm 3, or an empty string if it is not built.
+func BuiltHelm3(ctx context.Context) (string, error) {
+	return builtTool(ctx, helm3Command())
+}
+
 // goreleaser returns the build of goreleaser, which is built like a server.
 func goreleaser() server {
 	return server{

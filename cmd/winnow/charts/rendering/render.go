@@ -178,7 +178,6 @@ func renderOnce(r Request, files []*archive.BufferedFile, caps *common.Capabilit
 	if err := chartutil.ProcessDependencies(c, values); err != nil {
 		return out, fmt.Errorf("reading the charts in it: %w", err)
 	}
-	sortDependencies(c)
 	release := common.ReleaseOptions{Name: r.ReleaseName, Namespace: r.Namespace, Revision: 1, IsInstall: !r.IsUpgrade, IsUpgrade: r.IsUpgrade}
 	if r.IsUpgrade {
 		release.Revision = 2
@@ -223,6 +222,7 @@ func (r Request) load(files []*archive.BufferedFile) (*chart.Chart, error) {
 	if err != nil {
 		return nil, err
 	}
+	sortDependencies(c)
 	if !r.IsHelm3 && c.Metadata.APIVersion != chart.APIVersionV1 && c.Metadata.APIVersion != chart.APIVersionV2 {
 		return nil, fmt.Errorf("its apiVersion is %q, want v1 or v2", c.Metadata.APIVersion)
 	}
@@ -249,7 +249,8 @@ func checkInstallable(c *chart.Chart, caps *common.Capabilities) error {
 	return nil
 }
 
-// sortDependencies gives the charts in a chart an order: Helm reads them out of a map.
+// sortDependencies gives the charts in a chart an order: Helm reads them out of a map. Those that Chart.yaml lists are in its
+// order later, in which they change the globals that they share.
 func sortDependencies(c *chart.Chart) {
 	sorted := slices.SortedFunc(slices.Values(c.Dependencies()), func(a, b *chart.Chart) int { return cmp.Compare(a.Name(), b.Name()) })
 	c.SetDependencies(sorted...)

@@ -39,7 +39,7 @@ func run(ctx context.Context, args []string, out, narration io.Writer) error {
 	helm := flags.Bool("helm", false, "with -build: also helm-controller, for the end-to-end tests")
 	release := flags.Bool("release", false, "with -build: also goreleaser and Helm, for the end-to-end tests of releases")
 	opm := flags.Bool("opm", false, "only build opm, for the tests that compare file-based catalogs with it, and exit")
-	helmCLI := flags.Bool("helm-cli", false, "only build Helm, for the test that compares rendered charts with it, and exit")
+	helmCLI := flags.Bool("helm-cli", false, "only build Helm 3 and 4, for the tests that compare rendered charts with them, and exit")
 	olm := flags.Bool("olm", false, "with -build: also opm, catalogd and operator-controller, for the end-to-end tests of OLM")
 	dir := flags.String("dir", "", "keep data, logs and kubeconfigs in this directory (default: a temporary one)")
 	if err := flags.Parse(args); err != nil {
@@ -55,7 +55,8 @@ func run(ctx context.Context, args []string, out, narration io.Writer) error {
 	}
 	if *helmCLI {
 		_, err := stack.Helm(ctx, narration)
-		return err
+		_, err3 := stack.Helm3(ctx, narration)
+		return errors.Join(err, err3)
 	}
 	if *buildOnly {
 		options.HelmController = *helm
