@@ -19,6 +19,7 @@ import (
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
+	"helm.sh/helm/v4/pkg/engine"
 	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
@@ -54,6 +55,17 @@ func firstDocuments(files []*archive.BufferedFile) (all []*archive.BufferedFile)
 		all = append(all, f)
 	}
 	return all
+}
+
+// engine returns what renders a chart with the order of kinds, and sets the values that its templates see. Without a client there is
+// no lookup, and without EnableDNS no look-up of names.
+func (r Request) engine(c *chart.Chart, given map[string]any, top common.Values) (engine.Engine, releaseutil.KindSortOrder, error) {
+	if !r.IsHelm3 {
+		return engine.Engine{}, releaseutil.InstallOrder, nil
+	}
+	merged, err := coalesced(c, given)
+	top["Values"] = common.Values(merged)
+	return engine.Engine{CustomTemplateFuncs: undefined()}, installOrder(), err
 }
 
 // installOrder is the order of kinds of Helm 3, to which webhooks are kinds like any other.
@@ -135,6 +147,9 @@ func passGlobals(to, from map[string]any) {
 
 // settleConditions removes the conditions of charts in a chart that Helm 3 finds no boolean for, where Helm 4 may find a default.
 func (r Request) settleConditions(c *chart.Chart, files []*archive.BufferedFile, given map[string]any) error {
+	if !r.IsHelm3 {
+		return nil
+	}
 	all, err := r.load(files)
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ package rendering
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +17,6 @@ import (
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
-	"helm.sh/helm/v4/pkg/engine"
 	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
 	"k8s.io/apimachinery/pkg/util/version"
 
@@ -170,10 +168,8 @@ func renderOnce(r Request, files []*archive.BufferedFile, caps *common.Capabilit
 	if err != nil {
 		return out, fmt.Errorf("reading the values: %w", err)
 	}
-	if r.IsHelm3 {
-		if err := r.settleConditions(c, files, values); err != nil {
-			return out, err
-		}
+	if err := r.settleConditions(c, files, values); err != nil {
+		return out, err
 	}
 	if err := chartutil.ProcessDependencies(c, values); err != nil {
 		return out, fmt.Errorf("reading the charts in it: %w", err)
@@ -187,14 +183,9 @@ func renderOnce(r Request, files []*archive.BufferedFile, caps *common.Capabilit
 	if err != nil {
 		return out, err
 	}
-	renderer, order := engine.Engine{}, releaseutil.InstallOrder // without a client there is no lookup, and without EnableDNS no look-up of names
-	if r.IsHelm3 {
-		renderer.CustomTemplateFuncs, order = undefined(), installOrder()
-		merged, err := coalesced(c, values)
-		if err != nil {
-			return out, err
-		}
-		top["Values"] = common.Values(merged)
+	renderer, order, err := r.engine(c, values, top)
+	if err != nil {
+		return out, err
 	}
 	merged, _ := top["Values"].(common.Values)
 	if out.Notes, err = checkSchemas(c, merged.AsMap()); err != nil {
@@ -217,18 +208,6 @@ func callsLookup(c *chart.Chart) bool {
 		slices.ContainsFunc(c.Dependencies(), callsLookup)
 }
 
-func (r Request) load(files []*archive.BufferedFile) (*chart.Chart, error) {
-	c, err := loader.LoadFiles(files)
-	if err != nil {
-		return nil, err
-	}
-	sortDependencies(c)
-	if !r.IsHelm3 && c.Metadata.APIVersion != chart.APIVersionV1 && c.Metadata.APIVersion != chart.APIVersionV2 {
-		return nil, fmt.Errorf("its apiVersion is %q, want v1 or v2", c.Metadata.APIVersion)
-	}
-	return c, nil
-}
-
 // checkInstallable refuses what helm install refuses before it renders.
 func checkInstallable(c *chart.Chart, caps *common.Capabilities) error {
 	if kind := c.Metadata.Type; kind != "" && kind != "application" {
@@ -247,16 +226,6 @@ func checkInstallable(c *chart.Chart, caps *common.Capabilities) error {
 		return &refusal{ByKubernetes, fmt.Errorf("it requires Kubernetes %s, and not %s", wanted, caps.KubeVersion.Version)}
 	}
 	return nil
-}
-
-// sortDependencies gives the charts in a chart an order: Helm reads them out of a map. Those that Chart.yaml lists are in its
-// order later, in which they change the globals that they share.
-func sortDependencies(c *chart.Chart) {
-	sorted := slices.SortedFunc(slices.Values(c.Dependencies()), func(a, b *chart.Chart) int { return cmp.Compare(a.Name(), b.Name()) })
-	c.SetDependencies(sorted...)
-	for _, sub := range sorted {
-		sortDependencies(sub)
-	}
 }
 
 // quotedValue finds a value in an error of the parser.
