@@ -3,6 +3,7 @@
 package controllers
 
 import (
+	"strings"
 	"testing"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
@@ -72,6 +73,23 @@ func TestAppliedIsOfTheArtifactThatIsServed(t *testing.T) {
 	cs = c.look()
 	c.equal("Applied while the source is not ready", conditions.GetReason(cs, v1alpha1.AppliedCondition), "NoConsumer")
 	c.equal("consumers", cs.Status.Consumers, []v1alpha1.ConsumerStatus(nil))
+}
+
+// helm-controller before 1.6 has no such field.
+func TestAppliedNamesTheReleaseThatIsNeeded(t *testing.T) {
+	c := newCluster(t)
+	c.catalog("argocd")
+	c.selection("kkp")
+	c.publish("kkp")
+	c.consumer("apps", "kkp")
+	c.report("apps", func(ks *kustomizev1.Kustomization) {
+		ks.Status.Conditions = []metav1.Condition{readyCondition(metav1.ConditionFalse, "ReconciliationFailed",
+			"HelmRelease/web/web dry-run failed: failed to create typed patch object: .spec.upgrade.chartNameChangeStrategy: field not declared in schema\n")}
+	})
+	message := conditions.Get(c.look(), v1alpha1.AppliedCondition).Message
+	if !strings.Contains(message, "; instances of the backend Helm need Flux 2.9 (helm-controller 1.6) or newer") {
+		t.Errorf("Applied: %s", message)
+	}
 }
 
 func TestAppliedNamesTheFileOfTheRefusedApplication(t *testing.T) {

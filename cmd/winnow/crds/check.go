@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
+	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
 
@@ -139,8 +140,9 @@ const maxAdvised = 20
 // unknown returns the findings of unknown fields. source is what does not have them.
 func (v *version) unknown(paths []string, source string) (found []Finding) {
 	for i, path := range paths {
-		message := "unknown field: " + source + " does not have it"
-		if i < maxAdvised {
+		release := kinds.RequiredRelease("." + path)
+		message := "unknown field: " + source + " does not have it" + release
+		if i < maxAdvised && release == "" {
 			message += v.advise(path)
 		}
 		found = append(found, Finding{Field: path, Message: message})

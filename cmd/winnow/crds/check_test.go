@@ -124,6 +124,10 @@ func TestCheck(t *testing.T) {
 			"Widget/a: spec.a: unknown field: the CustomResourceDefinition does not have it",
 			"Widget/a: spec.b: unknown field: the CustomResourceDefinition does not have it",
 		}},
+		{"a field that only a newer helm-controller has", head + "spec: {size: 3, upgrade: 1, chartNameChangeStrategy: a}", []string{
+			"Widget/a: spec.chartNameChangeStrategy: unknown field: the CustomResourceDefinition does not have it; instances of the backend Helm need Flux 2.9 (helm-controller 1.6) or newer",
+			"Widget/a: spec.upgrade: unknown field: the CustomResourceDefinition does not have it",
+		}},
 		{"an unknown field of the metadata", "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a, label: x}\nspec: {size: 3}", []string{
 			"Widget/a: metadata.label: unknown field: the CustomResourceDefinition does not have it",
 		}},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
+	"github.com/winnow-dev/winnow/render/backend/kinds"
 )
 
 // Applied returns the condition Applied; nil without a revision, or if Kustomizations cannot be read. files has the
@@ -38,7 +39,7 @@ func (c Consumers) applied(revision string, files Files, patches []kustomize.Pat
 		return &metav1.Condition{Status: metav1.ConditionTrue, Reason: v1alpha1.SucceededReason,
 			Message: fmt.Sprintf("applied by %d of %d Kustomizations, revision %s", len(c.Items), len(c.Items), bounds.ShortChecksum(revision))}
 	}
-	message := fmt.Sprintf("Kustomization %s/%s: %s%s", worst.Namespace, worst.Name, describeRefusal(worst.refused, files, patches), worst.Message)
+	message := fmt.Sprintf("Kustomization %s/%s: %s%s", worst.Namespace, worst.Name, describeRefusal(worst.refused, files, patches), worst.Message+kinds.RequiredRelease(worst.Message))
 	if waiting > 1 {
 		message += fmt.Sprintf("; and %d more", waiting-1)
 	}

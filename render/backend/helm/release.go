@@ -96,7 +96,7 @@ func (r release) install() map[string]any {
 func (r release) upgrade() map[string]any {
 	upgrade := r.action()
 	draft.SetDuration(upgrade, "timeout", r.upgradeTimeout)
-	upgrade["chartNameChangeStrategy"] = "InPlaceUpdate"
+	upgrade[kinds.ChartNameChangeStrategy] = "InPlaceUpdate"
 	if r.serverSide != nil {
 		upgrade["serverSideApply"] = map[bool]string{true: "enabled", false: "disabled"}[*r.serverSide]
 	}
