@@ -37,6 +37,11 @@ func ParseReference(address string) (ociregistry.Reference, error) {
 			err = fmt.Errorf("%w: a tag follows a colon: did you mean %s%s:%s?", err, Scheme, name, digest)
 		}
 	}
+	if name, build, ok := strings.Cut(rest, "+"); ok && err != nil {
+		if _, wrong := ociregistry.ParseReference(name + "_" + build); wrong == nil {
+			err = fmt.Errorf("%w: a tag has no +: write _ instead, %s%s_%s", err, Scheme, name, build)
+		}
+	}
 	return reference, err
 }
 

@@ -205,4 +205,8 @@ func TestParseReference(t *testing.T) {
 			t.Errorf("%s is %+v", address, reference)
 		}
 	}
+	_, err = oci.ParseReference("oci://example.com/catalog:v1.0.0+build5")
+	if want := "write _ instead, oci://example.com/catalog:v1.0.0_build5"; err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("the error of a tag with + is %v, want %s", err, want)
+	}
 }

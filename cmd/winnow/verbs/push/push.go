@@ -245,7 +245,7 @@ func (o *pushOptions) target(where string) (ociregistry.Reference, []string, err
 		tagged := reference
 		tagged.Reference = tag
 		if tagged.ValidateReferenceAsTag() != nil {
-			return ociregistry.Reference{}, nil, fmt.Errorf("--tag %s: want letters, digits, _, . and -, at most 128", tag)
+			return ociregistry.Reference{}, nil, fmt.Errorf("--tag %s: want letters, digits, _, . and -, at most 128; write _ for +", tag)
 		}
 		if !slices.Contains(tags, tag) {
 			tags = append(tags, tag)

@@ -52,9 +52,10 @@ func (o *tagRules) checkMove(tag oci.MovedTag) error {
 		" push another version, or pass --immutable-tags=false", tag.Name, tag.Was))
 }
 
-// isVersion reports whether a tag is a whole semantic version, unlike v1, which moves with each release.
+// isVersion reports whether a tag is a whole semantic version, unlike v1, which moves with each release. It has _ for the + before
+// build metadata, as in Helm.
 func isVersion(tag string) bool {
-	_, err := semver.StrictNewVersion(strings.TrimPrefix(tag, "v"))
+	_, err := semver.StrictNewVersion(strings.Replace(strings.TrimPrefix(tag, "v"), "_", "+", 1))
 	return err == nil
 }
 
