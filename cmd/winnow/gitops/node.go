@@ -116,13 +116,18 @@ func (n *node) setObjects(objects []manifest.Object) {
 		n.objects[i].Cluster, n.objects[i].Kustomization = n.applies(), n.name
 		n.objects[i].Appliers = append(slices.Clone(n.parents), n.name)
 		if common := n.Spec.CommonMetadata; common != nil {
-			annotations := map[string]string{}
-			maps.Copy(annotations, n.objects[i].GetAnnotations())
-			maps.Copy(annotations, common.Annotations)
 			n.objects[i].Unstructured = n.objects[i].DeepCopy() // a build is shared
-			n.objects[i].SetAnnotations(annotations)
+			n.objects[i].SetLabels(merge(n.objects[i].GetLabels(), common.Labels))
+			n.objects[i].SetAnnotations(merge(n.objects[i].GetAnnotations(), common.Annotations))
 		}
 	}
+}
+
+func merge(metadata, common map[string]string) map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, metadata)
+	maps.Copy(all, common)
+	return all
 }
 
 // sourceRef returns a reference to the source.

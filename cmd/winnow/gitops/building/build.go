@@ -20,6 +20,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/memo"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/kustomized"
+	"github.com/winnow-dev/winnow/render/parallel"
 )
 
 // maxBuild bounds the time of one build.
@@ -55,11 +56,11 @@ type built struct {
 	read map[string]string
 }
 
-// replacement is a build with the digest of its variables, and whether expressions are replaced without any.
+// replacement is a build with the digest of its variables, and with what is replaced without any.
 type replacement struct {
-	of     *built
-	vars   string
-	always bool
+	of                *built
+	vars              string
+	postBuild, always bool
 }
 
 // Build returns the objects that a Kustomization applies from a directory, with its variables replaced. It adds to the closure what
@@ -78,7 +79,9 @@ func (b *Builder) Build(ctx context.Context, c *inputs.Closure, dir string, k *m
 	if err != nil {
 		return nil, err
 	}
-	return b.replaced.Of(ctx, replacement{found, vars.Digest(), vars.always}, func() ([]manifest.Object, error) { return found.with(vars) })
+	return b.replaced.Of(ctx, replacement{found, vars.Digest(), vars.postBuild, vars.always}, func() ([]manifest.Object, error) {
+		return within(ctx, b, func(context.Context) ([]manifest.Object, error) { return found.with(vars) })
+	})
 }
 
 // find returns what kustomize builds of a directory, which it does once for the same inputs.
@@ -103,13 +106,20 @@ func (b *Builder) find(ctx context.Context, c *inputs.Closure, dir string, k *ma
 	return found, found.err
 }
 
-// with returns the objects that matter, with variables.
+// with returns the objects that matter, with variables. Flux refuses objects that have one name after it has replaced one of them.
 func (b *built) with(vars *Variables) ([]manifest.Object, error) {
 	var objects []manifest.Object
+	fixed := map[[4]string]bool{}
 	for _, r := range b.resources {
 		object, err := r.with(vars)
 		if err != nil {
 			return nil, err
+		}
+		if id := r.id(object); vars.postBuild {
+			if before, found := fixed[id]; found && !(before && r.fixed) {
+				return nil, fmt.Errorf("replacing the variables of %s %s: several objects have the name %s then", r.kind, r.name, id[3])
+			}
+			fixed[id] = r.fixed
 		}
 		if object.Unstructured != nil && manifest.IsRelevant(object.Unstructured) {
 			if object.IsEncrypted() && object.Group() != "" {
@@ -151,30 +161,41 @@ func (b *Builder) build(ctx context.Context, c *inputs.Closure, dir string, k *m
 
 // run builds a directory with kustomize. It returns errSlow when the limit is exceeded.
 func (b *Builder) run(ctx context.Context, files *fileSystem, dir string) (resmap.ResMap, error) {
+	return within(ctx, b, func(limited context.Context) (resmap.ResMap, error) {
+		files.ctx = limited
+		return b.kustomize(files, dir)
+	})
+}
+
+// within does work of other libraries, which cannot be cancelled, in the limit of a builder. It returns errSlow when the limit is
+// exceeded, and panics as errors.
+func within[T any](ctx context.Context, b *Builder, work func(context.Context) (T, error)) (T, error) {
+	var none T
 	if b.stuck {
-		return nil, errors.New("the build of another Kustomization has not ended")
+		return none, errors.New("the build of another Kustomization has not ended")
 	}
 	limited, cancel := context.WithTimeout(ctx, b.limit)
 	defer cancel()
-	files.ctx = limited
 	type result struct {
-		resources resmap.ResMap
-		err       error
+		value T
+		err   error
 	}
 	ended := make(chan result, 1)
 	go func() {
-		resources, err := b.kustomize(files, dir)
-		ended <- result{resources, err}
+		var r result
+		defer func() { ended <- r }()
+		defer parallel.RecoverAs("recovered from panic", &r.err)
+		r.value, r.err = work(limited)
 	}()
 	select {
 	case r := <-ended:
 		if limited.Err() != nil && ctx.Err() == nil {
-			return nil, errSlow
+			return none, errSlow
 		}
-		return r.resources, r.err
+		return r.value, r.err
 	case <-limited.Done():
 		b.stuck = true
-		return nil, errSlow
+		return none, errSlow
 	}
 }
 

@@ -3,11 +3,12 @@
 package building
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"path"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	kustomize "sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/yaml"
 
@@ -19,7 +20,7 @@ const originAnnotation = "config.kubernetes.io/origin"
 
 // resource is an object of a build whose variables are not replaced.
 type resource struct {
-	apiVersion, kind, name string
+	apiVersion, kind, namespace, name string
 	// file that has it, and encoded is the object in JSON.
 	file    string
 	encoded []byte
@@ -41,8 +42,17 @@ func newResource(r *kustomize.Resource, dir string) (*resource, error) {
 	}
 	encoded, err := r.MarshalJSON()
 	return &resource{
-		apiVersion: r.GetApiVersion(), kind: r.GetKind(), name: r.GetName(), file: path.Join(dir, origin.Path), encoded: encoded, fixed: isDisabled(r),
+		apiVersion: r.GetApiVersion(), kind: r.GetKind(), namespace: r.GetNamespace(), name: r.GetName(),
+		file: path.Join(dir, origin.Path), encoded: encoded, fixed: isDisabled(r),
 	}, err
+}
+
+// id returns what identifies the object with variables, which is none where it matters to nobody.
+func (r *resource) id(object manifest.Object) [4]string {
+	if object.Unstructured == nil {
+		return [4]string{r.apiVersion, r.kind, cmp.Or(r.namespace, "default"), r.name}
+	}
+	return [4]string{object.GetAPIVersion(), object.GetKind(), cmp.Or(object.GetNamespace(), "default"), object.GetName()}
 }
 
 // with returns the object with variables. An object that matters to nobody may be none.
@@ -55,7 +65,7 @@ func (r *resource) with(vars *Variables) (manifest.Object, error) {
 			return manifest.Object{}, nil
 		}
 		if r.plain == nil {
-			if err := json.Unmarshal(r.encoded, &object.Object); err != nil {
+			if err := utiljson.Unmarshal(r.encoded, &object.Object); err != nil {
 				return manifest.Object{}, err
 			}
 			r.plain = object.Unstructured
@@ -70,5 +80,6 @@ func (r *resource) with(vars *Variables) (manifest.Object, error) {
 	if content, object.Unknown, object.Hidden, err = vars.substitute(content); err != nil {
 		return manifest.Object{}, fmt.Errorf("replacing the variables of %s %s: %w", r.kind, r.name, err)
 	}
-	return object, yaml.Unmarshal(content, &object.Object)
+	object.Object, err = manifest.Decode(content)
+	return object, err
 }

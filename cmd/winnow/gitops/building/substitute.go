@@ -38,8 +38,8 @@ type Variables struct {
 	// repository, so that their variables are unknown, too.
 	unknown map[string]hiddenObject
 	missing []hiddenObject
-	// always replaces expressions even if there are no variables.
-	always bool
+	// postBuild reports that the Kustomization has the field, and always replaces expressions even if there are no variables.
+	postBuild, always bool
 }
 
 // hiddenObject is a ConfigMap or a Secret whose values cannot be read.
@@ -89,7 +89,7 @@ func NewVariables(k *manifest.Kustomization, find func(group, kind string, name 
 		v.add(ref, manifest.NameOf(name), find("", ref.Kind, name))
 	}
 	if k.Spec.PostBuild != nil {
-		v.always = k.Spec.PostBuild.SubstituteStrategy == kustomizev1.SubstituteStrategyAlways
+		v.postBuild, v.always = true, k.Spec.PostBuild.SubstituteStrategy == kustomizev1.SubstituteStrategyAlways
 		for name, value := range k.Spec.PostBuild.Substitute {
 			v.set(name, value)
 		}
@@ -147,7 +147,7 @@ func (v *Variables) mayReplace(content []byte) bool {
 			return true
 		}
 	}
-	return bytes.Contains(content, []byte("${"))
+	return bytes.Contains(content, []byte("${")) || bytes.Contains(content, []byte("$$"))
 }
 
 // substitute replaces variables as Flux does. It returns sentences on unknown values, and a digest of them.
@@ -160,18 +160,26 @@ func (v *Variables) substitute(content []byte) (replaced []byte, unknown []strin
 	if err := v.checkSize(content); err != nil {
 		return nil, nil, "", err
 	}
-	used, states := map[string]bool{}, []string{}
-	text, err := envsubst.Eval(string(content), func(name string) (string, bool) {
-		value, sentence := v.value(name)
+	used, states, unset := map[string]bool{}, []string{}, ""
+	lookUp := func(name string) (string, bool) {
+		value, sentence, found := v.value(name)
 		if sentence != "" {
 			used[sentence] = true
 			// An expression may use a part of the placeholder that does not depend on the value.
 			states = append(states, value)
 		}
-		return value, true
-	})
-	if err != nil {
-		return nil, nil, "", err
+		if !found {
+			unset = name
+		}
+		return value, found
+	}
+	text, err := envsubst.Eval(string(content), lookUp)
+	if err != nil { // of a variable without a value, or of the syntax
+		sentence := fmt.Sprintf("${%s} has no value: Flux 2.9 and later apply nothing of its Kustomization, and others take it for empty", unset)
+		if text, err = envsubst.Eval(string(content), func(name string) (string, bool) { value, _ := lookUp(name); return value, true }); err != nil {
+			return nil, nil, "", err
+		}
+		used[sentence] = true
 	}
 	if len(states) > 0 {
 		hidden = inputs.Digest(states...)
@@ -179,20 +187,20 @@ func (v *Variables) substitute(content []byte) (replaced []byte, unknown []strin
 	return []byte(text), slices.Sorted(maps.Keys(used)), hidden, nil
 }
 
-// value returns the value of a variable, or a placeholder and the reason why the value is unknown. A variable
-// without a value is empty.
-func (v *Variables) value(name string) (value, unknown string) {
+// value returns the value of a variable, or a placeholder and the reason why the value is unknown. It reports false for a variable
+// without a value.
+func (v *Variables) value(name string) (value, unknown string, found bool) {
 	if value, found := v.known[name]; found {
-		return value, ""
+		return value, "", true
 	}
 	hidden, found := v.unknown[name]
 	if !found && len(v.missing) > 0 {
 		hidden, found = v.missing[0], true
 	}
 	if !found {
-		return "", ""
+		return "", "", false
 	}
-	return hidden.placeholder(name), fmt.Sprintf("${%s} is of the %s, %s", name, hidden.name, hidden.why)
+	return hidden.placeholder(name), fmt.Sprintf("${%s} is of the %s, %s", name, hidden.name, hidden.why), true
 }
 
 // checkSize returns an error if substitution could exceed maxSubstituted. It assumes the longest value for

@@ -10,6 +10,7 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -28,8 +29,8 @@ func Documents(content []byte) []*unstructured.Unstructured {
 		if err != nil {
 			return all
 		}
-		var object map[string]any
-		if yaml.Unmarshal(document, &object) != nil || object == nil {
+		object, err := Decode(document)
+		if err != nil || object == nil {
 			continue
 		}
 		for _, one := range lists.Objects(object) {
@@ -37,6 +38,15 @@ func Documents(content []byte) []*unstructured.Unstructured {
 		}
 	}
 	return all
+}
+
+// Decode returns the object of a document in YAML. Whole numbers are int64, which keeps all of their digits, as in the API server.
+func Decode(document []byte) (object map[string]any, err error) {
+	encoded, err := yaml.YAMLToJSON(document)
+	if err == nil {
+		err = utiljson.Unmarshal(encoded, &object)
+	}
+	return object, err
 }
 
 // selectionPattern matches content that may lead to a CatalogSelection, directly or by another Kustomization, or by a chart of
