@@ -282,6 +282,15 @@ guard-model: ## Compare 1,000,000 changes with what must be held.
 	GOGC=400 WINNOW_GUARD_CASES=$(GUARD_CASES) WINNOW_GUARD_SEED=$(GUARD_SEED) \
 	  $(GO) test -count=1 -run '^TestRandomChanges' -timeout 6h -v ./render/guard
 
+BUILD_CASES := $(or $(WINNOW_BUILD_CASES),3000)
+BUILD_SEED := $(or $(WINNOW_BUILD_SEED),$(shell awk 'BEGIN { srand(); print int(rand() * 1e9) }'))
+
+.PHONY: build-model
+build-model: ## Compare 3,000 builds of directories with Flux (8 min).
+	@echo "build-model: WINNOW_BUILD_SEED=$(BUILD_SEED)"
+	WINNOW_BUILD_CASES=$(BUILD_CASES) WINNOW_BUILD_SEED=$(BUILD_SEED) \
+	  $(GO) test -count=1 -run '^TestRandomDirectories' -timeout 2h -v ./cmd/winnow/gitops
+
 CHAOS_SECONDS := $(or $(WINNOW_CHAOS_SECONDS),600)
 
 .PHONY: chaos
