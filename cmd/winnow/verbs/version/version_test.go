@@ -3,8 +3,11 @@
 package version
 
 import (
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 )
@@ -27,5 +30,38 @@ func TestVersionInfoFormat(t *testing.T) {
 		if err := output.Write(&got, test.output, test.info); got.String() != test.want || err != nil {
 			t.Errorf("Write(%q) = %q, %v, want %q", test.output, got.String(), err, test.want)
 		}
+	}
+}
+
+func TestVersionPrintsALineOrADocument(t *testing.T) {
+	tests := []struct {
+		args []string
+		// want and fails are regular expressions of the output and of the error.
+		want, fails string
+	}{
+		{nil, `^winnow dev \(go1\..*, [a-z]+/[a-z0-9]+, catalog\.winnow\.dev/v1alpha1\)\n$`, ""},
+		{[]string{"-o", "table"}, `^winnow dev .*\n$`, ""},
+		{[]string{"-o", "json"}, `"version": "dev"`, ""},
+		{[]string{"-o", "yaml"}, `(?m)^version: dev$`, ""},
+		{[]string{"-o", "markdown"}, `^$`, `use one of table, json, yaml$`},
+		{[]string{"extra"}, `^$`, `^version takes no arguments: unexpected extra; see winnow version --help$`},
+	}
+	for _, test := range tests {
+		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
+			winnow := &cobra.Command{Use: "winnow", SilenceUsage: true, SilenceErrors: true}
+			winnow.AddCommand(New())
+			winnow.SetArgs(append([]string{"version"}, test.args...))
+			var stdout, stderr strings.Builder
+			winnow.SetOut(&stdout)
+			winnow.SetErr(&stderr)
+			err := winnow.ExecuteContext(t.Context())
+			failed := err != nil && regexp.MustCompile(test.fails).MatchString(err.Error())
+			if failed != (test.fails != "") || output.IsFinding(err) {
+				t.Errorf("it ends with %v, want %q, for exit code 2", err, test.fails)
+			}
+			if !regexp.MustCompile(test.want).MatchString(stdout.String()) || stderr.Len() > 0 {
+				t.Errorf("%q and %q, want %q", stdout.String(), stderr.String(), test.want)
+			}
+		})
 	}
 }
