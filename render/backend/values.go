@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
+	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -90,19 +91,19 @@ func WithoutNulls(values map[string]any) map[string]any {
 	return kept
 }
 
-// DecodeValues reads values as Helm does, for which yes and off are booleans. They are nil if the text is empty. The error
-// describes what is wrong with the text.
+// DecodeValues reads values as dialect.Values does. They are nil if the text is empty. The error describes what is wrong with the
+// text.
 func DecodeValues(text []byte) (map[string]any, error) {
-	node, err := yamlnode.First(text)
-	if err != nil {
+	if _, err := yamlnode.Head(text); err != nil {
 		line, message := yamlnode.Position(err, text)
 		return nil, fmt.Errorf("is not valid YAML: line %d: %s", line, message)
 	}
-	if node == nil {
-		return nil, nil
-	}
-	if err := yamlnode.Validate(node); err != nil {
+	node, err := dialect.Values(text)
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("cannot be used: %w", err)
+	case node == nil:
+		return nil, nil
 	}
 	encoded, err := yaml.YAMLToJSON(text)
 	if err != nil {

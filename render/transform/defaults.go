@@ -66,7 +66,7 @@ func openBlock(doc *yamledit.Document, spec, block *yaml.Node) (*defaults, error
 	if !ok && !yamlnode.IsNull(block) {
 		return nil, errBlock{fmt.Errorf("it is not a string, but %s", yamlnode.Describe(block))}
 	}
-	inner, err := yamledit.Parse([]byte(content))
+	inner, err := yamledit.ParseValues([]byte(content))
 	if err != nil {
 		return nil, errBlock{err}
 	}
@@ -79,7 +79,7 @@ func createDefaults(group string, doc *yamledit.Document) (*defaults, error) {
 	if group != kkpGroup {
 		return nil, fmt.Errorf("the kind, of the group %s, has no default values", group)
 	}
-	inner, err := yamledit.Parse(nil)
+	inner, err := yamledit.ParseValues(nil)
 	if err != nil {
 		return nil, err
 	}

@@ -179,6 +179,23 @@ var rules = []struct{ name, config, spec, want string }{
 		"  defaultValuesBlock: |\n    a: # about a\n      x: 1\n    b: {z: 0, q: 2} # about b\n    c: 0\n",
 	},
 	{
+		"values: a merge key behind a key wins, as for the readers of the block", "values: [{names: [web], overrides: {z: 1}}]\n" + none,
+		"  defaultValuesBlock: |\n    a: &a {k: 1, m: 1}\n    b:\n      k: 2\n      <<: *a\n",
+		"  defaultValuesBlock: |\n    a: {k: 1, m: 1}\n    b:\n      k: 1\n      m: 1\n    z: 1\n",
+	},
+	{
+		"values: the first document is edited, which is the one that is read", "values: [{names: [web], overrides: {a: 2, c: 1}}]\n" + none,
+		"  defaultValuesBlock: |\n    a: 1\n    ---\n    b: 2\n", "  defaultValuesBlock: |\n    a: 2\n    c: 1\n    ---\n    b: 2\n",
+	},
+	{
+		"values: an empty document is what is read", "values: [{names: [web], overrides: {c: 1}}]\n" + none,
+		"  defaultValuesBlock: |\n    ---\n    ---\n    b: 2\n", "  defaultValuesBlock: |\n    c: 1\n",
+	},
+	{
+		"values: keys are what the readers of the block read", "values: [{names: [web], overrides: {'8': 3, 'true': 3, 'on': 3, 'y': 3}}]\n" + none,
+		"  defaultValuesBlock: |\n    yes: 1\n    010: 2\n", "  defaultValuesBlock: |\n    yes: 3\n    010: 3\n    \"on\": 3\n    \"y\": 3\n",
+	},
+	{
 		"everything: line breaks of Windows stay", "values: [{names: [web], overrides: {a: {b: 1}}}]\nomitFields: [default]\n",
 		"  default: true\r\n  defaultValuesBlock: |\r\n    x: y\r\n  method: helm\r\n",
 		"  defaultValuesBlock: |\r\n    x: y\r\n    a:\r\n      b: 1\r\n  method: helm\r\n",

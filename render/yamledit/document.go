@@ -12,6 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -25,6 +26,9 @@ type Document struct {
 	Dirty, Whole bool
 	// Encoded reports whether the text was encoded from the nodes.
 	Encoded bool
+	// parse reads the edited text, and key a key, as the reader of the document does.
+	parse func([]byte) (*Document, error)
+	key   func(*yaml.Node) string
 }
 
 // MaxDocument bounds a document in bytes, as the catalog does: what is larger does not fit into
@@ -34,32 +38,53 @@ const MaxDocument = 1 << 20
 // Parse reads the only document of data, whose content must be a mapping or nothing. Of one with aliases
 // or merge keys the nodes have these expanded, so that an edit changes no other place.
 func Parse(data []byte) (*Document, error) {
-	doc := &Document{Text: *NewText(data)}
+	var root *yaml.Node
 	for next, err := range yamlnode.Documents(data) {
 		switch {
 		case err != nil:
-			return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
-		case doc.root != nil:
+			return nil, unreadable(err)
+		case root != nil:
 			return nil, errors.New("it holds more than one document")
 		}
-		doc.root = next
+		root = next
 	}
+	if root != nil {
+		if err := yamlnode.Validate(root.Content[0]); err != nil {
+			return nil, err
+		}
+	}
+	return newDocument(Document{Text: *NewText(data), root: root, parse: Parse, key: written})
+}
+
+// ParseValues is Parse of a text of values. Its nodes are those of dialect.Values: edits leave further documents as they are.
+func ParseValues(data []byte) (*Document, error) {
+	root, err := dialect.Values(data)
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	return newDocument(Document{Text: *NewText(data), root: root, parse: ParseValues, key: dialect.Key})
+}
+
+func unreadable(err error) error { return errors.New(strings.TrimPrefix(err.Error(), "yaml: ")) }
+
+func written(key *yaml.Node) string { return key.Value }
+
+// newDocument checks a document, whose root is nil if it is empty.
+func newDocument(doc Document) (*Document, error) {
 	if doc.root == nil {
 		doc.root = &yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{NewMapping()}}
 	}
-	if root := doc.Content(); root.Kind != yaml.MappingNode {
-		return nil, fmt.Errorf("it is not a mapping, but %s", yamlnode.Describe(root))
+	content := doc.Content()
+	if content.Kind != yaml.MappingNode {
+		return nil, fmt.Errorf("it is not a mapping, but %s", yamlnode.Describe(content))
 	}
-	if err := yamlnode.Validate(doc.Content()); err != nil {
-		return nil, err
-	}
-	if err := checkTags(doc.Content()); err != nil {
+	if err := checkTags(content); err != nil {
 		return nil, err
 	}
 	if !yamlnode.IsExpanded(doc.root) {
 		doc.root, doc.Whole = yamlnode.Expand(doc.root), true
 	}
-	return doc, nil
+	return &doc, nil
 }
 
 // checkTags refuses texts that others read as other texts: they decode what has the tag !!binary, and
@@ -119,7 +144,7 @@ func (d *Document) adopt(data []byte) error {
 	if len(data) > MaxDocument {
 		return fmt.Errorf("the result is larger than %d bytes", MaxDocument)
 	}
-	result, err := Parse(data)
+	result, err := d.parse(data)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrMismatch, err)
 	}

@@ -23,7 +23,7 @@ func (m Merger) Merge(mapping, values *yaml.Node) {
 	behind := m.Doc.End(mapping)
 	for i := 0; i < len(values.Content); i += 2 {
 		key, value := values.Content[i], values.Content[i+1]
-		current := Lookup(mapping, key.Value)
+		current := m.lookup(mapping, key.Value)
 		switch {
 		case current == nil:
 			added = append(added, Clone(key), Clone(value))
@@ -31,7 +31,7 @@ func (m Merger) Merge(mapping, values *yaml.Node) {
 		case current.Kind == yaml.MappingNode && value.Kind == yaml.MappingNode:
 			m.descend(mapping, key.Value, value)
 		default:
-			m.Doc.SetValue(mapping, Index(mapping, key.Value), Clone(value))
+			m.Doc.SetValue(mapping, m.index(mapping, key.Value), Clone(value))
 		}
 	}
 	m.Doc.AddEntries(mapping, behind, added)
@@ -40,7 +40,7 @@ func (m Merger) Merge(mapping, values *yaml.Node) {
 // descend merges into the mapping at a key. Flow style and empty mappings cannot be spliced
 // into: they are merged aside and replaced.
 func (m Merger) descend(mapping *yaml.Node, name string, values *yaml.Node) {
-	own := Lookup(mapping, name)
+	own := m.lookup(mapping, name)
 	if IsBlock(own) {
 		m.Merge(own, values)
 		return
@@ -49,10 +49,10 @@ func (m Merger) descend(mapping *yaml.Node, name string, values *yaml.Node) {
 	if len(merged.Content) == 0 {
 		merged.Style = 0
 	}
-	aside := &Document{Text: *NewText(nil), root: &yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{merged}}, Whole: true}
+	aside := &Document{Text: *NewText(nil), root: &yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{merged}}, Whole: true, key: m.Doc.key}
 	Forget(merged)
 	Merger{Doc: aside, Override: m.Override}.Merge(merged, values)
-	m.Doc.SetValue(mapping, Index(mapping, name), merged)
+	m.Doc.SetValue(mapping, m.index(mapping, name), merged)
 }
 
 // Changes reports whether merging value into what is there changes anything.
@@ -61,12 +61,29 @@ func (m Merger) Changes(current, value *yaml.Node) bool {
 		return m.Override && !Equal(current, value)
 	}
 	for i := 0; i < len(value.Content); i += 2 {
-		below := Lookup(current, value.Content[i].Value)
+		below := m.lookup(current, value.Content[i].Value)
 		if below == nil || m.Changes(below, value.Content[i+1]) {
 			return true
 		}
 	}
 	return false
+}
+
+// index and lookup are Index and Lookup of the key that the reader of the document reads as a name.
+func (m Merger) index(mapping *yaml.Node, name string) int {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if m.Doc.key(mapping.Content[i]) == name {
+			return i
+		}
+	}
+	return -1
+}
+
+func (m Merger) lookup(mapping *yaml.Node, name string) *yaml.Node {
+	if i := m.index(mapping, name); i >= 0 {
+		return mapping.Content[i+1]
+	}
+	return nil
 }
 
 // Equal reports whether what is there already is the value.

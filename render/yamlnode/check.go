@@ -129,7 +129,7 @@ func (c *check) children(node *yaml.Node, size Extent, depth int) Extent {
 		}
 	}
 	if node.Kind == yaml.MappingNode {
-		c.keys(node)
+		checkKeys(node, c.lastWins, c.report)
 	}
 	return size
 }
@@ -151,30 +151,32 @@ func (c *check) refuse(node *yaml.Node, format string, args ...any) {
 	c.broken = true
 }
 
-// keys checks the keys of a mapping. They are compared as JSON would have them, because that is
+// CheckKeys reports what is wrong with the keys of a mapping. They are compared as JSON would have them, because that is
 // what the API server sees: 1 and "1" are one key.
-func (c *check) keys(mapping *yaml.Node) {
+func CheckKeys(mapping *yaml.Node, report Report) { checkKeys(mapping, false, report) }
+
+func checkKeys(mapping *yaml.Node, lastWins bool, report Report) {
 	lines := make(map[string]int, len(mapping.Content)/2)
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		key := mapping.Content[i]
 		name, ok := KeyName(key)
 		if !ok {
-			c.report(key.Line, "has a key that is not a string")
+			report(key.Line, "has a key that is not a string")
 			continue
 		}
-		if first, twice := lines[name]; twice && !c.lastWins {
-			c.report(key.Line, "has the key %s twice, first in line %d", quote(name), first)
+		if first, twice := lines[name]; twice && !lastWins {
+			report(key.Line, "has the key %s twice, first in line %d", quote(name), first)
 			continue
 		}
 		lines[name] = key.Line
 		if IsMerge(key) && !isMergeable(mapping.Content[i+1]) {
-			c.report(key.Line, "has a merge key << with something that is not a mapping or a list of mappings")
+			report(key.Line, "has a merge key << with something that is not a mapping or a list of mappings")
 		}
 	}
 }
 
 func isMergeable(value *yaml.Node) bool {
-	for _, source := range mergeSources(value) {
+	for _, source := range Merged(value) {
 		if Resolve(source).Kind != yaml.MappingNode {
 			return false
 		}

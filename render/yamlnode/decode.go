@@ -60,6 +60,20 @@ func First(data []byte) (*yaml.Node, error) {
 	return nil, nil
 }
 
+// Head returns the first document of data as Documents has it, nil if it is empty. What comes after it is not read.
+func Head(data []byte) (*yaml.Node, error) {
+	document, err := next(yaml.NewDecoder(bytes.NewReader(data)))
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case isEmpty(document.Content[0]):
+		return nil, nil
+	}
+	return document, nil
+}
+
 // next turns a panic of the parser into an error: the input is untrusted, and the parser panics where
 // it believes its own state impossible.
 func next(decoder *yaml.Decoder) (document *yaml.Node, err error) {

@@ -104,7 +104,7 @@ func (e *expansion) merge(key, value *yaml.Node, known map[string]bool) {
 			e.comments = append(e.comments, node.HeadComment, node.LineComment, node.FootComment)
 		}
 	}
-	for _, source := range mergeSources(value) {
+	for _, source := range Merged(value) {
 		merged, comment := from.expand(source)
 		e.comments = append(e.comments, merged.HeadComment, comment, merged.FootComment)
 		for pair := range slices.Chunk(merged.Content, 2) {

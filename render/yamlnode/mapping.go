@@ -26,7 +26,7 @@ func Entries(mapping *yaml.Node) []Entry {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		key, value := mapping.Content[i], mapping.Content[i+1]
 		if IsMerge(key) {
-			merged = append(merged, mergeSources(value)...)
+			merged = append(merged, Merged(value)...)
 			continue
 		}
 		if name, ok := KeyName(key); ok {
@@ -55,8 +55,8 @@ func merge(all []Entry, sources []*yaml.Node) []Entry {
 	return all
 }
 
-// mergeSources returns what the value of a merge key merges, the first of which wins.
-func mergeSources(value *yaml.Node) []*yaml.Node {
+// Merged returns what the value of a merge key merges. The first one with a key wins.
+func Merged(value *yaml.Node) []*yaml.Node {
 	if list := Resolve(value); list.Kind == yaml.SequenceNode {
 		return list.Content
 	}
@@ -79,7 +79,7 @@ func Find(node *yaml.Node, name string) (found Entry, ok bool) {
 		if !IsMerge(node.Content[i]) {
 			continue
 		}
-		for _, source := range mergeSources(node.Content[i+1]) {
+		for _, source := range Merged(node.Content[i+1]) {
 			if found, ok := Find(Resolve(source), name); ok {
 				return found, true
 			}

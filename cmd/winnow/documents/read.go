@@ -21,6 +21,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
+	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
@@ -63,11 +64,7 @@ func (r *Set) AddObject(ctx context.Context, where Origin, object map[string]any
 		return err
 	}
 	found, err := r.Memo.Of(ctx, string(text), func() (*parsed, error) {
-		document, err := yaml.JSONToYAML(text)
-		if err != nil {
-			return nil, err
-		}
-		return parse(ctx, document), nil
+		return parse(ctx, text), nil
 	})
 	if err != nil {
 		return err
@@ -87,16 +84,20 @@ type parsed struct {
 	err       error
 }
 
-func parse(ctx context.Context, document []byte) *parsed {
+func parse(ctx context.Context, text []byte) *parsed {
+	document, err := dialect.Kustomize(text) // what kustomize refuses is read as well as it can be
+	if document == nil {
+		return &parsed{err: err}
+	}
 	var object map[string]any
-	if err := yaml.Unmarshal(document, &object); err != nil {
+	if err := json.Unmarshal(document, &object); err != nil {
 		return &parsed{err: err}
 	}
 	if items, isList := lists.Items(object); isList {
 		return &parsed{items: items}
 	}
 	var head metav1.PartialObjectMetadata
-	if err := yaml.Unmarshal(document, &head); err != nil {
+	if err := json.Unmarshal(document, &head); err != nil {
 		return &parsed{err: err}
 	}
 	p := &parsed{untouched: IsUntouched(&head)}
@@ -112,7 +113,7 @@ func parse(ctx context.Context, document []byte) *parsed {
 		if !hasSources(document) {
 			return &parsed{err: errors.New("a CatalogSelection without sources, such as a patch")}
 		}
-		cs, err := selectionfile.ParseDocument(ctx, document)
+		cs, err := selectionfile.ParseDocument(ctx, text)
 		if err != nil {
 			cs = &v1alpha1.CatalogSelection{ObjectMeta: metav1.ObjectMeta{Name: head.Name, Namespace: head.Namespace}}
 		}
@@ -152,7 +153,7 @@ func (r *Set) add(ctx context.Context, where Origin, p *parsed) error {
 func (r *Set) items(ctx context.Context, where Origin, items []any) error {
 	var failures []error
 	for i, item := range items {
-		document, err := yaml.Marshal(item)
+		document, err := json.Marshal(item)
 		if err == nil {
 			err = r.add(ctx, where, parse(ctx, document))
 		}
@@ -169,7 +170,7 @@ func hasSources(document []byte) bool {
 			Sources any `json:"sources"`
 		} `json:"spec"`
 	}
-	return yaml.Unmarshal(document, &cs) != nil || cs.Spec.Sources != nil
+	return json.Unmarshal(document, &cs) != nil || cs.Spec.Sources != nil
 }
 
 func (r *Set) addSelection(cs Selection) error {
@@ -185,7 +186,7 @@ func (r *Set) addSelection(cs Selection) error {
 // newConsumer decodes a Kustomization. It has no origin yet.
 func newConsumer(document []byte) (*Consumer, error) {
 	var k kustomizev1.Kustomization
-	if err := yaml.Unmarshal(document, &k); err != nil {
+	if err := json.Unmarshal(document, &k); err != nil {
 		return nil, err
 	}
 	ref := k.Spec.SourceRef
@@ -193,7 +194,7 @@ func newConsumer(document []byte) (*Consumer, error) {
 	var raw struct {
 		Spec map[string]any `json:"spec"`
 	}
-	if err := yaml.Unmarshal(document, &raw); err != nil {
+	if err := json.Unmarshal(document, &raw); err != nil {
 		return nil, err
 	}
 	return &Consumer{

@@ -4,6 +4,7 @@ package documents
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,7 +13,6 @@ import (
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
@@ -24,7 +24,7 @@ import (
 type Source struct {
 	metav1.PartialObjectMetadata
 	Origin
-	// document is the whole object in YAML, and spec what an OCIRepository has of it, unless it is invalid.
+	// document is the whole object in JSON, and spec what an OCIRepository has of it, unless it is invalid.
 	document string
 	spec     repositorySpec
 	invalid  error
@@ -36,7 +36,7 @@ func newSource(head metav1.PartialObjectMetadata, document []byte) *Source {
 		var repository struct {
 			Spec repositorySpec `json:"spec"`
 		}
-		s.invalid = yaml.Unmarshal(document, &repository)
+		s.invalid = json.Unmarshal(document, &repository)
 		s.spec = repository.Spec
 	}
 	return s
@@ -79,7 +79,7 @@ func (s Source) HasSameContent(other Source) bool {
 		var source struct {
 			Spec map[string]any `json:"spec"`
 		}
-		if err := yaml.Unmarshal([]byte(of.document), &source); err != nil {
+		if err := json.Unmarshal([]byte(of.document), &source); err != nil {
 			return of.document
 		}
 		for _, field := range []string{"interval", "timeout", "suspend"} {
@@ -182,7 +182,7 @@ func (s Source) Moves() string {
 			} `json:"ref"`
 		} `json:"spec"`
 	}
-	if s.unread() != "" || yaml.Unmarshal([]byte(s.document), &source) != nil {
+	if s.unread() != "" || json.Unmarshal([]byte(s.document), &source) != nil {
 		return ""
 	}
 	ref := source.Spec.Ref

@@ -17,13 +17,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/crds"
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/config/crd"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/dialect"
 )
 
 // someNamespace is a placeholder for the missing namespace of a document.
@@ -44,19 +44,15 @@ func isSelection(head metav1.TypeMeta) bool {
 // parse returns the CatalogSelections of a document, also among the items of a list. It omits some of
 // many violations.
 func parse(ctx context.Context, file string, document []byte, before int) (found []*Selection, violations []Violation, omitted int) {
-	var object map[string]any
-	if err := yaml.Unmarshal(document, &object); err != nil {
-		return nil, yamlViolations(err, document, before), 0
-	}
-	if !mayHaveSelection(object) {
+	object, err := read(document)
+	if !mayHaveSelection(object) && (err == nil || object != nil) {
 		return nil, nil, 0
 	}
-	decoded, err := decode(document)
 	if err != nil {
-		return nil, yamlViolations(err, document, before), 0
+		return nil, yamlViolations(document, before), 0
 	}
 	invalid := &InvalidError{}
-	found = parseObject(ctx, file, decoded, newLines(document, before), invalid)
+	found = parseObject(ctx, file, object, newLines(document, before), invalid)
 	return found, invalid.Violations, invalid.Omitted
 }
 
@@ -99,13 +95,13 @@ func parseObject(ctx context.Context, file string, object map[string]any, at lin
 	return []*Selection{{CatalogSelection: cs, file: file, lines: at}}
 }
 
-// decode decodes a document and refuses duplicate keys. It decodes numbers as the API server does.
-func decode(document []byte) (object map[string]any, err error) {
-	content, err := yaml.YAMLToJSONStrict(document)
-	if err != nil {
-		return nil, err
+// read returns the object of a document as dialect.Kustomize reads it, with numbers as the API server decodes them.
+func read(document []byte) (object map[string]any, err error) {
+	content, err := dialect.Kustomize(document)
+	if content != nil && utiljson.Unmarshal(content, &object) != nil && err == nil {
+		err = dialect.Errors{{Line: 1, Message: "the document is no mapping"}}
 	}
-	return object, utiljson.Unmarshal(content, &object)
+	return object, err
 }
 
 // check applies the rules of the API server, and then those of the controller to the fields that passed.

@@ -8,7 +8,6 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
@@ -81,10 +80,7 @@ func ParseDocument(ctx context.Context, document []byte) (*v1alpha1.CatalogSelec
 func Names(ctx context.Context, content []byte) []string {
 	var names []string
 	_ = eachDocument(ctx, content, func(document []byte, _ int) {
-		var object map[string]any
-		if yaml.Unmarshal(document, &object) != nil {
-			return
-		}
+		object, _ := read(document)
 		for _, one := range lists.Objects(object) {
 			o := unstructured.Unstructured{Object: one}
 			if isSelection(typeOf(one)) && o.GetName() != "" {

@@ -61,10 +61,10 @@ func TestParse(t *testing.T) {
 		{name: "no YAML in the second document", content: one("a") + "---\na: [\n",
 			invalid: []string{"f.yaml:6: reading YAML: did not find expected node content"}},
 		{name: "no mapping", content: "- a\n",
-			invalid: []string{"f.yaml:1: reading YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal array into Go value of type map[string]interface {}"}},
+			invalid: []string{"f.yaml:1: reading YAML: the document is no mapping"}},
 		{name: "a line that ends no document", content: one("a") + "--- b\n", invalid: []string{"f.yaml: invalid Yaml document separator: b"}},
 		{name: "a key twice", content: "# a comment\n---\n" + head + "metadata: {name: a}\nspec:\n  suspend: true\n  suspend: true\n",
-			invalid: []string{`f.yaml:8: reading YAML: key "suspend" already set in map`}},
+			invalid: []string{`f.yaml:8: reading YAML: the document has the key "suspend" twice, first in line 7`}},
 		{
 			name: "all that is wrong with all of them, by line",
 			content: head + "metadata: {name: a}\nspec:\n  sources:\n  - name: catalog\n    kind: Repository\n  exclude:\n  - falco\n  - falco\n" +

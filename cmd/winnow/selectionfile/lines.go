@@ -3,13 +3,16 @@
 package selectionfile
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
-	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -90,28 +93,12 @@ func cutKey(path, key string) (rest string, ok bool) {
 	return rest, ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// yamlLine matches a line number in an error of the YAML parser.
-var yamlLine = regexp.MustCompile(`line (\d+): `)
-
-// yamlViolations converts the errors of the YAML parser to violations with the lines that they name, and the likely causes.
-func yamlViolations(err error, document []byte, before int) []Violation {
-	message := strings.TrimPrefix(strings.Join(strings.Fields(err.Error()), " "), "error converting YAML to JSON: ")
-	message = strings.TrimPrefix(strings.TrimPrefix(message, "yaml: "), "unmarshal errors: ")
-	marks := yamlLine.FindAllStringSubmatchIndex(message, -1)
-	reading := func(line int, message string) Violation {
-		return Violation{Line: before + line, Message: "reading YAML: " + yamlnode.WithCause(message, line, document)}
-	}
-	if len(marks) == 0 || marks[0][0] != 0 {
-		return []Violation{reading(1, message)}
-	}
-	var all []Violation
-	for i, mark := range marks {
-		end := len(message)
-		if i+1 < len(marks) {
-			end = marks[i+1][0]
-		}
-		number, _ := strconv.Atoi(message[mark[2]:mark[3]])
-		all = append(all, reading(number, strings.TrimSpace(message[mark[1]:end])))
+// yamlViolations returns why kustomize refuses a document.
+func yamlViolations(document []byte, before int) (all []Violation) {
+	_, err := read(slices.Concat(bytes.Repeat([]byte("\n"), before), document))
+	refused, _ := errors.AsType[dialect.Errors](err)
+	for _, one := range refused {
+		all = append(all, Violation{Line: one.Line, Message: "reading YAML: " + one.Message})
 	}
 	return all
 }

@@ -163,7 +163,7 @@ func fieldsOf(t *testing.T, err error) []string {
 // it reports unknown fields before it validates anything else.
 func admitted(t *testing.T, document string, answer error) []string {
 	t.Helper()
-	object, err := decode([]byte(document))
+	object, err := read([]byte(document))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
+	"github.com/winnow-dev/winnow/render/dialect"
 )
 
 // Documents returns the objects of a file, without documents that cannot be parsed.
@@ -29,8 +30,9 @@ func Documents(content []byte) []*unstructured.Unstructured {
 		if err != nil {
 			return all
 		}
-		object, err := Decode(document)
-		if err != nil || object == nil {
+		text, _ := dialect.Kustomize(document)
+		var object map[string]any
+		if utiljson.Unmarshal(text, &object) != nil || object == nil {
 			continue
 		}
 		for _, one := range lists.Objects(object) {
