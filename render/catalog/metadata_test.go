@@ -44,6 +44,14 @@ func TestLoadChecksMetadata(t *testing.T) {
 			[]string{path + ":1: deprecated must be a message that says what to use instead, not a boolean; leave it out when the application is not deprecated"},
 		},
 		{
+			"a text like a boolean gets the same advice", "deprecated: no\nversions: {1.0.0: {deprecated: Off}, 2.0.0: {deprecated: \"Yes\"}, 3.0.0: {deprecated: No longer maintained.}}\n",
+			[]string{
+				path + ":1: deprecated must be a message that says what to use instead, not a boolean; leave it out when the application is not deprecated",
+				path + `:2: versions["1.0.0"].deprecated must be a message that says what to use instead, not a boolean; leave it out when the version is not deprecated`,
+				path + `:2: versions["2.0.0"].deprecated must be a message that says what to use instead, not a boolean; leave it out when the version is not deprecated`,
+			},
+		},
+		{
 			"label and annotation values are strings",
 			"labels:\n  a: true\n  b: 2026-01-01\nannotations:\n  c: 1.5\n  d: !x y\n",
 			[]string{

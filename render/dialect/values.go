@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
@@ -28,6 +29,14 @@ func Values(text []byte) (*yaml.Node, error) {
 		return nil, err
 	}
 	return root, readAsSigs(root)
+}
+
+// ValuesJSON returns what the readers of Values read as JSON, and the errors of Values and of sigs.k8s.io/yaml.
+func ValuesJSON(text []byte) ([]byte, error) {
+	if _, err := Values(text); err != nil {
+		return nil, err
+	}
+	return sigsyaml.YAMLToJSON(text)
 }
 
 // yaml11 matches the booleans of YAML 1.1 that are texts in YAML 1.2.

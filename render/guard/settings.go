@@ -12,10 +12,12 @@ import (
 	"slices"
 	"strings"
 
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/safeguard"
-	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // Settings are the fields of a definition, besides its versions, that admins edit and a publication replaces.
@@ -45,9 +47,10 @@ func SettingsOf(object map[string]any) Settings {
 		s.field, s.whole = "defaultValues", string(text)
 	}
 	if s.field != "" {
-		// As the transformations do, by YAML 1.2 and with merge keys: y is a name there, not true. Values stay nil where they
-		// cannot be parsed.
-		s.values, _ = yamlnode.Mapping([]byte(s.whole))
+		// Values stay nil where they cannot be parsed.
+		if content, err := dialect.ValuesJSON([]byte(s.whole)); err == nil {
+			_ = utiljson.Unmarshal(content, &s.values)
+		}
 	}
 	return s
 }

@@ -45,8 +45,9 @@ func TestWhatIsReplacedInALiveDefinition(t *testing.T) {
 		{"a mapping that becomes a text", block + "    a: {b: 1}\n", block + "    a: x\n", "its default values differ in a",
 			map[string]any{"a": map[string]any{"b": int64(1)}}},
 		{"templates that are no YAML", block + "    {{ if x }}\n", block + "    a: 1\n", "its default values differ, and cannot be compared by field", nil},
-		{"keys that YAML 1.1 has as booleans", block + "    y: 1\n    on: {n: 2026-01-02}\n", block + "    y: 2\n    on: {n: x}\n",
-			"its default values differ in on.n, y", map[string]any{"y": int64(1), "on": map[string]any{"n": "2026-01-02"}}},
+		{"keys that the readers of a block have as booleans", block + "    y: 1\n    off: {n: 2026-01-02}\n", block + "    y: 2\n    off: {n: x}\n",
+			"its default values differ in false.false, true", map[string]any{"true": int64(1), "false": map[string]any{"false": "2026-01-02"}}},
+		{"a merge key behind a key, which wins for the readers of a block", block + "    d: {b: 2, <<: {b: 1}}\n", block + "    d: {b: 1}\n", "", nil},
 		{"both", "  defaultVersion: v1\n" + block + "    a: 1\n", "  defaultVersion: v2\n" + block + "    a: 2\n",
 			"its defaultVersion v1 would become v2; its default values differ in a", map[string]any{"a": int64(1)}},
 	} {

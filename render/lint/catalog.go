@@ -30,6 +30,7 @@ func corpusRules() []corpusRule {
 		{rules.New("catalog/unknown-locked-value", rules.Warning, "a locked value is among the default values"), unknownLockedValue},
 		{rules.New("catalog/unknown-version", rules.Warning, "a metadata.yaml describes versions that the application has"), unknownVersion},
 		{rules.New("catalog/unchecked-requirement", rules.Warning, "a version requires what selections can list"), uncheckedRequirement},
+		{rules.New("catalog/readers-differ", rules.Warning, "all readers of YAML read the same values"), readersDiffer},
 		{rules.New("catalog/deprecated", rules.Info, "the application is not deprecated"), deprecated},
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
+	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/lint/corpus"
 	"github.com/winnow-dev/winnow/render/lint/field"
@@ -42,14 +43,14 @@ func unknownLockedValue(c *corpus.Corpus, report corpus.Report) {
 // defaultValues returns those of a definition of KKP, which may have none; not ok for others, and where they cannot be read.
 func defaultValues(d *corpus.Definition) (values field.Field, ok bool) {
 	spec := d.Root.Get("spec")
-	node, err := yamlnode.First([]byte(spec.Get("defaultValuesBlock").Text()))
+	document, err := dialect.Values([]byte(spec.Get("defaultValuesBlock").Text()))
 	switch {
-	case d.Group != kinds.KKPGroup || err != nil || node != nil && yamlnode.Validate(node) != nil:
+	case d.Group != kinds.KKPGroup || err != nil:
 		return field.Field{}, false
-	case node == nil:
+	case document == nil:
 		return spec.Get("defaultValues"), true
 	}
-	return field.Root(node), true
+	return field.Root(document.Content[0]), true
 }
 
 // lookUp reports whether values have a path, and otherwise what may be meant.

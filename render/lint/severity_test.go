@@ -30,6 +30,19 @@ func withVersions(versions ...string) string {
 	return definition(all.String())
 }
 
+// block returns a definition with lines of default values, which begin below line 11.
+func block(lines ...string) string {
+	return definition(version + "  defaultValuesBlock: |\n    " + strings.Join(lines, "\n    ") + "\n")
+}
+
+func TestAKeyThatIsThereTwiceIsFoundWithBothLines(t *testing.T) {
+	result := run(t, catalogOf(map[string]string{good: block("a: 1", "b: 2", "a: 3"), "applications/app/metadata.yaml": "tier: gold\n"}))
+	want := `spec.defaultValuesBlock cannot be merged into, or installed by Flux: line 14: it has the key "a" twice, first in line 12`
+	if len(result.Findings) != 1 || result.Findings[0].Message != want {
+		t.Errorf("%v", result.Findings)
+	}
+}
+
 // A severity is what happens: error is refused or uninstalls, warning works differently than it looks.
 func TestTheSeverityIsWhatHappens(t *testing.T) {
 	const png, webp = "iVBORw0KGgoAAAAN", "UklGRiQAAABXRUJQ"
@@ -48,6 +61,20 @@ func TestTheSeverityIsWhatHappens(t *testing.T) {
 		{"a logo that is no image", definition(version + "  logoFormat: png\n  logo: " + webp + "\n"), []string{"warning kkp/logo:12"}},
 		{"a type that KKP's API refuses", definition(version + "  logoFormat: webp\n  logo: " + webp + "\n"), []string{"error kkp/logo-type:11"}},
 		{"values in the field that is deprecated", definition(version + "  defaultValues: {a: 1}\n"), []string{"info kkp/values-deprecated:11"}},
+		{"a null as a key", block("a: {~: 1}"), []string{"error kkp/values-refused:11"}},
+		{"a list as a key", block("? [a, b]", ": 1"), []string{"error kkp/values-refused:11"}},
+		{"a number without an end", block("a: .inf"), []string{"error kkp/values-refused:11"}},
+		{"what is no number", block("a: .NaN"), []string{"error kkp/values-refused:11"}},
+		{"a tag that the value does not fit", block("a: !!int abc"), []string{"error kkp/values-refused:11"}},
+		{"a merge of null", block("<<: ~", "a: 1"), []string{"error kkp/values-refused:11"}},
+		{"a template that is a mapping as a key", block("a: {{ .Cluster.Name }}"), []string{"error kkp/values-refused:11"}},
+		{"a key twice", block("a: 1", "b: 2", "a: 3"), []string{"warning kkp/values-ambiguous:11"}},
+		{"a key twice for readers of values", block("yes: 1", "'true': 2"), []string{"warning kkp/values-ambiguous:11"}},
+		{"two documents", block("a: 1", "---", "a: 2"), []string{"warning kkp/values-ambiguous:14"}},
+		{"what comes behind the end of a document", block("a: 1", "...", "b: 2"), []string{"warning kkp/values-ambiguous:14"}},
+		{"an empty document before another one", block("---", "---", "a: 1"), []string{"warning kkp/values-ambiguous:14"}},
+		{"booleans and dates that all readers of a block read alike", block("a: no", "b: 2021-01-01", "c: &c {x: 1}", "d: {<<: *c}"), nil},
+		{"a boolean that readers of a definition read differently", definition(version + "  defaultNamespace: {name: app, labels: {a: no}}\n"), []string{"warning catalog/readers-differ:11"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			result := run(t, catalogOf(map[string]string{good: test.text, "applications/app/metadata.yaml": "tier: gold\n"}))

@@ -57,14 +57,15 @@ func steers(key string) bool {
 	return owner == reserved.Kustomize || owner == reserved.Flux
 }
 
-// changesOf returns what a patch changes, none for one that cannot be read: kustomize refuses that.
+// changesOf returns what a patch changes, none for one that cannot be read: kustomize refuses that. Of a key that is there twice in
+// a JSON 6902 patch, kustomize takes the last one.
 func changesOf(patch string) []string {
 	if len(patch) > maxPatch {
 		return []string{fmt.Sprintf("is larger than %d bytes, and is not read", maxPatch)}
 	}
 	var changes []string
 	for document, err := range yamlnode.Documents([]byte(patch)) {
-		if err != nil || yamlnode.Validate(document.Content[0]) != nil {
+		if err != nil || yamlnode.ValidateLastWins(document.Content[0]) != nil {
 			break
 		}
 		content, err := yamlnode.Plain(document.Content[0])

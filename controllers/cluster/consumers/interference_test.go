@@ -42,6 +42,7 @@ func TestWhatAConsumerChangesIsNamedInApplied(t *testing.T) {
 		{"the second document drops", patched(object + "---\n" + object + "$patch: delete\n"), []string{"spec.patches[0] drops objects"}},
 		{"a patch that drops a version", patched(object + "spec: {versions: [{version: 1.0.0, $patch: delete}]}\n"), nil},
 		{"an operation that removes the object", patched(`[{"op": "remove", "path": ""}]`), []string{"spec.patches[0] drops objects"}},
+		{"an operation with a key twice, of which kustomize takes the last", patched("- {op: test, op: remove, path: ''}\n"), []string{"spec.patches[0] drops objects"}},
 		{"an operation that removes a field", patched("- {op: remove, path: /spec/description}\n"), nil},
 		{"an operation that tests", patched("- {op: test, path: /metadata/annotations/kustomize.toolkit.fluxcd.io~1prune, value: disabled}\n"), nil},
 		{

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/Masterminds/semver/v3"
@@ -200,9 +201,15 @@ func parseConstraint(entry yamlnode.Entry, found *violation.Findings) string {
 
 // parseDeprecated returns the message of what is deprecated.
 func parseDeprecated(member yamlnode.Entry, what string, found *violation.Findings) string {
-	if member.Value.Kind == yaml.ScalarNode && member.Value.ShortTag() == "!!bool" {
+	if member.Value.Kind == yaml.ScalarNode && isBooleanLike(member.Value) {
 		found.Add(member.Value.Line, "%s must be a message that says what to use instead, not a boolean; leave it out when %s is not deprecated", member.Name, what)
 		return ""
 	}
 	return document.Text(member, found)
+}
+
+// isBooleanLike reports whether a scalar is a boolean, or a text that other readers or people take for one.
+func isBooleanLike(scalar *yaml.Node) bool {
+	words := []string{"true", "false", "yes", "no", "on", "off", "y", "n"}
+	return scalar.ShortTag() == "!!bool" || slices.Contains(words, strings.ToLower(strings.TrimSpace(scalar.Value)))
 }

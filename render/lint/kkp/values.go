@@ -8,9 +8,11 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backend/kkp"
+	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/lint/field"
 	"github.com/winnow-dev/winnow/render/lint/rules"
@@ -23,6 +25,8 @@ func valuesRules() []rule {
 		{rules.New("kkp/values-mapping", rules.Error, "the default values are a mapping"), valuesMapping},
 		{rules.New("kkp/values-yaml", rules.Warning, "spec.defaultValuesBlock is YAML"), valuesYAML},
 		{rules.New("kkp/template", rules.Error, "the templates in default values need what KKP has"), templates},
+		{rules.New("kkp/values-refused", rules.Error, "KKP's webhook can read the default values"), valuesRefused},
+		{rules.New("kkp/values-ambiguous", rules.Warning, "the default values are one document, without a key twice"), valuesAmbiguous},
 		{rules.New("kkp/values-deprecated", rules.Info, "values are in spec.defaultValuesBlock"), valuesDeprecated},
 		{rules.New("kkp/logo", rules.Warning, "spec.logo is base64 of an image of the stated format"), logo},
 		{rules.New("kkp/logo-type", rules.Error, "spec.logoFormat is svg+xml or png"), logoType},
@@ -91,6 +95,51 @@ func eachText(values field.Field, f func(at field.Field, text string)) {
 	}
 	if text := values.Text(); text != "" {
 		f(values, text)
+	}
+}
+
+// refusal returns why the webhook refuses a block that is YAML; nil without a block.
+func refusal(root field.Field) (at field.Field, err error) {
+	at, values, err := block(root)
+	if err == nil && values != nil {
+		_, err = sigsyaml.YAMLToJSON([]byte(at.Text()))
+		return at, err
+	}
+	return field.Field{}, nil
+}
+
+func valuesRefused(root field.Field, report field.Report) {
+	if at, err := refusal(root); err != nil {
+		problem := excerpt.Of(strings.TrimPrefix(err.Error(), "yaml: "))
+		report(at, "KKP's webhook refuses spec.defaultValuesBlock: %s: put a template, .inf and .nan in quotes, and use texts as keys", problem)
+	}
+}
+
+// valuesAmbiguous reports what KKP and Helm 3 leave out without a word.
+func valuesAmbiguous(root field.Field, report field.Report) {
+	at, err := refusal(root)
+	if err != nil || !at.IsSet() {
+		return
+	}
+	text := []byte(strings.Repeat("\n", at.Line) + at.Text()) // so that errors have the lines of the file
+	values, err := dialect.Values(text)
+	if err != nil {
+		report(at, "spec.defaultValuesBlock cannot be merged into, or installed by Flux: %s", err)
+	}
+	read := 0
+	if err == nil && values == nil {
+		read++ // the empty document above the first one that Documents has
+	}
+	for document, err := range yamlnode.Documents(text) {
+		if err != nil {
+			at.Line, _ = yamlnode.Position(err, text)
+		} else if read > 0 {
+			at.Line = document.Content[0].Line
+		}
+		if read++; read > 1 {
+			report(at, "spec.defaultValuesBlock has a further document, which KKP and Flux do not read: remove it")
+			return
+		}
 	}
 }
 
