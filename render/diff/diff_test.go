@@ -131,8 +131,8 @@ func TestWhatHappensToAnApplication(t *testing.T) {
 		{name: "a comment", before: versions("1.0.0"), after: "  # why\n" + versions("1.0.0")},
 		{name: "it comes", after: versions("1.0.0", "2.0.0"), want: "app added; 1.0.0 added; 2.0.0 added"},
 		{
-			name: "it comes deprecated", after: versions("1.0.0") + "---\ndeprecated: no\n",
-			want: "app added; 1.0.0 added; deprecated: no",
+			name: "it comes deprecated", after: versions("1.0.0") + "---\ndeprecated: use b\n",
+			want: "app added; 1.0.0 added; deprecated: use b",
 		},
 		{
 			name: "it goes", before: versions("1.0.0"),

@@ -44,9 +44,9 @@ func TestWhatIsToBeAddedKeepsWhatLives(t *testing.T) {
 	if err := report.Take(before.Result.Definitions, lost); err != nil {
 		t.Fatal(err)
 	}
-	want := []diff.Settings{
+	want := []diff.Settings{ // KKP reads the key y as true
 		{Application: "a", DefaultVersion: &diff.Field{Path: "spec.defaultVersion", From: `"1.0.0"`, To: `"2.0.0"`},
-			DefaultValues: true, ValuesPaths: []string{"list", "x.y"}},
+			DefaultValues: true, ValuesPaths: []string{"list", "x.true"}},
 		{Application: "b", DefaultVersion: &diff.Field{Path: "spec.defaultVersion", From: `"0.9.0"`, To: `"1.0.0"`},
 			DefaultValues: true, ValuesPaths: []string{}, OmitFields: []string{"defaultValuesBlock", "defaultVersion"}},
 	}

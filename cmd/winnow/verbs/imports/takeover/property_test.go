@@ -169,7 +169,7 @@ func TestNoValueChangesUnlisted(t *testing.T) {
 		}
 		result, cs := take(t, spec, live("web", "", fromOCI+references+", values: "+text, ""))
 		if len(result.Refused) > 0 {
-			if !strings.Contains(textOf(result.Refused), "only KKP has") {
+			if !strings.Contains(textOf(result.Refused), "KKP ") {
 				t.Errorf("refused: %s: %s", textOf(result.Refused), spec)
 			}
 			continue
