@@ -15,7 +15,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -23,7 +22,6 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/config/crd"
 	"github.com/winnow-dev/winnow/render"
-	"github.com/winnow-dev/winnow/render/dialect"
 )
 
 // someNamespace is a placeholder for the missing namespace of a document.
@@ -93,15 +91,6 @@ func parseObject(ctx context.Context, file string, object map[string]any, at lin
 	slices.SortStableFunc(violations, func(a, b Violation) int { return cmp.Compare(a.Line, b.Line) })
 	invalid.add(violations, omitted)
 	return []*Selection{{CatalogSelection: cs, file: file, lines: at}}
-}
-
-// read returns the object of a document as dialect.Kustomize reads it, with numbers as the API server decodes them.
-func read(document []byte) (object map[string]any, err error) {
-	content, err := dialect.Kustomize(document)
-	if content != nil && utiljson.Unmarshal(content, &object) != nil && err == nil {
-		err = dialect.Errors{{Line: 1, Message: "the document is no mapping"}}
-	}
-	return object, err
 }
 
 // check applies the rules of the API server, and then those of the controller to the fields that passed.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/yamlnode"
@@ -91,6 +92,15 @@ func cutKey(path, key string) (rest string, ok bool) {
 	}
 	rest, ok = strings.CutPrefix(strings.TrimPrefix(path, "."), key)
 	return rest, ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// read returns the object of a document as dialect.Kustomize reads it, with numbers as the API server decodes them.
+func read(document []byte) (object map[string]any, err error) {
+	content, err := dialect.Kustomize(document)
+	if content != nil && utiljson.Unmarshal(content, &object) != nil && err == nil {
+		err = dialect.Errors{{Line: 1, Message: "the document is no mapping"}}
+	}
+	return object, err
 }
 
 // yamlViolations returns why kustomize refuses a document.
