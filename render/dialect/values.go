@@ -26,6 +26,11 @@ func Values(text []byte) (*yaml.Node, error) {
 		return nil, err
 	}
 	if err := yamlnode.ValidateLastWins(root.Content[0]); err != nil {
+		for _, broken := range yamlnode.Documents(text) {
+			if broken != nil {
+				return nil, broken // as behind a template that is a mapping: the text is no YAML
+			}
+		}
 		return nil, err
 	}
 	return root, readAsSigs(root)

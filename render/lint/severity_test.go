@@ -67,7 +67,7 @@ func TestTheSeverityIsWhatHappens(t *testing.T) {
 		{"what is no number", block("a: .NaN"), []string{"error kkp/values-refused:11"}},
 		{"a tag that the value does not fit", block("a: !!int abc"), []string{"error kkp/values-refused:11"}},
 		{"a merge of null", block("<<: ~", "a: 1"), []string{"error kkp/values-refused:11"}},
-		{"a template that is a mapping as a key", block("a: {{ .Cluster.Name }}"), []string{"error kkp/values-refused:11"}},
+		{"a template that is a mapping as a key", block("a: {{ .Cluster.Name }}"), []string{"warning kkp/values-yaml:11"}},
 		{"a key twice", block("a: 1", "b: 2", "a: 3"), []string{"warning kkp/values-ambiguous:11"}},
 		{"a key twice for readers of values", block("yes: 1", "'true': 2"), []string{"warning kkp/values-ambiguous:11"}},
 		{"two documents", block("a: 1", "---", "a: 2"), []string{"warning kkp/values-ambiguous:14"}},

@@ -5,6 +5,7 @@ package kkp
 import (
 	"bytes"
 	"encoding/base64"
+	"errors"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -41,7 +42,22 @@ func block(root field.Field) (at field.Field, values *yaml.Node, err error) {
 		return at, nil, nil
 	}
 	values, err = yamlnode.First([]byte(at.Text()))
+	if values != nil && hasTemplate(values) {
+		err = errTemplate
+	}
 	return at, values, err
+}
+
+var errTemplate = errors.New("a template without quotes is read as a mapping that is a key")
+
+// hasTemplate reports whether a key is a mapping, as a template without quotes is. It visits no node twice.
+func hasTemplate(node *yaml.Node) bool {
+	for i, child := range node.Content {
+		if node.Kind == yaml.MappingNode && i%2 == 0 && child.Kind == yaml.MappingNode || hasTemplate(child) {
+			return true
+		}
+	}
+	return false
 }
 
 func valuesMapping(root field.Field, report field.Report) {
@@ -111,7 +127,7 @@ func refusal(root field.Field) (at field.Field, err error) {
 func valuesRefused(root field.Field, report field.Report) {
 	if at, err := refusal(root); err != nil {
 		problem := excerpt.Of(strings.TrimPrefix(err.Error(), "yaml: "))
-		report(at, "KKP's webhook refuses spec.defaultValuesBlock: %s: put a template, .inf and .nan in quotes, and use texts as keys", problem)
+		report(at, "KKP's webhook refuses spec.defaultValuesBlock: %s: put .inf and .nan in quotes, and use texts as keys", problem)
 	}
 }
 
