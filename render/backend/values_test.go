@@ -112,7 +112,7 @@ func TestDefaultValuesThatCannotBeUsed(t *testing.T) {
 		{"KKP's data beside what is replaced", block("a: {b: '{{ .Cluster.Name }}', c: 1}"), "{a: {c: 2}}", []problem{{at + ".a.b", "replace it"}}},
 		{"KKP's data as an argument", block("a: '{{ print (.Cluster.Name) }}'"), "{}", []problem{{at + ".a", "which only KKP has"}}},
 		{"KKP's data in a branch that is not taken", block("a: '{{ if false }}{{ .Cluster.Name }}{{ end }}'"), "{}", []problem{{at + ".a", "which only KKP has"}}},
-		{"what KKP does not have", block("a: '{{ .Values.host }}'\nb: '{{ .Cluster.Nmae }}'\nc: '{{ upper 1 }}'"), "{}", []problem{
+		{"what KKP does not have", block("a: '{{ .Values.host }}'\nb: '{{ .Cluster.Namex }}'\nc: '{{ upper 1 }}'"), "{}", []problem{
 			{at + ".a", `".Values.host", which KKP does not have either: replace it`}, {at + ".b", "KKP does not have either"}, {at + ".c", `"upper", which KKP does not have either`}}},
 		{"a function", block("a: '{{ printf \"%1000000000d\" 1 }}'"), "{}", []problem{{at + ".a", `"printf"`}}},
 		{"a function that nobody has", block("a: '{{ env \"HOME\" }}'"), "{}", []problem{{at + ".a", `"env"`}}},

@@ -116,7 +116,7 @@ func (b *built) with(vars *Variables) ([]manifest.Object, error) {
 			return nil, err
 		}
 		if id := r.id(object); vars.postBuild {
-			if before, found := fixed[id]; found && !(before && r.fixed) {
+			if before, found := fixed[id]; found && (!before || !r.fixed) {
 				return nil, fmt.Errorf("replacing the variables of %s %s: several objects have the name %s then", r.kind, r.name, id[3])
 			}
 			fixed[id] = r.fixed

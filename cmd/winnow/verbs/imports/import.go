@@ -106,8 +106,10 @@ func New() *cobra.Command {
 func (o *importOptions) runAny(cmd *cobra.Command, args []string) error {
 	out := flags.StreamsOf(cmd)
 	ofBundles := o.File == "" && slices.ContainsFunc(args, isBundle)
-	if err := refuseRelease(cmd); err != nil && (ofBundles || o.File != "") {
-		return err
+	if ofBundles || o.File != "" {
+		if err := refuseRelease(cmd); err != nil {
+			return err
+		}
 	}
 	if ofBundles {
 		return o.bundles.run(cmd, o.place, args, out)
@@ -121,6 +123,11 @@ func (o *importOptions) runAny(cmd *cobra.Command, args []string) error {
 		}
 		return (&instances{&o.Options, o.place}).run(cmd.Context(), args, cmd.InOrStdin(), out)
 	}
+	return o.runContent(cmd, args, out)
+}
+
+// runContent imports what the only argument contains, or several arguments.
+func (o *importOptions) runContent(cmd *cobra.Command, args []string, out output.Streams) error {
 	content, err := singleFile(cmd.Context(), args, cmd.InOrStdin())
 	if err != nil {
 		return err

@@ -53,17 +53,7 @@ func (l *selectionLinter) lint(ctx context.Context, catalogs []string, stdin io.
 		return err
 	}
 	beside, placed := input.Beside(ctx, cs, files)
-	warnings := beside.Warnings(placed, rendered.result)
-	if rendered.result != nil {
-		warnings = append(warnings, documents.Dependencies(cs.CatalogSelection, rendered.result)...)
-		for _, loss := range monitoring.Losses(&cs.Spec, rendered.result.Selection) {
-			warnings = append(warnings, documents.Warning{Rule: selectionrule.Monitoring, Field: loss.Field, Message: loss.Message})
-		}
-		for _, p := range rendered.result.Patched {
-			warnings = append(warnings, documents.Warning{Rule: selectionrule.Patch, Field: "spec.patches", Message: p.String()})
-		}
-	}
-	l.add(rules.Warning, warnings...)
+	l.add(rules.Warning, append(beside.Warnings(placed, rendered.result), resultWarnings(cs.CatalogSelection, rendered.result)...)...)
 	severity := rules.Warning
 	if l.strict {
 		severity = rules.Error
@@ -86,6 +76,21 @@ func (l *selectionLinter) lint(ctx context.Context, catalogs []string, stdin io.
 		l.add(severity, documents.Warning{Rule: selectionrule.Unmatched, Field: field, Message: sentence})
 	}
 	return l.lintCharts(ctx, rendered)
+}
+
+// resultWarnings returns warnings about a render; none of nil.
+func resultWarnings(cs *v1alpha1.CatalogSelection, result *render.Result) []documents.Warning {
+	if result == nil {
+		return nil
+	}
+	warnings := documents.Dependencies(cs, result)
+	for _, loss := range monitoring.Losses(&cs.Spec, result.Selection) {
+		warnings = append(warnings, documents.Warning{Rule: selectionrule.Monitoring, Field: loss.Field, Message: loss.Message})
+	}
+	for _, p := range result.Patched {
+		warnings = append(warnings, documents.Warning{Rule: selectionrule.Patch, Field: "spec.patches", Message: p.String()})
+	}
+	return warnings
 }
 
 // add adds findings about the selection, but for those of --ignore.
