@@ -191,9 +191,9 @@ func (e *environment) restartWith(edit func(*Options)) {
 	if err != nil {
 		e.Fatal(err)
 	}
-	go watch(e.Context())
 	e.reconciler.enqueued = make(chan event.GenericEvent, 1000)
 	e.reconciler.loader.Enqueue = func(context.Context, ...types.NamespacedName) {} // reconcileIn waits for loads
+	go watch(e.Context())
 }
 
 // now is the clock, which only the test advances.

@@ -70,7 +70,7 @@ func TestARegistryThatFails(t *testing.T) {
 			w.Header().Set("Content-Type", "text/html")
 			_, _ = io.WriteString(w, "<html>Welcome to the guest network</html>")
 			return true
-		}), []string{"mismatch"}},
+		}), []string{"answers with a web page"}},
 		{"a redirect in circles", manifest, answer(func(w http.ResponseWriter, r *http.Request) bool {
 			http.Redirect(w, r, r.URL.Path, http.StatusFound)
 			return true
