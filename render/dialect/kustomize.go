@@ -101,7 +101,7 @@ func refuseKeys(node *yamlv3.Node, report yamlnode.Report) {
 	}
 }
 
-// refuseNested reports a merge of a mapping that has a merge key, of which kustomize merges one level.
+// refuseNested reports a merge of a mapping that has a merge key itself: kustomize merges one level.
 func refuseNested(value *yamlv3.Node, report yamlnode.Report) {
 	for _, source := range yamlnode.Merged(value) {
 		for i, key := range yamlnode.Resolve(source).Content {

@@ -56,7 +56,7 @@ func Parse(data []byte) (*Document, error) {
 	return newDocument(Document{Text: *NewText(data), root: root, parse: Parse, key: written})
 }
 
-// ParseValues is Parse of a text of values. Its nodes are those of dialect.Values: edits leave further documents as they are.
+// ParseValues is Parse of a text of values. Its nodes come from dialect.Values: edits leave further documents as they are.
 func ParseValues(data []byte) (*Document, error) {
 	root, err := dialect.Values(data)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The wanted values are those of kustomize v5.8.3, which Flux applies.
+// The wanted values are what kustomize v5.8.3 builds, which Flux applies.
 func TestASelectionIsReadAsKustomizeReadsIt(t *testing.T) {
 	const begin = head + "metadata: {name: a}\nspec:\n  sources: [{name: catalog}]\n  values:\n  - names: [app]\n"
 	for name, test := range map[string]struct{ overrides, want string }{

@@ -44,7 +44,7 @@ func SchemaFaults(text string) []string {
 	return f.found[:min(len(f.found), maxFindings)]
 }
 
-// faults are those of a schema.
+// faults are the faults of a schema.
 type faults struct {
 	found []string
 	fit   fitting
@@ -91,7 +91,7 @@ func (f *faults) check(path string, schema *spec.Schema) {
 	}
 }
 
-// validate compares the default with the schema, of which the patterns were compared.
+// validate compares the default with the schema, whose patterns were compared.
 func (f *faults) validate(path string, schema *spec.Schema) {
 	if schema.Default == nil {
 		return

@@ -117,7 +117,7 @@ func coalesce(c *chart.Chart, values map[string]any) error {
 	return nil
 }
 
-// passGlobals adds the globals of a chart to those of a chart in it. As in Helm, both share mappings then, in which the chart
+// passGlobals adds the globals of a chart to the globals of a chart in it. As in Helm, both share mappings then, in which the chart
 // in it removes nulls for both.
 func passGlobals(to, from map[string]any) {
 	globals, isMapping := to[common.GlobalKey].(map[string]any)

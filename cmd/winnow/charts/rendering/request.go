@@ -24,7 +24,7 @@ type Request struct {
 	KubeVersion string `json:"kubeVersion,omitempty"`
 	// OnlyServed leaves out the APIs that Kubernetes has removed in this version.
 	OnlyServed bool `json:"onlyServed,omitempty"`
-	// IsHelm3 asks for the rules of Helm 3, which KKP has, where those of Helm 4, which Flux has, are others.
+	// IsHelm3 asks for the rules of Helm 3, which KKP has, where the rules of Helm 4, which Flux has, differ.
 	IsHelm3 bool `json:"isHelm3,omitempty"`
 	// FindUnread asks for the keys of the values that the chart does not read.
 	FindUnread bool `json:"findUnread,omitempty"`
