@@ -43,7 +43,7 @@ func (s Spec) Choose(d selection.Decision) (Choice, []string) {
 	case len(d.Application.Versions) == 0:
 		return ChoiceNone, nil
 	case s.Version == "" && d.Application.DefaultVersion == "":
-		latest := latestVersion(d.Versions)
+		latest := numbered.Preferred(d.Versions).Text
 		return ChoiceLatest, only(d.Versions, func(version string) bool { return version == latest })
 	case s.Version == "":
 		return ChoiceDefault, only(d.Versions, func(version string) bool { return version == d.Application.DefaultVersion })
@@ -101,15 +101,6 @@ func defaultVersion(d selection.Decision) (version, problem string) {
 		return "", fmt.Sprintf("is missing, and the default version %s of %s is not selected; name one of %s", excerpt.Of(version), name, listed(d.Versions))
 	}
 	return version, ""
-}
-
-// latestVersion returns the version that KKP installs of a definition without a default version: the highest, pre-releases
-// included, but the first if that is not semantic.
-func latestVersion(versions []string) string {
-	if first := numbered.Of(versions[:1]); first[0].Parsed == nil {
-		return first[0].Text
-	}
-	return numbered.Highest(versions).Text
 }
 
 // highest returns the highest version that satisfies the constraint; of equal ones the first. It is empty if

@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/selection/numbered"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
 
@@ -128,7 +129,7 @@ func (s Spec) resolve(d selection.Decision) (version, problem string) {
 	case len(d.Application.Versions) == 0:
 		return s.Version, "" // the backend refuses a version where it knows none
 	case s.Version == "" && d.Application.DefaultVersion == "":
-		return latestVersion(versions), ""
+		return numbered.Preferred(versions).Text, ""
 	case s.Version == "":
 		return defaultVersion(d)
 	case slices.Contains(versions, s.Version):

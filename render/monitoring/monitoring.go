@@ -55,15 +55,12 @@ func Losses(spec *v1alpha1.CatalogSelectionSpec, result selection.Result) []Loss
 	return all
 }
 
-// installed returns the version that KKP installs: the default version, or the first, if it is not semantic, or else the highest.
+// installed returns the version that KKP installs: the default version, or else the one that it prefers.
 func installed(defaultVersion string, versions []string) string {
 	if slices.Contains(versions, defaultVersion) || len(versions) == 0 {
 		return defaultVersion
 	}
-	if numbered.Of(versions[:1])[0].Parsed == nil {
-		return versions[0]
-	}
-	return numbered.Highest(versions).Text
+	return numbered.Preferred(versions).Text
 }
 
 // Sentences returns the messages of losses that others do not have.

@@ -159,7 +159,7 @@ func defaultVersionUnset(root field.Field, report field.Report) {
 		return
 	}
 	taken := "the latest"
-	if first := all[0].Get("version").Text(); numbered.Of([]string{first})[0].Parsed == nil {
+	if first := all[0].Get("version").Text(); numbered.Preferred([]string{first}).Parsed == nil {
 		taken = fmt.Sprintf("the first, %s, which is not semantic,", excerpt.Quoted(first))
 	}
 	report(versions, "spec.defaultVersion is not set: KKP installs %s of %d versions", taken, len(all))

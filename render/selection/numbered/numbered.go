@@ -50,3 +50,13 @@ func Highest(versions []string) Version {
 	}
 	return best
 }
+
+// Preferred returns the version that KKP installs of a definition without a default version: the highest, pre-releases included, or the
+// first if that is not semantic; the zero Version without any.
+func Preferred(versions []string) Version {
+	all := Of(versions)
+	if len(all) > 0 && all[0].Parsed == nil {
+		return all[0]
+	}
+	return Highest(versions)
+}
