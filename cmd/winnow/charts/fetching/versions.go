@@ -10,46 +10,32 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/selection/numbered"
 )
 
 // maxConstraint bounds a version that is wanted, in bytes.
 const maxConstraint = 256
 
-// numbered is a version with its place in a list.
-type numbered struct {
-	*semver.Version
-
-	place int
-}
-
 // versions are the versions of a chart in a repository.
 type versions struct {
 	places map[string]int
 	// sorted have the highest first, and byNumber the first of each number, without its build metadata.
-	sorted   []numbered
+	sorted   []numbered.Version
 	byNumber map[string]int
 }
 
 func newVersions(texts []string) versions {
 	v := versions{places: map[string]int{}, byNumber: map[string]int{}}
-	for i, text := range texts {
-		if _, known := v.places[text]; !known {
-			v.places[text] = i
-		}
-		if number, err := semver.NewVersion(text); err == nil {
-			v.sorted = append(v.sorted, numbered{number, i})
-		}
+	for i, text := range slices.Backward(texts) {
+		v.places[text] = i // the first one of a text
 	}
-	slices.SortStableFunc(v.sorted, func(a, b numbered) int { return b.Compare(a.Version) })
-	for _, one := range v.sorted {
-		if key := withoutBuild(one.Version); !has(v.byNumber, key) {
-			v.byNumber[key] = one.place
-		}
+	v.sorted = slices.DeleteFunc(numbered.Of(texts), func(one numbered.Version) bool { return one.Parsed == nil })
+	slices.SortStableFunc(v.sorted, numbered.Descending)
+	for _, one := range slices.Backward(v.sorted) {
+		v.byNumber[withoutBuild(one.Parsed)] = v.places[one.Text] // the first one of a number
 	}
 	return v
 }
-
-func has(places map[string]int, key string) bool { _, ok := places[key]; return ok }
 
 // find returns the place of the version that Helm takes: the one that is written so, or else the highest that it allows as a
 // constraint, where 1.2 is any 1.2.x, and 2.0.0 is 2.0.0+b1; -1 without one.
@@ -68,8 +54,8 @@ func (v versions) find(wanted string) (int, error) {
 		return -1, nil
 	}
 	for _, one := range v.sorted {
-		if constraint.Check(one.Version) {
-			return one.place, nil
+		if constraint.Check(one.Parsed) {
+			return v.places[one.Text], nil
 		}
 	}
 	return -1, nil
