@@ -313,7 +313,8 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 	a.list()
 	cs.Status.WrittenRecord, cs.Status.Claim = packed, a.position.After(cs)
 	cs.Status.Claims, cs.Status.Leaving = nil, nil // of an earlier release
-	if !a.reachedNoCluster() {                     // or the render is compared again before it is served
+
+	if !a.reachedNoCluster() { // or the render is compared again before it is served
 		cs.Status.Approvals, cs.Status.ApprovalsRead = approvals.Use(cs.Status.Approvals, a.uses, r.now()), ""
 	}
 	if err = r.reportEarly(ctx, a); err == nil {

@@ -90,8 +90,7 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	response, err := t.data.RoundTrip(request)
 	if err == nil {
-		response.Request = request
-		if err = notPage(response); err != nil {
+		if err = notPage(request, response); err != nil {
 			_ = response.Body.Close()
 			return nil, err
 		}

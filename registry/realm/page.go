@@ -26,8 +26,8 @@ func (e *PageError) Error() string {
 
 // notPage returns a *PageError for a web page. Answers about blobs are not looked at: their digest is compared, and storages
 // have types of their own.
-func notPage(response *http.Response) error {
-	first := response.Request
+func notPage(request *http.Request, response *http.Response) error {
+	first := request
 	for first.Response != nil && first.Response.Request != nil {
 		first = first.Response.Request
 	}
@@ -35,5 +35,5 @@ func notPage(response *http.Response) error {
 	if response.StatusCode != http.StatusOK || kind != "text/html" || !strings.Contains(first.URL.Path, "/manifests/") && !strings.Contains(first.URL.Path, "/tags/") {
 		return nil
 	}
-	return &PageError{first.URL.Host, response.Request.URL.Host}
+	return &PageError{first.URL.Host, request.URL.Host}
 }

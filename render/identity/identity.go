@@ -9,15 +9,16 @@ import (
 	"path"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/winnow-dev/winnow/render/backend/kinds"
 )
 
 // Kind, Plural and Group are the paths of the fields of a definition of Cozystack that name the kind of objects that users create.
 const (
 	Kind   = "spec.application.kind"
 	Plural = "spec.application.plural"
-	// Group is a proposal. Without it the group is DefaultGroup.
-	Group        = "spec.application.group"
-	DefaultGroup = "apps.cozystack.io"
+	// Group is a proposal. Without it the group is kinds.CozystackApps.
+	Group = "spec.application.group"
 )
 
 // Facts are those of one definition.
@@ -55,7 +56,7 @@ func Of(definition Value) Facts {
 		BackendType: short(backend.Type), backend.Path + prefix: short(text(backend.Part.Get("prefix"))),
 		Kind: short(text(spec.Get("application", "kind"))), Plural: short(text(spec.Get("application", "plural"))),
 	}
-	if group := text(spec.Get("application", "group")); group != "" && group != DefaultGroup {
+	if group := text(spec.Get("application", "group")); group != "" && group != kinds.CozystackApps {
 		facts.Fields[Group] = short(group)
 	}
 	origin := originOfBackend(backend.Part)

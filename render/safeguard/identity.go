@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/identity"
 )
 
@@ -43,7 +44,7 @@ func withGroup(fields, other map[string]string) map[string]string {
 		return fields
 	}
 	fields = maps.Clone(fields)
-	fields[identity.Group] = identity.DefaultGroup
+	fields[identity.Group] = kinds.CozystackApps
 	return fields
 }
 

@@ -71,12 +71,7 @@ func (m Merger) Changes(current, value *yaml.Node) bool {
 
 // index and lookup are Index and Lookup of the key that the reader of the document reads as a name.
 func (m Merger) index(mapping *yaml.Node, name string) int {
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		if m.Doc.key(mapping.Content[i]) == name {
-			return i
-		}
-	}
-	return -1
+	return indexThat(mapping, func(key *yaml.Node) bool { return m.Doc.key(key) == name })
 }
 
 func (m Merger) lookup(mapping *yaml.Node, name string) *yaml.Node {

@@ -27,8 +27,12 @@ var otherInYAML11 = regexp.MustCompile(`^(?i:y|n|yes|no|on|off)$|^[-+]?[0-9][0-9
 
 // Index returns the position of a key of a mapping, -1 without one.
 func Index(mapping *yaml.Node, name string) int {
+	return indexThat(mapping, func(key *yaml.Node) bool { return key.Kind == yaml.ScalarNode && key.Value == name })
+}
+
+func indexThat(mapping *yaml.Node, is func(key *yaml.Node) bool) int {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		if key := mapping.Content[i]; key.Kind == yaml.ScalarNode && key.Value == name {
+		if is(mapping.Content[i]) {
 			return i
 		}
 	}

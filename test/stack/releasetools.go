@@ -9,10 +9,11 @@ import (
 
 // helmCommand returns the build of the command line of Helm, which is built like a server.
 func helmCommand() server {
-	return server{
-		name: "helm", module: "helm-cli", pkg: "helm.sh/helm/v4/cmd/helm",
-		versionOf: "helm.sh/helm/v4", minutes: 2,
-	}
+	return helm("helm", "helm.sh/helm/v4", 2)
+}
+
+func helm(name, of string, minutes int) server {
+	return server{name: name, module: name + "-cli", pkg: of + "/cmd/helm", versionOf: of, minutes: minutes}
 }
 
 // Helm returns the path of Helm, with which releases pack and push the chart. Like Build, it builds a missing binary and
@@ -28,10 +29,7 @@ func BuiltHelm(ctx context.Context) (string, error) {
 
 // helm3Command returns the build of the command line of Helm 3, by whose rules KKP installs.
 func helm3Command() server {
-	return server{
-		name: "helm3", module: "helm3-cli", pkg: "helm.sh/helm/v3/cmd/helm",
-		versionOf: "helm.sh/helm/v3", minutes: 1,
-	}
+	return helm("helm3", "helm.sh/helm/v3", 1)
 }
 
 // Helm3 returns the path of Helm 3, as Helm does.
