@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/winnow-dev/winnow/render/backend/cozystack"
 )
@@ -26,6 +27,8 @@ func TestFaultsOfASchema(t *testing.T) {
 			`a.default.b: "" does not match the pattern "^[0-9]+$" in spec.application.openAPISchema`},
 		{"a default that is none of the values", `{"properties":{"a":{"enum":["x"],"default":"y"}}}`, `a.default in body should be one of [x]`},
 		{"a default with an unknown member", `{"properties":{"a":{"default":{"c":1},"properties":{"b":{}}}}}`, `a.default.c: is not in spec.application.openAPISchema`},
+		{"a default with an element twice", `{"properties":{"a":{"type":"array","uniqueItems":true,"default":[{"b":1},2,{"b":1}]}}}`,
+			`a.default[2]: is the element 0 once more, which uniqueItems refuses in spec.application.openAPISchema`},
 		{"a default in a list", `{"properties":{"a":{"type":"array","items":{"properties":{"b":{"type":"boolean","default":"no"}}}}}}`, `a[].b.default in body must be of type boolean: "string"`},
 	} {
 		if got := strings.Join(cozystack.SchemaFaults(test.schema), "\n"); !strings.HasPrefix(got, test.want) || test.want == "" && got != "" {
@@ -42,6 +45,14 @@ func TestFaultsAreBounded(t *testing.T) {
 	many := `{"properties":{` + strings.Join(members, ",") + `}}`
 	if got := cozystack.SchemaFaults(many); len(got) != 10 {
 		t.Errorf("%d faults", len(got))
+	}
+	var different strings.Builder
+	for i := range 50_000 {
+		fmt.Fprintf(&different, "%d,", i)
+	}
+	start := time.Now()
+	if got := cozystack.SchemaFaults(`{"properties":{"a":{"uniqueItems":true,"default":[` + different.String() + `-1]}}}`); len(got) > 0 || time.Since(start) > 5*time.Second {
+		t.Errorf("%q in %v", got, time.Since(start))
 	}
 	wide := `{"default":[` + strings.Repeat("1,", 20_000) + `1],"anyOf":[` + strings.Repeat("{},", 20_000) + `{}]}`
 	if got := cozystack.SchemaFaults(wide); len(got) > 0 {

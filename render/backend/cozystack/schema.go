@@ -96,11 +96,27 @@ func (f *fitting) visit(path string, schema *spec.Schema, value any) {
 			f.member(path+"."+name, name, schema, typed[name])
 		}
 	case []any:
+		if schema.UniqueItems {
+			f.unique(path, typed)
+		}
 		for i, element := range typed {
 			if schema.Items != nil && schema.Items.Schema != nil {
 				f.visit(backend.Indexed(path, i), schema.Items.Schema, element)
 			}
 		}
+	}
+}
+
+// unique finds an element that is there twice: the validator compares each with each.
+func (f *fitting) unique(path string, list []any) {
+	known := map[string]int{}
+	for i, element := range list {
+		encoded, _ := json.Marshal(element) // which was JSON
+		if first, twice := known[string(encoded)]; twice {
+			f.found = append(f.found, mismatch{backend.Indexed(path, i), fmt.Sprintf("is the element %d once more, which uniqueItems refuses in spec.application.openAPISchema", first)})
+			return
+		}
+		known[string(encoded)] = i
 	}
 }
 
@@ -142,19 +158,19 @@ func (f *fitting) match(path, expression, text string) {
 }
 
 // relax makes members with a default optional, as the API server sets defaults before it validates, and all
-// members where some of the values are not known. It removes patterns, which fitting checks.
+// members where some of the values are not known. It removes patterns and uniqueItems, which fitting checks.
 func relax(schema *spec.Schema, optional bool) {
 	schema.Required = slices.DeleteFunc(schema.Required, func(name string) bool {
 		return optional || schema.Properties[name].Default != nil
 	})
-	// Without a pattern the one alternative that fits may become two, and what must not fit may fit.
-	if slices.ContainsFunc(schema.OneOf, func(one spec.Schema) bool { return hasPattern(&one) }) {
+	// Without these the one alternative that fits may become two, and what must not fit may fit.
+	if slices.ContainsFunc(schema.OneOf, func(one spec.Schema) bool { return isRelaxed(&one) }) {
 		schema.OneOf = nil
 	}
-	if schema.Not != nil && (optional || hasPattern(schema.Not)) {
+	if schema.Not != nil && (optional || isRelaxed(schema.Not)) {
 		schema.Not = nil
 	}
-	schema.Pattern = ""
+	schema.Pattern, schema.UniqueItems = "", false
 	for below := range subschemas(schema) {
 		relax(below, optional)
 	}
@@ -164,17 +180,18 @@ func relax(schema *spec.Schema, optional bool) {
 	}
 }
 
-func hasPattern(schema *spec.Schema) bool {
-	if schema.Pattern != "" {
+// isRelaxed reports whether relax takes something from a schema.
+func isRelaxed(schema *spec.Schema) bool {
+	if schema.Pattern != "" || schema.UniqueItems {
 		return true
 	}
 	for below := range subschemas(schema) {
-		if hasPattern(below) {
+		if isRelaxed(below) {
 			return true
 		}
 	}
 	for _, member := range schema.Properties {
-		if hasPattern(&member) {
+		if isRelaxed(&member) {
 			return true
 		}
 	}

@@ -4,6 +4,7 @@ package kkp
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,6 +16,9 @@ import (
 
 // MaxActions bounds the actions of templates, and thereby how deep they are nested.
 const MaxActions = 10_000
+
+// maxProblems bounds what is reported of a text: one action may have any number of names.
+const maxProblems = 20
 
 // templateData is what KKP gives to the templates in values: TemplateData in its pkg/applications, as of KKP 2.31.
 type templateData struct {
@@ -30,7 +34,7 @@ type templateData struct {
 }
 
 // TemplateProblems returns why KKP cannot execute the templates in a text: they have its data, and the functions of Go alone.
-// It is empty for texts with more than MaxActions actions.
+// It is empty for texts with more than MaxActions actions, and has at most maxProblems.
 func TemplateProblems(text string) []string {
 	if actions := strings.Count(text, LeftDelimiter); actions == 0 || actions > MaxActions {
 		return nil
@@ -43,8 +47,11 @@ func TemplateProblems(text string) []string {
 	}
 	data := reflect.TypeFor[templateData]()
 	u := unserved{trees: trees, root: data}
-	if tree.Root != nil {
-		u.list(tree.Root, data)
+	u.list(tree.Root, data)
+	delete(trees, tree.Name)
+	u.root = nil // what a call gives
+	for _, name := range slices.Sorted(maps.Keys(trees)) {
+		u.list(trees[name].Root, nil)
 	}
 	return u.problems
 }
@@ -57,6 +64,9 @@ type unserved struct {
 }
 
 func (u *unserved) lacks(format, name string) {
+	if len(u.problems) == maxProblems {
+		return
+	}
 	if problem := fmt.Sprintf(format, excerpt.Quoted(name)); !slices.Contains(u.problems, problem) {
 		u.problems = append(u.problems, problem)
 	}

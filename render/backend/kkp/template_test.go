@@ -3,9 +3,11 @@
 package kkp_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/winnow-dev/winnow/render/backend/kkp"
 )
@@ -35,6 +37,8 @@ func TestTemplateProblems(t *testing.T) {
 		{"functions of Helm", "{{ include \"x\" . | indent 2 }}", []string{function + `"include"` + lacking, function + `"indent"` + lacking}},
 		{"a template of the chart", "{{ template \"x\" . }}", []string{`is a template that calls the template "x"` + lacking}},
 		{"a template of its own", "{{ define \"x\" }}{{ .y }}{{ end }}{{ template \"x\" . }}", nil},
+		{"a function in a template of its own", "{{ define \"x\" }}{{ upper $.y }}{{ end }}{{ block \"y\" . }}{{ lower .y }}{{ end }}", []string{
+			function + `"upper"` + lacking, function + `"lower"` + lacking}},
 		{"a variable of Prometheus", "{{ $labels.pod }}", []string{`is no valid template: "value:1: undefined variable \"$labels\""`}},
 		{"more than is looked at", strings.Repeat("{{ .x }}", kkp.MaxActions+1), nil},
 	} {
@@ -43,5 +47,17 @@ func TestTemplateProblems(t *testing.T) {
 				t.Errorf("got  %q\nwant %q", got, test.want)
 			}
 		})
+	}
+}
+
+func TestTheProblemsOfOneActionAreBounded(t *testing.T) {
+	var text strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&text, " .x%d", i)
+	}
+	start := time.Now()
+	problems := kkp.TemplateProblems("{{ print" + text.String() + " }}")
+	if len(problems) == 0 || len(problems) > 100 || time.Since(start) > 5*time.Second {
+		t.Errorf("%d problems in %v", len(problems), time.Since(start))
 	}
 }
