@@ -78,7 +78,8 @@ func encoded(root *yamlv3.Node) (content []byte, err error) {
 	return json.Marshal(value)
 }
 
-// refuseKeys reports the keys with which kustomize refuses a document, or which it renames or drops. It visits no node twice.
+// refuseKeys reports the keys with which kustomize refuses a document, or which it renames, drops or gives another value. It
+// visits no node twice.
 func refuseKeys(node *yamlv3.Node, report yamlnode.Report) {
 	for _, child := range node.Content {
 		refuseKeys(child, report)
@@ -97,6 +98,8 @@ func refuseKeys(node *yamlv3.Node, report yamlnode.Report) {
 			report(node.Content[i].Line, "has the key %s, which is %s: put it in quotes", written, yamlnode.Describe(key))
 		case key.Value == "<<":
 			report(key.Line, "has the key %s in quotes, which kustomize drops", written)
+		case node.Style&yamlv3.FlowStyle != 0 && yamlnode.IsNull(node.Content[i+1]) && node.Content[i+1].Value == "":
+			report(key.Line, "has the key %s without a value in braces, which kustomize reads as an empty text: write null or \"\"", written)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/yamledit"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -25,6 +26,14 @@ func (s *search) values(node *yaml.Node, path string, at key) {
 	case yaml.ScalarNode:
 		s.scalar(node, path, at)
 	}
+}
+
+// text returns a value that may be an address: no and off are none, and booleans for the readers of a block.
+func text(node *yaml.Node) (value string, ok bool) {
+	if node != nil && dialect.IsBoolean(node) {
+		return "", false
+	}
+	return yamlnode.Text(node)
 }
 
 // mapping looks at a mapping, of an image or not.
@@ -47,7 +56,7 @@ func child(path, name string) string {
 
 // scalar rewrites one value.
 func (s *search) scalar(node *yaml.Node, path string, at key) {
-	value, ok := yamlnode.Text(node)
+	value, ok := text(node)
 	if !ok {
 		return
 	}
@@ -110,7 +119,7 @@ func isAddressKey(name string) bool {
 // split rewrites a reference that is split into registry and repository (or image, or the name of an image), and
 // returns the keys that it took care of.
 func (s *search) split(mapping *yaml.Node, path string, ofImage bool) []string {
-	registry, ok := yamlnode.Text(yamledit.Lookup(mapping, "registry"))
+	registry, ok := text(yamledit.Lookup(mapping, "registry"))
 	if !ok || registry != "" && !namesRegistry(registry) {
 		return nil
 	}
@@ -141,7 +150,7 @@ func (s *search) split(mapping *yaml.Node, path string, ofImage bool) []string {
 // repositoryOf returns the key that has the repository beside a registry, with its value; empty without one.
 func repositoryOf(mapping *yaml.Node, ofImage bool) (name, repository string) {
 	for _, name := range []string{"repository", "image", "name"} {
-		if repository, ok := yamlnode.Text(yamledit.Lookup(mapping, name)); ok && newKey(mapping, name, ofImage).image {
+		if repository, ok := text(yamledit.Lookup(mapping, name)); ok && newKey(mapping, name, ofImage).image {
 			return name, repository
 		}
 	}

@@ -45,6 +45,7 @@ func TestReferencesOfImagesAreComplete(t *testing.T) {
 		{"a name that the chart joins", "{aImage: {name: controller}, bImage: {repository: '', name: kafka, tag: '1'}}", ""},
 		{"a registry beside the name of another thing", "{registry: quay.io, name: x}", "quay.io r.internal/quay ?repository"},
 		{"what no reference can be", "{heroImage: /static/hero.png, baseImage: '', hasImage: true, anImage: 'two words', exampleImage: Upper}", ""},
+		{"what readers take for a boolean", "{initImage: no, extraImages: [off], image: {registry: quay.io, repository: yes}}", "quay.io r.internal/quay ?repository"},
 		{"a mirror's target", "image: r.internal/org/x:1", "r.internal/org/x:1 r.internal/org/x:1"},
 		{"a registry that no mirror knows", "image: example.com/x:1", "example.com/x:1 example.com/x:1"},
 		{"an oci URL", "a: oci://quay.io/c", "oci://quay.io/c oci://r.internal/quay/c ?chart"},

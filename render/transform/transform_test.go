@@ -192,6 +192,10 @@ var rules = []struct{ name, config, spec, want string }{
 		"  defaultValuesBlock: |\n    ---\n    ---\n    b: 2\n", "  defaultValuesBlock: |\n    c: 1\n",
 	},
 	{
+		"values: nulls in braces stay nulls", "values: [{names: [web], overrides: {a: {z: 1}}}]\n" + none,
+		"  defaultValuesBlock: |\n    a: {x: , y}\n", "  defaultValuesBlock: |\n    a: {x: null, y: null, z: 1}\n",
+	},
+	{
 		"values: keys are what the readers of the block read", "values: [{names: [web], overrides: {'8': 3, 'true': 3, 'on': 3, 'y': 3}}]\n" + none,
 		"  defaultValuesBlock: |\n    yes: 1\n    010: 2\n", "  defaultValuesBlock: |\n    yes: 3\n    010: 3\n    \"on\": 3\n    \"y\": 3\n",
 	},

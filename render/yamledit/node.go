@@ -6,6 +6,8 @@ import (
 	"regexp"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // NewMapping returns an empty mapping.
@@ -83,7 +85,7 @@ func same(a, b *yaml.Node) bool {
 	if a.Kind != b.Kind || a.Anchor != b.Anchor || len(a.Content) != len(b.Content) {
 		return false
 	}
-	if a.ShortTag() != b.ShortTag() || a.Kind == yaml.ScalarNode && a.Value != b.Value {
+	if a.ShortTag() != b.ShortTag() || a.Kind == yaml.ScalarNode && a.Value != b.Value && !yamlnode.IsNull(a) {
 		return false
 	}
 	for i := range a.Content {

@@ -20,6 +20,21 @@ func TestEncode(t *testing.T) {
 	}
 }
 
+func TestNullsInBracesStayNulls(t *testing.T) {
+	const text = "a: {x: , y}\nb: &b [~, {z}]\nc:\nd: *b\n"
+	node, err := yamlnode.Head([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := yamlnode.Encode(node)
+	if want := "a: {x: null, y: null}\nb: &b [~, {z: null}]\nc:\nd: *b\n"; err != nil || string(got) != want {
+		t.Errorf("Encode() = %q, %v, want %q", got, err, want)
+	}
+	if value := node.Content[0].Content[1].Content[1].Value; value != "" {
+		t.Errorf("the node has %q now", value)
+	}
+}
+
 func TestLines(t *testing.T) {
 	document := []byte("a\r\n\nb")
 	offsets := yamlnode.LineOffsets(document)

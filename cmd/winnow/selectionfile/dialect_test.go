@@ -36,10 +36,14 @@ func TestASelectionIsReadAsKustomizeReadsIt(t *testing.T) {
 			`f.yaml:10: reading YAML: the document has the key "true", which is a boolean: put it in quotes`,
 			`f.yaml:10: reading YAML: the document has the key "2021-01-01", which is a timestamp: put it in quotes`,
 		}},
-		"a key that is null":      {"{~: a}", []string{"f.yaml:10: reading YAML: the document has a key that is not a string"}},
-		"a merge key in quotes":   {"{'<<': {a: 1}}", []string{`f.yaml:10: reading YAML: the document has the key "<<" in quotes, which kustomize drops`}},
-		"a merge within a merge":  {"{a: &a {x: 1}, b: &b {<<: *a}, c: {<<: *b}}", []string{"f.yaml:10: reading YAML: the document merges what has a merge key << itself, which kustomize gets wrong"}},
-		"two merge keys":          {"{<<: {a: 1}, <<: {b: 1}}", []string{`f.yaml:10: reading YAML: the document has the key "<<" twice, first in line 10`}},
+		"a key that is null":     {"{~: a}", []string{"f.yaml:10: reading YAML: the document has a key that is not a string"}},
+		"a merge key in quotes":  {"{'<<': {a: 1}}", []string{`f.yaml:10: reading YAML: the document has the key "<<" in quotes, which kustomize drops`}},
+		"a merge within a merge": {"{a: &a {x: 1}, b: &b {<<: *a}, c: {<<: *b}}", []string{"f.yaml:10: reading YAML: the document merges what has a merge key << itself, which kustomize gets wrong"}},
+		"two merge keys":         {"{<<: {a: 1}, <<: {b: 1}}", []string{`f.yaml:10: reading YAML: the document has the key "<<" twice, first in line 10`}},
+		"a null in braces that is not written": {"{a: {x, y: }}", []string{
+			`f.yaml:10: reading YAML: the document has the key "x" without a value in braces, which kustomize reads as an empty text: write null or ""`,
+			`f.yaml:10: reading YAML: the document has the key "y" without a value in braces, which kustomize reads as an empty text: write null or ""`,
+		}},
 		"a number without an end": {"{a: .inf}", []string{"f.yaml:1: reading YAML: json: unsupported value: +Inf"}},
 	} {
 		_, err := Parse(t.Context(), "f.yaml", []byte("# a\n---\n"+begin+"    overrides: "+test.overrides+"\n"))
