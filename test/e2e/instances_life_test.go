@@ -14,7 +14,6 @@ import (
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
-	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
@@ -236,17 +235,15 @@ func (i *installing) refuseSecondOwner() {
 	i.t.Helper()
 	results := i.awaitInstalled(versionsWith("2.0.0"))
 	state := i.state(results)
-	for _, instances := range []string{
-		"{web: {version: 1.4.3}}", "{another: {application: web, version: 1.4.3, releaseName: web}}",
+	for name, instances := range map[string]string{ // two names: one that is created again is compared with what is left of the first
+		"twin": "{web: {version: 1.4.3}}", "renamed": "{another: {application: web, version: 1.4.3, releaseName: web}}",
 	} {
-		i.commit([]string{i.selecting("twin", "definitions: Omit", "instances: "+instances), i.applying("twin", "twin")})
-		cs := i.of("twin").awaitStalled(v1alpha1.ConflictReason)
+		i.commit([]string{i.selecting(name, "definitions: Omit", "instances: "+instances), i.applying(name, name)})
+		cs := i.of(name).awaitStalled(v1alpha1.ConflictReason)
 		if message := conditions.GetMessage(cs, meta.ReadyCondition); !strings.Contains(message, "instances/web") {
 			i.t.Errorf("the message is %q", message)
 		}
-		i.remove(i.kustomizationOf("twin"), i.selectionOf("twin"))
-		// It goes after the selection; the next one of the name would be compared with what is left.
-		i.awaitGone(i.t.Context(), &sourcev1.ExternalArtifact{ObjectMeta: i.selectionOf("twin").ObjectMeta})
+		i.remove(i.kustomizationOf(name), i.selectionOf(name))
 	}
 	if got := differing(state, i.state(results)); len(got) > 0 {
 		i.t.Errorf("these objects have changed: %v", got)
