@@ -19,7 +19,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/render/approval"
 )
 
@@ -228,7 +227,10 @@ func TestFleetGuideListsReceipts(t *testing.T) {
 	server := httptest.NewServer(f.fakeRegistry)
 	t.Cleanup(server.Close)
 	registry := strings.TrimPrefix(server.URL, "http://")
+	f.host = registry
+	f.pushLoki("rendered/datacenter")
 	dir := fleetRepository(t, registry)
+	shell(t, dir, "sed -i s/"+digestOf("0")+"/"+f.digest+"/ spokes/*/applications.yaml && git commit -q -a -m pin")
 	_, guide, _ := strings.Cut(readFileString(t, "../../docs/guides/fleet.md"), "## Receipts\n")
 	guide, _, _ = strings.Cut(guide, "\n## ")
 	const standIns = "TOKEN=x; kubectl() { :; }; winnow() { command winnow \"$@\" --plain-http; }\n"
@@ -237,12 +239,10 @@ func TestFleetGuideListsReceipts(t *testing.T) {
 		printed.WriteString(shell(t, dir, standIns+strings.ReplaceAll(block[1], "oci://registry.example.com", "oci://"+registry)))
 		if strings.HasPrefix(block[1], "mkdir") {
 			f.private["berlin"] = readFileString(t, filepath.Join(dir, "receipt.pem"))
-			f.publish("berlin", f.sign("berlin", "berlin", 12*time.Minute, func(r *receipt.Receipt) {
-				r.Kustomizations[0].Digest = digestOf("0")
-			}))
+			f.publish("berlin", f.sign("berlin", "berlin", 12*time.Minute, nil))
 		}
 	}
 	for _, block := range consoleBlock.FindAllStringSubmatch(guide, -1) {
-		assertPrinted(t, printed.String(), block[1])
+		assertPrinted(t, strings.ReplaceAll(printed.String(), f.digest[:19], digestOf("0")[:19]), block[1])
 	}
 }

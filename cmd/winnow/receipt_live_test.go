@@ -3,9 +3,12 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
 )
 
@@ -48,6 +51,41 @@ status: {artifact: {digest: sha256:%[2]s, lastUpdateTime: "2026-08-01T12:00:00Z"
 	want := of("a-tag", "rendered", digest, "True") + of("b-digest", "rendered", digest, "False") + of("d-not-pulled", "missing", "", "False")
 	if got.code != root.ExitOK || !strings.HasPrefix(listed, want) {
 		c.t.Errorf("exit code %d: %s%s\nwant\n%s", got.code, got.stdout, got.stderr, want)
+	}
+	if err := c.ApplyPath(c.t.Context(), "test/stack/crds"); err != nil {
+		c.t.Fatal(err)
+	}
+	c.apply(`apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {namespace: receipts, name: f-inventory}
+spec: {interval: 1h, prune: true, namePrefix: x-, patches: [{patch: "{}", target: {kind: Secret}}], sourceRef: {kind: OCIRepository, name: rendered}}
+status: {inventory: {entries: [{id: _receipt-a_apps.kubermatic.k8c.io_ApplicationDefinition, v: v1}]}}
+---
+apiVersion: apps.kubermatic.k8c.io/v1
+kind: ApplicationDefinition
+metadata: {name: receipt-a, labels: {apps.k8c.io/application-bypass: "true"}}
+spec: {description: a, method: helm, versions: [{version: 1.0.0, template: {source: {helm: {url: "https://charts.example.com", chartName: a, chartVersion: 1.0.0}}}}]}
+---
+apiVersion: apps.kubermatic.k8c.io/v1
+kind: ApplicationDefinition
+metadata: {name: receipt-b, labels: {apps.k8c.io/application-bypass: "true"}}
+spec: {description: b, method: helm, versions: [{version: 1.0.0, template: {source: {helm: {url: "https://charts.example.com", chartName: b, chartVersion: 1.0.0}}}}]}
+`)
+	var document receipt.Receipt
+	if err := json.Unmarshal([]byte(execute(c.t.Context(), "receipt", "berlin", "-o", "json", "--kubeconfig", c.Kubeconfig()).stdout), &document); err != nil {
+		c.t.Fatal(err)
+	}
+	k := document.Kustomizations[len(document.Kustomizations)-1]
+	if fmt.Sprint(k.Objects, k.Changes) != "[_receipt-a_apps.kubermatic.k8c.io_ApplicationDefinition] [namePrefix patches]" {
+		c.t.Errorf("%+v", k)
+	}
+	applied := map[string]receipt.Definition{}
+	for _, d := range document.Definitions {
+		applied[d.Name] = d
+	}
+	d, others := applied["receipt-a"], applied["receipt-b"] // the second one has neither the label of Winnow nor an inventory
+	if !d.Bypassed || d.BypassedSince == nil || time.Since(*d.BypassedSince).Abs() > time.Hour || others.Name != "" {
+		c.t.Errorf("%+v, %+v", d, others)
 	}
 	for _, test := range []struct{ args, want string }{
 		{"receipt Berlin", `"Berlin" is no name of a cluster`},

@@ -11,10 +11,17 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/test/farm"
@@ -88,12 +95,37 @@ func (f *fleet) receipts(s *spoke, first, second *v1alpha1.CatalogSelection) {
 	if len(got.Definitions) != len(s.definitions()) || len(got.Definitions[0].Versions) == 0 || got.Kustomizations[0].Origin != second.Status.Push.Sources {
 		f.t.Errorf("the receipt is %+v", got)
 	}
+	f.bypassed(s, func() string {
+		run("receipt", "frankfurt", address, "--sign-key", filepath.Join(dir, "receipt.pem"), "--kubeconfig", kubeconfig)
+		return run("fleet", address, s.directory)
+	})
 	repository = filepath.Join(dir, "rolled-back") // what the spoke has not seen yet
 	if err := farm.Commit(f.t.Context(), repository, before, stage(second), stage(first)); err != nil {
 		f.t.Fatal(err)
 	}
 	if table := run("fleet", address, s.directory); !strings.Contains(table, "frankfurt  "+s.directory+"  behind ") {
 		f.t.Errorf("after a rollback, winnow fleet prints\n%s", table)
+	}
+}
+
+// bypassed has an admin of the spoke bypass a definition, and edit it: the digest that is applied does not tell that.
+func (f *fleet) bypassed(s *spoke, list func() string) {
+	f.t.Helper()
+	ctx, name := f.t.Context(), slices.Sorted(maps.Keys(s.definitions()))[0]
+	edit := func(patch string) {
+		f.t.Helper()
+		if err := s.Client().Patch(ctx, definitionOf(name), client.RawPatch(types.MergePatchType, []byte(patch)), client.FieldOwner("admin")); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	edit(`{"metadata": {"annotations": {"` + reconcileAnnotation + `": "disabled"}}}`)
+	want := fmt.Sprintf("bypassed  .*%s since %s", name, time.Now().UTC().Format(time.DateOnly))
+	if table := list(); !regexp.MustCompile(want).MatchString(table) {
+		f.t.Errorf("winnow fleet prints\n%s\nwant %s", table, want)
+	}
+	edit(`{"metadata": {"annotations": {"` + reconcileAnnotation + `": null}}}`)
+	if table := list(); strings.Contains(table, "bypassed") {
+		f.t.Errorf("winnow fleet prints\n%s", table)
 	}
 }
 

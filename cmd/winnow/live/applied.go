@@ -6,7 +6,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/meta"
@@ -21,6 +23,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -45,7 +48,7 @@ func (c *Cluster) Applied(ctx context.Context) ([]receipt.Kustomization, []recei
 			applied = append(applied, found)
 		}
 	}
-	definitions, err := c.managed(ctx)
+	definitions, err := c.managed(ctx, applied)
 	return applied, definitions, err
 }
 
@@ -83,6 +86,20 @@ func appliedBy(k *kustomizev1.Kustomization) receipt.Kustomization {
 		Namespace: k.Namespace, Name: k.Name, Source: namespace + "/" + k.Spec.SourceRef.Name,
 		Origin: k.Status.LastAppliedOriginRevision, Ready: metav1.ConditionUnknown,
 	}
+	if k.Status.Inventory != nil {
+		for _, entry := range k.Status.Inventory.Entries {
+			applied.Objects = append(applied.Objects, entry.ID)
+		}
+	}
+	for field, isSet := range map[string]bool{
+		"components": len(k.Spec.Components) > 0, "patches": len(k.Spec.Patches) > 0, "namePrefix": k.Spec.NamePrefix != "",
+		"nameSuffix": k.Spec.NameSuffix != "", "targetNamespace": k.Spec.TargetNamespace != "",
+	} {
+		if isSet {
+			applied.Changes = append(applied.Changes, field)
+		}
+	}
+	slices.Sort(applied.Changes)
 	// A revision is TAG@DIGEST, or the digest alone.
 	revision := k.Status.LastAppliedRevision
 	if applies, err := digest.Parse(revision[strings.LastIndexByte(revision, '@')+1:]); err == nil {
@@ -103,20 +120,44 @@ var definitionKinds = []schema.GroupVersionKind{
 	{Group: kinds.CozystackGroup, Version: "v1alpha1", Kind: "ApplicationDefinition"},
 }
 
-// managed returns the definitions with the label of Winnow.
-func (c *Cluster) managed(ctx context.Context) (all []receipt.Definition, err error) {
+// managed returns the definitions with the label of Winnow, and those in the inventories.
+func (c *Cluster) managed(ctx context.Context, by []receipt.Kustomization) (all []receipt.Definition, err error) {
+	isApplied := func(id string) bool {
+		return slices.ContainsFunc(by, func(k receipt.Kustomization) bool { return slices.Contains(k.Objects, id) })
+	}
 	for _, gvk := range definitionKinds {
 		objects, err := c.list(ctx, gvk)
 		if err != nil {
 			return nil, err
 		}
 		for _, object := range objects {
-			if object.GetLabels()[v1alpha1.ManagedByLabel] == v1alpha1.ManagedByValue {
-				all = append(all, receipt.Definition{
+			id := receipt.ObjectID(safeguard.KeyOf(gvk.Group, gvk.Kind, "", object.GetName()))
+			if object.GetLabels()[v1alpha1.ManagedByLabel] == v1alpha1.ManagedByValue || isApplied(id) {
+				d := receipt.Definition{
 					APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Name: object.GetName(), Versions: safeguard.Versions(object.Object),
-				})
+				}
+				d.Bypassed, d.BypassedSince = bypass(&object)
+				all = append(all, d)
 			}
 		}
 	}
 	return all, nil
+}
+
+// bypass reports whether an object has the bypass label, or the annotation that keeps Flux from updating it, and when the last field
+// manager that has set it was there.
+func bypass(object *unstructured.Unstructured) (bypassed bool, since *time.Time) {
+	key := guard.ReconcileAnnotation
+	if guard.Bypassed(object) {
+		key = v1alpha1.BypassLabel
+	} else if !guard.Untouched(object) {
+		return false, nil
+	}
+	for _, f := range object.GetManagedFields() {
+		if f.Time != nil && f.FieldsV1 != nil && strings.Contains(f.FieldsV1.GetRawString(), `"f:`+key+`"`) {
+			at := f.Time.UTC()
+			since = &at
+		}
+	}
+	return true, since
 }

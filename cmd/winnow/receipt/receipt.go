@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/opencontainers/go-digest"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // Receipt tells what a cluster had applied at a time.
@@ -43,6 +45,11 @@ type Kustomization struct {
 	Digest string `json:"digest,omitempty"`
 	// Origin has the revisions of the sources that it was rendered from.
 	Origin string `json:"origin,omitempty"`
+	// Objects are the inventory, in the format of Flux, see ObjectID. Nil where it is not known: an older winnow has written the receipt,
+	// or all inventories are beyond the bounds.
+	Objects []string `json:"objects,omitempty"`
+	// Changes are the fields of the spec by which it applies something else than the artifact, such as patches.
+	Changes []string `json:"changes,omitempty"`
 	// Ready, Reason and Message are the condition Ready; Unknown if it is about an older spec.
 	Ready   metav1.ConditionStatus `json:"ready"`
 	Reason  string                 `json:"reason,omitempty"`
@@ -55,6 +62,15 @@ type Definition struct {
 	Kind       string   `json:"kind"`
 	Name       string   `json:"name"`
 	Versions   []string `json:"versions,omitempty"`
+	// Bypassed reports the bypass label, or the annotation that keeps Flux from updating it. BypassedSince is when the field manager that
+	// has set it has last written; nil where none tells.
+	Bypassed      bool       `json:"bypassed,omitempty"`
+	BypassedSince *time.Time `json:"bypassedSince,omitempty"`
+}
+
+// ObjectID returns the identity of an object as the inventory of a Kustomization has it.
+func ObjectID(key safeguard.Key) string {
+	return strings.Join([]string{key.Namespace, strings.ReplaceAll(key.Name, ":", "__"), key.Group, key.Kind}, "_")
 }
 
 // Bounds of a receipt.
@@ -62,7 +78,7 @@ const (
 	// MaxBytes bounds the envelope.
 	MaxBytes = 1 << 20
 	// maxPayload and the numbers of elements bound its content.
-	maxPayload, maxKustomizations, maxDefinitions, maxVersions = 640 << 10, 200, 5_000, 20_000
+	maxPayload, maxKustomizations, maxDefinitions, maxVersions, maxObjects = 640 << 10, 200, 5_000, 20_000, 5_000
 	// maxText bounds a text, in bytes.
 	maxText = 512
 )
@@ -92,6 +108,12 @@ func New(cluster string, at time.Time, kustomizations []Kustomization, definitio
 		left -= len(encoded) + 1
 		return err == nil && left >= 0
 	}
+	if objects := objectsOf(kustomizations); len(objects) > maxObjects || len(strings.Join(objects, "")) > maxPayload/2 {
+		kustomizations = slices.Clone(kustomizations)
+		for i := range kustomizations {
+			kustomizations[i].Objects = nil
+		}
+	}
 	for i, k := range kustomizations {
 		k.cut()
 		if i == maxKustomizations || !fits(k) {
@@ -112,6 +134,13 @@ func New(cluster string, at time.Time, kustomizations []Kustomization, definitio
 	return r
 }
 
+func objectsOf(kustomizations []Kustomization) (all []string) {
+	for _, k := range kustomizations {
+		all = append(all, k.Objects...)
+	}
+	return all
+}
+
 // cut cuts the texts that may be long.
 func (k *Kustomization) cut() {
 	for _, text := range []*string{&k.Namespace, &k.Name, &k.Source, &k.Origin, &k.Reason, &k.Message} {
@@ -121,7 +150,7 @@ func (k *Kustomization) cut() {
 
 // parse reads a payload, which the key of a cluster has signed.
 func parse(payload []byte) (*Receipt, error) {
-	if len(payload) > maxPayload || bytes.Count(payload, []byte(",")) > 20*maxKustomizations+5*maxDefinitions+maxVersions {
+	if len(payload) > maxPayload || bytes.Count(payload, []byte(",")) > 30*maxKustomizations+7*maxDefinitions+maxVersions+maxObjects {
 		return nil, errors.New("it is larger than a receipt may be")
 	}
 	r := &Receipt{}

@@ -20,8 +20,8 @@ type Stage struct {
 	URL, Digest, Follows string
 	// Approval is the annotation that approves a promotion.
 	Approval string
-	// Suspended reports that Flux pulls nothing.
-	Suspended bool
+	// Suspended reports that Flux pulls nothing, and Insecure that the registry has no TLS.
+	Suspended, Insecure bool
 	// Line of the object, and DigestLine of the digest.
 	Line, DigestLine int
 
@@ -49,6 +49,9 @@ func stageOf(object yamledit.Object) Stage {
 	s.Approval = s.text("metadata", "annotations", v1alpha1.ApproveAnnotation)
 	if suspend := yamlnode.Lookup(yamlnode.Lookup(object.Node, "spec"), "suspend"); suspend != nil {
 		s.Suspended = suspend.Value != "false"
+	}
+	if insecure := yamlnode.Lookup(yamlnode.Lookup(object.Node, "spec"), "insecure"); insecure != nil {
+		s.Insecure = insecure.Value == "true"
 	}
 	for _, field := range []string{"tag", "semver"} {
 		if value := s.text("spec", "ref", field); value != "" {

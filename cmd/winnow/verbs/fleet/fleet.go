@@ -13,6 +13,7 @@ import (
 	"oras.land/oras-go/v2/errdef"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/flags/commits"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stages"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
@@ -38,7 +39,8 @@ func New() *cobra.Command {
 		Use:   "fleet oci://HOST/REPOSITORY STAGE...",
 		Short: "List the clusters of stages with what their receipts tell",
 		Long: "List the clusters of stages with what they have applied, problems first, by the\n" +
-			"receipts in oci://HOST/REPOSITORY/CLUSTER:latest, which winnow receipt pushes.\n\n" +
+			"receipts in oci://HOST/REPOSITORY/CLUSTER:latest, which winnow receipt pushes.\n" +
+			"The artifact of the stage is pulled and compared with them.\n\n" +
 			"STAGE is a file or directory with one OCIRepository in the commit HEAD, as for\n" +
 			"winnow promote. Its clusters are those with a public key in clusters/ beside\n" +
 			"that file: clusters/berlin.pub is the key of the cluster berlin.\n\n" +
@@ -50,8 +52,14 @@ func New() *cobra.Command {
 			"    missing          there is no receipt\n" +
 			"    foreign          the cluster runs a digest that Git never named for the\n" +
 			"                     stage, in the last 1,000 changes of the file\n" +
+			"    differs          the cluster lacks objects of the artifact that it has\n" +
+			"                     applied, or a definition has other versions\n" +
 			"    unhealthy        a Kustomization of the stage is not ready, or there is none\n" +
+			"    unknown          what the cluster has is not compared: the artifact cannot\n" +
+			"                     be read, the receipt is of an older winnow, or the\n" +
+			"                     Kustomization has patches and the like\n" +
 			"    stale            the receipt was signed before --max-age\n" +
+			"    bypassed         definitions have the bypass label: Flux does not update them\n" +
 			"    behind           the cluster runs a digest that Git named earlier\n\n" +
 			"READY, DIGEST and AGE are those of the receipt. A receipt only warns: no verb\n" +
 			"permits anything because of it. --fail-on takes these names, or any, for a job\n" +
@@ -76,7 +84,7 @@ func New() *cobra.Command {
 	flags.CompleteNothing(cmd, "name", "max-age", "timeout")
 	o.access.AddFlags(cmd)
 	o.output = flags.AddFormats(cmd, output.FormatTable, output.FormatJSON, output.FormatYAML)
-	o.failOn.Add(cmd, []string{forged, missing, foreign, unhealthy, stale, behind, anyProblem})
+	o.failOn.Add(cmd, []string{forged, missing, foreign, differing, unhealthy, unknown, stale, bypassed, behind, anyProblem})
 	return cmd
 }
 
@@ -129,6 +137,9 @@ func (o *options) run(ctx context.Context, address string, arguments []string, o
 			return stages.Named(ctx, commit, s.Placed, digests)
 		})
 		if err != nil {
+			return err
+		}
+		if err := s.compare(ctx, o.timeout, commits.OpenRendered(&o.access)); err != nil {
 			return err
 		}
 		f.Clusters = append(f.Clusters, s.rows...)

@@ -29,12 +29,15 @@ const (
 	unreadable = "unreadable"
 	missing    = "missing"
 	foreign    = "foreign"
+	differing  = "differs"
 	unhealthy  = "unhealthy"
+	unknown    = "unknown"
 	stale      = "stale"
+	bypassed   = "bypassed"
 	behind     = "behind"
 )
 
-var worstFirst = []string{forged, unreadable, missing, foreign, unhealthy, stale, behind}
+var worstFirst = []string{forged, unreadable, missing, foreign, differing, unhealthy, unknown, stale, bypassed, behind}
 
 // anyProblem is the word of --fail-on for all problems.
 const anyProblem = "any"
@@ -53,6 +56,7 @@ func (c *Cluster) read(r *receipt.Receipt, of stages.Placed, now time.Time, maxA
 			continue
 		}
 		found++
+		c.kustomizations = append(c.kustomizations, k)
 		if k.Ready != metav1.ConditionTrue {
 			failing = append(failing, fmt.Sprintf("%s/%s: %s: %s", k.Namespace, k.Name, cmp.Or(k.Reason, "not reconciled yet"), k.Message))
 			if c.Ready == metav1.ConditionTrue || k.Ready == metav1.ConditionFalse {

@@ -45,6 +45,8 @@ type Cluster struct {
 	// Receipt is absent if there is none of this cluster.
 	Receipt *receipt.Receipt `json:"receipt,omitempty"`
 
+	// kustomizations are those of the stage.
+	kustomizations []receipt.Kustomization
 	// failure is why the receipt cannot be read.
 	failure error
 }
