@@ -109,8 +109,12 @@ func testGet(c *cluster) {
 	c.expect(root.ExitOK, getOne, "", "get", "applications", "-n", "flux-system")
 	c.expect(root.ExitOK, "catalogselection.catalog.winnow.dev/applications\ncatalogselection.catalog.winnow.dev/fresh\n", "",
 		"get", "-n", "flux-system", "-o", "name")
-	c.expect(root.ExitOK, "", "no CatalogSelections found in namespace default\n", "get")
+	c.expect(root.ExitOK, "", "no CatalogSelections found in namespace default; other namespaces have 4\n", "get")
+	c.expect(root.ExitOK, getNamespace, "", "get", "catalogselections", "-n", "flux-system")
+	c.expect(root.ExitOK, getOne, "", "get", "catsel", "applications", "-n", "flux-system")
 	c.expect(root.ExitFindings, "", "CatalogSelection nothing not found in namespace other", "get", "nothing", "-n", "other")
+	c.expect(root.ExitFindings, "", "CatalogSelection applications not found in namespace default: it is in flux-system: pass -n flux-system", "approve", "applications")
+	c.expect(root.ExitFindings, "", "not found in namespace flux-system: did you mean applications?", "get", "aplications", "-n", "flux-system")
 	c.expect(root.ExitFindings, getOne, "nothing not found", "get", "nothing", "applications", "-n", "flux-system")
 	c.expect(root.ExitFailed, "", "not both", "get", "applications", "-A")
 	c.expect(root.ExitFailed, "", "--timeout 0s", "get", "--timeout", "0s")

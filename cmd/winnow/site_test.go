@@ -28,12 +28,12 @@ func TestSite(t *testing.T) {
 		// notes are a part of standard error, and page has text.
 		notes, page, text string
 	}{
-		{name: "no directory", args: []string{catalog}, code: root.ExitFailed, notes: "where to? pass -o DIR"},
+		{name: "no directory", args: []string{catalog}, code: root.ExitFailed, notes: "-o DIR is missing: add -o site"},
 		{name: "nothing to show", args: []string{"-o", dir}, code: root.ExitFailed, notes: "of what? pass a CATALOG, --git DIR, or both"},
 		{name: "a format instead of a directory", args: []string{catalog, "-o", "json"}, code: root.ExitFailed, notes: "-o takes a directory"},
 		{name: "a base without a repository", args: []string{catalog, "-o", dir, "--base", "main"}, code: root.ExitFailed, notes: "--base and --repository are for --git"},
 		{name: "no repository", args: []string{"--git", filepath.Dir(repository), "-o", dir}, code: root.ExitFailed, notes: "no Git repository is here"},
-		{name: "a catalog that is not there", args: []string{notRead, "-o", dir}, code: root.ExitFindings, notes: "there is nothing to show: "},
+		{name: "a catalog that is not there", args: []string{notRead, "-o", dir}, code: root.ExitFailed, notes: "there is nothing to show: "},
 		{
 			name: "a catalog", args: []string{catalog, "-o", dir}, notes: "10 applications",
 			page: "catalogs/catalog/applications/argocd.html", text: "Continuous delivery that keeps a cluster in the state",

@@ -16,6 +16,9 @@ import (
 	"github.com/winnow-dev/winnow/render/spelling"
 )
 
+// fewVerbs is how many verbs an error lists at most.
+const fewVerbs = 4
+
 // UnknownVerb returns the error for a verb that root does not have.
 func UnknownVerb(root *cobra.Command, name string) error {
 	var known []string
@@ -24,7 +27,11 @@ func UnknownVerb(root *cobra.Command, name string) error {
 			known = append(known, cmd.Name())
 		}
 	}
-	return fmt.Errorf("unknown command %q%s see %s --help", name, DidYouMean(name, "", known), root.CommandPath())
+	meant := DidYouMean(name, "", known)
+	if meant == ";" && len(known) <= fewVerbs {
+		meant = "; it has " + strings.Join(known, ", ") + ";"
+	}
+	return fmt.Errorf("unknown command %q%s see %s --help", name, meant, root.CommandPath())
 }
 
 // RootArguments refuses what follows the program's name and is no verb.
@@ -52,6 +59,8 @@ func FlagError(cmd *cobra.Command, err error) error {
 			}
 		})
 		meant = DidYouMean(unknown.GetSpecifiedName(), "--", known)
+	} else if ok && unknown.GetSpecifiedName() == "n" && cmd.Flags().Lookup("file") != nil {
+		meant = ": " + cmd.Name() + " reads files, and no cluster: pass the selection by -f;"
 	}
 	return fmt.Errorf("%w%s see %s --help", err, meant, cmd.CommandPath())
 }

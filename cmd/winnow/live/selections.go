@@ -4,7 +4,9 @@ package live
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +15,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/spelling"
 )
 
 // Selection is a CatalogSelection of a cluster.
@@ -31,11 +34,13 @@ func (s *Selection) Key() types.NamespacedName {
 type NotFoundError struct {
 	Kind string
 	Key  types.NamespacedName
+	// Advice is what may have been meant; empty where nothing resembles the key.
+	Advice string
 }
 
 // Error names the object.
 func (e *NotFoundError) Error() string {
-	return fmt.Sprintf("%s %s not found in namespace %s", e.Kind, e.Key.Name, e.Key.Namespace)
+	return fmt.Sprintf("%s %s not found in namespace %s%s", e.Kind, e.Key.Name, e.Key.Namespace, e.Advice)
 }
 
 var selectionKind = v1alpha1.GroupVersion.WithKind(v1alpha1.CatalogSelectionKind)
@@ -63,10 +68,40 @@ func (c *Cluster) Selections(ctx context.Context, namespace, labels string) ([]*
 // Selection returns a CatalogSelection. The error is a *NotFoundError if it does not exist.
 func (c *Cluster) Selection(ctx context.Context, key types.NamespacedName) (*Selection, error) {
 	object, err := c.get(ctx, c.selections(key.Namespace), v1alpha1.CatalogSelectionKind, key)
+	if missing, ok := errors.AsType[*NotFoundError](err); ok {
+		missing.Advice = c.meant(ctx, key)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return selectionOf(object)
+}
+
+// meant returns where a missing selection is, or which one has a similar name; nothing where the account may not list all.
+func (c *Cluster) meant(ctx context.Context, key types.NamespacedName) string {
+	all, _ := c.Selections(ctx, "", "")
+	var beside []string
+	for _, s := range all {
+		if s.Name == key.Name {
+			return fmt.Sprintf(": it is in %s: pass -n %[1]s", s.Namespace)
+		}
+		if s.Namespace == key.Namespace {
+			beside = append(beside, s.Name)
+		}
+	}
+	if near := spelling.Nearest(key.Name, beside); len(near) > 0 {
+		return ": did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return ""
+}
+
+// Elsewhere returns a clause on the selections of other namespaces, for a namespace without one; empty without them.
+func (c *Cluster) Elsewhere(ctx context.Context) string {
+	all, _ := c.Selections(ctx, "", "")
+	if len(all) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; other namespaces have %d", len(all))
 }
 
 func selectionOf(object *unstructured.Unstructured) (*Selection, error) {

@@ -90,17 +90,26 @@ func (c *Connection) Key(name string) types.NamespacedName {
 	return types.NamespacedName{Namespace: c.Namespace, Name: name}
 }
 
-// Each calls f once for each name, also after an error that is about one object. It returns these errors, and the first
+// Keys returns the full names of selections.
+func (c *Connection) Keys(names []string) []types.NamespacedName {
+	keys := make([]types.NamespacedName, len(names))
+	for i, name := range names {
+		keys[i] = c.Key(name)
+	}
+	return keys
+}
+
+// Each calls f once for each key, also after an error that is about one object. It returns these errors, and the first
 // other one.
-func (c *Connection) Each(names []string, f func(types.NamespacedName) error) error {
+func (c *Connection) Each(keys []types.NamespacedName, f func(types.NamespacedName) error) error {
 	var failed []error
-	done := map[string]bool{}
-	for _, name := range names {
-		if done[name] {
+	done := map[types.NamespacedName]bool{}
+	for _, key := range keys {
+		if done[key] {
 			continue
 		}
-		done[name] = true
-		err := f(c.Key(name))
+		done[key] = true
+		err := f(key)
 		if err == nil {
 			continue
 		}

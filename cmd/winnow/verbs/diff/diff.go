@@ -20,6 +20,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
 )
@@ -91,8 +92,12 @@ func New() *cobra.Command {
 			"invalid selection or catalog in HEAD, 2 usage, I/O or another invalid input.",
 		Example: diffExamples,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 && o.commits.Git == "" {
-				return fmt.Errorf("unexpected %s: a PATH is for --git", args[0])
+			switch {
+			case o.commits.Git != "":
+			case len(args) == 2:
+				return fmt.Errorf("diff takes its catalogs by --from and --to; did you mean: winnow diff --from %s --to %s?", plaintext.Line(args[0]), plaintext.Line(args[1]))
+			case len(args) > 0:
+				return fmt.Errorf("unexpected %s: a PATH is for --git", plaintext.Line(args[0]))
 			}
 			return nil
 		},

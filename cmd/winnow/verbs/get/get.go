@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
@@ -53,6 +54,7 @@ func New() *cobra.Command {
 			"  winnow get -A -l tier=edge -w\n" +
 			"  winnow get applications -o yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			args = withoutKind(args)
 			if err := o.check(args); err != nil {
 				return err
 			}
@@ -82,6 +84,15 @@ func New() *cobra.Command {
 	return cmd
 }
 
+// withoutKind returns arguments without the kind that kubectl takes first.
+func withoutKind(args []string) []string {
+	kinds := []string{"catalogselection", "catalogselections", "catsel"}
+	if len(args) > 0 && slices.Contains(kinds, strings.ToLower(args[0])) {
+		return args[1:]
+	}
+	return args
+}
+
 // check returns an error for flags that do not fit.
 func (o *getOptions) check(names []string) error {
 	_, err := labels.Parse(o.selector)
@@ -108,7 +119,11 @@ func (o *getOptions) run(ctx context.Context, cluster *live.Cluster, names []str
 	case format == output.FormatJSON || format == output.FormatYAML:
 		err = output.Encode(out.Stdout, format, asKubectl(found, len(names) == 1))
 	case len(found) == 0:
-		fmt.Fprintf(out.Notes, "no CatalogSelections found%s\n", o.where())
+		elsewhere := ""
+		if !o.everywhere && o.selector == "" {
+			elsewhere = cluster.Elsewhere(ctx)
+		}
+		fmt.Fprintf(out.Notes, "no CatalogSelections found%s%s\n", o.where(), elsewhere)
 	case format == output.FormatName:
 		for _, s := range found {
 			fmt.Fprintf(out.Stdout, "catalogselection.%s/%s\n", v1alpha1.GroupVersion.Group, s.Name)
@@ -122,7 +137,7 @@ func (o *getOptions) run(ctx context.Context, cluster *live.Cluster, names []str
 // find returns the selections with the names, or all without names. With an error it returns those before it.
 func (o *getOptions) find(ctx context.Context, cluster *live.Cluster, names []string) (found []*live.Selection, err error) {
 	if len(names) > 0 {
-		err = o.Each(names, func(key types.NamespacedName) error {
+		err = o.Each(o.Keys(names), func(key types.NamespacedName) error {
 			s, err := cluster.Selection(ctx, key)
 			if err == nil {
 				found = append(found, s)

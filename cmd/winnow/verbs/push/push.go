@@ -90,7 +90,12 @@ func New() *cobra.Command {
 			"    --include \"*/cozyrds/*.yaml\"\n\n" +
 			"  # an image for OLM\n" +
 			"  winnow push --as catalog-image ./rendered oci://ghcr.io/org/operators:v1",
-		Args: flags.Arguments(2, 2, "DIR and "+oci.Scheme+"HOST/REPOSITORY[:TAG]"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 2 && strings.HasPrefix(args[0], oci.Scheme) && !strings.HasPrefix(args[1], oci.Scheme) {
+				return fmt.Errorf("DIR comes first; did you mean: winnow push %s %s?", plaintext.Line(args[1]), plaintext.Line(args[0]))
+			}
+			return flags.Arguments(2, 2, "DIR and "+oci.Scheme+"HOST/REPOSITORY[:TAG]")(cmd, args)
+		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				return nil, cobra.ShellCompDirectiveFilterDirs
@@ -99,6 +104,11 @@ func New() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.asGiven = cmd.Flags().Changed("as")
+			for _, flag := range []string{"source-url", "revision"} {
+				if f := cmd.Flags().Lookup(flag); f.Changed && f.Value.String() == "" { // a variable of a script that is not set
+					return fmt.Errorf("--%s is empty", flag)
+				}
+			}
 			return o.run(cmd.Context(), args[0], args[1], flags.StreamsOf(cmd))
 		},
 	}

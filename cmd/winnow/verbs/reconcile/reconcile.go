@@ -25,7 +25,7 @@ type reconcileOptions struct {
 func New() *cobra.Command {
 	var o reconcileOptions
 	cmd := &cobra.Command{
-		Use:   "reconcile NAME... | --all",
+		Use:   "reconcile NAME... | --all | -A",
 		Short: "Reconcile CatalogSelections of a cluster now",
 		Long: "Reconcile CatalogSelections of a cluster now, wait until it is done, and print\n" +
 			"the results: what is published, and what is held with the line that approves it.\n" +
@@ -44,17 +44,18 @@ func New() *cobra.Command {
 		},
 	}
 	o.addFlags(cmd)
+	cmd.Flags().BoolVarP(&o.everywhere, "all-namespaces", "A", false, "all selections of all namespaces")
 	cmd.Flags().BoolVar(&o.withSource, "with-source", false, "reconcile the sources before")
 	return cmd
 }
 
 func (o *reconcileOptions) run(ctx context.Context, cluster *live.Cluster, args []string, out output.Streams) error {
-	names, err := o.names(ctx, cluster, args, out.Notes, new(true))
+	keys, err := o.keys(ctx, cluster, args, out.Notes, new(true))
 	if err != nil {
 		return err
 	}
 	r := &reconciliation{cluster: cluster, out: out, sources: map[string]*sourceRequest{}}
-	failed := o.Each(names, func(key types.NamespacedName) error {
+	failed := o.Each(keys, func(key types.NamespacedName) error {
 		s, err := cluster.Selection(ctx, key)
 		switch {
 		case err != nil:

@@ -42,12 +42,12 @@ func NewResume() *cobra.Command {
 
 // resume resumes all selections before it waits for the first: one that is not Ready must not keep others suspended.
 func (o *resumeOptions) resume(ctx context.Context, cluster *live.Cluster, names []string, out output.Streams) error {
-	names, err := o.names(ctx, cluster, names, out.Notes, new(false))
+	keys, err := o.keys(ctx, cluster, names, out.Notes, new(false))
 	if err != nil {
 		return err
 	}
 	r := &reconciliation{cluster: cluster, out: out}
-	failed := o.Each(names, func(key types.NamespacedName) error {
+	failed := o.Each(keys, func(key types.NamespacedName) error {
 		s, err := cluster.Selection(ctx, key)
 		if err != nil {
 			return err

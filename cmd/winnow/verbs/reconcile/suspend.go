@@ -29,11 +29,11 @@ func NewSuspend() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.On(cmd.Context(), func(ctx context.Context, cluster *live.Cluster) error {
 				out := flags.StreamsOf(cmd)
-				names, err := o.names(ctx, cluster, args, out.Notes, nil)
+				keys, err := o.keys(ctx, cluster, args, out.Notes, nil)
 				if err != nil {
 					return err
 				}
-				return o.Each(names, func(key types.NamespacedName) error { return suspend(ctx, cluster, key, out) })
+				return o.Each(keys, func(key types.NamespacedName) error { return suspend(ctx, cluster, key, out) })
 			})
 		},
 	}

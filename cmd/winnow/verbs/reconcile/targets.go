@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/flags/clusterflags"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
@@ -19,7 +20,8 @@ import (
 type targets struct {
 	clusterflags.Connection
 
-	all bool
+	// everywhere is --all for all namespaces, which only reconcile has.
+	all, everywhere bool
 }
 
 func (t *targets) addFlags(cmd *cobra.Command) {
@@ -27,6 +29,7 @@ func (t *targets) addFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&t.all, "all", false, "all selections of the namespace")
 	cmd.ValidArgsFunction = t.CompleteLive(math.MaxInt)
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		t.all = t.all || t.everywhere
 		switch {
 		case t.all && len(args) > 0:
 			return fmt.Errorf("%s takes NAME or --all, not both", cmd.Name())
@@ -39,28 +42,34 @@ func (t *targets) addFlags(cmd *cobra.Command) {
 	}
 }
 
-// names returns the names of the arguments, or with --all those of the selections of the namespace whose spec.suspend is
-// not leftOut, which is nil for all.
-func (t *targets) names(ctx context.Context, cluster *live.Cluster, args []string, notes io.Writer, leftOut *bool) ([]string, error) {
+// keys returns the selections of the arguments, or with --all those of the namespace whose spec.suspend is not leftOut, which is nil
+// for all.
+func (t *targets) keys(ctx context.Context, cluster *live.Cluster, args []string, notes io.Writer, leftOut *bool) ([]types.NamespacedName, error) {
 	if !t.all {
-		return args, nil
+		return t.Keys(args), nil
 	}
-	found, err := cluster.Selections(ctx, t.Namespace, "")
+	in := t.Namespace
+	if t.everywhere {
+		in = ""
+	}
+	found, err := cluster.Selections(ctx, in, "")
 	if err != nil {
 		return nil, err
 	}
-	var names []string
+	var keys []types.NamespacedName
 	for _, s := range found {
 		if leftOut == nil || s.Spec.Suspend != *leftOut {
-			names = append(names, s.Name)
+			keys = append(keys, s.Key())
 		}
 	}
 	state := map[bool]string{true: "suspended", false: "not suspended"}
-	switch left := len(found) - len(names); {
+	switch left := len(found) - len(keys); {
+	case len(found) == 0 && t.everywhere:
+		fmt.Fprintln(notes, "no CatalogSelections found")
 	case len(found) == 0:
-		fmt.Fprintf(notes, "no CatalogSelections found in namespace %s\n", t.Namespace)
+		fmt.Fprintf(notes, "no CatalogSelections found in namespace %s%s\n", t.Namespace, cluster.Elsewhere(ctx))
 	case left > 0:
 		fmt.Fprintf(notes, "%s left out: %s\n", plaintext.Count(left, "CatalogSelection"), state[*leftOut])
 	}
-	return names, nil
+	return keys, nil
 }

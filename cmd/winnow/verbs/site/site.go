@@ -49,7 +49,7 @@ func New() *cobra.Command {
 			"The same inputs give the same files. The directory may have other files: those\n" +
 			"of an earlier site are replaced, nothing else is. What cannot be read is on the\n" +
 			"first page.\n\n" +
-			"Exit codes: 0 written, 1 there is nothing to show, 2 usage or I/O.",
+			"Exit codes: 0 written, 2 usage, I/O or nothing to show.",
 		Example: "  winnow site ./catalog -o site\n\n" +
 			"  # a GitOps repository, with the catalogs that it names\n" +
 			"  winnow site --git . -o site\n\n" +
@@ -80,7 +80,7 @@ func New() *cobra.Command {
 func (o *options) check(args []string) error {
 	switch {
 	case o.directory == "":
-		return errors.New("where to? pass -o DIR")
+		return errors.New("-o DIR is missing: add -o site to write it to ./site")
 	case len(args) == 0 && o.git == "":
 		return errors.New("of what? pass a CATALOG, --git DIR, or both")
 	case o.git == "" && (o.base != "" || len(o.repositories) > 0):
@@ -115,7 +115,7 @@ func (o *options) run(ctx context.Context, args []string, out output.Streams) er
 		shown.Unread = append(shown.Unread, unread...)
 	}
 	if len(shown.Catalogs) == 0 && shown.Fleet == nil {
-		return output.Finding(fmt.Errorf("there is nothing to show: %s", shown.Unread[0]))
+		return output.Unusable(fmt.Errorf("there is nothing to show: %s", shown.Unread[0]))
 	}
 	progress.Step("writing the site")
 	return o.write(ctx, shown, out)
