@@ -59,7 +59,7 @@ func New() *cobra.Command {
 			"                     be read, the receipt is of an older winnow, or the\n" +
 			"                     Kustomization has patches and the like\n" +
 			"    stale            the receipt was signed before --max-age\n" +
-			"    bypassed         definitions have the bypass label: Flux does not update them\n" +
+			"    bypassed         definitions have a bypass: Flux does not update them\n" +
 			"    behind           the cluster runs a digest that Git named earlier\n\n" +
 			"READY, DIGEST and AGE are those of the receipt. A receipt only warns: no verb\n" +
 			"permits anything because of it. --fail-on takes these names, or any, for a job\n" +
