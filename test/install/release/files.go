@@ -28,7 +28,7 @@ func files(ctx context.Context, o *options) error {
 // documentation lists what the archive of the documentation has: pages, examples, and what they link to.
 func documentation() []string {
 	return []string{
-		"docs", "examples", "config", "charts", ".github", ".goreleaser.yaml", "test/bench/RESULTS.md", "test/compat/testdata/upgrades.tsv", "test/tools/README.md", "README.md",
+		"docs", "examples", "config", "charts", ".github", ".goreleaser.yaml", "test/bench/RESULTS.md", "render/lint/testdata/examples.md", "test/compat/testdata/upgrades.tsv", "test/tools/README.md", "README.md",
 		"CHANGELOG.md", "ROADMAP.md", "CONTRIBUTING.md", "MAINTAINERS.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "AGENTS.md", "THIRD_PARTY.md", "LICENSE", "DCO",
 	}
 }
