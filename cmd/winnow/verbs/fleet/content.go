@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/promotions"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stages"
 	"github.com/winnow-dev/winnow/cmd/winnow/memo"
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/registry/redact"
@@ -20,24 +21,24 @@ import (
 // maxArtifacts bounds the artifacts of a stage that are pulled.
 const maxArtifacts = 16
 
-// compare compares what the clusters of a stage have with the artifacts that they have applied, each pulled within a timeout. What runs
+// compareContents compares what the clusters of a stage have with the artifacts that they have applied, each pulled within a timeout. What runs
 // another digest than Git names has a problem already.
-func (s *stage) compare(ctx context.Context, timeout time.Duration, open promotions.Open) error {
+func compareContents(ctx context.Context, of stages.Placed, clusters []*Cluster, timeout time.Duration, open promotions.Open) error {
 	pulled := memo.Memo[string, promotions.Artifact]{}
-	for _, c := range s.rows {
+	for _, c := range clusters {
 		if c.Receipt == nil || c.Digest == "" || c.isElsewhere() {
 			continue
 		}
 		artifact, err := pulled.Of(ctx, c.Digest, func() (promotions.Artifact, error) {
 			switch {
-			case s.URL == "":
-				return promotions.Artifact{}, fmt.Errorf("%s has no spec.url: the artifact cannot be read", s.File)
+			case of.URL == "":
+				return promotions.Artifact{}, fmt.Errorf("%s has no spec.url: the artifact cannot be read", of.File)
 			case len(pulled) == maxArtifacts:
 				return promotions.Artifact{}, fmt.Errorf("the clusters run more than %d artifacts", maxArtifacts)
 			}
 			limited, cancel := context.WithTimeout(ctx, timeout)
 			defer cancel()
-			return open(limited, s.URL+"@"+c.Digest, s.Insecure)
+			return open(limited, of.URL+"@"+c.Digest, of.Insecure)
 		})
 		switch {
 		case ctx.Err() != nil:

@@ -68,13 +68,13 @@ func TestWhatAClusterHasIsComparedWithTheArtifact(t *testing.T) {
 			if test.edit != nil {
 				test.edit(&k, &r.Definitions[0], r)
 			}
-			s := &stage{Placed: stages.Placed{Stage: stagefile.Stage{URL: "oci://registry.example.com/x"}, File: "stage.yaml"}}
+			of := stages.Placed{Stage: stagefile.Stage{URL: "oci://registry.example.com/x"}, File: "stage.yaml"}
 			if test.noURL {
-				s.URL = ""
+				of.URL = ""
 			}
 			c := &Cluster{Digest: "sha256:1", Receipt: r, kustomizations: []receipt.Kustomization{k}}
-			s.rows = []*Cluster{c, {Digest: "sha256:2", Wanted: "sha256:1", Receipt: r}, {Digest: "sha256:3"}}
-			err := s.compare(t.Context(), time.Minute, func(_ context.Context, address string, _ bool) (promotions.Artifact, error) {
+			all := []*Cluster{c, {Digest: "sha256:2", Wanted: "sha256:1", Receipt: r}, {Digest: "sha256:3"}}
+			err := compareContents(t.Context(), of, all, time.Minute, func(_ context.Context, address string, _ bool) (promotions.Artifact, error) {
 				if address != "oci://registry.example.com/x@sha256:1" {
 					t.Errorf("%s is pulled", address)
 				}

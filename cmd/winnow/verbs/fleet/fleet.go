@@ -94,8 +94,6 @@ const (
 	// maxPulls bounds the requests at a time, and pullTime the time of one receipt.
 	maxPulls = 16
 	pullTime = 20 * time.Second
-	// maxMessage bounds what a registry answers, in bytes.
-	maxMessage = 512
 )
 
 // stage is a stage with its clusters, and the rows of these.
@@ -139,7 +137,7 @@ func (o *options) run(ctx context.Context, address string, arguments []string, o
 		if err != nil {
 			return err
 		}
-		if err := s.compare(ctx, o.timeout, commits.OpenRendered(&o.access)); err != nil {
+		if err := compareContents(ctx, s.Placed, s.rows, o.timeout, commits.OpenRendered(&o.access)); err != nil {
 			return err
 		}
 		f.Clusters = append(f.Clusters, s.rows...)

@@ -39,6 +39,9 @@ const (
 
 var worstFirst = []string{forged, unreadable, missing, foreign, differing, unhealthy, unknown, stale, bypassed, behind}
 
+// maxMessage bounds what a registry answers, in bytes.
+const maxMessage = 512
+
 // anyProblem is the word of --fail-on for all problems.
 const anyProblem = "any"
 
