@@ -151,7 +151,10 @@ func (r *CatalogSelectionReconciler) render(ctx context.Context, a *attempt) (er
 		}
 		return a.keep(ctx, a.record.Kept, a.record.Files)
 	case failure.ReasonOf(err) == v1alpha1.EmptyResultReason:
-		a.names = &unmatchedNames{mention.UnmatchedOf(sources, a.options.Mentions)} // explains why the result is empty
+		a.names = &unmatchedNames{mention.UnmatchedOf(sources, a.options.Mentions)}
+		if unmatched := a.names.condition(); unmatched != nil { // explains why the result is empty
+			return failure.Override(v1alpha1.EmptyResultReason, fmt.Errorf("%w; %s", err, unmatched.Message))
+		}
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -65,6 +66,9 @@ func TestUnmatchedExplainsAnEmptySelection(t *testing.T) {
 	e.selection("kkp", guarded, tierRefs("glod"))
 	cs := e.reconcile("kkp")
 	e.equal("conditions", conditionsOf(cs), stalled("EmptyResult"))
+	const message = `nothing is selected; left out of 2 applications: 2 by limit.metadataSelector.tierRefs; nothing in the catalogs matches ` +
+		`spec.limit.metadataSelector.tierRefs[0] "glod" (did you mean "gold"?)`
+	e.equal("message", conditions.GetMessage(cs, meta.ReadyCondition), message)
 	e.equal("unmatched", unmatched(cs),
 		`True NoMatch: nothing in the catalogs matches spec.limit.metadataSelector.tierRefs[0] "glod" (did you mean "gold"?)`)
 }
