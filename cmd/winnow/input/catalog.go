@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -155,7 +156,24 @@ func (d Directory) Load(ctx context.Context, name string, place render.CatalogLo
 	}
 	defer root.Close()
 	loaded, err := render.LoadFS(ctx, name, root.FS(), place)
+	if below := catalogBelow(root.FS()); err != nil && below != "" {
+		err = fmt.Errorf("%w; %s has a catalog: name that directory, if it is meant", err, d.Locate(below))
+	}
 	return selection.Source{Catalog: loaded}, err
+}
+
+// catalogBelow returns a directory at most two levels below a root that is no catalog, and is one of Applications; empty without one.
+func catalogBelow(fsys fs.FS) string {
+	const file = "applications/*/metadata.yaml"
+	if found, _ := fs.Glob(fsys, file); len(found) > 0 {
+		return ""
+	}
+	for _, pattern := range []string{"*/" + file, "*/*/" + file} {
+		if found, _ := fs.Glob(fsys, pattern); len(found) > 0 {
+			return path.Dir(path.Dir(path.Dir(found[0])))
+		}
+	}
+	return ""
 }
 
 // Locate returns the path of a file of the catalog, joined to the directory.
