@@ -219,6 +219,7 @@ func (m *model) restore(p, old *modelPart) {
 	p.reviewed, p.revision = old.reviewed.clone(), old.revision
 	p.revisions, p.compared = maps.Clone(old.revisions), old.compared
 	p.lines, p.read = maps.Clone(old.lines), old.read
+	p.doubt = old.doubt && old.generation == p.generation
 	// A revision that was published once more since is newer, also if it is that of the status: lines were used in between.
 	p.newer, p.behind = old.artifact() != p.artifact() || p.updated.After(old.updated), false
 	p.withheld = old.withheld || (p.newer || p.vanished) && p.withheld // nothing is announced of a status that is older, or whose archive is lost

@@ -42,6 +42,7 @@ type modelPart struct {
 	wants         map[string]bool // definitions that it renders, admitted or not
 	doubt         bool            // since it was written, the spec has had a name without a match
 	written       string          // the manifest
+	generation    int             // of the manifest
 
 	baseline     baseline
 	published    map[string]app  // in the artifact
@@ -224,4 +225,12 @@ func (m *model) needsMark(name string) bool {
 	return slices.ContainsFunc(m.parts, func(p *modelPart) bool {
 		return p.inventory[name] && (p.knowsServed() || len(p.wants) > 0)
 	})
+}
+
+// mayPrune reports whether a Kustomization may delete a definition: it is in an inventory, and Flux does not leave it alone.
+func (m *model) mayPrune(name string) bool { return !m.live[name].bypassed && m.isApplied(name) }
+
+// isApplied reports whether an inventory has a definition.
+func (m *model) isApplied(name string) bool {
+	return slices.ContainsFunc(m.parts, func(p *modelPart) bool { return p.inventory[name] })
 }

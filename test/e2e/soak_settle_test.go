@@ -102,7 +102,7 @@ func (k *soak) outwait() {
 func (o *observed) follow(m *model) {
 	for name, object := range o.live {
 		l := m.live[name]
-		if l.uid = object.GetUID(); l.bypassed { // of what Flux leaves alone, the mark of a move depends on when others have claimed it
+		if l.uid = object.GetUID(); !m.mayPrune(name) { // the mark of a move depends on when others have claimed it
 			l.kept = object.GetAnnotations()[pruneAnnotation] == "disabled"
 		}
 	}
@@ -252,8 +252,11 @@ func (o *observed) compareLive(m *model) error {
 		want := m.live[name]
 		object, lives := o.live[name]
 		got, wanted := showLive(name, object), want.String()
-		if want.bypassed {
+		if !m.mayPrune(name) {
 			got, wanted = strings.TrimSuffix(got, " kept"), strings.TrimSuffix(wanted, " kept")
+		}
+		if !m.isApplied(name) && !want.bypassed { // it may be of a kind that nobody reads: the mark goes once the definition is published
+			got = strings.Replace(got, " and marked", "", 1)
 		}
 		if !m.needsMark(name) && want.bypassed { // its publisher sets the mark later, and may have set it
 			got = strings.Replace(got, " bypassed and marked", " bypassed", 1)

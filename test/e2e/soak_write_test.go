@@ -27,6 +27,7 @@ func (k *soak) write(parts ...*modelPart) {
 		manifest := selectionManifest(p)
 		if manifest != p.written {
 			p.written, p.doubt, p.changed = manifest, false, time.Now()
+			p.generation++
 		}
 		manifests = append(manifests, manifest)
 	}
