@@ -32,7 +32,7 @@ func (r *CatalogSelectionReconciler) removeFinalizer(ctx context.Context, cs *v1
 	return nil
 }
 
-// finalize deletes what belongs to a selection that is being deleted, and still there because of a finalizer: that of
+// finalize deletes what belongs to a selection that is being deleted, and still there because of a finalizer of
 // another client, or of an earlier version. A selection without finalizers is gone at once: see departed.
 func (r *CatalogSelectionReconciler) finalize(ctx context.Context, cs *v1alpha1.CatalogSelection) error {
 	if err := r.artifacts.Delete(ctx, cs); err != nil {

@@ -177,10 +177,10 @@ func leavingOut(absent []schema.GroupVersionKind, instances []installation.Insta
 	return fmt.Sprintf("; or leave out the instances of other backends by spec.platform: {backends: [%s]}", strings.Join(slices.Compact(served), ", "))
 }
 
-// baseline returns the definitions that a new render is compared with: those of a newer publication than the status
-// knows, or else those in the record of the last publication, or else those in the artifact that the ExternalArtifact or
-// the status names. Before the first publication, the baseline is empty. The error is a *baselineError if there was a
-// publication but neither its record (one of a newer controller, for example) nor its artifact can be read.
+// baseline returns the definitions that a new render is compared with. They come from a newer publication than the
+// status knows, or else the record of the last publication, or else the artifact that the ExternalArtifact or the status
+// names. Before the first publication, the baseline is empty. The error is a *baselineError if there was a publication
+// but neither its record (one of a newer controller, for example) nor its artifact can be read.
 func (r *CatalogSelectionReconciler) baseline(ctx context.Context, a *attempt) ([]safeguard.Definition, error) {
 	cs := a.selection
 	switch {

@@ -16,7 +16,7 @@ import (
 )
 
 // instancesReady returns the condition InstancesReady without its type; nil for a selection without instances. Until
-// the Kustomizations have applied the artifact, a ready object may still be that of the previous artifact.
+// the Kustomizations have applied the artifact, a ready object may still belong to the previous artifact.
 func instancesReady(cs *v1alpha1.CatalogSelection) *metav1.Condition {
 	listed := cs.Status.Instances
 	if len(cs.Spec.Instances) == 0 && len(listed) == 0 {
@@ -44,7 +44,7 @@ func instancesReady(cs *v1alpha1.CatalogSelection) *metav1.Condition {
 	return c
 }
 
-// maxApplied bounds the message of Applied in that of InstancesReady, in bytes.
+// maxApplied bounds the message of Applied in the message of InstancesReady, in bytes.
 const maxApplied = 1 << 10
 
 func withReady(instances []v1alpha1.InstanceStatus, ready ...metav1.ConditionStatus) []v1alpha1.InstanceStatus {

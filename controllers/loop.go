@@ -19,7 +19,7 @@ import (
 )
 
 // acyclic returns an error with the reason SourceLoop if a selection has its own artifact as a source, by the artifacts of
-// other selections: each publication would cause the next one. That of the selection itself is refused with its spec.
+// other selections: each publication would cause the next one. Validation refuses its own artifact in the spec.
 func (r *CatalogSelectionReconciler) acyclic(ctx context.Context, cs *v1alpha1.CatalogSelection) error {
 	own := client.ObjectKeyFromObject(cs)
 	// by maps a selection to the one that has its artifact as a source.

@@ -55,7 +55,7 @@ func (r *CatalogSelectionReconciler) deleteMetrics(ctx context.Context, key type
 }
 
 // recordInstances records the condition InstancesReady outside of a reconciliation. A selection that is gone meanwhile gets no
-// series again: whoever reconciles it has deleted them.
+// series again: its last reconciliation has deleted them.
 func (r *CatalogSelectionReconciler) recordInstances(ctx context.Context, cs *v1alpha1.CatalogSelection) {
 	r.recordCondition(ctx, cs, v1alpha1.InstancesReadyCondition)
 	key := client.ObjectKeyFromObject(cs)
@@ -64,7 +64,7 @@ func (r *CatalogSelectionReconciler) recordInstances(ctx context.Context, cs *v1
 	}
 }
 
-// conditionTypes are those of CatalogSelections.
+// conditionTypes are the types of the conditions of CatalogSelections.
 func conditionTypes() []string {
 	return []string{
 		meta.ReadyCondition, meta.ReconcilingCondition, meta.StalledCondition,
@@ -149,7 +149,7 @@ func (r *CatalogSelectionReconciler) unpublishedSince(a *attempt) (since time.Ti
 	return since
 }
 
-// earlier returns the earlier one of two times, of which zero is none.
+// earlier returns the earlier one of two times. A zero time does not count.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

@@ -45,7 +45,7 @@ type Options struct {
 	// Config connects to the API server, for the watches of kinds and for impersonation.
 	Config   *rest.Config
 	Recorder kuberecord.EventRecorder
-	// Metrics are those of Flux, and DomainMetrics those of Winnow; nil measures nothing.
+	// Metrics of Flux, and DomainMetrics of Winnow; nil measures nothing.
 	Metrics       helper.Metrics
 	DomainMetrics *metrics.Metrics
 	// Storage holds the archives that are served.

@@ -172,7 +172,7 @@ func (o outcome) report(cs *v1alpha1.CatalogSelection) {
 		reportCondition(cs, v1alpha1.UnmatchedCondition, o.names.condition())
 	}
 	reportCondition(cs, v1alpha1.AppliedCondition, o.applied)
-	if conditions.IsTrue(cs, v1alpha1.InstancesReadyCondition) { // which may be that of the artifact before
+	if conditions.IsTrue(cs, v1alpha1.InstancesReadyCondition) { // for the artifact before, perhaps
 		reportCondition(cs, v1alpha1.InstancesReadyCondition, instancesReady(cs))
 	}
 	reportCondition(cs, v1alpha1.PushedCondition, o.pushed)

@@ -108,7 +108,7 @@ func sameName(_ context.Context, object client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(object)}}
 }
 
-// editedByOthers passes all events of ExternalArtifacts but those of what this process has written itself.
+// editedByOthers passes all events of ExternalArtifacts, except for what this process has written itself.
 func (r *CatalogSelectionReconciler) editedByOthers() predicate.Predicate {
 	edited := func(object client.Object) bool {
 		artifact, ok := object.(*sourcev1.ExternalArtifact)

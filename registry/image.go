@@ -46,7 +46,7 @@ func refuse(format string, args ...any) error { return &ImageError{fmt.Sprintf(f
 
 // Image is a container image of one platform.
 type Image struct {
-	// Manifest of the image, which is not that of an index.
+	// Manifest of the image, never of an index.
 	Manifest v1.Descriptor
 	// Labels of its config.
 	Labels map[string]string
@@ -54,7 +54,7 @@ type Image struct {
 	Layers []v1.Descriptor
 }
 
-// document has the fields of a manifest and those of an index.
+// document has the fields of a manifest and the fields of an index.
 type document struct {
 	MediaType    string          `json:"mediaType"`
 	ArtifactType string          `json:"artifactType"`
@@ -81,8 +81,8 @@ func parse(mediaType string, raw []byte) (d document, err error) {
 	return d, err
 }
 
-// MayBeImage reports whether a manifest, which a registry serves with the media type, is that of a container image
-// or an index, which may have one.
+// MayBeImage reports whether a manifest, which a registry serves with the media type, belongs to a container image
+// or to an index, which may have one.
 func MayBeImage(mediaType string, raw []byte) bool {
 	d, err := parse(mediaType, raw)
 	return err == nil && (d.isImage() || d.isIndex())
@@ -103,13 +103,13 @@ func FetchImage(ctx context.Context, from *remote.Repository, manifest v1.Descri
 			return Image{}, refuse("the manifest %s of its index cannot be read: %v", manifest.Digest, err)
 		}
 		if !d.isImage() {
-			return Image{}, refuse("it is an index of several manifests, and %s, that for %s/%s, is not that of a container image: refer to the manifest of a catalog",
+			return Image{}, refuse("it is an index of several manifests, and %s, for %s/%s, does not describe a container image: refer to the manifest of a catalog",
 				manifest.Digest, imageOS, imageArchitecture)
 		}
 	}
 	switch {
 	case !d.isImage():
-		return Image{}, refuse("its manifest %s is not that of a container image", manifest.Digest)
+		return Image{}, refuse("its manifest %s does not describe a container image", manifest.Digest)
 	case len(d.Layers) == 0:
 		return Image{}, refuse("it has no layers")
 	case len(d.Layers) > maxLayers:
@@ -119,7 +119,7 @@ func FetchImage(ctx context.Context, from *remote.Repository, manifest v1.Descri
 	return Image{Manifest: manifest, Labels: labels, Layers: d.Layers}, err
 }
 
-// fetchPlatform fetches the manifest for the platform out of those of an index.
+// fetchPlatform fetches the manifest for the platform out of the manifests of an index.
 func fetchPlatform(ctx context.Context, from *remote.Repository, manifests []v1.Descriptor) (v1.Descriptor, []byte, error) {
 	i := slices.IndexFunc(manifests, func(m v1.Descriptor) bool {
 		return m.Platform != nil && m.Platform.OS == imageOS && m.Platform.Architecture == imageArchitecture
@@ -133,7 +133,7 @@ func fetchPlatform(ctx context.Context, from *remote.Repository, manifests []v1.
 	return FetchManifest(ctx, from, manifests[i].Digest.String())
 }
 
-// platforms lists those of an index for a message, at most five.
+// platforms lists the platforms of an index for a message, at most five.
 func platforms(manifests []v1.Descriptor) string {
 	const listed = 5
 	var all []string

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The names of entries that remove those of lower layers, by the image specification.
+// The names of entries that remove entries of lower layers, by the image specification.
 const (
 	whiteoutPrefix = ".wh."
 	opaqueWhiteout = whiteoutPrefix + whiteoutPrefix + ".opq"
@@ -39,7 +39,7 @@ const (
 // so each file is known to be visible, or not, when it is read.
 type overlay struct {
 	directory string
-	// upper are the marks of higher layers, and current those of this one, by path from the root of the image.
+	// upper are the marks of higher layers, and current the marks of this one, by path from the root of the image.
 	upper, current map[string]mark
 	entries, bytes int
 }
@@ -133,7 +133,7 @@ func (o *overlay) hides(name string) bool {
 	return false
 }
 
-// mark adds the mark of a path, and those of the directories above it, each of which is an entry as well.
+// mark adds the mark of a path, and the marks of the directories above it, which are entries as well.
 func (o *overlay) mark(name string, m mark) error {
 	if strings.Count(name, "/") >= maxEntryDepth {
 		return refuse("the path %.256q has more than %d elements", name, maxEntryDepth)

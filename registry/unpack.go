@@ -97,7 +97,7 @@ type unpacking struct {
 	overlay      *overlay
 	compressed   int64
 	plain, files bounded
-	// buffer for copying files, of which there may be many.
+	// buffer for copying files; there may be many.
 	buffer []byte
 }
 

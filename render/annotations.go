@@ -56,7 +56,7 @@ func kindAnnotations(defined []safeguard.Definition, objects []backend.Object, o
 	kinds := map[backend.Role][]schema.GroupKind{}
 	add := func(role backend.Role, kind schema.GroupKind) {
 		if role == backend.OperatorGroup && !opts.Prune {
-			role = backend.Shared // of which Flux deletes nothing either
+			role = backend.Shared // Flux deletes no shared objects either
 		}
 		if !slices.Contains(kinds[role], kind) {
 			kinds[role] = append(kinds[role], kind)

@@ -36,9 +36,9 @@ import (
 // ReadArtifact reads what the safeguards compare of an artifact that was rendered before: its definitions, and the main
 // objects of its instances, both sorted by name. Their Source is empty: an artifact does not name its sources.
 //
-// The artifact is untrusted, so its documents are read as those of a catalog, with the same bounds.
-// Kustomize fetches the URLs that a kustomization.yaml names, so only the inline patches of the artifact's
-// are read, and kustomize builds a kustomization.yaml that Winnow writes for them.
+// The artifact is untrusted, so its documents are read with the bounds of a catalog's documents. Kustomize
+// fetches the URLs that a kustomization.yaml names, so only the inline patches of the artifact's are read,
+// and kustomize builds a kustomization.yaml that Winnow writes for them.
 func ReadArtifact(ctx context.Context, r io.Reader) ([]safeguard.Definition, error) {
 	a, err := parseArtifact(ctx, r)
 	if err != nil {
@@ -52,12 +52,12 @@ func ReadArtifact(ctx context.Context, r io.Reader) ([]safeguard.Definition, err
 type artifact struct {
 	revision  string
 	documents []document
-	// loaded has the definitions of the documents, objects those of instances, and others the contents.
+	// loaded has the definitions of the documents, objects the objects of instances, and others the contents.
 	loaded  *catalog.Catalog
 	objects []backend.Object
 	others  []selection.Decision
-	// written is the kustomization.yaml, which kustomization has parsed. That of an earlier version of Winnow may have placeholders of
-	// objects that Flux keeps as they are.
+	// written is the kustomization.yaml, which kustomization has parsed. An earlier version of Winnow may have put placeholders into
+	// it for objects that Flux keeps as they are.
 	written       []byte
 	placeholders  bool
 	kustomization types.Kustomization
@@ -128,7 +128,7 @@ func (a artifact) defined(ctx context.Context) (definitions, main []safeguard.De
 }
 
 // MeasureArtifact reads an artifact, keeps nothing of it, and returns about how many bytes of memory ReadArtifact takes
-// for it, besides those of a build of its patches.
+// for it, besides the memory for a build of its patches.
 func MeasureArtifact(ctx context.Context, r io.Reader) (int64, error) {
 	var cost catalog.Cost
 	var paths, largest int64
@@ -244,7 +244,7 @@ func patchedDefinitions(ctx context.Context, documents []document, objects []bac
 	return defined, mains(objects, patched), nil
 }
 
-// unfit returns the error of a build: that of the context if it has ended. Errors of kustomize quote the artifact.
+// unfit returns the error of a build, or the error of the context if it has ended. Errors of kustomize quote the artifact.
 func unfit(ctx context.Context, problem string) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("building the artifact: %w", ctx.Err())

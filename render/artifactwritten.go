@@ -18,9 +18,9 @@ import (
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
-// checkWritten refuses an artifact of which Flux may apply something else than what is read: its kustomization.yaml is that
-// which Winnow writes for its files, its objects belong to its instances, and nothing in it has a key that steers kustomize or
-// Flux in another way than Winnow's. files are those that were read, as Winnow names them.
+// checkWritten refuses an artifact if Flux may apply something else than what is read: its kustomization.yaml is what Winnow
+// writes for its files, its objects belong to its instances, and nothing in it has a key that steers kustomize or Flux in
+// another way than Winnow's. files are the files that were read, as Winnow names them.
 func (a artifact) checkWritten(k tree.Kustomization, files *tree.Tree) error {
 	if k.Resources = objectFiles(files); a.placeholders {
 		k.Resources = append(k.Resources, placeholders)

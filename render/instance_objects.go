@@ -31,8 +31,8 @@ func (r *Result) SameInstance(other *Result, name string) bool {
 	})
 }
 
-// InstanceObjects builds the objects of the named instances, in JSON's types. Those of instances that the artifact does
-// not have are left out.
+// InstanceObjects builds the objects of the named instances, in JSON's types. Instances that the artifact does not have
+// are left out.
 func (r *Result) InstanceObjects(ctx context.Context, names []string) (map[safeguard.Key]kustomized.Object, error) {
 	var keys []safeguard.Key
 	for _, name := range names {

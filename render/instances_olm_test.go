@@ -44,19 +44,19 @@ func TestInstancesOfOnePackage(t *testing.T) {
 	}{
 		"in a cluster with OLM v1": {
 			v1alpha1.Instance{Application: "cert-manager", Backend: "ClusterExtension", Namespace: "other"},
-			`instance second: application: the package "cert-manager" is also that of the instance "cert-manager": OLM installs a package once`,
+			`instance second: application: the package "cert-manager" also belongs to the instance "cert-manager": OLM installs a package once`,
 		},
 		"in a namespace with OLM v0": {
 			v1alpha1.Instance{Application: "grafana-operator", Backend: "Subscription", Namespace: "monitoring", Catalog: &v1alpha1.CatalogReference{Namespace: "olm", Name: "platform"}},
-			`instance second: application: the package "monitoring/grafana-operator" is also that of the instance "grafana"`,
+			`instance second: application: the package "monitoring/grafana-operator" also belongs to the instance "grafana"`,
 		},
 		"with another OperatorGroup": {
 			v1alpha1.Instance{Application: "grafana-operator", Backend: "Subscription", Namespace: "monitoring", Channels: []string{"v4"}, Catalog: &v1alpha1.CatalogReference{Namespace: "olm", Name: "platform"}},
-			`instance second: namespace: the OperatorGroup of the namespace "monitoring" would be another one than that of the instance "grafana"`,
+			`instance second: namespace: the OperatorGroup of the namespace "monitoring" would differ from the one of the instance "grafana"`,
 		},
 		"with OLM v0 and OLM v1": {
 			v1alpha1.Instance{Application: "cert-manager", Backend: "Subscription", Namespace: "other", CreateOperatorGroup: new(false), Catalog: &v1alpha1.CatalogReference{Namespace: "olm", Name: "platform"}},
-			`instance second: application: the package "cert-manager" is also that of the instance "cert-manager", which has another backend: OLM v0 and OLM v1 cannot both run it`,
+			`instance second: application: the package "cert-manager" also belongs to the instance "cert-manager", which has another backend: OLM v0 and OLM v1 cannot both run it`,
 		},
 		"in another namespace with OLM v0": {
 			v1alpha1.Instance{Application: "grafana-operator", Backend: "Subscription", Namespace: "other", Catalog: &v1alpha1.CatalogReference{Namespace: "olm", Name: "platform"}}, "",

@@ -178,10 +178,10 @@ func TestInstancesThatCannotBeRendered(t *testing.T) {
 		{"a patch moves a release", "InvalidSpec", "patches must not remove or rename objects", func(spec *v1alpha1.CatalogSelectionSpec) {
 			spec.Patches = []kustomize.Patch{{Patch: "- {op: replace, path: /metadata/namespace, value: x}\n", Target: &kustomize.Selector{Kind: "HelmRelease", Name: "web"}}}
 		}},
-		{"two of one release", "InvalidSpec", "is also that of the instance \"three\"", in("three", v1alpha1.Instance{
+		{"two of one release", "InvalidSpec", "also belongs to the instance \"three\"", in("three", v1alpha1.Instance{
 			Application: "web", ReleaseName: "second", StorageNamespace: "two",
 		})},
-		{"one release twice", "InvalidSpec", "instance web-two: releaseName: the release \"two/x\" is also that of the instance \"web\"", func(spec *v1alpha1.CatalogSelectionSpec) {
+		{"one release twice", "InvalidSpec", "instance web-two: releaseName: the release \"two/x\" also belongs to the instance \"web\"", func(spec *v1alpha1.CatalogSelectionSpec) {
 			for _, name := range []string{"web", "web-two"} {
 				in := spec.Instances[name]
 				in.ReleaseName, in.StorageNamespace = "x", "two"
@@ -189,12 +189,12 @@ func TestInstancesThatCannotBeRendered(t *testing.T) {
 			}
 		}},
 		{"the release that is called like another instance", "InvalidSpec", "set another releaseName", in("three", v1alpha1.Instance{Application: "web", ReleaseName: "web"})},
-		{"one release twice by a patch", "InvalidSpec", "is also that of the instance", func(spec *v1alpha1.CatalogSelectionSpec) {
+		{"one release twice by a patch", "InvalidSpec", "also belongs to the instance", func(spec *v1alpha1.CatalogSelectionSpec) {
 			spec.Patches = []kustomize.Patch{{
 				Patch: "- {op: add, path: /spec/releaseName, value: x}\n", Target: &kustomize.Selector{Kind: "HelmRelease"},
 			}}
 		}},
-		{"two releases of one name in one namespace", "InvalidSpec", "the release \"web/web\" is also that of the instance", in("three", v1alpha1.Instance{
+		{"two releases of one name in one namespace", "InvalidSpec", "the release \"web/web\" also belongs to the instance", in("three", v1alpha1.Instance{
 			Application: "web", ReleaseName: "web", StorageNamespace: "other",
 		})},
 		{"a name that is none", "InvalidSpec", "spec.instances[A_b]", in("A_b", v1alpha1.Instance{Application: "web"})},

@@ -25,8 +25,8 @@ func (r *Result) Same(other *Result, application string) bool {
 	return string(mine) == string(theirs) && reflect.DeepEqual(r.kustomization, other.kustomization)
 }
 
-// Objects builds the named applications, of which those that the artifact does not have are left
-// out, and returns their definitions. It takes time for each name.
+// Objects builds the named applications that the artifact has, and returns their definitions. It
+// takes time for each name.
 func (r *Result) Objects(ctx context.Context, applications []string) (map[safeguard.Key]kustomized.Object, error) {
 	var files []string
 	for _, name := range applications {
@@ -39,8 +39,8 @@ func (r *Result) Objects(ctx context.Context, applications []string) (map[safegu
 	return objectsOf(built, applications)
 }
 
-// buildFiles builds the files of the artifact, of which those that it does not have are left out. It may build others too:
-// what patches do to an object may depend on them.
+// buildFiles builds the named files that the artifact has. It may build others too: what patches do to an object may
+// depend on them.
 func (r *Result) buildFiles(ctx context.Context, files []string) ([]*resource.Resource, error) {
 	had := slices.DeleteFunc(slices.Clone(files), func(file string) bool { _, ok := r.Tree.Content(file); return !ok })
 	if len(had) == 0 {

@@ -33,7 +33,7 @@ type CatalogLocation = loading.CatalogLocation
 // LocationOf returns the location that the spec says.
 func LocationOf(ref v1alpha1.SourceReference) CatalogLocation { return loading.LocationOf(ref) }
 
-// LoadArchive reads the catalog at a place of a tar.gz archive, as loading.Archive does: whoever renders needs one import.
+// LoadArchive reads the catalog at a place of a tar.gz archive, as loading.Archive does: callers that render need one import.
 func LoadArchive(ctx context.Context, source string, r io.Reader, place CatalogLocation) (*catalog.Catalog, error) {
 	return loading.Archive(ctx, source, r, place)
 }

@@ -30,11 +30,11 @@ type Result struct {
 	Revision string
 	// Selection has the decision for every application of every source.
 	Selection selection.Result
-	// Definitions are those of the artifact as kustomize builds them, sorted by name.
+	// Definitions of the artifact as kustomize builds them, sorted by name.
 	Definitions []safeguard.Definition
 	// Contents are the applications of the artifact that are no objects, sorted by name. No cluster has them.
 	Contents []safeguard.Definition
-	// Instances of the artifact, sorted by name, and those of the spec that cannot be resolved.
+	// Instances of the artifact, sorted by name, and the instances of the spec that cannot be resolved.
 	Instances  []installation.Instance
 	Unresolved []instance.Unresolved
 	// Served is the catalog of OLM of spec.push.catalog, which serves the packages; nil for none.

@@ -88,7 +88,7 @@ func TestWhatSourcesCannotDoIsAnInvalidSpec(t *testing.T) {
 		edit func(*v1alpha1.CatalogSelection)
 		want string
 	}{
-		{"versions of another method", nil, `spec.sources[1].merge: versions of application argocd of the source "b" cannot be added to those of "a": ` +
+		{"versions of another method", nil, `spec.sources[1].merge: versions of application argocd of the source "b" cannot be added to the versions of "a": ` +
 			`its spec.method is "helm" there, and "git" here; leave it out with spec.sources[1].limit`},
 		{"an unknown list", limited(v1alpha1.Limit{CatalogRefs: []string{"x"}}), "spec.sources[1].limit.catalogRefs: unknown list x: the sources have no lists, which belong beside applications, in the same layer"},
 		{"an expression that fails", limited(v1alpha1.Limit{Expression: `app.labels.x == ""`}),

@@ -107,9 +107,9 @@ func transformOne(ctx context.Context, d selection.Decision, opts options.Option
 	return out, nil
 }
 
-// Refer returns the hosts that applications refer to after the mirrors of the options, in the order of
-// the decisions; none of contents. It does not require mirrors. It ignores patches, whose content no mirror rewrites. The
-// error is that of Render.
+// Refer returns the hosts that applications refer to after the mirrors of the options, in the order of the decisions;
+// none of contents. It does not require mirrors. It ignores patches, whose content no mirror rewrites. It returns the
+// errors of Render.
 func Refer(ctx context.Context, selected []selection.Decision, opts options.Options) (_ []Addresses, err error) {
 	defer refusal.Recover("", "rendering", &err)
 	if opts.Transform == nil {
@@ -136,7 +136,7 @@ func Refer(ctx context.Context, selected []selection.Decision, opts options.Opti
 }
 
 // Transformed returns the documents of applications as the options change them, in the order of the decisions; nil for
-// contents. Like Refer it requires no mirrors, and ignores patches. The error is that of Render.
+// contents. Like Refer it requires no mirrors, and ignores patches. It returns the errors of Render.
 func Transformed(ctx context.Context, selected []selection.Decision, opts options.Options) (_ [][]byte, err error) {
 	defer refusal.Recover("", "rendering", &err)
 	objects, _ := contents.Separate(selected)

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// CatalogSelectionSpec defines which applications of which catalogs the artifact has.
+// CatalogSelectionSpec selects the applications of the artifact, and their catalogs.
 // +kubebuilder:validation:XValidation:rule="!has(self.prune) || !self.prune || has(self.deletionPolicy) && self.deletionPolicy == 'Delete'",message="prune was renamed: write deletionPolicy: Delete instead of prune: true",fieldPath=".prune"
 // +kubebuilder:validation:XValidation:rule="(has(self.definitions) ? self.definitions : 'Publish') == (has(oldSelf.definitions) ? oldSelf.definitions : 'Publish')",message="definitions cannot be changed: make a second CatalogSelection"
 type CatalogSelectionSpec struct {
@@ -150,8 +150,8 @@ type CatalogSelectionSpec struct {
 	Cluster Cluster `json:"cluster,omitzero"`
 
 	// ServiceAccountName is an account in the selection's namespace that the controller impersonates to
-	// mark live definitions, so that a tenant cannot mark definitions that it may not change. Absent: that
-	// of --default-service-account, or else the controller's own.
+	// mark live definitions, so that a tenant cannot mark definitions that it may not change. Absent: the
+	// account of --default-service-account, or else the controller's own.
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern="^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
 	// +optional
@@ -177,7 +177,7 @@ type SourceReference struct {
 	// +required
 	Name string `json:"name"`
 
-	// Namespace of the source, by default that of the CatalogSelection. Another one is refused
+	// Namespace of the source, by default the CatalogSelection's namespace. Another one is refused
 	// when the controller runs with --no-cross-namespace-refs.
 	// +kubebuilder:validation:MaxLength=63
 	// +optional
@@ -223,9 +223,9 @@ type SourceReference struct {
 	// +optional
 	Limit *Limit `json:"limit,omitempty"`
 
-	// Merge adds something of this source to the applications that earlier sources have as well. Versions: the
-	// entries of spec.versions that no earlier source has, behind those of the first source, which still has
-	// all other fields. For KKP's ApplicationDefinitions only. Absent: nothing.
+	// Merge adds something of this source to the applications that earlier sources have as well. Versions:
+	// appends the entries of spec.versions that no earlier source has; the first source keeps all other
+	// fields. For KKP's ApplicationDefinitions only. Absent: nothing.
 	// +kubebuilder:validation:Enum=Versions
 	// +optional
 	Merge string `json:"merge,omitempty"`

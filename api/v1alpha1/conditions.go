@@ -49,7 +49,7 @@ const (
 	InvalidArchiveReason = "InvalidArchive"
 	// InvalidCatalogReason: a source's content breaks the catalog format.
 	InvalidCatalogReason = "InvalidCatalog"
-	// ContractViolatedReason: the manifest of a source's artifact is not that of a catalog.
+	// ContractViolatedReason: the manifest of a source's artifact is not a catalog's manifest.
 	ContractViolatedReason = "ContractViolated"
 	// InvalidSpecReason: the spec is invalid, or cannot be applied to the catalogs.
 	InvalidSpecReason = "InvalidSpec"
@@ -61,8 +61,8 @@ const (
 	RemovalReason = "Removal"
 	// VersionRemovalReason: a published version of an application would be removed.
 	VersionRemovalReason = "VersionRemoval"
-	// StrandedReason: a version of a published package of operators would be gone from a channel, and nothing that
-	// the channel keeps succeeds it: whoever has installed it would get no upgrades any more.
+	// StrandedReason: a version of a published package of operators would leave a channel, and no version that the
+	// channel keeps succeeds it: clusters that have it installed would get no upgrades any more.
 	StrandedReason = "Stranded"
 	// IdentityChangeReason: a field of an application would change that decides which live releases
 	// it means: these would be orphaned, and installed again under other names.
@@ -130,7 +130,7 @@ const (
 // NothingHeldReason is the reason of Held while it is False.
 const NothingHeldReason = "NothingHeld"
 
-// Reasons of InstancesReady besides Succeeded, Progressing and those of Applied.
+// Reasons of InstancesReady besides Succeeded, Progressing and the reasons of Applied.
 const (
 	// InstanceNotReadyReason: an instance is not ready.
 	InstanceNotReadyReason = "InstanceNotReady"
@@ -141,7 +141,7 @@ const (
 // NoMatchReason is the reason of Unmatched.
 const NoMatchReason = "NoMatch"
 
-// Reasons of Pushed besides Succeeded, Progressing and those of holds.
+// Reasons of Pushed besides Succeeded, Progressing and the reasons of holds.
 const (
 	// PushFailedReason: the registry could not be reached, or refused the push.
 	PushFailedReason = "PushFailed"

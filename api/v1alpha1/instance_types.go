@@ -21,9 +21,9 @@ type Instance struct {
 	// +optional
 	Namespace string `json:"namespace,omitempty"`
 
-	// Version of the application: one of its spec.versions, or a range of semantic versions, such as "~1.18",
-	// of which the highest is installed. By default the spec.defaultVersion of the definition, and of one without
-	// it the highest of spec.versions, as in KKP; definitions without versions have none.
+	// Version of the application: one of its spec.versions, or a range of semantic versions, such as "~1.18". The
+	// highest version of a range is installed. By default the spec.defaultVersion of the definition, or else the
+	// highest of spec.versions, as in KKP; definitions without versions have none.
 	// +kubebuilder:validation:MaxLength=256
 	// +optional
 	Version string `json:"version,omitempty"`
@@ -38,15 +38,15 @@ type Instance struct {
 	// +optional
 	Channels []string `json:"channels,omitempty"`
 
-	// Catalog in the cluster that a package of OLM is installed from; by default that of spec.push, and without one
+	// Catalog in the cluster that a package of OLM is installed from; by default the catalog of spec.push, or else
 	// any ClusterCatalog. A Subscription needs a CatalogSource.
 	// +optional
 	Catalog *CatalogReference `json:"catalog,omitempty"`
 
 	// Backend that installs it: Helm (Flux's helm-controller), ApplicationInstallation (KKP), Application
 	// (Cozystack), Terraform (tofu-controller), or for packages of OLM ClusterExtension (v1) or
-	// Subscription (v0). By default Helm
-	// for the definitions of KKP, and Application for those of Cozystack; packages have no default.
+	// Subscription (v0). By default Helm for the definitions of KKP, and Application for Cozystack's
+	// definitions; packages have no default.
 	// +kubebuilder:validation:Enum=Helm;ApplicationInstallation;Application;Terraform;ClusterExtension;Subscription
 	// +optional
 	Backend string `json:"backend,omitempty"`
@@ -65,8 +65,8 @@ type Instance struct {
 	// +optional
 	ValuesFrom []ValuesReference `json:"valuesFrom,omitempty"`
 
-	// DependsOn are names of instances of this selection, with the same backend, that are installed first.
-	// "@system" stands for those of all system applications, which have the label apps.kubermatic.k8c.io/type.
+	// DependsOn are names of instances of this selection, with the same backend, that are installed first. "@system"
+	// stands for the instances of all system applications, which have the label apps.kubermatic.k8c.io/type.
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=63

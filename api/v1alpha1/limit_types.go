@@ -10,7 +10,7 @@ type Limit struct {
 	// +optional
 	MetadataSelector *MetadataSelector `json:"metadataSelector,omitempty"`
 
-	// NameSelector lists the names of applications (metadata.name), one of which must match.
+	// NameSelector lists names of applications (metadata.name). One of them must match.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=5000
 	// +kubebuilder:validation:items:MinLength=1
@@ -19,7 +19,7 @@ type Limit struct {
 	// +optional
 	NameSelector []string `json:"nameSelector,omitempty"`
 
-	// CatalogRefs lists names of catalogs/<name> in the sources, one of which must list the
+	// CatalogRefs lists names of catalogs/<name> in the sources. One of them must list the
 	// application.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
@@ -41,7 +41,7 @@ type Limit struct {
 
 // MetadataSelector selects by the metadata.yaml beside an application.
 type MetadataSelector struct {
-	// TierRefs lists tiers, one of which must be the application's. Case matters.
+	// TierRefs lists tiers. The application must have one of them. Case matters.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MinLength=1

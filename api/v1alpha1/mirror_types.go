@@ -16,7 +16,7 @@ type Mirror struct {
 	From string `json:"from"`
 
 	// To replaces the prefix. It may begin with oci:// or https://, which then replaces the scheme of
-	// charts, and https:// also that of Git repositories; in default values the rest of it is used.
+	// charts; https:// also replaces the scheme of Git repositories. Default values get the rest of it.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:XValidation:rule="self.matches('^(oci|https)://') ? self.matches('^(oci://[^/@?#\\\\s]+(/[a-z0-9]+(([.]|_|__|-+)[a-z0-9]+)*)*|https://[^/@?#\\\\s]+(/[^/@?#\\\\s]+)*)$') : !self.contains('://') && !self.startsWith('/') && !self.endsWith('/') && !self.matches('\\\\s')",message="must be [oci://|https://]host[:port][/path], without other schemes, outer slashes and spaces; the path of oci:// is in lower case"
@@ -67,7 +67,7 @@ type MirrorHelm struct {
 	PlainHTTP bool `json:"plainHTTP,omitempty"`
 }
 
-// HelmCredentials are those of a Helm source of KKP. They have no values, only the names of Secrets.
+// HelmCredentials names the Secrets with the credentials of a Helm source of KKP. It has no values.
 // +kubebuilder:validation:XValidation:rule="has(self.registryConfigFile) ? !has(self.username) && !has(self.password) : has(self.username) && has(self.password)",message="either registryConfigFile, or username and password"
 type HelmCredentials struct {
 	// Username for basic authentication.

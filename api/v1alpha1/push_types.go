@@ -14,9 +14,9 @@ const (
 
 // Kinds of the catalog that serves what is pushed.
 const (
-	// PushClusterCatalog is that of OLM v1.
+	// PushClusterCatalog is the catalog of OLM v1.
 	PushClusterCatalog = "ClusterCatalog"
-	// PushCatalogSource is that of OLM v0.
+	// PushCatalogSource is the catalog of OLM v0.
 	PushCatalogSource = "CatalogSource"
 )
 

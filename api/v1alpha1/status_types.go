@@ -304,11 +304,11 @@ type ApplicationStatus struct {
 	// +listType=atomic
 	// +optional
 	Notes []string `json:"notes,omitempty"`
-	// Versions are those of spec.versions, in the catalog's order.
+	// Versions of spec.versions, in the catalog's order.
 	// +listType=atomic
 	// +optional
 	Versions []string `json:"versions,omitempty"`
-	// Tier is that of the metadata.yaml.
+	// Tier in the metadata.yaml.
 	// +optional
 	Tier string `json:"tier,omitempty"`
 }

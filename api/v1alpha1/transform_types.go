@@ -23,8 +23,8 @@ type VersionRule struct {
 	// +optional
 	Constraint string `json:"constraint,omitempty"`
 
-	// Channels are those of the metadata.yaml of the application. One of them must have the version. Of a package of
-	// operators, only these channels stay.
+	// Channels in the metadata.yaml of the application. One of them must have the version. A package of operators
+	// keeps only these channels.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MinLength=1
@@ -141,8 +141,8 @@ const (
 
 // CommonMetadata is metadata that every object of the artifact gets.
 type CommonMetadata struct {
-	// Labels to add. app.kubernetes.io/managed-by and reserved keys are refused, in any letter case: those of
-	// kustomize, of Flux's kustomize-controller and of Winnow, those that mark KKP's own definitions, and the bypass.
+	// Labels to add. app.kubernetes.io/managed-by and reserved keys are refused, in any letter case: keys of
+	// kustomize, of Flux's kustomize-controller and of Winnow, keys that mark KKP's own definitions, and the bypass.
 	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k != 'app.kubernetes.io/managed-by' && !k.matches('(?i)^((([^/]*[.])?config[.](kubernetes|k8s)[.]io|kustomize[.]toolkit[.]fluxcd[.]io|catalog[.]winnow[.]dev)/|(apps[.]kubermatic[.]k8c[.]io/managed-by|applicationcatalog[.]k8c[.]io/managed-by|apps[.]k8c[.]io/(application-bypass|managed-by-external-manager))$)'))",message="app.kubernetes.io/managed-by and the reserved keys of kustomize, Flux, Winnow and KKP cannot be set here"
 	// +optional

@@ -121,7 +121,7 @@ func (a *Artifacts) IsAnnounced(ctx context.Context, cs *v1alpha1.CatalogSelecti
 	return err == nil && existing.Status.Artifact != nil, err
 }
 
-// isOf reports whether an ExternalArtifact is that of the selection: the selection owns it, or it names the selection as
+// isOf reports whether an ExternalArtifact belongs to the selection: the selection owns it, or it names the selection as
 // its source and has no owner, or one of this name under another UID. A backup restores objects under new UIDs, without
 // their owners.
 func isOf(existing *sourcev1.ExternalArtifact, cs *v1alpha1.CatalogSelection) bool {
@@ -260,7 +260,7 @@ func (a *Artifacts) Serves(ctx context.Context, key types.NamespacedName) (bool,
 	return a.has(announced.Status.Artifact), nil
 }
 
-// Delete deletes the ExternalArtifact of the selection, if it exists and is that of the selection.
+// Delete deletes the ExternalArtifact that belongs to the selection, if it exists.
 func (a *Artifacts) Delete(ctx context.Context, cs *v1alpha1.CatalogSelection) error {
 	existing := &sourcev1.ExternalArtifact{}
 	if err := a.Client.Get(ctx, client.ObjectKeyFromObject(cs), existing); err != nil {

@@ -29,7 +29,7 @@ import (
 type Newer struct {
 	// Revision of the publication; of an archive that no ExternalArtifact names, its checksum alone.
 	Revision string
-	// artifact is that of the ExternalArtifact; nil for an archive.
+	// artifact of the ExternalArtifact; nil for an archive.
 	artifact *meta.Artifact
 	// file is the path of an archive.
 	file string
@@ -75,7 +75,7 @@ func (a *Artifacts) stored(cs *v1alpha1.CatalogSelection, artifact *meta.Artifac
 }
 
 // knows reports whether the status knows the artifact, as the published one or as an older one. A revision that was published
-// once more after the status was written is newer, also if it is that of the status: lines were used in between.
+// once more after the status was written is newer, even if the status has it: lines were used in between.
 func knows(cs *v1alpha1.CatalogSelection, known []string, artifact *meta.Artifact) bool {
 	last := cs.Status.Artifact
 	return last != nil && slices.Contains(known, artifact.Revision) && !artifact.LastUpdateTime.After(last.LastUpdateTime.Time)

@@ -11,8 +11,8 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// Bounds of messages, in bytes. That of a condition keeps a catalog with thousands of violations from
-// filling etcd; the API itself limits events.
+// Bounds of messages, in bytes. The bound of a condition keeps a catalog with thousands of violations
+// from filling etcd; the API itself limits events.
 const (
 	ConditionMessage = 8 << 10
 	EventMessage     = 1000

@@ -28,7 +28,7 @@ type Options struct {
 
 	// Selections reads CatalogSelections from the cache of the controller.
 	Selections client.Reader
-	// View has the claims of all selections, and Statuses writes those of others.
+	// View has the claims of all selections, and Statuses writes the statuses of other selections.
 	View     *holders.View
 	Statuses client.Client
 }
@@ -83,7 +83,7 @@ func (c *Cluster) Gone(key types.NamespacedName) (types.UID, bool) {
 	return seen.(types.UID), true
 }
 
-// IsReplaced reports whether the state of a name is that of an earlier selection, which was deleted.
+// IsReplaced reports whether the state of a name belongs to an earlier selection, which was deleted.
 func (c *Cluster) IsReplaced(cs *v1alpha1.CatalogSelection) bool {
 	seen, ok := c.seen.Load(client.ObjectKeyFromObject(cs))
 	return ok && seen != cs.UID

@@ -23,8 +23,8 @@ type Error struct {
 	approve []string
 }
 
-// New returns the error with the reason of the condition Held. revision is that of the sources, reasons are all
-// that apply, and approve the lines that release the render.
+// New returns the error with the reason of the condition Held. revision is the revision of the sources, reasons
+// are all that apply, and approve the lines that release the render.
 func New(reason, revision string, reasons []v1alpha1.HeldReason, approve ...string) *Error {
 	return &Error{reason: reason, approve: approve, status: v1alpha1.HeldStatus{
 		Revision: revision, Total: bounds.Count(len(reasons)), Reasons: bounded(reasons), Approve: boundedLines(approve),
@@ -74,8 +74,8 @@ func fitting(lines []string) int {
 	return n
 }
 
-// Describe joins the messages of the reasons, of which total is the number, and leaves room in an event for the
-// way to release them.
+// Describe joins the messages of the reasons, total in number, and leaves room in an event for the way to
+// release them.
 func Describe(reasons []v1alpha1.HeldReason, total int) string {
 	const listed, room = 10, 600
 	var parts []string

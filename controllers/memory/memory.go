@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Together half of the memory limit in config/manager, of which --catalog-cache-bytes is a quarter.
+// Together half of the memory limit in config/manager; --catalog-cache-bytes is a quarter of that limit.
 const (
 	// LoadBytes is for reading archives and parsing what they have.
 	LoadBytes = 384 << 20

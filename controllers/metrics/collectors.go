@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// collectors are metrics of which all series exist from the start.
+// collectors are metrics whose series all exist from the start.
 type collectors []prometheus.Collector
 
 // Describe implements prometheus.Collector.

@@ -22,7 +22,7 @@ type Selection struct {
 	BehindSince time.Time
 }
 
-// Selections has the series of each CatalogSelection, as of its last reconciliation. Those of one that is forgotten are gone
+// Selections has the series of each CatalogSelection, as of its last reconciliation. The series of a forgotten one are gone
 // with the next scrape: no other part of Metrics has series with the name of an object.
 type Selections struct {
 	held, unmatched, published, behind *prometheus.Desc
@@ -40,7 +40,7 @@ func newSelections() *Selections {
 		unmatched: describe("unmatched_names", "The names in the spec of a CatalogSelection that match nothing in its catalogs."),
 		published: describe("published_timestamp_seconds", "When the served artifact of a CatalogSelection was published. Absent while none is served."),
 		behind: describe("behind_since_timestamp_seconds",
-			"Since when the served artifact of a CatalogSelection is not that of its newest spec and sources. Absent while it is."),
+			"Since when the served artifact of a CatalogSelection does not have its newest spec and sources. Absent while it is."),
 		all: map[types.NamespacedName]Selection{},
 	}
 }

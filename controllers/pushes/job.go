@@ -20,10 +20,10 @@ type pushJob struct {
 	tags   []string
 	// image is true if the packages of the artifact are pushed as an image, and not the artifact.
 	image bool
-	// file is the path of the archive, and digest that of its content.
+	// file is the path of the archive, and digest the digest of its content.
 	file, digest string
-	// Annotations of the manifest: the revision of the artifact, those of the sources, and namespace/name of
-	// the selection.
+	// Annotations of the manifest: the revision of the artifact, the revisions of the sources, and
+	// namespace/name of the selection.
 	revision, sources, selection string
 	// compared are the revisions in the history of the artifact, whose changes the safeguards have compared.
 	// The safeguards are applied to a tagged artifact of another revision, unless approved is true.

@@ -11,7 +11,7 @@ import (
 )
 
 // noted maps the digests of pushed manifests to the revisions of the artifact, by selection. The manifest of a served image
-// does not have its revision, and the status has only that of the last push. The zero value is empty.
+// does not have its revision, and the status has only the revision of the last push. The zero value is empty.
 type noted struct {
 	mu        sync.Mutex
 	revisions map[types.NamespacedName]map[digest.Digest]string

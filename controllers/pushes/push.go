@@ -194,7 +194,7 @@ func (s *sender) mayMove(ctx context.Context, job pushJob, to *registries.Connec
 	return s.compare(ctx, job, to, m)
 }
 
-// isPushedImage reports whether a manifest is that of an image that a CatalogSelection has pushed.
+// isPushedImage reports whether a CatalogSelection has pushed the image of a manifest.
 func isPushedImage(m v1.Manifest) bool {
 	return m.ArtifactType == "" && m.Config.MediaType == v1.MediaTypeImageConfig && m.Annotations[v1alpha1.SelectionAnnotation] != ""
 }

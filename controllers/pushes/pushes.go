@@ -24,9 +24,9 @@ import (
 	"github.com/winnow-dev/winnow/render"
 )
 
-// Pushes pushes rendered artifacts to registries, outside of the workers that reconcile: a registry that hangs
-// delays no ExternalArtifact, and of the pushes only those of its namespace. It checks a pushed artifact again at the
-// selection's interval, and retries failures with backoff.
+// Pushes pushes rendered artifacts to registries, outside of the workers that reconcile: a registry that hangs delays
+// no ExternalArtifact, and only the pushes of its namespace. It checks a pushed artifact again at the selection's
+// interval, and retries failures with backoff.
 type Pushes struct {
 	sender
 	storage *storage.Storage

@@ -47,7 +47,7 @@ type Record struct {
 // Formats of records, beside the packed content. A change that an older controller would misread takes the next number.
 const (
 	CurrentFormat = 2
-	// ContentsFormat is that of records with contents, which older controllers would take for live objects.
+	// ContentsFormat is the format of records with contents, which older controllers would take for live objects.
 	ContentsFormat = 3
 )
 
@@ -102,7 +102,7 @@ type Publication struct {
 	Newer string
 }
 
-// New returns the record of the next publication of a selection, whose status is that of the last one.
+// New returns the record of the next publication of a selection, whose status describes the last one.
 func New(cs *v1alpha1.CatalogSelection, p Publication) Record {
 	// Of nothing, the list is empty: without one, Read takes the record for one that cannot be read.
 	definitions := append([]safeguard.Definition{}, p.Result.Compared()...)
@@ -217,7 +217,7 @@ func (r *Record) Published() []safeguard.Definition {
 	return r.Definitions
 }
 
-// IsOf reports whether the spec that was rendered is that of the selection.
+// IsOf reports whether the selection has the spec that was rendered.
 func (r *Record) IsOf(cs *v1alpha1.CatalogSelection) bool {
 	return equality.Semantic.DeepEqual(r.Spec, guard.RenderedSpec(cs))
 }
@@ -248,8 +248,8 @@ func (r *Record) HasOrigins() bool {
 	return slices.ContainsFunc(r.Definitions, func(d safeguard.Definition) bool { return !slices.Equal(d.Origins, d.Origins.Short()) })
 }
 
-// lean returns a smaller record, not ok if it cannot be smaller: first it shortens the digests of origins, then
-// removes them, and those of locked values. Which value has changed is not known then, but without any record every change is held.
+// lean returns a smaller record, not ok if it cannot be smaller: first it shortens the digests of origins, then it removes them and
+// the digests of locked values. Winnow then cannot tell which value changed, but without any record every change is held.
 func (r Record) lean() (smaller Record, ok bool) {
 	if r.HasOrigins() {
 		r.Definitions = shortened(r.Definitions)

@@ -103,7 +103,7 @@ func (c *Catalogs) load(ctx context.Context, source Observed) (*catalog.Catalog,
 }
 
 // cached returns the catalog of a source without a download, if it is in the cache, and sets its location. The error is
-// that of a cached violation of the contract.
+// a cached violation of the contract.
 func (c *Catalogs) cached(source *Observed) (*catalog.Catalog, bool, error) {
 	if source.hasContract() && source.Location == nil {
 		found, ok := c.lookups.cache.Get(source.lookupKey())

@@ -129,7 +129,7 @@ func copyLayer(ctx context.Context, from *registries.Connection, source Observed
 	return registry.CopyLayer(ctx, from.Repository, *source.Location.Layer, archive.DefaultLimits().Compressed, to)
 }
 
-// unpackImage writes the catalog of an image as an archive. The manifest is that of the lookup, by its digest.
+// unpackImage writes the catalog of an image as an archive. The lookup found the manifest, by its digest.
 func unpackImage(ctx context.Context, from *registries.Connection, source Observed, to io.Writer) error {
 	manifest, raw, err := registry.FetchManifest(ctx, from.Repository, source.Location.Image.Digest.String())
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 // flightTimeout bounds a flight as a whole, with the wait for memory and the parsing.
 const flightTimeout = 5 * time.Minute
 
-// flights share work between callers: of those that come while it runs, all get its result. The work has a context of
-// its own, so that the deadline of one caller is not that of the others, and ends once no caller waits for it. The zero
+// flights share work between callers: all callers that come while it runs get its result. The work has a context of its
+// own, so that the deadline of one caller does not end it for the others. It ends once no caller waits for it. The zero
 // value is empty.
 type flights[T any] struct {
 	mu      sync.Mutex

@@ -47,7 +47,7 @@ type Purpose string
 const (
 	// ForRender loads the sources of its spec.
 	ForRender Purpose = "render"
-	// ForRebuild loads those of the last publication.
+	// ForRebuild loads the sources of the last publication.
 	ForRebuild Purpose = "rebuild"
 )
 

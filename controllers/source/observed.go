@@ -48,7 +48,7 @@ type Location struct {
 	// Layer is fetched from the registry. Nil: source-controller has selected the right layer, and the artifact
 	// of the OCIRepository is the catalog.
 	Layer *v1.Descriptor `json:"layer,omitempty"`
-	// Image is the manifest of a container image, whose layers have the catalog together. It is not that of an index.
+	// Image is the manifest of a container image, whose layers have the catalog together. It is no index.
 	Image *v1.Descriptor `json:"image,omitempty"`
 	// Format of the catalog. Empty: the content decides.
 	Format string `json:"format,omitempty"`
@@ -71,7 +71,7 @@ const (
 )
 
 // verification is the state of the signature of a source's artifact, and the reason why it is not valid. The
-// zero value is that of an artifact for which no signature is required.
+// zero value stands for an artifact that needs no signature.
 type verification struct {
 	signature signature
 	problem   string
@@ -96,8 +96,8 @@ func Guarded(loaded []Loaded) []guard.Source {
 	return sources
 }
 
-// hasContract reports whether the manifest determines which part of the source is the catalog. It may be that of an
-// image if the format is FileBased.
+// hasContract reports whether the manifest determines which part of the source is the catalog. It may be an image's
+// manifest if the format is FileBased.
 func (s Observed) hasContract() bool {
 	return s.Kind == sourcev1.OCIRepositoryKind && (s.isAuto() || s.Place.Format == v1alpha1.FormatFileBased)
 }

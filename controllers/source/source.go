@@ -33,7 +33,7 @@ type Sources struct {
 	NoCrossNamespaceRefs bool
 }
 
-// Observe reads the sources, in order. The error is that of the first source that cannot be used, with the
+// Observe reads the sources, in order. The error is for the first source that cannot be used, with the
 // reason AccessDenied or SourceNotReady.
 func (s *Sources) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) ([]Observed, error) {
 	observed := make([]Observed, 0, len(cs.Spec.Sources))
@@ -80,7 +80,7 @@ func (s *Sources) load(ctx context.Context, observed []Observed, step func(Obser
 }
 
 // Cached returns the sources with their catalogs and locations without a download, and reports whether all of them are in
-// the cache. The error is that of a source that violates the contract.
+// the cache. The error is for a source that violates the contract.
 func (s *Sources) Cached(observed []Observed) ([]Loaded, bool, error) {
 	loaded := make([]Loaded, len(observed))
 	for i, o := range observed {
@@ -155,8 +155,8 @@ func (s *Sources) findRepository(ctx context.Context, o *Observed) error {
 }
 
 // Recall caches the locations of catalogs from the last publication, so that a restarted controller does not
-// read a registry for published revisions. published are the sources of that publication, and locations those
-// of their catalogs, in the same order.
+// read a registry for published revisions. published are the sources of that publication, and locations the
+// locations of their catalogs, in the same order.
 func (s *Sources) Recall(observed []Observed, published []v1alpha1.SourceStatus, locations []*Location) {
 	if len(locations) != len(published) {
 		return

@@ -23,8 +23,8 @@ type Limits struct {
 	Namespace, Total int
 }
 
-// DefaultLimits are those of the controller. A transfer that hangs takes a connection and some buffers, so the total
-// may be large: sixteen namespaces have to hang before another one waits, and it waits for its turn only.
+// DefaultLimits are the limits of the controller. A transfer that hangs takes a connection and some buffers, so the
+// total may be large: sixteen namespaces have to hang before another one waits, and it waits for its turn only.
 func DefaultLimits() Limits { return Limits{Namespace: 2, Total: 32} }
 
 // Queue runs transfers within its limits. Namespaces with waiting transfers take turns, and the transfers of a
@@ -42,7 +42,7 @@ type Queue struct {
 	// waiting maps namespaces to their transfers, oldest first, and turns has these namespaces, the next one first.
 	waiting map[string][]*Transfer
 	turns   []string
-	// taken counts the transfers with a slot, by namespace, and total those of all namespaces.
+	// taken counts the transfers with a slot, by namespace, and total counts them in all namespaces.
 	taken map[string]int
 	total int
 }
@@ -75,7 +75,7 @@ func New(limits Limits) *Queue {
 	return &Queue{limits: limits, waiting: map[string][]*Transfer{}, taken: map[string]int{}}
 }
 
-// Add queues a function for a namespace. Its context ends with Close and with that of Start.
+// Add queues a function for a namespace. Its context ends with Close and with the context of Start.
 func (q *Queue) Add(namespace string, run func(context.Context)) *Transfer {
 	return q.add(&Transfer{queue: q, namespace: namespace, run: run})
 }

@@ -30,8 +30,8 @@ func (e *insideError) Error() string { return e.address.String() + " is an inter
 
 var (
 	// reserved are the addresses that the registries of IANA for special purposes do not call reachable from anywhere, beside the
-	// ones that netip knows and those of documents, which nobody has: shared by clouds and clusters, of benchmarks, of protocols,
-	// for later use, of sites.
+	// ones that netip knows and the addresses of documents, which nobody has: shared by clouds and clusters, of benchmarks, of
+	// protocols, for later use, of sites.
 	reserved = prefixes("100.64.0.0/10", "192.0.0.0/24", "198.18.0.0/15", "240.0.0.0/4", "64:ff9b:1::/48", "100::/64", "2001::/23", "5f00::/16", "fec0::/10")
 	// machine is the network of this machine.
 	machine = netip.MustParsePrefix("0.0.0.0/8")

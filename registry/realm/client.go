@@ -40,8 +40,8 @@ func NewClient(base *http.Transport, allowed Hosts, wrap func(http.RoundTripper)
 	return newTransport(base, allowed).client(wrap)
 }
 
-// NewClient returns a client that requests tokens as that of the function NewClient does, but without TLS only at allowed hosts
-// and those that Plain reports. For other requests it is restricted as From says; first is the registry.
+// NewClient returns a client that requests tokens as the client of the function NewClient does, but without TLS only at allowed
+// hosts and hosts that Plain reports. For other requests it is restricted as From says; first is the registry.
 func (r Rule) NewClient(base *http.Transport, first *url.URL, wrap func(http.RoundTripper) http.RoundTripper) *auth.Client {
 	t := newTransport(base, r.Allowed)
 	t.data, t.isPlain = r.From(base, first), r.isPlain
@@ -141,7 +141,7 @@ func refused(at *url.URL, err error) error {
 	return err
 }
 
-// ownHost reports whether a token host is that of the registry, and returns a *RefusedError for a port of it that may be
+// ownHost reports whether a token host is the registry's host, and returns a *RefusedError for a port of it that may be
 // another service.
 func ownHost(at *url.URL, registry string) (bool, error) {
 	own := &url.URL{Scheme: at.Scheme, Host: registry}

@@ -17,7 +17,7 @@ const Flag = "allowed-token-hosts"
 // pflag.Value.
 type Hosts struct{ addresses []string }
 
-// Set adds a comma-separated list of HOST or HOST:PORT. Without a port, it is that of https.
+// Set adds a comma-separated list of HOST or HOST:PORT. Without a port, the port is 443.
 func (h *Hosts) Set(list string) error {
 	for host := range strings.SplitSeq(list, ",") {
 		at, err := url.Parse("https://" + host)

@@ -84,8 +84,8 @@ func Parse(text string) (Line, error) {
 	return l, nil
 }
 
-// read reads a line without its number, and returns what is wrong with it. The name of an object may have colons, so that of what
-// stands behind them only a word of objects counts.
+// read reads a line without its number, and returns what is wrong with it. The name of an object may have colons, so only the
+// words of objects end it.
 func (l *Line) read(text string) string {
 	if checksumPattern.MatchString(text) {
 		l.Checksum = text

@@ -18,8 +18,8 @@ type collector struct {
 	tree    *tree.Tree
 	entries int
 	paths   int64 // bytes
-	// dirs has the directories that have entries of their own, and those above
-	// them: the tree knows only those of files.
+	// dirs has the directories that have entries of their own, and the directories above them: the
+	// tree knows only directories of files.
 	dirs map[string]struct{}
 }
 

@@ -33,10 +33,9 @@ const (
 // two blocks that end an archive, or goes on behind them. Gzip may have several
 // members. Modes, owners and times are ignored.
 //
-// Reading ends at the first refused entry. The error is an *Error for invalid
-// content, and otherwise wraps that of r or ctx, which is checked between
-// reads. Memory is bounded by limits.Total for the contents and by limits.Files
-// for the rest, whatever the headers claim.
+// Reading ends at the first refused entry. The error is an *Error for invalid content, and
+// otherwise wraps the error of r or ctx. It checks ctx between reads. Memory is bounded by
+// limits.Total for the contents and by limits.Files for the rest, whatever the headers claim.
 func Read(ctx context.Context, r io.Reader, limits Limits) (*tree.Tree, error) {
 	return ReadSome(ctx, r, limits, nil, nil)
 }

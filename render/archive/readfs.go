@@ -16,9 +16,9 @@ import (
 // .git: the directory with its content, or the file that a work tree has
 // instead.
 //
-// Links below the root are refused, not followed. Pass the FS of an os.Root, so
-// that a link that is created during the walk cannot lead outside. The error is
-// an *Error for invalid content, and otherwise wraps that of fsys or ctx.
+// Links below the root are refused, not followed. Pass the FS of an os.Root, so that a link that is
+// created during the walk cannot lead outside. The error is an *Error for invalid content, and
+// otherwise wraps the error of fsys or ctx.
 func ReadFS(ctx context.Context, fsys fs.FS, limits Limits) (*tree.Tree, error) {
 	return ReadSomeFS(ctx, fsys, limits, nil, nil)
 }

@@ -14,7 +14,7 @@ import (
 
 // Effective are the values of an instance, as far as its objects have them.
 type Effective struct {
-	// Values are the default values with those of the main object merged over them.
+	// Values are the default values with the values of the main object merged over them.
 	Values map[string]any
 	// Open are the references to values that only the cluster has.
 	Open []v1alpha1.ValuesReference
@@ -22,7 +22,7 @@ type Effective struct {
 	over map[string]any
 }
 
-// EffectiveOf returns the values of the instance with a main object. The error is that of ValuesOf.
+// EffectiveOf returns the values of the instance with a main object. The error is the error of ValuesOf.
 func EffectiveOf(main Object, objects []Object) (Effective, error) {
 	inline, err := ValuesOf(main)
 	if err != nil {
@@ -138,7 +138,7 @@ func targetNames(path string) []string {
 	return names
 }
 
-// variableReferences returns what a Terraform object has in varsFrom, where a key is that of a variable by default.
+// variableReferences returns what a Terraform object has in varsFrom. A key is the name of a variable by default.
 func variableReferences(main Object) []v1alpha1.ValuesReference {
 	var all []v1alpha1.ValuesReference
 	for _, element := range elements(main, "spec", "varsFrom") {

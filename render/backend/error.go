@@ -55,7 +55,7 @@ func Indexed(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) 
 // Problems are the reasons why an instance cannot be installed.
 type Problems []*Error
 
-// Err joins the problems of an instance, each once, of which it keeps the first. Without problems it is nil.
+// Err joins the first problems of an instance, each once. Without problems it is nil.
 func (p Problems) Err(instance string) error {
 	var kept Problems
 	seen := map[string]bool{}

@@ -27,7 +27,7 @@ type Identity struct {
 	Release Release
 	// Module of a Terraform object, which destroys what another one has made; empty for others.
 	Module string
-	// Package of OLM, and the namespace that a ClusterExtension installs it into, neither of which can be changed; empty
+	// Package of OLM, and the namespace that a ClusterExtension installs it into. Neither can be changed; both are empty
 	// for others.
 	Package, PackageNamespace string
 	// Channel that a Subscription follows; empty for others.
@@ -48,7 +48,7 @@ type Release struct {
 }
 
 // IdentityOf returns the identity of a main object, as patches may have changed it, or of a live object of its kind, with
-// the defaults of its controller. The name of the chart is that of the release that lives, or of a chart in a Helm
+// the defaults of its controller. The name of the chart is the name in the release that lives, or of a chart in a Helm
 // repository.
 func IdentityOf(main Object) Identity {
 	identity := Identity{

@@ -14,7 +14,7 @@ import (
 type Instance struct {
 	// Name of the instance: a DNS label.
 	Name string
-	// Namespace of the selection, and its name: what instances share is that of one selection, because Flux prunes it
+	// Namespace and name of the selection: only instances of one selection share objects, because Flux prunes these
 	// with the selection.
 	Namespace, Selection string
 	// Application as it is published: selection, transformations and mirrors have changed its document.
@@ -35,8 +35,8 @@ type Instance struct {
 	Catalog v1alpha1.CatalogReference
 	// Served is the catalog of the selection itself, for instances that name none.
 	Served *ServedCatalog
-	// Values are those of the instance, with what wins over them merged into them by MergeValues. They
-	// have JSON's types, with int64 and float64 for numbers.
+	// Values of the instance, with what wins over them merged into them by MergeValues. They have
+	// JSON's types, with int64 and float64 for numbers.
 	Values map[string]any
 	// ValuesFrom are merged under Values, the later over the earlier.
 	ValuesFrom []v1alpha1.ValuesReference

@@ -24,7 +24,7 @@ const (
 	Values Role = "values"
 	// Shared is what several instances need as long as one of them is installed.
 	Shared Role = "shared"
-	// OperatorGroup is that of a namespace. Without it OLM stops all operators of the namespace, and it does not stop an
+	// OperatorGroup belongs to a namespace. Without it OLM stops all operators of the namespace, and it does not stop an
 	// operator whose Subscription goes, so it stays.
 	OperatorGroup Role = "operatorGroup"
 	// Namespace is one that an application runs in. Instances share it.
@@ -40,7 +40,7 @@ type Object struct {
 	Bytes int
 }
 
-// MainOf returns the main object among those of an instance: every backend makes one.
+// MainOf returns the main object among the objects of an instance: every backend makes one.
 func MainOf(objects []Object) Object {
 	return objects[slices.IndexFunc(objects, func(o Object) bool { return o.Role == Main })]
 }

@@ -232,7 +232,7 @@ func TestInstancesOfANamespaceShareTheOperatorGroup(t *testing.T) {
 		"another account":  func(i *backend.Instance) { i.ServiceAccountName = "a" },
 	} {
 		_, err := backend.Union(map[string][]backend.Object{"a": objects("a", nil), "b": objects("b", change)})
-		if err == nil || !strings.Contains(err.Error(), `the OperatorGroup of the namespace "web" would be another one than that of the instance "a"`) {
+		if err == nil || !strings.Contains(err.Error(), `the OperatorGroup of the namespace "web" would differ from the one of the instance "a"`) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

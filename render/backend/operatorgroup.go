@@ -27,7 +27,7 @@ func TargetsIn(main Object, objects []Object) string {
 
 // Group is what an OperatorGroup states of the operators of its namespace.
 type Group struct {
-	// Targets are the namespaces that they watch, for people, and Account is theirs; empty for that of OLM.
+	// Targets are the namespaces that they watch, for people, and Account is theirs; empty for OLM's account.
 	Targets, Account string
 }
 
@@ -47,7 +47,7 @@ func GroupOf(object map[string]any) Group {
 	case len(targets) > 0:
 		return Group{excerpt.Names(slices.Sorted(slices.Values(targets)), maxTargets), account}
 	case len(selector) > 0:
-		return Group{"those of a selector", account}
+		return Group{"the namespaces of a selector", account}
 	}
 	return Group{"all namespaces", account}
 }

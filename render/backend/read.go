@@ -9,8 +9,8 @@ import (
 	"github.com/winnow-dev/winnow/render/backend/kinds"
 )
 
-// ValuesOf returns the values that an object of an instance has, in its types: those of a main object, or the default
-// values. They must not be changed. A patch may have changed them; then the error reports that they cannot be read.
+// ValuesOf returns the values that an object of an instance has, in its types: the values of a main object, or the
+// default values. They must not be changed. If a patch has made them unreadable, it returns an error.
 func ValuesOf(object Object) (map[string]any, error) {
 	value := raw(object)
 	switch object.GroupVersionKind().GroupKind() {
@@ -78,7 +78,7 @@ func ReferencesOf(main Object) []v1alpha1.ValuesReference {
 	return all
 }
 
-// elements returns those of a list, which may have the types of kustomize.
+// elements returns the elements of a list, which may have the types of kustomize.
 func elements(object Object, fields ...string) []any {
 	value, _, _ := unstructured.NestedFieldNoCopy(object.Object, fields...)
 	list, _ := value.([]any)

@@ -14,8 +14,8 @@ import (
 	"github.com/winnow-dev/winnow/render/backend/kinds"
 )
 
-// IsReplaceable reports whether the name of an object is that of a source or of default values, which has a digest of
-// the content. If such an object is gone, another one has replaced it.
+// IsReplaceable reports whether a name belongs to a source or to default values, and so has a digest of the content.
+// If such an object is gone, another one has replaced it.
 func IsReplaceable(group, kind, name string) bool {
 	switch (schema.GroupKind{Group: group, Kind: kind}) {
 	case kinds.OCIRepository.GroupKind(), kinds.HelmRepository.GroupKind():

@@ -26,7 +26,7 @@ type ServedCatalog struct {
 	v1alpha1.CatalogReference
 }
 
-// Serve returns the catalog of a selection. namespace is that of a CatalogSource.
+// Serve returns the catalog of a selection. A CatalogSource is in namespace.
 func Serve(kind, namespace, selectionNamespace, selection string) *ServedCatalog {
 	return &ServedCatalog{Kind: kind, CatalogReference: v1alpha1.CatalogReference{Namespace: namespace, Name: servedName(selectionNamespace, selection)}}
 }

@@ -43,7 +43,7 @@ type owned struct {
 	instance string
 }
 
-// union collects the objects of instances, of which one is being joined.
+// union collects the objects of instances, and joins one instance at a time.
 type union struct {
 	instance string
 	owners   map[objectKey]owned
@@ -65,10 +65,10 @@ func (u *union) join(object Object) {
 	case object.Role == Namespace && first.object.Role == Namespace:
 		u.owners[key] = owned{object: u.mergeNamespaces(first, object), instance: first.instance}
 	case object.Role == OperatorGroup && first.object.Role == OperatorGroup && !reflect.DeepEqual(first.object.Object, object.Object):
-		u.refuse("namespace", "the %s of the namespace %s would be another one than that of the instance %s, and OLM allows one: their operators watch other namespaces, or have other accounts: give one of them another namespace",
+		u.refuse("namespace", "the %s of the namespace %s would differ from the one of the instance %s, and OLM allows one: their operators watch other namespaces, or have other accounts: give one of them another namespace",
 			kind.Kind, excerpt.Quoted(object.GetNamespace()), excerpt.Quoted(first.instance))
 	case object.Role == Main || !reflect.DeepEqual(first.object.Object, object.Object):
-		u.refuse("", "its %s %s is also that of the instance %s: give one of them another name or namespace",
+		u.refuse("", "its %s %s also belongs to the instance %s: give one of them another name or namespace",
 			kind.Kind, excerpt.Quoted(key.name), excerpt.Quoted(first.instance))
 	}
 }

@@ -29,8 +29,8 @@ type Application struct {
 	// Document holds the bytes that define it: a file, or a document of one with the comments before it.
 	// They must not be modified.
 	Document []byte
-	// Versions are those of spec.versions, in the document's order and each once; empty for
-	// kinds that have none. Those of a Content are sorted from the highest to the lowest.
+	// Versions of spec.versions, in the document's order and each once; empty for kinds that have
+	// none. The versions of a Content are sorted from the highest to the lowest.
 	Versions []string
 	// Labels are the object's metadata.labels; nil without any, or when they are not a mapping
 	// of strings.

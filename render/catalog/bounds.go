@@ -34,7 +34,7 @@ const (
 	nodeBytes = 128
 	// textBytes is what a text in a list takes besides its bytes.
 	textBytes = 48
-	// maxName bounds a name in bytes: in the artifact it is that of a file, which has at most 255.
+	// maxName bounds a name in bytes: in the artifact it becomes the name of a file, which has at most 255.
 	maxName = 255 - len(".yaml")
 	// maxVersion bounds in bytes what conditions and the API repeat.
 	maxVersion = 253
@@ -46,17 +46,17 @@ type bounds struct {
 	aliased int // nodes that are there because of aliases
 }
 
-// documentBounds are those of an application.yaml.
+// documentBounds are the bounds of an application.yaml.
 func documentBounds() bounds {
 	return bounds{size: maxDocument, aliased: yamlnode.MaxAliased}
 }
 
-// metadataBounds are those of an application's metadata.yaml.
+// metadataBounds are the bounds of an application's metadata.yaml.
 func metadataBounds() bounds {
 	return bounds{size: maxMetadata, aliased: maxMetadataAliased}
 }
 
-// listBounds are those of a named list.
+// listBounds are the bounds of a named list.
 func listBounds() bounds {
 	return bounds{size: maxDocument, aliased: maxMetadataAliased}
 }
@@ -107,8 +107,8 @@ func (l *ledger) keepFacts(application *Application) {
 	}
 }
 
-// Cost of loading a catalog, from the sizes of the files that it needs. The zero value is that of an
-// empty one.
+// Cost of loading a catalog, from the sizes of the files that it needs. The zero value is the cost
+// of an empty one.
 type Cost struct {
 	documents, metadata, largest int64
 }

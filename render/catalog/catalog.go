@@ -12,8 +12,8 @@ import (
 type Catalog struct {
 	// Applications of the catalog, sorted by name; no name occurs twice.
 	Applications []*Application
-	// Lists are the named lists of catalogs/<name>/metadata.yaml: application names in the
-	// order of the file. Every name is that of an application.
+	// Lists are the named lists of catalogs/<name>/metadata.yaml: application names in the order of
+	// the file. Each names an application of the catalog.
 	Lists map[string][]string
 	// Warnings are what the catalog should say, and does not; a strict check refuses it for them.
 	Warnings []violation.Violation
@@ -21,7 +21,7 @@ type Catalog struct {
 	Digest string
 
 	kept int64 // bytes of memory besides the documents
-	// files are what was found by parsing those of each application, in their order; nil for a format that is not cached.
+	// files are what parsing found in the files of each application, in their order; nil for a format that is not cached.
 	files  []parsedFiles
 	parsed int64
 }

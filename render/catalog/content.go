@@ -2,8 +2,8 @@
 
 package catalog
 
-// Content is the definition of an application that is no object of Kubernetes. Its versions are not those of a
-// document: it knows how to keep some of them. It is immutable.
+// Content is the definition of an application that is no object of Kubernetes. No document lists its versions:
+// it knows how to keep some of them. It is immutable.
 type Content interface {
 	// Channels returns the versions of each channel, from the highest to the lowest. A content without channels has
 	// one without a name.

@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// maxDefinitionsFile bounds a file in bytes, as that of an archive is bounded.
+	// maxDefinitionsFile bounds a file in bytes, as a file of an archive is bounded.
 	maxDefinitionsFile = 8 << 20
 	// maxDefinitions bounds the documents of a catalog: the smallest have few bytes, and each is checked.
 	maxDefinitions = 20_000
@@ -29,7 +29,7 @@ const (
 
 // Definitions is the format of directories of YAML files whose documents are ApplicationDefinitions, at any
 // depth, one or several a file: as vendors keep them. Files of other names and hidden ones are ignored. The
-// object's own labels and annotations stand for those of a metadata.yaml, and its label
+// object's own labels and annotations stand for the ones in a metadata.yaml, and its label
 // catalog.winnow.dev/tier for the tier.
 type Definitions struct{}
 

@@ -17,8 +17,8 @@ import (
 
 // FileBased is the format of OLM's file-based catalogs. A package is an application, a bundle a version of it.
 type FileBased struct {
-	// Named reports whether the user named the format. Then each file that no .indexignore names has to be one of the
-	// catalog, as for `opm validate`. Otherwise those of other names than Detect looks at must not be there.
+	// Named reports whether the user named the format. Then each file that no .indexignore names has to belong to the
+	// catalog, as for `opm validate`. Otherwise files with other names than Detect looks at must not be there.
 	Named bool
 }
 
@@ -44,7 +44,7 @@ const noPackage = "holds no package of a file-based catalog"
 // Needs implements Format.
 func (f FileBased) Needs(name string) bool { return f.Named || isFileBased(name) }
 
-// isFileBased reports whether a file has a name of which Detect takes it for one of such a catalog.
+// isFileBased reports whether Detect takes a file with this name for a file of such a catalog.
 func isFileBased(name string) bool {
 	return isYAML(name) || path.Ext(name) == ".json" || path.Base(name) == filebased.IgnoreFile
 }

@@ -26,7 +26,7 @@ type Format interface {
 	Needs(path string) bool
 	// Load reads the catalog at the root of fsys. The error is an *InvalidError when the content is wrong;
 	// it then holds every violation. Other errors are the file system's or the context's. The result
-	// depends on nothing but the content of fsys, of which nothing is read after Load has returned.
+	// depends on nothing but the content of fsys. Nothing of it is read after Load has returned.
 	Load(ctx context.Context, fsys fs.FS) (*Catalog, error)
 }
 
@@ -34,7 +34,7 @@ type Format interface {
 func Formats() []Format { return []Format{Applications{}, Definitions{}, FileBased{}, KRMFunctions{}} }
 
 // Named returns the format with a name. It is nil, which stands for detection by content, for Auto and no
-// name; the error is that of a name that no format has.
+// name; the error is for a name that no format has.
 func Named(name string) (Format, error) {
 	switch name {
 	case "", v1alpha1.FormatAuto:

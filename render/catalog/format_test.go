@@ -143,7 +143,7 @@ func formatCases() []formatCase {
 		want: []string{
 			"a.yaml:7: the function SetLogger has no versions",
 			`a.yaml:12: is "ConfigMap" of "": expected Catalog, KRMFunctionCatalog or KRMFunctionDefinition of config.kubernetes.io/v1alpha1`,
-			`b.yaml:8: kind "A-B" cannot be that of a config`,
+			`b.yaml:8: kind "A-B" is not valid in a config`,
 			`c.yaml:13: sha256 "x" is malformed: expected 64 hexadecimal digits in lower case`,
 			"d.yaml:1: is not valid YAML: did not find expected node content",
 		},

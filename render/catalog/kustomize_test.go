@@ -179,8 +179,8 @@ func TestLoadRefusesLayoutThatKustomizeChanges(t *testing.T) {
 			"a second comment becomes part of the text",
 			good + "  a: &a # b\n  - | # c\n    d\n  e: !!seq # f\n  - g\n\n    h # i\n",
 			[]string{
-				path + ":8: has two comments beside it, of which kustomize may make one a part of a text: remove one",
-				path + ":11: has two comments beside it, of which kustomize may make one a part of a text: remove one",
+				path + ":8: has two comments beside it, and kustomize may make one of them a part of a text: remove one",
+				path + ":11: has two comments beside it, and kustomize may make one of them a part of a text: remove one",
 			},
 		},
 		{

@@ -106,8 +106,8 @@ func (l *loader) parse(data []byte, bounds bounds, found *violation.Findings) *d
 	return parsed
 }
 
-// distinctKinds reports definitions of Cozystack that install the same kind, of which its API
-// server would serve either (cozystack#4361). The applications are in the order of their paths.
+// distinctKinds reports definitions of Cozystack that install the same kind: its API server would
+// serve either one (cozystack#4361). The applications are in the order of their paths.
 func (l *loader) distinctKinds(candidates []candidate) {
 	type served struct{ group, kind string }
 	first := map[served]*Application{}

@@ -54,8 +54,8 @@ func newPackage(of *filebased.Package) *Application {
 	return a
 }
 
-// labelsOf returns the labels of the head of the default channel, of which those that are not valid in Kubernetes, such
-// as sentences, are left out; nil without any.
+// labelsOf returns the labels of the head of the default channel, without labels that are not valid in Kubernetes, such
+// as sentences; nil without any.
 func labelsOf(of *filebased.Package) map[string]string {
 	labels := map[string]string{}
 	for key, value := range of.About().Labels {

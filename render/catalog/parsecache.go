@@ -11,7 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
 )
 
-// ParseCache has the files of a catalog that were parsed before it is loaded: those of another revision of it, and those that were
+// ParseCache has the files of a catalog that were parsed before it is loaded: files of another revision of it, and files that were
 // parsed while others were still read. A file with the same bytes at the same path is not parsed again. What loading returns does
 // not depend on it. It is safe for concurrent use.
 type ParseCache struct {

@@ -13,9 +13,9 @@ import (
 
 // The spec of an application, which is not kept once it is loaded.
 
-// Spec parses the document again and returns its spec in JSON's types, as Metadata's Extra has
-// them, with the merged versions; that of a content is empty. It is for those who need all of it; the fields of Application cost
-// nothing. The result is the caller's own.
+// Spec parses the document again and returns its spec in JSON's types, as Metadata's Extra has them, with the merged versions; a
+// content has an empty one. It is for callers that need all of it; the fields of Application cost nothing. The result is the
+// caller's own.
 func (a *Application) Spec() (map[string]any, error) {
 	if !a.IsObject() {
 		return map[string]any{}, nil

@@ -29,8 +29,8 @@ func Patterns() []string {
 	return []string{catalog.PackagesDir + "/*/catalog.json", catalog.PackagesDir + "/*/catalog.yaml", catalog.FunctionsFile}
 }
 
-// FilesIn returns the paths of the files of a directory that may be those of contents of an artifact. A file in
-// the place of a package has to be the package of that place.
+// FilesIn returns the paths of the files of a directory that may be contents of an artifact. A file in the
+// place of a package has to be the package of that place.
 func FilesIn(ctx context.Context, fsys fs.FS) ([]string, error) {
 	var files []string
 	for _, pattern := range Patterns() {

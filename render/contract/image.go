@@ -101,7 +101,7 @@ func describeBlob(mediaType string, data []byte) v1.Descriptor {
 }
 
 // ServedAnnotations returns the annotations of an image whose digest a catalog in the artifact names. The revision of
-// the artifact depends on that digest, so the image names neither it nor those of the sources. selection is
+// the artifact depends on that digest, so the image names neither it nor the revisions of the sources. selection is
 // namespace/name of the CatalogSelection.
 func ServedAnnotations(selection string) map[string]string {
 	return map[string]string{v1alpha1.SelectionAnnotation: selection}

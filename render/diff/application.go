@@ -110,14 +110,14 @@ type Host struct {
 type Counts struct {
 	Added   int `json:"added"`
 	Removed int `json:"removed"`
-	// Deleted counts those of Removed that Flux deletes.
+	// Deleted counts the Removed ones that Flux deletes.
 	Deleted          int `json:"deleted"`
 	Updated          int `json:"updated"`
 	Unchanged        int `json:"unchanged"`
 	VersionsAdded    int `json:"versionsAdded"`
 	VersionsRemoved  int `json:"versionsRemoved"`
 	VersionsReplaced int `json:"versionsReplaced"`
-	// SourceChanges counts those of VersionsReplaced that come from another chart, repository or commit.
+	// SourceChanges counts the VersionsReplaced that come from another chart, repository or commit.
 	SourceChanges int `json:"sourceChanges"`
 	Major         int `json:"major"`
 	Minor         int `json:"minor"`
@@ -126,7 +126,7 @@ type Counts struct {
 	// VersionsDeprecated counts newly deprecated versions, also of applications that are added.
 	VersionsDeprecated int `json:"versionsDeprecated,omitempty"`
 	Unmirrored         int `json:"unmirrored"`
-	// Adopted counts those of Updated and Unchanged that enter the artifact and live in the cluster already.
+	// Adopted counts the Updated and Unchanged ones that enter the artifact and live in the cluster already.
 	Adopted int `json:"adopted"`
 }
 

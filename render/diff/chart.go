@@ -29,7 +29,7 @@ type Chart struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Name returns the name of the release: that of the instance, or of the application.
+// Name returns the name of the release, which is the name of the instance, or of the application.
 func (c Chart) Name() string {
 	if c.Instance != "" {
 		return "instance " + c.Instance

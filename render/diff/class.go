@@ -136,7 +136,7 @@ func (s *Selection) effectKey() [sha256.Size]byte {
 	if same.Held != nil {
 		same.Held.File, same.Held.Patch, same.Held.Advice = "", "", ""
 	}
-	// An error is that of a value that JSON does not have, of which there is none.
+	// Encoding fails only for values that JSON does not have, and there are none.
 	text, _ := json.Marshal(same)
 	return sha256.Sum256(text)
 }

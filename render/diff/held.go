@@ -11,7 +11,7 @@ import (
 
 // Held are the losses that Git has to name.
 type Held struct {
-	// Reasons are those of status.held, with the lines that name each; of what is approved as well.
+	// Reasons of status.held, with the lines that name each; of what is approved as well.
 	Reasons []v1alpha1.HeldReason `json:"reasons"`
 	// Approved is true if lines that this change adds name all of them: then they are published.
 	Approved bool `json:"approved"`

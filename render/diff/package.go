@@ -27,8 +27,8 @@ type Channel struct {
 	// Added and Removed count the versions that the channel has newly, or has no more, where it stays.
 	Added   int `json:"added,omitempty"`
 	Removed int `json:"removed,omitempty"`
-	// Stranded are the versions that nothing in the channel succeeds any more, and those of the former default channel
-	// that nothing in this one succeeds, which takes its place.
+	// Stranded are the versions that nothing in the channel succeeds any more. If it is the new default channel, they
+	// include versions of the former one that nothing in this one succeeds.
 	Stranded []string `json:"stranded,omitempty"`
 	// Deprecated is the message of a channel that was not deprecated, or not there, before.
 	Deprecated string `json:"deprecated,omitempty"`
@@ -67,7 +67,7 @@ type API struct {
 type Requirement struct {
 	// Text for people, such as "the package plum >=1.0.0".
 	Text string `json:"text"`
-	// Type is that of the property: olm.package.required, olm.gvk.required or olm.constraint.
+	// Type of the property: olm.package.required, olm.gvk.required or olm.constraint.
 	Type string `json:"type"`
 	// Package and VersionRange, or Group, Version and Kind, are absent for a constraint of several parts.
 	Package      string `json:"package,omitempty"`

@@ -13,7 +13,7 @@ import (
 type Remark struct {
 	Places []string
 	Text   string
-	// Alike reports that the sentences differ by the names of the places: Text is that of the first one.
+	// Alike reports that the sentences differ by the names of the places: Text is the first one's.
 	Alike bool
 }
 

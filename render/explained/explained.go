@@ -198,7 +198,7 @@ func (e *Instance) layers(cs *v1alpha1.CatalogSelection) (layers.Input, error) {
 	return in, nil
 }
 
-// references returns the references that the main object passes on; given are those of the spec.
+// references returns the references that the main object passes on; given are the references of the spec.
 func (e *Instance) references(main backend.Object, given []v1alpha1.ValuesReference) []Reference {
 	passed := backend.ReferencesOf(main)
 	if passed == nil {

@@ -40,7 +40,7 @@ type Findings struct {
 	Omitted int
 }
 
-// Add adds a finding, of which limit are kept.
+// Add keeps a finding, or counts it as omitted if limit are kept.
 func (f *Findings) Add(limit int, one Finding) {
 	if len(f.Kept) >= limit {
 		f.Omitted++

@@ -21,7 +21,7 @@ import (
 // maxVersions bounds the versions that a reason lists.
 const maxVersions = 20
 
-// reasons are those of changes, the most harmful first.
+// reasons are the reasons of changes, the most harmful first.
 func reasons() []string {
 	return []string{
 		v1alpha1.RemovalReason, v1alpha1.IdentityChangeReason, v1alpha1.VersionRemovalReason, v1alpha1.StrandedReason,
@@ -39,7 +39,7 @@ func byHarm(changes []safeguard.Change) []safeguard.Change {
 }
 
 // Reasons returns a description of each change, with the lines that name it. decided has the decisions of the new render, and
-// number is that of Lines.
+// number adds to a line the number that it needs to count.
 func Reasons(changes []safeguard.Change, decided selection.Result, number func(approval.Line) approval.Line) []v1alpha1.HeldReason {
 	reasons := make([]v1alpha1.HeldReason, 0, len(changes))
 	for _, c := range changes {
@@ -253,7 +253,7 @@ func consequence(c safeguard.Change) string {
 	case c.Key.Kind == backend.ClusterExtension && c.Field == safeguard.ObjectField:
 		return "the former one runs on beside the new one; with deletionPolicy Delete Flux deletes it after it has applied the new one, and OLM deletes its CustomResourceDefinitions with all their objects"
 	case c.Key.Kind == backend.ClusterExtension:
-		return "OLM refuses that of a ClusterExtension that lives, and Flux applies nothing then: keep the value, or give the instance another name"
+		return "OLM refuses this change to a ClusterExtension that lives, and Flux applies nothing then: keep the value, or give the instance another name"
 	case c.Field == safeguard.ChartField:
 		return "what runs would be upgraded in place, and Helm would delete the objects that the other chart lacks"
 	case c.Field == safeguard.ObjectField:

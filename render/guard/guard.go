@@ -39,7 +39,7 @@ type Verdict struct {
 //  2. What lives, and was never published here, is lost besides.
 //  3. A safeguard that is Publish lets its kind pass: but no removal of an instance because another one left, of everything,
 //     or of what the platform reconciles.
-//  4. spec.exclude names a definition, and a version in spec.instances what happens to that of the instance.
+//  4. spec.exclude names a definition, and an exact version in spec.instances the upgrade of that instance.
 //  5. A line names the rest; one of the base alone is not enough.
 func Decide(last []safeguard.Definition, next Next, named Named) Verdict {
 	changes := explained(safeguard.Compare(last, next.Definitions), next.Unresolved)

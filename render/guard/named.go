@@ -18,7 +18,7 @@ type Named struct {
 	Exclude []string
 	// Exact are the instances whose version spec.instances names exactly.
 	Exact []string
-	// Lines are those of spec.safeguards.approve that count, and Base those that the base of a pull request has as well.
+	// Lines of spec.safeguards.approve that count, and Base the lines that the base of a pull request has as well.
 	Lines, Base []approval.Line
 
 	// empty is true for a publication without anything.

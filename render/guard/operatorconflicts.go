@@ -93,8 +93,8 @@ func (b *beside) add(in installation.Instance, from, to, detail string) {
 	})
 }
 
-// packages finds the live objects by which the other version of OLM installs the package. That of the instance itself
-// before, was, is compared by its identity.
+// packages finds the live objects by which the other version of OLM installs the package. It skips was, the
+// object of the instance before: its identity is compared.
 func (b *beside) packages(in installation.Instance, was safeguard.Key) {
 	of := in.Main.Identity[safeguard.PackageField]
 	for _, key := range b.installers[of] {
@@ -107,7 +107,7 @@ func (b *beside) packages(in installation.Instance, was safeguard.Key) {
 	}
 }
 
-// group compares the OperatorGroup of an instance with those of its namespace that this selection has not applied.
+// group compares the OperatorGroup of an instance with others of its namespace that this selection has not applied.
 func (b *beside) group(in installation.Instance, key safeguard.Key, now backend.Group) {
 	if object, lives := b.live[key]; lives {
 		if AppliedBy(b.selection, &unstructured.Unstructured{Object: object}) {

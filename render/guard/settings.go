@@ -55,7 +55,7 @@ func SettingsOf(object map[string]any) Settings {
 	return s
 }
 
-// replacements compares the settings of live definitions with those of the objects that a publication applies over them. Those
+// replacements compares the settings of live definitions with the objects that a publication applies over them. Definitions
 // that a Kustomization gives another name are left out.
 func replacements(ctx context.Context, result *render.Result, live map[safeguard.Key]Settings) (map[safeguard.Key]Replaced, error) {
 	var names []string

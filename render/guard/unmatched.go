@@ -16,8 +16,8 @@ import (
 )
 
 // UnmatchedLines returns the entries of spec.safeguards.approve that are no lines, or about an application or an instance that
-// neither the publications nor the catalogs have, and the checksums that are those of a source: a revision releases nothing.
-// skip reports entries that need no report, because they are used.
+// neither the publications nor the catalogs have, and the checksums of sources: a revision releases nothing. skip reports
+// entries that need no report, because they are used.
 func UnmatchedLines(entries []string, definitions []safeguard.Definition, decided selection.Result, sources []Source, skip func(string) bool) []mention.Unmatched {
 	applications, instances := map[string]bool{}, map[string]bool{}
 	for _, d := range definitions {

@@ -10,13 +10,13 @@ import (
 // BackendType is the path of the field of a definition of Cozystack that names what installs its applications.
 const BackendType = "spec.backend.type"
 
-// releasePath is that of the older form of the backend Helm.
+// releasePath is the path in the older form of the backend Helm.
 const releasePath = "spec.release"
 
 // prefix ends the paths of the fields that begin the names of what a backend makes.
 const prefix = ".prefix"
 
-// IsPrefix reports whether the path of a field of the identity is that of a prefix. It differs between backends.
+// IsPrefix reports whether the path of a field of the identity leads to a prefix. It differs between backends.
 func IsPrefix(path string) bool { return strings.HasSuffix(path, prefix) }
 
 // Backend is what installs the applications of a definition of Cozystack.
@@ -34,8 +34,8 @@ type part[P any] interface {
 	IsSet() bool
 }
 
-// IsCozystack reports whether the spec of an ApplicationDefinition has the fields of those of Cozystack, whose API group
-// is not the same in its releases and in its proposals.
+// IsCozystack reports whether the spec of an ApplicationDefinition has the fields of Cozystack's definitions, whose API
+// group is not the same in its releases and in its proposals.
 func IsCozystack[P part[P]](spec P) bool {
 	return spec.Get("application").IsSet() || spec.Get("release").IsSet() || spec.Get("backend").IsSet()
 }

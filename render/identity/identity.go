@@ -21,7 +21,7 @@ const (
 	Group = "spec.application.group"
 )
 
-// Facts are those of one definition.
+// Facts of one definition.
 type Facts struct {
 	// Origins are digests of chart and repository, or of repository, path and commit. They are in the order
 	// of spec.versions, or a single one if all are equal; a definition without versions has one for itself.

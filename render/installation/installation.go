@@ -55,11 +55,11 @@ type Input struct {
 
 	// AnnotateSource annotates the main objects with the digest of the source of their application.
 	AnnotateSource bool
-	// Origin returns that of the chart of a version of an application; empty if the artifact does not tell it.
+	// Origin returns the origin of the chart of a version of an application; empty if the artifact does not tell it.
 	Origin func(application, version string) string
 }
 
-// Build builds the instances that can be resolved. The error is that of the context, or a *refusal.Error with the reason
+// Build builds the instances that can be resolved. The error is the context's, or a *refusal.Error with the reason
 // InvalidSpec.
 func Build(ctx context.Context, resolved []instance.Resolved, in Input) (Installation, error) {
 	built, err := instance.Build(ctx, resolved, in.Surroundings)

@@ -48,9 +48,8 @@ func DefinitionOf(object map[string]any) safeguard.Definition {
 	return MainOf(object)
 }
 
-// MainOf reads the main object of an instance, in the types that JSON and kustomize have. The instance, its application
-// and its version are those of the annotations; without them, an ApplicationInstallation has its application, and an object of OLM its
-// package.
+// MainOf reads the main object of an instance, in the types that JSON and kustomize have. Its annotations name the instance, its
+// application and its version. Without them, an ApplicationInstallation has its application, and an object of OLM its package.
 func MainOf(object map[string]any) safeguard.Definition {
 	u := &unstructured.Unstructured{Object: object}
 	annotations := u.GetAnnotations()

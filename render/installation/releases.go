@@ -20,7 +20,7 @@ func DistinctReleases(instances []Instance) error {
 	for _, in := range instances {
 		if other := byOtherOLM(in, instances); other != "" {
 			errs = append(errs, &backend.Error{Instance: in.Name, Path: "application", Message: fmt.Sprintf(
-				"the package %s is also that of the instance %s, which has another backend: OLM v0 and OLM v1 cannot both run it, so leave one of them out",
+				"the package %s also belongs to the instance %s, which has another backend: OLM v0 and OLM v1 cannot both run it, so leave one of them out",
 				excerpt.Quoted(in.Main.Identity[safeguard.PackageField]), excerpt.Quoted(other))})
 		}
 		for _, release := range in.Main.Releases() {
@@ -55,6 +55,6 @@ func secondOwner(in Instance, release safeguard.Key, other string) error {
 	if in.Main.Identity[safeguard.PackageField] != "" {
 		path, advice = "application", "OLM installs a package once, so leave one of them out"
 	}
-	return &backend.Error{Instance: in.Name, Path: path, Message: fmt.Sprintf("the %s %s is also that of the instance %s: %s",
+	return &backend.Error{Instance: in.Name, Path: path, Message: fmt.Sprintf("the %s %s also belongs to the instance %s: %s",
 		strings.ToLower(release.Kind), excerpt.Quoted(release.FullName()), excerpt.Quoted(other), advice)}
 }

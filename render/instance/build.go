@@ -45,7 +45,7 @@ type Built struct {
 // maxBytes bounds the objects of all instances together: 256 instances can repeat the default values of one definition.
 const maxBytes = 64 << 20
 
-// Build builds the objects of all instances. The error joins all problems, or is that of the context.
+// Build builds the objects of all instances. The error joins all problems, or is the context's.
 func Build(ctx context.Context, resolved []Resolved, around Surroundings) ([]Built, error) {
 	b := builder{Surroundings: around, built: map[string]*Built{}, definitions: map[string]*definition{}}
 	system := systemInstances(resolved)

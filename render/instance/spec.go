@@ -52,7 +52,7 @@ const (
 	maxChannel   = 253
 )
 
-// New returns the instances of a spec, sorted by name. namespace is that of the selection. It repeats the checks of
+// New returns the instances of a spec, sorted by name, in the namespace of the selection. It repeats the checks of
 // the API server, for specs that it has not seen.
 func New(namespace string, instances map[string]v1alpha1.Instance, path *field.Path) ([]Spec, field.ErrorList) {
 	var errs field.ErrorList
@@ -73,8 +73,8 @@ func New(namespace string, instances map[string]v1alpha1.Instance, path *field.P
 	return specs, errs
 }
 
-// Restrict leaves out the instances whose backend is not listed; with nil, none. The errors are those of the list, which is
-// at a path of the spec.
+// Restrict leaves out the instances whose backend is not listed; with nil, none. The errors are about the list, which is at
+// a path of the spec.
 func Restrict(specs []Spec, listed []string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if listed != nil && len(listed) == 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/render/finding"
 )
 
-// APIVersion and the kinds: two of catalogs, which have the same fields, and that of one function.
+// APIVersion and the kinds: two of catalogs, which have the same fields, and one of functions.
 const (
 	APIVersion             = "config.kubernetes.io/v1alpha1"
 	Kind                   = "Catalog"
@@ -87,7 +87,7 @@ func (r *Runtime) Types() (types []string) {
 type Version struct {
 	Name string
 	Line int
-	// Runtime is that of the version, or else that of the function.
+	// Runtime of the version, or else of the function.
 	Runtime *Runtime
 
 	// Idempotent is "true", "false" or empty where it is not known.
@@ -140,7 +140,7 @@ type Starlark struct {
 }
 
 // IsRemote reports whether the content of an address has to be downloaded: it has a scheme, or a user and a host as
-// those of Git over SSH.
+// Git over SSH has them.
 func IsRemote(uri string) bool {
 	host, _, _ := strings.Cut(uri, "/")
 	return strings.Contains(uri, "://") || strings.Contains(host, ":")

@@ -42,7 +42,7 @@ func entryOf(text *yamledit.Text, list *yaml.Node, index int) ([]byte, error) {
 	return encoded(element, want)
 }
 
-// entryOfSpec returns the text of a mapping, that of a KRMFunctionDefinition, as an element indented as below Head.
+// entryOfSpec returns the text of a mapping, of a KRMFunctionDefinition, as an element indented as below Head.
 func entryOfSpec(text *yamledit.Text, spec *yaml.Node) ([]byte, error) {
 	want, err := yamlnode.Plain(spec)
 	if err != nil {

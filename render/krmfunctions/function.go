@@ -54,7 +54,7 @@ func (o *object) required(name string, pattern *regexp.Regexp) string {
 		}
 		return ""
 	case len(value) > maxName || !pattern.MatchString(value):
-		o.refuse(line, "%s %s cannot be that of a config", name, quote(value))
+		o.refuse(line, "%s %s is not valid in a config", name, quote(value))
 		return ""
 	}
 	return value
@@ -93,7 +93,7 @@ func (o *object) versions(f *Function, shared *Runtime) {
 			continue
 		}
 		if first := lines[v.Name]; first > 0 {
-			o.warn(v.Line, "%s has the version %s again, which is not used: the first is that of line %d", o.name, v.Name, first)
+			o.warn(v.Line, "%s has the version %s again, which is not used: the first one is in line %d", o.name, v.Name, first)
 			continue
 		}
 		lines[v.Name] = v.Line
@@ -101,7 +101,7 @@ func (o *object) versions(f *Function, shared *Runtime) {
 	}
 }
 
-// version reads a version. Its own runtime wins over that of the function.
+// version reads a version. Its own runtime wins over the function's.
 func (o *object) version(element *yaml.Node, shared *Runtime) *Version {
 	in := o.object(element, "a version of "+o.name)
 	if in == nil {

@@ -32,7 +32,7 @@ const (
 )
 
 // Load reads the catalogs of all YAML files that are not hidden. If a file is no catalog, it returns an *InvalidError
-// with all errors; otherwise the error is that of fsys or ctx. Catalog.Violations has the errors of single functions.
+// with all errors; otherwise the error comes from fsys or ctx. Catalog.Violations has the errors of single functions.
 func Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
 	files, err := yamlFiles(ctx, fsys)
 	if err != nil {
@@ -121,7 +121,7 @@ type loader struct {
 	documents int
 	// names maps the names of functions, in lower case, to their first entries.
 	names map[string]*Function
-	// text is that of the file.
+	// text of the file.
 	text *yamledit.Text
 	// functions is the number of entries.
 	functions int
@@ -255,7 +255,7 @@ func (l *loader) place(f *Function, entry func() ([]byte, error)) {
 	folded := strings.ToLower(f.Name())
 	first := l.names[folded]
 	if first != nil && first.Name() == f.Name() {
-		l.warn(f.Line, "has the function %s again, which is not used: the first is that of %s:%d", f.Name(), first.Path, first.Line)
+		l.warn(f.Line, "has the function %s again, which is not used: the first one is in %s:%d", f.Name(), first.Path, first.Line)
 		return
 	}
 	if first != nil { // people do not see which of the two runs

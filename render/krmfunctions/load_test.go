@@ -75,7 +75,7 @@ func TestErrorsOfACatalog(t *testing.T) {
 	for name, test := range map[string]struct{ content, want string }{
 		"no group":                   {replaced("group: example.com", "group:"), `c.yaml:6: the function has no group`},
 		"a group of another type":    {replaced("group: example.com", "group: 1"), `c.yaml:6: group must be a string, not a number`},
-		"a group that no config has": {replaced("group: example.com", "group: Example Co"), `c.yaml:6: group "Example Co" cannot be that of a config`},
+		"a group that no config has": {replaced("group: example.com", "group: Example Co"), `c.yaml:6: group "Example Co" is not valid in a config`},
 		"no kind":                    {replaced("    names: {kind: SetLogger}\n", ""), `c.yaml:6: the function has no kind`},
 		"no kind in names":           {replaced("{kind: SetLogger}", "{}"), `c.yaml:7: the function in names has no kind`},
 		"two kinds":                  {replaced("names: {kind: SetLogger}", "names: {kind: SetLogger}\n    kind: Other"), `c.yaml:8: kind is "Other", and names.kind is "SetLogger"`},
@@ -241,8 +241,8 @@ func TestOfTwoTheFirstWins(t *testing.T) {
 	}
 	told := lines(c.Warnings.Kept)
 	for _, want := range []string{
-		"a.yaml:7: has the function A.example.com again, which is not used: the first is that of a.yaml:6",
-		"b.yaml:6: has the function A.example.com again, which is not used: the first is that of a.yaml:6",
+		"a.yaml:7: has the function A.example.com again, which is not used: the first one is in a.yaml:6",
+		"b.yaml:6: has the function A.example.com again, which is not used: the first one is in a.yaml:6",
 	} {
 		if !slices.Contains(told, want) {
 			t.Errorf("no %q in %q", want, told)
@@ -272,7 +272,7 @@ func TestDefinitionOfAFunction(t *testing.T) {
 		t.Errorf("as an entry: %v\n%s", found, f.Entry)
 	}
 	_, found = load(t, map[string]string{"a.yaml": strings.Replace(definition, "group: example.com", "group: a b", 1)})
-	if want := []string{`a.yaml:4: group "a b" cannot be that of a config`}; !slices.Equal(found, want) {
+	if want := []string{`a.yaml:4: group "a b" is not valid in a config`}; !slices.Equal(found, want) {
 		t.Errorf("got %q", found)
 	}
 }
@@ -288,7 +288,7 @@ func TestAFunctionThatIsInvalidStandsAlone(t *testing.T) {
 	want := []string{
 		`a.yaml:7: sha256 "x" is malformed: expected 64 hexadecimal digits in lower case`,
 		`a.yaml:10: the function "c.e.com" differs only in case from "C.e.com" of a.yaml:9`,
-		`a.yaml:11: kind "D!" cannot be that of a config`,
+		`a.yaml:11: kind "D!" is not valid in a config`,
 		`a.yaml:12: sha256 "x" is malformed: expected 64 hexadecimal digits in lower case`,
 	}
 	if !slices.Equal(found, want) {

@@ -67,7 +67,7 @@ func (o *object) lack(line int, message string, fields ...string) {
 	o.refuse(line, "%s", message)
 }
 
-// text returns a field that is a string, and its line: that of the object if it is missing or null.
+// text returns a field that is a string, and its line, or the line of the object if it is missing or null.
 func (o *object) text(name string) (value string, line int) {
 	entry, ok := yamlnode.Find(o.node, name)
 	if !ok || yamlnode.IsNull(entry.Value) {

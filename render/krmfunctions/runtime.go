@@ -14,7 +14,7 @@ import (
 
 var (
 	hashPattern = regexp.MustCompile(`^[a-f0-9]{64}$`)
-	// imagePattern is that of a reference in a registry, with a port, a tag and a digest.
+	// imagePattern matches a reference in a registry, with a port, a tag and a digest.
 	imagePattern = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._/:-]*[A-Za-z0-9_])?(@sha256:.*)?$`)
 )
 

@@ -38,7 +38,7 @@ func Directory(files filesys.FileSystem, dir string) (resmap.ResMap, error) {
 	return tryDirectory(files, dir)
 }
 
-// resetSchema makes the schema that of a process in which no build has set another, and parses it.
+// resetSchema restores the schema that a process has before any build sets another, and parses it.
 func resetSchema() {
 	openapi.ResetOpenAPI()
 	openapi.Schema()

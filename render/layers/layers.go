@@ -19,8 +19,8 @@ const Patches = "spec.patches"
 
 // Input are the values of an instance, and the layers that they come from.
 type Input struct {
-	// Defaults are the layers of the default values, and Inline those of the values that win over valuesFrom; the
-	// highest first.
+	// Defaults are the layers of the default values, and Inline the layers of the values that win over
+	// valuesFrom; the highest first.
 	Defaults, Inline []Layer
 	// Built are the values of the artifact before patches, and Patched those after them.
 	Built, Patched Values
@@ -29,7 +29,7 @@ type Input struct {
 	References []string
 }
 
-// Values are those of the objects of an instance. Inline values win over valuesFrom, and these over default values.
+// Values of the objects of an instance. Inline values win over valuesFrom, and these over default values.
 type Values struct {
 	Defaults, Inline map[string]any
 }

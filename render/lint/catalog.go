@@ -52,7 +52,7 @@ func tierMissing(c *corpus.Corpus, report corpus.Report) {
 	}
 }
 
-// metadataKeys are those of a metadata.yaml that mean something. Others are for expressions.
+// metadataKeys are the keys of a metadata.yaml that mean something. Others are for expressions.
 func metadataKeys() []string {
 	return []string{"annotations", "deprecated", "labels", metadata.LockedKey, "tier", metadata.VersionsKey}
 }

@@ -16,7 +16,7 @@ func misplacedListRule() rules.Rule {
 	return rules.New("catalog/misplaced-list", rules.Error, "lists are at catalogs/<name>/metadata.yaml")
 }
 
-// misplacedLists finds lists that nothing reads, which takes applications out of selections: files in catalogs/, and those
+// misplacedLists finds lists that nothing reads, which takes applications out of selections: files in catalogs/, and files
 // of a directory that should have its name.
 func misplacedLists(fsys fs.FS) ([]rules.Finding, error) {
 	root, err := fs.ReadDir(fsys, ".")

@@ -40,7 +40,7 @@ func unknownLockedValue(c *corpus.Corpus, report corpus.Report) {
 	}
 }
 
-// defaultValues returns those of a definition of KKP, which may have none; not ok for others, and where they cannot be read.
+// defaultValues returns the default values of a definition of KKP, which may be none; not ok for others, or if it cannot read them.
 func defaultValues(d *corpus.Definition) (values field.Field, ok bool) {
 	spec := d.Root.Get("spec")
 	document, err := dialect.Values([]byte(spec.Get("defaultValuesBlock").Text()))

@@ -24,7 +24,7 @@ func Rules() []rules.Rule {
 	return all
 }
 
-// ignoreRule is that of the comments that ignore rules.
+// ignoreRule is the rule of the comments that ignore rules.
 func ignoreRule() rules.Rule {
 	return rules.New("lint/ignore", rules.Warning, "a comment winnow:ignore names a rule")
 }

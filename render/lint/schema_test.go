@@ -56,7 +56,7 @@ spec:
   application: {kind: App, plural: apps, singular: app, openAPISchema: "{}"}
   backend: ` + proposedHelm + "\n"
 	unservedGroup = `warning schema/unknown-group:1 apiVersion "apps.cozystack.io/v1alpha1" has a group that no release of Cozystack serves: ` +
-		"its fields are checked as those of Cozystack's proposal, and --crds checks the definition"
+		"its fields are checked as in Cozystack's proposal, and --crds checks the definition"
 )
 
 // What Flux's dry-run refuses, and with it all applications, is an error with the line of the field.

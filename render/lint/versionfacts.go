@@ -15,7 +15,7 @@ import (
 	"github.com/winnow-dev/winnow/render/spelling"
 )
 
-// versionFactKeys are those of a version in a metadata.yaml that mean something.
+// versionFactKeys are the keys of a version in a metadata.yaml that mean something.
 func versionFactKeys() []string {
 	return []string{"channels", "deprecated", metadata.LockedKey, "requires"}
 }

@@ -16,8 +16,8 @@ import (
 // compressed in a hurry.
 const fileBasedCompressed = 256 << 20
 
-// LimitsOf returns the limits of reading the files of a catalog of a format, one of spec.sources[].format. Those of
-// Auto are high enough for every format.
+// LimitsOf returns the limits of reading the files of a catalog of a format, one of spec.sources[].format. The
+// limits of Auto are high enough for every format.
 func LimitsOf(format string) archive.Limits {
 	limits := archive.DefaultLimits()
 	switch format {

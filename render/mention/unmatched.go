@@ -29,8 +29,8 @@ type Unmatched struct {
 	Reason string
 }
 
-// UnmatchedInstances returns the mentions of instances that cannot be resolved. One whose backend the platform leaves out
-// is none: whoever lists the backends of a cluster knows it.
+// UnmatchedInstances returns the mentions of instances that cannot be resolved. It leaves out an instance whose backend
+// the platform leaves out: its list of backends explains that.
 func UnmatchedInstances(unresolved []instance.Unresolved) []Unmatched {
 	var all []Unmatched
 	for _, u := range unresolved {

@@ -23,7 +23,7 @@ import (
 
 // Options are the parts of a spec that the artifact depends on: all that rendering needs besides the sources.
 type Options struct {
-	// Name and Namespace are those of the CatalogSelection.
+	// Name and Namespace of the CatalogSelection.
 	Name, Namespace string
 	// Criteria select applications and their versions.
 	Criteria selection.Criteria

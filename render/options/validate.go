@@ -26,8 +26,8 @@ import (
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
-// validate checks the rules that the schema of the API cannot express, and repeats those that rendering depends on: no API
-// server has checked the spec that a status records. Safeguards and marks are those of the selection itself.
+// validate checks the rules that the schema of the API cannot express, and repeats the rules that rendering depends on: no
+// API server has checked the spec that a status records. Safeguards and marks come from the selection itself.
 func validate(cs *v1alpha1.CatalogSelection) field.ErrorList {
 	var errs field.ErrorList
 	meta, spec := field.NewPath("metadata"), field.NewPath("spec")

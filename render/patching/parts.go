@@ -65,8 +65,8 @@ func NewSplit(ctx context.Context, files *tree.Tree, paths []string, patches []k
 	return s, s.assign()
 }
 
-// each calls do for the parts on all cores. It returns the error of the first part that has one, or that of the context, which
-// it checks between two parts.
+// each calls do for the parts on all cores. It returns the error of the first part that has one, or the error of the context,
+// which it checks between two parts.
 func each(ctx context.Context, n int, do func(int) (resmap.ResMap, error)) (Objects, error) {
 	kustomized.ParseSchema() // reading an object needs it as well, at the same time as another render builds
 	objects, errs := make(Objects, n), make([]error, n)

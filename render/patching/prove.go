@@ -57,7 +57,7 @@ func Prove(ctx context.Context, selected []safeguard.Key, files *tree.Tree, path
 	return patched, nil
 }
 
-// refused returns the error of a build: that of the context if it has ended, and otherwise a refusal.
+// refused returns the error of the context if it has ended, and otherwise a refusal with the error of the build.
 func refused(ctx context.Context, path *field.Path, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("building with the patches: %w", ctx.Err())
@@ -98,8 +98,8 @@ func setsNoMetadata(patched Objects) error {
 	return fmt.Errorf("patches must not set what catalogs may not: %s", excerpt.Names(found, refusal.MaxListed))
 }
 
-// steersNothing returns an error for the reserved labels and annotations that patches set. Those of k stay as they are,
-// because kustomize sets them after the patches.
+// steersNothing returns an error for the reserved labels and annotations that patches set. The ones of k stay as they
+// are, because kustomize sets them after the patches.
 func steersNothing(unpatched, patched Objects, k tree.Kustomization) error {
 	before := map[safeguard.Key]*resource.Resource{}
 	for _, object := range unpatched.All() {
@@ -122,8 +122,8 @@ func steersNothing(unpatched, patched Objects, k tree.Kustomization) error {
 	return fmt.Errorf("patches must not set reserved labels and annotations: %s", excerpt.Names(found, refusal.MaxListed))
 }
 
-// steered returns the reserved keys whose value is neither that of the object before the patches nor the one that is set
-// after them, sorted.
+// steered returns the reserved keys whose value neither the object had before the patches nor kustomize sets after them,
+// sorted.
 func steered(pairs, before, after map[string]string) []string {
 	is := func(pairs map[string]string, key, value string) bool {
 		had, ok := pairs[key]

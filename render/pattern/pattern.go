@@ -3,8 +3,8 @@
 // Package pattern compiles regular expressions of catalogs and specs, which are untrusted. It must not know what they
 // match.
 //
-// They are those of Go's package regexp, which matches in linear time. What they take in memory is not linear: 3,000
-// times "x{1000}", in 21 KB, take half a gigabyte.
+// It uses Go's package regexp, which matches in linear time. The memory for an expression is not linear: 3,000 times
+// "x{1000}", in 21 KB, take half a gigabyte.
 package pattern
 
 import (

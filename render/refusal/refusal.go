@@ -16,7 +16,7 @@ import (
 )
 
 // Error is returned for an input that cannot be rendered. It is permanent: the same input fails in the
-// same way. Errors of another type are those of the reader or of the context, and may be temporary.
+// same way. Errors of another type come from the reader or the context, and may be temporary.
 type Error struct {
 	// Code is the reason of api/v1alpha1 that Reason returns: InvalidArchive, InvalidCatalog,
 	// InvalidSpec or EmptyResult.

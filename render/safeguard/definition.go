@@ -23,16 +23,16 @@ type Definition struct {
 	Application string `json:"application,omitempty"`
 	// Source is the name of its source; empty for an object in a cluster.
 	Source string `json:"source,omitempty"`
-	// Versions are those of spec.versions, in its order; empty for kinds that have none.
+	// Versions of spec.versions, in its order; empty for kinds that have none.
 	Versions []string `json:"versions,omitempty"`
-	// Origins are those of the versions, and Identity has the fields that decide which live releases are
-	// meant, both as in identity.Facts. Records of older releases lack them.
+	// Origins of the versions, and Identity has the fields that decide which live releases are meant,
+	// both as in identity.Facts. Records of older releases lack them.
 	Origins  Origins           `json:"origins,omitempty"`
 	Identity map[string]string `json:"identity,omitempty"`
 	// Channel that the operator of an instance follows; empty for others, and in records of older releases.
 	Channel string `json:"channel,omitempty"`
 	// Locked maps the paths of the locked values of an instance to digests of what it has there, empty where it has nothing,
-	// and "" to that of all values. Nil where they are not known, as in records of older releases.
+	// and "" to the digest of all values. Nil where they are not known, as in records of older releases.
 	Locked map[string]string `json:"locked,omitempty"`
 	// Package is the package of operators that a content is; nil for others.
 	Package *Package `json:"package,omitempty"`

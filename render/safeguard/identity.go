@@ -48,8 +48,8 @@ func withGroup(fields, other map[string]string) map[string]string {
 	return fields
 }
 
-// identityAt returns the value of a field of the identity, and whether it is known. The prefix may stand at another path,
-// that of another backend.
+// identityAt returns the value of a field of the identity, and whether it is known. The prefix may stand at the path of
+// another backend.
 func (d Definition) identityAt(field string) (value string, known bool) {
 	if value, known = d.Identity[field]; known || !identity.IsPrefix(field) {
 		return value, known

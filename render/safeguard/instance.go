@@ -10,33 +10,33 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// ChannelField is that of an InstanceUpgrade to another channel.
+// ChannelField is the field of an InstanceUpgrade to another channel.
 const ChannelField = "channel"
 
-// Fields of an IdentityChange of an instance. Those of its release are members of Definition.Identity.
+// Fields of an IdentityChange of an instance. The fields of its release are members of Definition.Identity.
 const (
 	ReleaseField          = "releaseName"
 	StorageNamespaceField = "storageNamespace"
 	TargetNamespaceField  = "targetNamespace"
 	ChartField            = "chart"
-	// ModuleField is that of a Terraform object: another module destroys what the first one has made.
+	// ModuleField of a Terraform object: another module destroys what the first one has made.
 	ModuleField = "module"
-	// PackageField is that of an object of OLM.
+	// PackageField of an object of OLM.
 	PackageField = "package"
-	// TargetsField is that of the namespaces that an operator watches.
+	// TargetsField has the namespaces that an operator watches.
 	TargetsField     = "targetNamespaces"
 	ObjectField      = "object"
 	ApplicationField = "application"
-	// OperatorConflictField is that of an object that lives, and that an instance cannot be installed beside.
+	// OperatorConflictField has an object that lives, and that an instance cannot be installed beside.
 	OperatorConflictField = "cluster"
-	// InstanceField is that of an instance whose object or release another instance gets.
+	// InstanceField has an instance whose object or release another instance gets.
 	InstanceField = "instance"
 )
 
-// Releases returns the keys of the release of an instance; none without one. They are no objects of the API. Helm stores
-// a release by its name and the namespace of its storage, and takes objects for those of a release by its name and the
-// namespace that it installs to: two owners of either key would upgrade, and uninstall, what the other one installs. OLM v1
-// installs a package once in a cluster, and OLM v0 once in a namespace.
+// Releases returns the keys of the release of an instance; none without one. They are no objects of the API. Helm stores a
+// release by its name and the namespace of its storage, and finds its objects by its name and the namespace that it
+// installs to: two owners of either key would upgrade, and uninstall, what the other one installs. OLM v1 installs a
+// package once in a cluster, and OLM v0 once in a namespace.
 func (d Definition) Releases() []Key {
 	const kind = "Release"
 	if d.Instance != "" && d.Identity[PackageField] != "" {
@@ -68,8 +68,8 @@ func heir(of Definition, newer []Definition) (Definition, bool) {
 	return newer[i], true
 }
 
-// instanceChanges returns the changes of an instance that stays, besides those of its release and its chart. What is
-// empty now is not known.
+// instanceChanges returns the changes of an instance that stays, besides changes of its release and its chart. What
+// is empty now is not known.
 func instanceChanges(before, now Definition) []Change {
 	var changes []Change
 	differ := func(field, from, to string) {

@@ -9,8 +9,8 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
 )
 
-// packageChanges returns the changes of a package that stays: for each channel the versions that are Stranded, those of
-// a default channel that another one takes the place of as well, and a MajorUpgrade.
+// packageChanges returns the changes of a package that stays: the Stranded versions of each channel, and of a default
+// channel for its successor, and a MajorUpgrade.
 func packageChanges(before, now Definition) []Change {
 	var changes []Change
 	was, is := before.Package.of, now.Package.of

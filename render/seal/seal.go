@@ -60,7 +60,7 @@ func Of(files []string) map[string]string {
 	return seals
 }
 
-// Removed returns an artifact without seals, itself if it has none, as those of an older release.
+// Removed returns an artifact without seals, or itself if it has none, as from an older release.
 func Removed(artifact *tree.Tree) (*tree.Tree, error) {
 	isSeal := func(file string) bool {
 		content, _ := artifact.Content(file)

@@ -38,8 +38,8 @@ type Decision struct {
 	SourceDigest string
 	// Selected is true for a selected application.
 	Selected bool
-	// Versions that stay, in the document's order; those of the catalog for an application that is not
-	// selected. They must not be modified.
+	// Versions that stay, in the document's order; for an application that is not selected, the
+	// versions of the catalog. They must not be modified.
 	Versions []string
 	// Kept is the content of a selected application that is no object, with the versions that stay. Repairs say, for
 	// people, which versions stay or go against the rules.
@@ -75,8 +75,8 @@ type Result struct {
 	Excluded int
 	// Shadowed is the number of applications that an earlier source has as well.
 	Shadowed int
-	// Deprecated is the number of selected applications that are deprecated, DeprecatedVersions that of the
-	// versions that stay and are deprecated.
+	// Deprecated is the number of selected applications that are deprecated, DeprecatedVersions the number
+	// of versions that stay and are deprecated.
 	Deprecated, DeprecatedVersions int
 }
 

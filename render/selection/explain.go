@@ -43,13 +43,13 @@ type Explanation struct {
 	// Shadowed are the decisions on the same name in later sources, and Limited those in sources whose limits
 	// refuse it, in their order. Decision is in neither.
 	Shadowed, Limited []Decision
-	// Verdicts of all rules, in the order in which they decide: first those of the limit of its source, then
-	// those of the selection.
+	// Verdicts of all rules, in the order in which they decide: first the rules of the limit of its source,
+	// then the rules of the selection.
 	Verdicts []Verdict
 }
 
-// Explain returns the outcomes of all rules for the application with the name, including those after the
-// rule that decides. It returns nil when no source has the application. The errors are those of Select.
+// Explain returns the outcomes of all rules for the application with the name, including the rules after the
+// one that decides. It returns nil when no source has the application. It returns the errors of Select.
 func Explain(ctx context.Context, sources []Source, criteria Criteria, name string) (*Explanation, error) {
 	selected, err := Select(ctx, sources, criteria)
 	if err != nil {

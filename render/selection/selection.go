@@ -10,9 +10,9 @@ import (
 	"slices"
 )
 
-// Select decides on every application of the sources. Of an application in several sources it considers
-// that of the first source only: if a criterion refuses it, those of later sources are not selected
-// either. A source without a catalog has no applications, nor has one those that its limit refuses.
+// Select decides on every application of the sources. If several sources have an application, it
+// considers only the first: if a criterion refuses it, the later ones are not selected either. A source
+// has no applications without a catalog, nor any that its limit refuses.
 //
 // The error is an *UnknownListError, an *expression.Error when the expression cannot be evaluated
 // for an application, a *KeepError when a content cannot keep what the rules leave, a *SourceError with

@@ -30,7 +30,7 @@ func (e *SourceError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *SourceError) Unwrap() error { return e.Err }
 
-// limits returns the rules of the limit of a source. Lists are those of this source alone.
+// limits returns the rules of the limit of a source. Lists come from this source alone.
 func (r SourceRules) limits(i int, source Source) ([]rule, error) {
 	if r.Limit == nil || len(source.Catalog.Applications) == 0 {
 		return nil, nil
@@ -46,7 +46,7 @@ func (r SourceRules) limits(i int, source Source) ([]rule, error) {
 type gathering struct {
 	// decisions in the order of the sources; those without a Rule are left to the rules of the selection.
 	decisions []Decision
-	// winners maps names of applications to the index of the decision on that of the first source.
+	// winners maps names of applications to the index of the first source's decision.
 	winners map[string]int
 	// conflicts are definitions whose versions cannot be merged.
 	conflicts []Conflict
@@ -153,7 +153,7 @@ type Conflict struct {
 
 // String describes what is wrong, where, and what to do.
 func (c Conflict) String() string {
-	return fmt.Sprintf("versions of application %s of the source %q cannot be added to those of %q: %s; leave it out with spec.sources[%d].limit",
+	return fmt.Sprintf("versions of application %s of the source %q cannot be added to the versions of %q: %s; leave it out with spec.sources[%d].limit",
 		c.Application, c.Source, c.Winner, c.Reason, c.Index)
 }
 

@@ -225,7 +225,7 @@ func TestVersionsThatCannotBeMerged(t *testing.T) {
 			}
 			criteria := selection.Criteria{Sources: []selection.SourceRules{{}, merge}}
 			_, err := selection.Select(context.Background(), sources, criteria)
-			want := `versions of application argocd of the source "b" cannot be added to those of "a": ` +
+			want := `versions of application argocd of the source "b" cannot be added to the versions of "a": ` +
 				test.want + "; leave it out with spec.sources[1].limit"
 			var refused *selection.MergeError
 			if !errors.As(err, &refused) || err.Error() != want {

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// maxTypo is the number of letters of a name that may be wrong, maxShortTypo that of a short name,
-	// which has at most shortName bytes: "time" is not "tier".
+	// maxTypo is the number of letters of a name that may be wrong, maxShortTypo the number for a
+	// short name, which has at most shortName bytes: "time" is not "tier".
 	maxTypo, maxShortTypo = 2, 1
 	shortName             = 5
 )

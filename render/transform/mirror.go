@@ -26,7 +26,7 @@ type mirror struct {
 	// field of the CatalogSelection.
 	field string
 	from  string
-	// target is where the prefix leads to, without the scheme, which is empty where that of an address stays.
+	// target is where the prefix leads to, without the scheme, which is empty where the address keeps its own.
 	target, scheme string
 	// server has the members of a Helm source that belong to the server; nil: as the document says.
 	server *yaml.Node
@@ -128,7 +128,7 @@ func (m mirror) moved(a address, location string, kind Kind, source *yaml.Node) 
 	user := strings.TrimPrefix(a.before, a.scheme+"://")
 	if m.scheme == schemeHTTPS {
 		if a.scheme != "https" && a.scheme != "http" {
-			user = "" // that of SSH is not one of the web server
+			user = "" // the web server does not know the user of SSH
 		}
 		return m.scheme + "://" + user + location, nil
 	}

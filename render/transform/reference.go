@@ -90,7 +90,7 @@ type key struct {
 	mapping *yaml.Node
 	name    string
 	// image is set where a value is an image, of Docker Hub if it names no host: below a key that ends in image or images,
-	// the value itself, those of a list, and the name in a mapping with a tag; and below repository. A name beside a
+	// the value itself, the items of a list, and the name in a mapping with a tag; and below repository. A name beside a
 	// repository, or without a tag, is the end of an address that the chart joins.
 	image bool
 }

@@ -19,7 +19,7 @@ type search struct {
 	out *Output
 	// servers are the settings for the versions with rewritten charts, by index.
 	servers map[int]*yaml.Node
-	// failure is that of the first address that a mirror cannot have, others the number of further ones.
+	// failure is about the first address that a mirror cannot have, others the number of further ones.
 	failure *Error
 	others  int
 }

@@ -39,7 +39,7 @@ func newServer(scheme string, helm *v1alpha1.MirrorHelm) (*yaml.Node, error) {
 }
 
 // refused returns why the webhook of KKP refuses a source with a scheme, which is empty if it is not
-// known. The members are those of the source, or serverFields alone.
+// known. The members are the source's, or serverFields alone.
 func refused(scheme string, members *yaml.Node) error {
 	plain, insecure := printed(yamledit.Lookup(members, "plainHTTP")), printed(yamledit.Lookup(members, "insecure"))
 	switch {
@@ -93,7 +93,7 @@ func setServers(doc *yamledit.Document, servers map[int]*yaml.Node) error {
 	return doc.Flush()
 }
 
-// removeOthers removes the serverFields that differ from those of a server from the mapping at a key.
+// removeOthers removes the serverFields that a server has with other values from the mapping at a key.
 func removeOthers(d *yamledit.Document, source *yaml.Node, name string, server *yaml.Node) {
 	helm := yamledit.Lookup(source, name)
 	others := slices.DeleteFunc(slices.Clone(serverFields), func(field string) bool {

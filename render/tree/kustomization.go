@@ -45,7 +45,7 @@ type Kustomization struct {
 
 // KindAnnotations are annotations of the objects of some kinds.
 type KindAnnotations struct {
-	// Name of the transformer, unique among those of a Kustomization.
+	// Name of the transformer, unique in a Kustomization.
 	Name        string
 	Kinds       []schema.GroupKind
 	Annotations map[string]string

@@ -22,7 +22,7 @@ func (d *Document) ListEnd(list *yaml.Node) Insertion {
 }
 
 // Item returns the lines of an item of a list, with the comments directly above, for a list with another
-// indentation. They are those of the document, or else are encoded from the nodes.
+// indentation. The lines come from the document, or else are encoded from the nodes.
 func (d *Document) Item(list *yaml.Node, i, indent int) (string, bool) {
 	own := list.Column - 1
 	if IsBlock(list) && !d.Whole {

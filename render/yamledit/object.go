@@ -20,7 +20,7 @@ type Object struct {
 	items    []int
 }
 
-// Objects returns the objects of a group and a kind among documents, which are those of Documents, and the items of lists.
+// Objects returns the objects of a group and a kind among documents, which Documents returned, and the items of lists.
 func Objects(documents []*yaml.Node, group, kind string) []Object {
 	var all []Object
 	for i, document := range documents {

@@ -51,7 +51,7 @@ func Plain(documents []*yaml.Node) ([]any, error) {
 	return all, nil
 }
 
-// Proves reports whether the documents of an edited text have the wanted contents, which are those of Plain, and nothing else.
+// Proves reports whether the documents of an edited text have the wanted contents, as Plain returns them, and nothing else.
 func Proves(edited []byte, wanted []any) bool {
 	documents, err := Documents(edited)
 	if err != nil {

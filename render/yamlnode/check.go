@@ -25,7 +25,7 @@ const (
 // Extent is the size of a node when all aliases below it are expanded.
 type Extent struct {
 	Nodes   int // all nodes
-	Aliased int // those of them that are there because of aliases
+	Aliased int // the nodes that are there because of aliases
 	Bytes   int // of scalars
 	height  int // 1 for a scalar
 }
@@ -40,8 +40,8 @@ func (e Extent) plus(child Extent) Extent {
 }
 
 // Check reports whether a document is bounded, so that it can be read safely: not too deep, aliases neither cyclic nor
-// expanding to more than so many nodes or MaxBytes. It returns the extent of the document, which is that of a part of
-// it when it is not bounded.
+// expanding to more than so many nodes or MaxBytes. It returns the extent of the document, or of a part of it when it
+// is not bounded.
 //
 // It calls report for each problem, with what fmt.Sprintf makes a message of that follows the name of a
 // document. Besides a bound that is exceeded these are duplicate keys, keys that are no strings and

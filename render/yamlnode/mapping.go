@@ -14,7 +14,7 @@ type Entry struct {
 	Value *yaml.Node
 }
 
-// Entries returns the keys of a mapping in order, with those of merge keys behind them where they add
+// Entries returns the keys of a mapping in order, with keys of merge keys behind them where they add
 // something: what is written wins over what is merged, and earlier merges over later ones. Keys that
 // JSON cannot have are left out. It is nil for what is no mapping.
 func Entries(mapping *yaml.Node) []Entry {
@@ -95,9 +95,9 @@ func Lookup(node *yaml.Node, name string) *yaml.Node {
 	return found.Value
 }
 
-// Written returns the value of a key as it is written in a mapping, without those of merge keys: a document may merge itself,
-// and is safe to be read by Lookup only after Check. Of a key that is there twice, it is the last one. It returns nil without the
-// key, or when node is no mapping.
+// Written returns the value of a key as it is written in a mapping, without merge keys: a document may merge itself, and is safe
+// to be read by Lookup only after Check. Of a key that is there twice, it is the last one. It returns nil without the key, or
+// when node is no mapping.
 func Written(node *yaml.Node, name string) *yaml.Node {
 	if node == nil || node.Kind != yaml.MappingNode {
 		return nil

@@ -61,7 +61,7 @@ func LineOffsets(document []byte) []int {
 	return offsets
 }
 
-// Line returns a line, counted from 0, without its line break. offsets are those of LineOffsets.
+// Line returns a line, counted from 0, without its line break. offsets come from LineOffsets.
 func Line(document []byte, offsets []int, i int) []byte {
 	end := len(document)
 	if i+1 < len(offsets) {

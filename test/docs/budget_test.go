@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "lower the budgets of pages that became shorter")
+var update = flag.Bool("update", false, "lower the budgets of pages that became shorter, and the number of phrases")
 
 const (
 	budgetFile = "budget.txt"

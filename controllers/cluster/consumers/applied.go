@@ -15,8 +15,8 @@ import (
 	"github.com/winnow-dev/winnow/render/backend/kinds"
 )
 
-// Applied returns the condition Applied; nil without a revision, or if Kustomizations cannot be read. files has the
-// known files of the applications, and patches are those of the spec. The condition names what the consumers change, whatever its
+// Applied returns the condition Applied; nil without a revision, or if Kustomizations cannot be read. files has the known files
+// of the applications, and patches are the patches of the spec. The condition names what the consumers change, whatever its
 // status.
 func (c Consumers) Applied(revision string, files Files, patches []kustomize.Patch) *metav1.Condition {
 	applied := c.applied(revision, files, patches)

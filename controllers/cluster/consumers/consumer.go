@@ -40,11 +40,11 @@ type Consumer struct {
 	Prune, Suspended bool
 	// prefix and suffix are added to the names of objects.
 	prefix, suffix string
-	// namespace replaces that of objects that have one; empty if it does not.
+	// namespace replaces the namespace of objects that have one; empty if it does not.
 	namespace string
 	// interferences are what its spec changes of what is published.
 	interferences []string
-	// patches are those of its spec. They belong to the cache.
+	// patches of its spec. They belong to the cache.
 	patches []kustomize.Patch
 }
 

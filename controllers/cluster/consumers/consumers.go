@@ -22,7 +22,7 @@ import (
 type Consumers struct {
 	// Known is false if Kustomizations cannot be read.
 	Known bool
-	// Namespace is that of the selection.
+	// Namespace of the selection.
 	Namespace string
 	// Items are in the order of their names.
 	Items []Consumer
@@ -33,8 +33,8 @@ func (c Consumers) Local() []Consumer {
 	return slices.DeleteFunc(slices.Clone(c.Items), func(item Consumer) bool { return item.Remote })
 }
 
-// acting returns the consumers by which a selection acts in this cluster. Those of other namespaces, which anyone may create, count only
-// without any, also one of another cluster, in the namespace of the selection.
+// acting returns the consumers by which a selection acts in this cluster. Anyone may create consumers in other namespaces. They count
+// only if the namespace of the selection has none, not even one of another cluster.
 func (c Consumers) acting() []Consumer {
 	local, isHome := c.Local(), func(item Consumer) bool { return item.Namespace == c.Namespace }
 	if !slices.ContainsFunc(c.Items, isHome) {
@@ -123,7 +123,7 @@ func (c Consumers) Releases(definitions []safeguard.Definition) []Release {
 	for _, item := range c.Naming() {
 		for _, d := range definitions {
 			object := item.Live(d.Key())
-			d.Namespace = object.Namespace // that of the release of an object that is installed where it is
+			d.Namespace = object.Namespace // the release of an object that is installed where it is has it too
 			for _, key := range d.Releases() {
 				all = append(all, Release{key, object})
 			}

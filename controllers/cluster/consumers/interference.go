@@ -93,7 +93,7 @@ func mergeChanges(patch map[string]any) []string {
 		changes = append(changes, "replaces objects")
 	}
 	if _, list := patch["items"]; list {
-		changes = append(changes, "makes lists of objects, of which Flux applies the items alone")
+		changes = append(changes, "makes lists of objects; Flux applies only their items")
 	}
 	if metadata, there := patch["metadata"]; there {
 		changes = append(changes, metadataChanges(metadata)...)

@@ -66,8 +66,8 @@ func TestWhatAConsumerChangesIsNamedInApplied(t *testing.T) {
 			"{$patch: replace, spec: {}}", "metadata: {$patch: replace, name: a}", "- {op: replace, path: '', value: {spec: {}}}\n",
 		), []string{"spec.patches[0] replaces objects", "spec.patches[1] replaces metadata", "spec.patches[2] replaces objects"}},
 		{"a patch that makes lists", patched("items: []", "- {op: add, path: /items, value: []}\n"), []string{
-			"spec.patches[0] makes lists of objects, of which Flux applies the items alone",
-			"spec.patches[1] makes lists of objects, of which Flux applies the items alone",
+			"spec.patches[0] makes lists of objects; Flux applies only their items",
+			"spec.patches[1] makes lists of objects; Flux applies only their items",
 		}},
 		{"operations that replace something else", patched("- {op: replace, path: /spec, value: {}}\n- {op: remove, path: /metadata/labels/team}\n"), nil},
 		{"a patch too large to be read", patched(strings.Repeat("#", maxPatch+1)), []string{"spec.patches[0] is larger than 65536 bytes, and is not read"}},

@@ -49,7 +49,7 @@ func trimKustomization(o client.Object) {
 	}
 	ks.ManagedFields, ks.Annotations = nil, nil
 	if len(ConsumedArtifact(ks)) == 0 {
-		ks.Spec.Patches = nil // those of consumers alone are read
+		ks.Spec.Patches = nil // only the patches of consumers are read
 	}
 	ks.Spec.PostBuild, ks.Spec.HealthChecks, ks.Spec.HealthCheckExprs = nil, nil, nil
 	ks.Status.Inventory, ks.Status.History = nil, nil

@@ -17,8 +17,8 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Files maps applications to the files that define them in the catalogs. The texts are those of the catalogs, which all
-// selections share.
+// Files maps applications to the files that define them in the catalogs. The catalogs own the texts, and all selections
+// share them.
 type Files map[string]File
 
 // File is the file of an application in the catalog of a source.

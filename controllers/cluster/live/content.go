@@ -16,7 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Read calls f with the content of live objects, of which the watch has only metadata. It reads few objects one by one,
+// Read calls f with the content of live objects: the watch has only their metadata. It reads few objects one by one,
 // and many with lists.
 func (o *Objects) Read(ctx context.Context, objects []*guard.Live, f func(content map[string]any)) error {
 	const few = 20
@@ -33,7 +33,7 @@ func (o *Objects) Read(ctx context.Context, objects []*guard.Live, f func(conten
 	return nil
 }
 
-// Content reads a live object, of which the watch has only metadata.
+// Content reads a live object: the watch has only its metadata.
 func (o *Objects) Content(ctx context.Context, object *guard.Live) (*unstructured.Unstructured, error) {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(object.GroupVersionKind())

@@ -27,8 +27,8 @@ type State struct {
 
 	// artifact are the definitions in the artifact of the status.
 	artifact []safeguard.Definition
-	// Published are the definitions of its artifact, and Served their live keys with those of releases. Both are nil if they are
-	// not known: its Kustomization may have applied the artifact of an earlier selection of that name.
+	// Published are the definitions of its artifact, and Served their live keys with the keys of releases. Both are nil if they
+	// are not known: its Kustomization may have applied the artifact of an earlier selection of that name.
 	Published []safeguard.Definition
 	Served    inventory.Keys
 	// Live has the metadata of all live definitions of the kinds that the selection renders or publishes, but for the Unread ones,
@@ -86,7 +86,7 @@ func alwaysServed(cs *v1alpha1.CatalogSelection, consumed consumers.Consumers) b
 	return len(consumed.Items) == 0 && cs.Spec.Cluster.Serve == v1alpha1.ServeAlways
 }
 
-// Definitions returns the definitions among live objects. The others are those of instances, which have no bypass.
+// Definitions returns the definitions among live objects. Objects of instances, which have no bypass, are left out.
 func Definitions(live []*guard.Live) []*guard.Live {
 	return slices.DeleteFunc(slices.Clone(live), func(object *guard.Live) bool { return !guard.LiveKey(object).IsDefinition() })
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package marks sets and removes the marks of live objects: those of the bypass, of moves, and of definitions that no selection
+// Package marks sets and removes the marks of live objects: marks of the bypass, of moves, and of definitions that no selection
 // holds. It must not know when an object may leave.
 package marks
 
@@ -51,7 +51,7 @@ func marksOf(object *guard.Live) Set {
 	}
 }
 
-// has returns the marks that an object has, whoever has set them.
+// has returns the marks that an object has, whichever manager set them.
 func has(object metav1.Object) Set {
 	_, labelled := object.GetLabels()[v1alpha1.UnmanagedLabel]
 	return Set{Bypass: guard.Untouched(object), Kept: guard.Kept(object), Unmanaged: labelled}
@@ -176,7 +176,7 @@ func (m *Marks) patch(ctx context.Context, cs *v1alpha1.CatalogSelection, object
 }
 
 // written returns what the error of a request means: a *Refused if Winnow may not set the mark, by its rights or by admission, or if
-// the field is that of another manager; ErrChanged after a conflict; that nothing was found; or a temporary one.
+// another manager has the field; ErrChanged after a conflict; that nothing was found; or a temporary one.
 func (m *Marks) written(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live, err error) error {
 	theirs := apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict)
 	switch {

@@ -23,7 +23,7 @@ import (
 // and removes outdated labels. It returns the number of labelled definitions.
 func (m *Marks) SyncUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State) (int, error) {
 	labels := cs.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled
-	// Without the label there is nothing to take back, whoever holds the object: to find that out takes long.
+	// Without the label there is nothing to remove, so this does not look for the holders of the object, which takes long.
 	concerned := slices.DeleteFunc(live.Definitions(state.Live), func(object *guard.Live) bool {
 		return !labels && !guard.Owns(object, v1alpha1.UnmanagedLabel)
 	})

@@ -17,7 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/render/identity"
 )
 
-// ApplicationVersion is that of the kinds that Cozystack serves for its definitions.
+// ApplicationVersion is the version of the kinds that Cozystack serves for its definitions.
 var ApplicationVersion = schema.GroupVersion{Group: kinds.CozystackApps, Version: "v1alpha1"}
 
 // BackendOf returns what the definition is installed with.
@@ -47,8 +47,8 @@ func Prefixed(d *draft.Draft, of definition.Field) string {
 	return name
 }
 
-// Labels returns the labels of the object that installs the instance: those of its backend in the definition, and those by
-// which Cozystack knows the application.
+// Labels returns the labels of the object that installs the instance: the labels of its backend in the definition, and the
+// labels by which Cozystack knows the application.
 func Labels(d *draft.Draft, of definition.Field) map[string]string {
 	const application = "apps.cozystack.io/application."
 	labels := of.Get("labels").Labels()

@@ -23,8 +23,8 @@ import (
 const (
 	// maxFindings bounds what is reported of values that do not fit a schema.
 	maxFindings = 10
-	// maxSchemaCost bounds the nodes of a schema times those of the values, which is the most that a check
-	// takes: a second or two.
+	// maxSchemaCost bounds the nodes of a schema times the nodes of the values, which is the most that a
+	// check takes: a second or two.
 	maxSchemaCost = 5_000_000
 	// maxCompiled bounds the patterns that are kept compiled: a schema may have thousands.
 	maxCompiled = 16
@@ -120,7 +120,7 @@ func (f *fitting) unique(path string, list []any) {
 	}
 }
 
-// member visits a member. A mapping of which the schema lists no members may have any.
+// member visits a member. A mapping may have any, if its schema lists none.
 func (f *fitting) member(path, name string, schema *spec.Schema, value any) {
 	member, known := schema.Properties[name]
 	additional := schema.AdditionalProperties
@@ -198,7 +198,7 @@ func isRelaxed(schema *spec.Schema) bool {
 	return false
 }
 
-// subschemas yields the schemas directly below a schema, but for those of its properties.
+// subschemas yields the schemas directly below a schema, except for the schemas of its properties.
 func subschemas(schema *spec.Schema) iter.Seq[*spec.Schema] {
 	return func(yield func(*spec.Schema) bool) {
 		below := []*spec.Schema{schema.Not}

@@ -49,7 +49,7 @@ func New(name string, instance backend.Instance) *Draft {
 	return d
 }
 
-// Field returns a part of the definition, whose problems are those of the draft.
+// Field returns a part of the definition, whose problems are added to the draft.
 func (d *Draft) Field(path string, value any) definition.Field {
 	return definition.At(path, value, d.Backend, d.Fault)
 }

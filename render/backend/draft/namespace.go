@@ -14,7 +14,7 @@ type Destination struct {
 	Labels, Annotations map[string]string
 }
 
-// AddNamespace adds the namespace that an application runs in. That of the selection exists.
+// AddNamespace adds the namespace that an application runs in. The selection's own exists.
 func (d *Draft) AddNamespace(namespace Destination) {
 	if !namespace.Create || namespace.Name == d.Namespace {
 		return

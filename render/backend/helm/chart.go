@@ -71,7 +71,7 @@ func checkTransport(d *draft.Draft, helm definition.Field) {
 			"give Flux the certificate authority by mirrors[].flux.certSecretRef, and leave insecure out")
 	}
 	if credentials := helm.Get("credentials"); credentials.IsSet() && d.Access.SecretRef == "" && isGeneric(d.Access.Provider) {
-		credentials.Fault("name keys of Secrets in the namespace of KKP, and Flux reads Secrets of a fixed form in that of the selection: " +
+		credentials.Fault("name keys of Secrets in the namespace of KKP, and Flux reads Secrets of a fixed form in the selection's namespace: " +
 			"name one by mirrors[].flux.secretRef")
 	}
 }

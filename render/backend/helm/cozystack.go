@@ -55,8 +55,8 @@ func releaseOfCozystack(d *draft.Draft) {
 	addRelease(d, r)
 }
 
-// cozystackValues returns the references to values: those that the definition lists, or else the Secret of the platform,
-// and those of the instance. An instance that names that Secret decides on its place, and whether it may be missing.
+// cozystackValues returns the references to values: the references that the definition lists, or else the Secret of the
+// platform, and then the instance's. An instance that names that Secret decides on its place, and whether it may be missing.
 func cozystackValues(d *draft.Draft, helm definition.Field) []v1alpha1.ValuesReference {
 	listed := helm.Get("valuesFrom")
 	if listed.IsSet() {

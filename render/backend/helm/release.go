@@ -17,7 +17,7 @@ import (
 type release struct {
 	name, namespace string
 	labels          map[string]string
-	// interval unless the instance has one; zero is that of all backends.
+	// interval unless the instance has one; zero is the interval of all backends.
 	interval time.Duration
 	// timeout of all actions, and of the installation and of upgrades where they have others.
 	timeout, installTimeout, upgradeTimeout time.Duration

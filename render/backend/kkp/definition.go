@@ -34,7 +34,7 @@ func VersionEntry(d *draft.Draft) (entry definition.Field, ok bool) {
 	return versions[i], true
 }
 
-// DeployOptions are those of KKP for Helm.
+// DeployOptions are KKP's options for Helm.
 type DeployOptions struct {
 	// DisableWait is set where the definition says wait: false. Without the field it is the backend's default.
 	DisableWait, wait, Atomic, EnableDNS bool
@@ -50,8 +50,8 @@ func ReadDeployOptions(d *draft.Draft) DeployOptions {
 	}
 }
 
-// TargetNamespace returns the namespace of the instance, otherwise that of the definition, otherwise, as in
-// KKP, one called as the application.
+// TargetNamespace returns the namespace of the instance, otherwise the definition's, otherwise, as in KKP,
+// one called as the application.
 func TargetNamespace(d *draft.Draft) draft.Destination {
 	at := d.Spec.Get("defaultNamespace")
 	namespace := draft.Destination{
@@ -70,7 +70,7 @@ func TargetNamespace(d *draft.Draft) draft.Destination {
 // LeftDelimiter begins a template in default values.
 const LeftDelimiter = "{{"
 
-// ReadDefaultValues reads the default values of a definition of KKP as they stand there, with templates. The path is that
+// ReadDefaultValues reads the default values of a definition of KKP as they stand there, with templates. path is the path
 // of their field, and text the block that they are written in, if they are.
 func ReadDefaultValues(d *draft.Draft) (values map[string]any, path, text string) {
 	block, object := d.Spec.Get("defaultValuesBlock"), d.Spec.Get("defaultValues")

@@ -60,7 +60,7 @@ func build(d *draft.Draft) {
 	d.Add(backend.Main, kinds.ApplicationInstallation, d.Namespace, d.Name, map[string]any{"spec": spec})
 }
 
-// installOptions returns the options of the instance, which replace those of the definition, so that they have
+// installOptions returns the options of the instance. They replace the options of the definition, so they have
 // to repeat them.
 func installOptions(d *draft.Draft) map[string]any {
 	if d.Timeout == 0 && d.Deploy == (v1alpha1.Deploy{}) {

@@ -95,8 +95,8 @@ func subscriptionConfig(d *draft.Draft) map[string]any {
 	return values
 }
 
-// addOperatorGroup adds the OperatorGroup of the namespace, of which OLM v0 allows one: its name is that of the namespace,
-// so that instances share it.
+// addOperatorGroup adds the OperatorGroup of the namespace. OLM v0 allows one, so it has the name of the namespace, and
+// instances share it.
 func addOperatorGroup(d *draft.Draft) {
 	if d.CreateOperatorGroup != nil && !*d.CreateOperatorGroup {
 		if d.ServiceAccountName != "" {

@@ -34,7 +34,7 @@ type report struct {
 // ready is the condition of most kinds.
 const ready = "Ready"
 
-// reportOf returns where the objects of a kind report their state. Those that are not listed are those of Cozystack.
+// reportOf returns where the objects of a kind report their state. Kinds that are not listed are Cozystack's.
 func reportOf(kind schema.GroupKind) report {
 	switch kind {
 	case kinds.HelmRelease.GroupKind():

@@ -22,7 +22,7 @@ import (
 )
 
 var (
-	// variablePattern is that of identifiers of HCL, in ASCII.
+	// variablePattern matches identifiers of HCL, in ASCII.
 	variablePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,127}$`)
 	// namePattern is the template that stands for the name of the instance.
 	namePattern = regexp.MustCompile(`\{\{\s*\.name\s*\}\}`)
@@ -107,8 +107,8 @@ func setRunner(d *draft.Draft, spec map[string]any, template definition.Field) {
 	draft.SetMap(spec, "runnerPodTemplate", picked)
 }
 
-// setVariables sets vars and varsFrom, of which tofu-controller lets varsFrom win. What comes from a Secret may
-// therefore be no variable that has a value.
+// setVariables sets vars and varsFrom. In tofu-controller varsFrom wins, so what comes from a Secret may be no
+// variable that has a value.
 func setVariables(d *draft.Draft, spec map[string]any) {
 	var list []any
 	for _, name := range slices.Sorted(maps.Keys(d.Values)) {

@@ -41,8 +41,8 @@ func Read(fsys fs.FS, limit int, found *violation.Findings) ([]byte, error) {
 	return data, err
 }
 
-// Parse returns the only document in data, of which at most maxAliased nodes are there because of aliases. Where found says
-// why there is none, it has no Root.
+// Parse returns the only document in data. At most maxAliased of its nodes may be there because of aliases. Where found
+// says why there is none, it has no Root.
 func Parse(data []byte, maxAliased int, found *violation.Findings) *Document {
 	parsed := &Document{Data: data}
 	content := single(data, found)

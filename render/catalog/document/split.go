@@ -47,9 +47,9 @@ func Split(data []byte) []Piece {
 
 // splitter is at the beginning of a line.
 type splitter struct {
-	// at is the offset of the line, and number that of the lines above it.
+	// at is the offset of the line, and number counts the lines above it.
 	at, number int
-	// start and above are those of the first line of the current document.
+	// start and above are at and number for the first line of the current document.
 	start, above int
 	// filled is true once the current document has content.
 	filled bool

@@ -9,7 +9,7 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog/filebased/jsontext"
 )
 
-// About is what a package states about itself to people. Its texts are as long as those of the catalog.
+// About is what a package states about itself to people. Its texts are not shortened.
 type About struct {
 	DisplayName, Description string
 	// Maintainers as "Name <mail>".
@@ -37,8 +37,8 @@ type csv struct {
 	Icon     []icon            `json:"icon"`
 }
 
-// About decodes the documents that describe the package: its own, and the head of the default channel, of which it
-// takes what the former does not have.
+// About decodes the documents that describe the package: its own, and the head of the default channel for what its
+// own does not have.
 func (p *Package) About() About {
 	var own packageDocument
 	if data, _, err := p.blob.object(); err == nil {
@@ -51,8 +51,8 @@ func (p *Package) About() About {
 	return about
 }
 
-// Icon returns the picture of the package, that of its own document or else that of the head of the default channel,
-// and its media type, as the catalog has them; nil without one.
+// Icon returns the picture of the package, from its own document or else from the head of the default channel, and
+// its media type, as the catalog has them; nil without one.
 func (p *Package) Icon() (data []byte, mediaType string) {
 	var own packageDocument
 	if document, _, err := p.blob.object(); err == nil {

@@ -29,7 +29,7 @@ type Package struct {
 	Bundles []*Bundle
 	// Deprecated is the message of the catalog, empty for a package that is not deprecated.
 	Deprecated string
-	// Blobs in the order of the files, and in them: those of the above, and those whose schema is not known.
+	// Blobs in the order of the files, and in them: the blobs of the above, and blobs whose schema is not known.
 	Blobs []*Blob
 
 	blob, deprecations *Blob
@@ -38,7 +38,7 @@ type Package struct {
 // Channel is a graph of upgrades.
 type Channel struct {
 	Name string
-	// Entries in the order of the catalog. The names that they replace and skip may be those of no bundle.
+	// Entries in the order of the catalog. The names that they replace and skip need not belong to bundles.
 	Entries []graph.Entry
 	// Deprecated is the message of the catalog, empty for a channel that is not deprecated.
 	Deprecated string

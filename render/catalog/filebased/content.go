@@ -74,7 +74,7 @@ type Bundle struct {
 	Blob       *Blob
 }
 
-// byVersion orders bundles by version, and those of one version by name.
+// byVersion orders bundles by version, and bundles of one version by name.
 func byVersion(x, y *Bundle) int {
 	return cmp.Or(x.Version.Compare(y.Version), cmp.Compare(x.Name, y.Name))
 }

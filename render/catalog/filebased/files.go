@@ -12,8 +12,8 @@ import (
 	"github.com/winnow-dev/winnow/render/bounded"
 )
 
-// Paths returns the files of the catalog at the root of fsys, without those that an ignore file names. The error is that
-// of Load.
+// Paths returns the files of the catalog at the root of fsys, without files that an ignore file names. It returns the
+// errors of Load.
 func Paths(ctx context.Context, fsys fs.FS) ([]string, error) {
 	var found report
 	files, err := paths(ctx, fsys, &found)

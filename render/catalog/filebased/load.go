@@ -43,8 +43,8 @@ type loader struct {
 	waiting []split.Document
 	// left is the number of documents that there may be more.
 	left int
-	// unread are the packages with documents whose content has problems; hidden reports whether there are documents of
-	// which not even the package is known. What is wrong with the graph of such packages is not of interest yet.
+	// unread are the packages with documents whose content has problems; hidden reports whether there are documents
+	// whose package is not even known. What is wrong with the graph of such packages is not of interest yet.
 	unread map[string]bool
 	hidden bool
 	// kept counts what stays in memory besides the bytes. Goroutines share it.

@@ -18,7 +18,7 @@ const (
 	propertyMetadata = "olm.csv.metadata"
 )
 
-// bundleShape is that of a bundle, and shapes those of its properties.
+// bundleShape is the shape of a bundle, and shapes are the shapes of its properties.
 var (
 	bundleShape = shape.Mapping([]string{"name", "package", "image"}, map[string]*shape.Shape{
 		"properties":    shape.ListOf(shape.Mapping([]string{"type"}, nil)),

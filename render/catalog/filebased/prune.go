@@ -16,7 +16,7 @@ import (
 type Keep struct {
 	// Bundle reports whether a channel keeps a bundle. Nil keeps all.
 	Bundle func(channel string, bundle *Bundle) bool
-	// DefaultChannel, unless it is empty, takes the place of that of the catalog.
+	// DefaultChannel, unless it is empty, replaces the default channel of the catalog.
 	DefaultChannel string
 	// Strict makes an error of every decision.
 	Strict bool

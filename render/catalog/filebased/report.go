@@ -64,7 +64,7 @@ func (r *report) err() error {
 	return invalid
 }
 
-// located is the blob of which the report has nodes: violations of one come one after the other.
+// located is the blob whose nodes the report has: violations of one come one after the other.
 type located struct {
 	blob *Blob
 	root *yaml.Node

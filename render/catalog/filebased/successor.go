@@ -40,7 +40,7 @@ type Successions struct {
 	ranges []semver.Range
 }
 
-// Successions returns those of the channel. It reads each range once.
+// Successions returns the successions of the channel. It reads each range once.
 func (c *Channel) Successions() Successions {
 	s := Successions{names: make(sets.Set[string], 2*len(c.Entries))}
 	read := map[string]bool{"": true}

@@ -123,7 +123,7 @@ func (c *checker) children(node *yaml.Node, inFlow bool) (has traits) {
 // "- c # d" below it. The encoder writes the second line wherever it is next, also into a text.
 func (c *checker) comment(node *yaml.Node) {
 	if strings.Contains(node.LineComment, "\n") {
-		c.found.Add(node.Line, "has two comments beside it, of which kustomize may make one a part of a text: remove one")
+		c.found.Add(node.Line, "has two comments beside it, and kustomize may make one of them a part of a text: remove one")
 	}
 }
 
@@ -133,8 +133,8 @@ func isOmitted(node *yaml.Node) bool {
 }
 
 // key refuses what is no string: to Go's JSON, in which kustomize prints, such a mapping is
-// unsupported. A "<<" that is no merge key is removed as if it were one. And merging confuses
-// the name of an alias with that of a key. Keys that JSON cannot have are reported already.
+// unsupported. A "<<" that is no merge key is removed as if it were one. And merging confuses the
+// name of an alias with the name of a key. Keys that JSON cannot have are reported already.
 func (c *checker) key(written *yaml.Node) {
 	c.comment(written)
 	if written.Kind == yaml.AliasNode {
@@ -164,7 +164,7 @@ func quotedLength(key string) int {
 }
 
 // merge refuses an alias to a list, as kustomize does, and merges in what is merged: kustomize
-// expands one level, so that of several only one is left, and without precedence.
+// expands one level, so only one of several is left, and without precedence.
 func (c *checker) merge(value *yaml.Node, inFlow bool) traits {
 	mappings := []*yaml.Node{value}
 	if resolved := yamlnode.Resolve(value); resolved.Kind == yaml.SequenceNode {

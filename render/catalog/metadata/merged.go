@@ -10,7 +10,7 @@ import (
 
 // The facts on versions that come from several catalogs, and from an application and a version.
 
-// With returns metadata in which the facts on added versions are those of the catalog that adds them, which has from. What
+// With returns metadata in which the facts on added versions come from the catalog that adds them, which has from. What
 // one of the catalogs locks is locked.
 func (m Metadata) With(added []string, from Metadata) Metadata {
 	isAdded := func(v Version) bool { return slices.Contains(added, v.Name) }
@@ -44,7 +44,7 @@ func (m Metadata) With(added []string, from Metadata) Metadata {
 	return m
 }
 
-// LockedIn returns the paths of the values that are locked of a version, sorted: those of the application and of the version.
+// LockedIn returns the sorted paths of the locked values of a version: its own, and the ones of the application.
 func (m Metadata) LockedIn(version string) []string {
 	return union(m.LockedValues, m.Versions.Of(version).LockedValues)
 }

@@ -60,7 +60,7 @@ type Version struct {
 	Deprecated string
 	// Requires are sorted by component, which occurs once.
 	Requires []Requirement
-	// LockedValues are those of this version besides those of the application.
+	// LockedValues of this version, besides the locked values of the application.
 	LockedValues []string
 }
 

@@ -75,7 +75,7 @@ type Findings struct {
 	Omitted int
 }
 
-// Add adds a violation of the format. The line is that of the document, from 1, or 0 when it is unknown.
+// Add adds a violation of the format. The line is counted in the document, from 1, or 0 when it is unknown.
 func (f *Findings) Add(line int, format string, args ...any) {
 	f.AddTo(RuleFormat, line, format, args...)
 }

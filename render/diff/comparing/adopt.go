@@ -96,8 +96,7 @@ func (d *differ) adopt(a *diff.Application, live Live, object kustomized.Object)
 	return nil
 }
 
-// specOf returns an object with nothing but its spec, in JSON's types: those of a cluster and of kustomize
-// differ.
+// specOf returns an object with nothing but its spec, in JSON's types: a cluster and kustomize use others.
 func specOf(object kustomized.Object) (kustomized.Object, error) {
 	content, err := json.Marshal(object["spec"])
 	if err != nil {

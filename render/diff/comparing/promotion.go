@@ -32,7 +32,7 @@ func Artifacts(ctx context.Context, from, to *render.Result, lines, reviewed []s
 		return nil, err
 	}
 	out.Notes = unmatchedLines(from, to, lines, reviewed)
-	out.NothingLives = true // of this cluster: that of the artifact is another one
+	out.NothingLives = true // in this cluster; the artifact is for another one
 	for i := range out.Applications {
 		blamePromotion(&out.Applications[i])
 	}

@@ -20,7 +20,7 @@ import (
 const (
 	// maxSources bounds the sources of a selection, as the API does.
 	maxSources = 16
-	// maxLimited bounds the names in the limit of a source to add: with more, it has that of the copied one.
+	// maxLimited bounds the names in the limit of a source to add: with more, it has the limit of the copied one.
 	maxLimited = 50
 	// shortDigest is the number of hexadecimal digits in the name of a copy.
 	shortDigest = 7
@@ -115,7 +115,7 @@ func contributions(decided selection.Result, index int, source guard.Source) map
 	return all
 }
 
-// lostFrom returns the applications with these versions that are lost, or versions of which are, sorted.
+// lostFrom returns the applications with these versions that are lost, or that lose versions, sorted.
 func lostFrom(contributed map[string][]string, held []safeguard.Change) []string {
 	var names []string
 	for _, c := range held {

@@ -177,7 +177,7 @@ func unlimited(from, to *v1alpha1.CatalogSelection) []diff.Loosened {
 		if limited[keyOf(to, ref)] && !limits(ref) && i < len(to.Spec.Sources)-1 {
 			found = append(found, diff.Loosened{
 				Field: fmt.Sprintf("spec.sources[%s].limit", ref.Name), From: "set", To: "none",
-				Effect: "all of its applications win over those of later sources",
+				Effect: "all of its applications win over the same applications of later sources",
 			})
 		}
 	}

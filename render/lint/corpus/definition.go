@@ -19,7 +19,7 @@ type Definition struct {
 	HasMetadata    bool
 	// Data is the document, and File and MetadataFile are the files, nil without.
 	Data, File, MetadataFile []byte
-	// Name is metadata.name, and Group that of apiVersion.
+	// Name is metadata.name, and Group the group of apiVersion.
 	Name, Group string
 }
 

@@ -19,7 +19,7 @@ import (
 // maxDocuments bounds a file of documents in bytes. Package catalog refuses what is larger.
 const maxDocuments = 8 << 20
 
-// readDocuments reads the files of the format Definitions, of which each document is a definition.
+// readDocuments reads the files of the format Definitions. Each of their documents is a definition.
 func readDocuments(ctx context.Context, fsys fs.FS) (all []*Definition, err error) {
 	files, err := catalog.Definitions{}.Files(fsys)
 	if err != nil {

@@ -63,8 +63,8 @@ type Entry struct {
 	Field
 }
 
-// Members returns those of a mapping in the order of the document, then those of merge keys. Of a key that
-// is there twice it returns the first, as Member does.
+// Members returns the members of a mapping in the order of the document, then members of merge keys. Of a
+// key that is there twice it returns the first, as Member does.
 func (f Field) Members() []Entry {
 	var all []Entry
 	seen := map[string]bool{}
@@ -78,7 +78,7 @@ func (f Field) Members() []Entry {
 }
 
 // At returns the field of a path such as spec.versions[0].version, or the nearest one above it that the
-// document has. Keys in brackets are those of mappings.
+// document has. Brackets contain keys of mappings.
 func (f Field) At(path string) Field {
 	at := f
 	for part := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' }) {

@@ -88,7 +88,7 @@ func apiOwners(p *filebased.Package, offer filebased.Offer) []finding {
 			shared = append(shared, excerpt.Of(api.String())+" of "+excerpt.List(others, maxExamples, excerpt.Of))
 		}
 	}
-	return once(p.Blob(), shared, "provides what other packages provide, of which a cluster can have one: ")
+	return once(p.Blob(), shared, "provides what other packages provide, and a cluster can have only one of them: ")
 }
 
 // once returns a finding on a document with the first examples, none without any.
@@ -144,7 +144,7 @@ func dependency(p *filebased.Package, offer filebased.Offer) []finding {
 	return found
 }
 
-// imageTag counts the images of a package, those of bundles and those that they run, that are named without a digest.
+// imageTag counts the images of a package that are named without a digest: its bundles, and the images that they run.
 func imageTag(p *filebased.Package, _ filebased.Offer) []finding {
 	var tagged []string
 	seen := map[string]bool{}

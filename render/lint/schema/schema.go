@@ -22,7 +22,7 @@ import (
 // Schemas are the CustomResourceDefinitions of a cluster.
 type Schemas interface {
 	// Check returns what the API server would refuse of an object. known is false if the schemas do
-	// not have its kind. The error is that of a document that cannot be read.
+	// not have its kind. The error is for a document that cannot be read.
 	Check(ctx context.Context, document []byte) (problems []Problem, known bool, err error)
 }
 
@@ -37,8 +37,8 @@ type Problem struct {
 // MaxFindings of a definition are reported.
 const MaxFindings = 100
 
-// Check checks a definition, of which root is what can be read, against the schemas, or if they are nil against what is
-// known. It calls report for each finding. The error is the context's.
+// Check checks a definition against the schemas, or if they are nil against what is known. root is what can be read of
+// it. It calls report for each finding. The error is the context's.
 func Check(ctx context.Context, document []byte, root field.Field, schemas Schemas, report func(rule rules.Rule, at field.Field, format string, args ...any)) error {
 	if !root.IsSet() {
 		return nil
@@ -87,7 +87,7 @@ func checkSchema(root field.Field, report reportRule) {
 		return
 	}
 	if identity.IsCozystack(root.Get("spec")) {
-		report(unknownGroupRule, at, "apiVersion %s has a group that no release of Cozystack serves: its fields are checked as those of Cozystack's proposal, and --crds checks the definition", excerpt.Quoted(at.Text()))
+		report(unknownGroupRule, at, "apiVersion %s has a group that no release of Cozystack serves: its fields are checked as in Cozystack's proposal, and --crds checks the definition", excerpt.Quoted(at.Text()))
 		cozystack().check(root, report)
 		return
 	}

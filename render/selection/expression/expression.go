@@ -37,8 +37,8 @@ type Expression struct {
 	program cel.Program
 }
 
-// Compile compiles an expression in the Common Expression Language over the variable
-// app, whose fields are those of fields. It must be boolean. The error is an *Error.
+// Compile compiles an expression in the Common Expression Language over the variable app, whose
+// fields the function fields lists. It must be boolean. The error is an *Error.
 func Compile(source string) (*Expression, error) {
 	if len(source) > maxExpression {
 		return nil, &Error{Message: fmt.Sprintf("is longer than %d bytes", maxExpression)}
@@ -88,8 +88,8 @@ func checkLoops(checked *cel.Ast) error {
 	return nil
 }
 
-// checkPatterns refuses regular expressions that are no literals: those of a catalog could take all memory. The length of
-// the expression bounds a literal.
+// checkPatterns refuses regular expressions that are no literals: expressions of a catalog could take all memory. The
+// length of the expression bounds a literal.
 func checkPatterns(checked *cel.Ast) error {
 	native := checked.NativeRep()
 	for _, call := range ast.MatchDescendants(ast.NavigateAST(native), ast.FunctionMatcher("matches")) {

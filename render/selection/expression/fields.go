@@ -18,7 +18,7 @@ type field struct {
 	get  func(*record) (any, error)
 }
 
-// fields of app. The versions are those of the catalog, before versions narrows them.
+// fields of app. The versions are the catalog's, before versions narrows them.
 func fields() []field {
 	return []field{
 		texts("name", func(r *record) string { return r.application.Name }),

@@ -40,7 +40,7 @@ func (r *record) parsedSpec() (map[string]any, error) {
 	return spec, err
 }
 
-// numbers returns the versions, those of a content by their semantic versions: its names say more than these.
+// numbers returns the versions. For a content they are its semantic versions: its names say more than these.
 func (r *record) numbers() []string {
 	if r.application.IsObject() {
 		return r.application.Versions

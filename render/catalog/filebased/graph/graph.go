@@ -24,7 +24,7 @@ type Entry struct {
 // Graph has the entries of a channel, or of a part of one.
 type Graph struct {
 	entries map[string]*Entry
-	// Skipped has the names that an entry skips, which need not be those of entries.
+	// Skipped has the names that an entry skips, which need not be names of entries.
 	Skipped sets.Set[string]
 	// Heads are the entries that no entry replaces or skips, in the order of the channel.
 	Heads []string
@@ -96,5 +96,5 @@ func ParseRange(text string) (within semver.Range, err error) {
 	return semver.ParseRange(text)
 }
 
-// maxRange bounds a skipRange in bytes: it is parsed for each bundle of which a successor is looked for.
+// maxRange bounds a skipRange in bytes: each search for the successor of a bundle parses it.
 const maxRange = 1_000

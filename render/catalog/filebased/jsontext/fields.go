@@ -43,7 +43,7 @@ func (f Fields) List(name string) [][]byte {
 	return nil
 }
 
-// knownKeys are those of documents and properties that are looked up.
+// knownKeys are the keys of documents and properties that are looked up.
 var knownKeys = []string{"schema", "package", "name", "entries", "defaultChannel", "image", "properties", "relatedImages", "type", "value"}
 
 // CanonicalKey returns a key of a document in the case of its letters that OLM documents.

@@ -253,7 +253,7 @@ func (s *scanner) digits() int {
 	return s.at - start
 }
 
-// seenKeys are the keys of an object: those of the scanner from a start on, or, from where on a map is faster, a map.
+// seenKeys are the keys of an object: the keys of the scanner from a start on, or, from where on a map is faster, a map.
 type seenKeys struct {
 	start int
 	many  map[string]bool
@@ -261,8 +261,8 @@ type seenKeys struct {
 
 const manyKeys = 16
 
-// seen adds a key to those of an object, and reports whether it is, or may be, the same as another one but for the
-// case of its letters.
+// seen adds a key to the keys of an object, and reports whether it is, or may be, the same as another one but for
+// the case of its letters.
 func (s *scanner) seen(by *seenKeys, key []byte) bool {
 	if bytes.IndexByte(key, '\\') >= 0 {
 		return true

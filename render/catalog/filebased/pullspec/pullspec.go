@@ -14,8 +14,8 @@ import (
 	"github.com/opencontainers/go-digest"
 )
 
-// The grammar of github.com/distribution/reference, by which OLM's tools check pull specs. That of
-// go-containerregistry refuses names that these accept.
+// The grammar of github.com/distribution/reference, by which OLM's tools check pull specs.
+// go-containerregistry's grammar refuses names that these accept.
 var (
 	imageReference  = regexp.MustCompile(`^(` + imageName + `)(?::([\w][\w.-]{0,127}))?(?:@(` + imageDigest + `))?$`)
 	imageIdentifier = regexp.MustCompile(`^[a-f0-9]{64}$`)

@@ -106,7 +106,7 @@ func (c *shapeCheck) number(want *Shape) {
 	}
 }
 
-// kindOf returns the kind of a value by its first character: that of null is anything.
+// kindOf returns the kind of a value by its first character; null is of any kind.
 func kindOf(first byte) Kind {
 	switch first {
 	case 'n':
