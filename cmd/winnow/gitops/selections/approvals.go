@@ -23,7 +23,7 @@ type compares struct {
 // approvals decides which file takes the lines of each selection that is held.
 type approvals struct {
 	head *documents.Set
-	// paths are those that were evaluated: what others build of a file outside of them is not known.
+	// paths are the evaluated paths: what others build of a file outside of them is not known.
 	paths []string
 	// needs maps selections to the lines that they need, and users the files to the selections that are built of them.
 	needs map[string][]string
