@@ -18,7 +18,7 @@ const maxReason = 2_000
 type Fleet struct {
 	Head, Base string
 	At         time.Time
-	// Clusters counts them, those that could not be read as well.
+	// Clusters counts the clusters, unreadable ones as well.
 	Clusters int
 	Columns  []*Column
 	Rows     []*Row

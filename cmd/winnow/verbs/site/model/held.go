@@ -19,7 +19,7 @@ type Held struct {
 	Object string
 	// Reasons describe the changes.
 	Reasons []string
-	// Lines are those of YAML that approve them; empty where nothing can.
+	// Lines of YAML approve them; empty where nothing can.
 	Lines string
 	// File takes the lines, as they are written there; empty where Advice says why there is none.
 	File, Advice string
