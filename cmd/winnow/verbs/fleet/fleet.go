@@ -187,7 +187,7 @@ func (o *options) pull(ctx context.Context, below *oci.Repository, all []*stage,
 			})
 		}
 	}
-	_ = pulls.Wait() // a failure is that of a row
+	_ = pulls.Wait() // each failure is in a row
 	return ctx.Err()
 }
 

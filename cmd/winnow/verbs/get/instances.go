@@ -95,7 +95,7 @@ func (o *getOptions) listInstances(ctx context.Context, cluster *live.Cluster, n
 	return errors.Join(output.Write(out.Stdout, o.output.Value, list), missing)
 }
 
-// listOf returns the instances of selections, those that are not ready first.
+// listOf returns the instances of selections, unready ones first.
 func listOf(found []*live.Selection) *instanceList {
 	list := newInstanceList()
 	for _, s := range found {

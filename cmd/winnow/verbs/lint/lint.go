@@ -153,7 +153,7 @@ func (o *lintOptions) openCharts(ctx context.Context) (*chartLinter, error) {
 	return &chartLinter{Renderer: renderer}, nil
 }
 
-// lint adds the findings of the catalogs to the report. It returns the errors of those that could not be read.
+// lint adds the findings of the catalogs to the report. It returns an error for each catalog that could not be read.
 func (o *lintOptions) lint(ctx context.Context, catalogs []string, looker *chartLinter, report *report.Lint) (failures []error) {
 	options, err := o.Rules.Open(ctx, &o.Access)
 	if err != nil {

@@ -167,7 +167,7 @@ func (o *listOptions) listCatalog(ctx context.Context, stdout, notes io.Writer) 
 	return output.Write(stdout, o.output.Value, list)
 }
 
-// instances renders the selection for the objects of its instances, and warns of those that are not installed.
+// instances renders the selection for the objects of its instances, and warns of instances that are not installed.
 func (o *listOptions) instances(ctx context.Context, sources []selection.Source, options render.Options, notes io.Writer) ([]report.Instance, error) {
 	options.AllowEmpty = true
 	result, err := render.Render(ctx, sources, options)
