@@ -179,8 +179,8 @@ func newLock(o *options, config *rest.Config, id string) (*serving.Lock, error) 
 	})
 }
 
-// cacheOptions restricts watches to the runtime namespace, and those of CatalogSelections by label. The caches keep no managed
-// fields: nothing reads them, and of a CatalogSelection they are a third of the bytes.
+// cacheOptions restricts watches to the runtime namespace, and watches of CatalogSelections by label. The caches keep no managed
+// fields: nothing reads them, and they are a third of the bytes of a CatalogSelection.
 func cacheOptions(o helper.WatchOptions) (cache.Options, error) {
 	selector, err := helper.GetWatchSelector(o)
 	if err != nil {
