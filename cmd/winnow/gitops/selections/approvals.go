@@ -76,8 +76,8 @@ func (a *approvals) place(s documents.Selection, h *diff.Held) {
 			return
 		}
 	}
-	h.Advice = fmt.Sprintf("%s is built for others as well, of which not all need the same, or which are not known here, or a patch replaces its list: "+
-		"add the lines by hand, by a JSON patch of the CatalogSelection for those that do", s.File)
+	h.Advice = fmt.Sprintf("%s is built for others as well, which need other lines or are not known here, or a patch replaces its list: "+
+		"add the lines by hand, in a JSON patch of each CatalogSelection that needs them", s.File)
 }
 
 // isAlone reports whether all selections of the name that a list in the file reaches are known, and need the same lines.
