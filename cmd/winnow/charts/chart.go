@@ -32,7 +32,7 @@ type Use struct {
 	Instance string
 	// ReleaseName and Namespace of the release.
 	ReleaseName, Namespace string
-	// From are the values before the mirrors, and To those behind them, as YAML.
+	// From are the values before the mirrors, and To behind them, as YAML.
 	From, To []byte
 	// IsOpen reports whether the cluster has further values.
 	IsOpen bool

@@ -32,7 +32,7 @@ type Sandbox interface {
 type Renderer struct {
 	Source  Source
 	Sandbox Sandbox
-	// FromOriginals fetches charts from their addresses before the mirrors, not from those behind them.
+	// FromOriginals fetches charts from their addresses before the mirrors, not behind them.
 	FromOriginals bool
 	// KubeVersion of the cluster; empty is Helm's default.
 	KubeVersion string
@@ -55,7 +55,7 @@ type Rendered struct {
 	Rendered []Pair
 }
 
-// Pair is a chart with values before the mirrors and with those behind them.
+// Pair is a chart with values before the mirrors and behind them.
 type Pair struct{ From, To rendering.Render }
 
 // maxFetches bounds the charts that are fetched at once.

@@ -41,7 +41,7 @@ func (w fileKustomization) applies(t *repository.Tree, file string) bool {
 // clusters maps the directory of a cluster to the syncs of its FluxInstances, if it has any.
 type clusters map[string][]*manifest.Sync
 
-// dirs returns the directories, sorted, without those below others.
+// dirs returns the directories, sorted, without directories below others.
 func (c clusters) dirs() []string { return outermost(slices.Sorted(maps.Keys(c))) }
 
 // clustersIn finds the clusters at or below a path. It finds none without Kustomizations of Flux.

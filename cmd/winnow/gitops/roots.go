@@ -121,7 +121,7 @@ func (w *walk) evaluateRoot(ctx context.Context) error {
 	return w.keepObjects(n)
 }
 
-// allRoots returns the roots among the objects of the directory, or else those in files of it, which were applied by hand.
+// allRoots returns the roots among the objects of the directory, or else in files of it, which were applied by hand.
 func (w *walk) allRoots(n *node) []root {
 	found := w.findRoots(n, n.objects)
 	if len(found) == 0 {

@@ -88,7 +88,7 @@ func (t *Tree) list() {
 	}
 }
 
-// addDir adds a directory, and those above it.
+// addDir adds a directory, and its parents.
 func (t *Tree) addDir(dir string) {
 	if t.IsDir(dir) {
 		return

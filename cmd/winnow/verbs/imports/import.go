@@ -188,7 +188,7 @@ func (o *importOptions) run(ctx context.Context, args []string, content []byte, 
 	return o.report(importer, out)
 }
 
-// check checks the flags, and returns those for the index of a Helm repository.
+// check checks the flags, and returns the flags for the index of a Helm repository.
 func (o *importOptions) check() (helm importing.Helm, err error) {
 	switch {
 	case o.place == "":

@@ -11,7 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
 )
 
-// The minor versions of Kubernetes that are known: those since the first one that removed APIs.
+// The minor versions of Kubernetes that are known: all since the first one that removed APIs.
 const (
 	newestMinor = 36
 	oldestMinor = 16

@@ -11,7 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
-// Held are changes that the safeguards hold until somebody approves them.
+// Held are changes that the safeguards hold until a line approves them.
 type Held struct {
 	// Where are the clusters, or the files, that have the same changes with the same approval.
 	Where []string
