@@ -69,7 +69,7 @@ func TestFunctionsOfACatalogOnAWebServer(t *testing.T) {
 		t.Errorf("without trust: %d\n%s", got.code, got.stderr)
 	}
 	if got := resolve("--trusted-catalog", digested); got.code != root.ExitFindings ||
-		!strings.Contains(got.stderr, "without a digest: pass --pin to record that of the registry in the config ("+address+":13)") {
+		!strings.Contains(got.stderr, "without a digest: pass --pin to record the registry's digest in the config ("+address+":13)") {
 		t.Errorf("without --pin: %d\n%s", got.code, got.stderr)
 	}
 	if got := resolve("--trusted-catalog", digested, "--pin"); got.code != root.ExitOK || got.stdout != "--enable-alpha-plugins\n" {

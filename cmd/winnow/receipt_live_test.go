@@ -3,10 +3,14 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
@@ -71,6 +75,14 @@ kind: ApplicationDefinition
 metadata: {name: receipt-b, labels: {apps.k8c.io/application-bypass: "true"}}
 spec: {description: b, method: helm, versions: [{version: 1.0.0, template: {source: {helm: {url: "https://charts.example.com", chartName: b, chartVersion: 1.0.0}}}}]}
 `)
+	c.t.Cleanup(func() { // other subtests count definitions
+		for _, name := range []string{"receipt-a", "receipt-b"} {
+			object := objectOf(schema.GroupVersionKind{Group: "apps.kubermatic.k8c.io", Version: "v1", Kind: "ApplicationDefinition"}, types.NamespacedName{Name: name})
+			if err := c.Client().Delete(context.WithoutCancel(c.t.Context()), object); err != nil {
+				c.t.Error(err)
+			}
+		}
+	})
 	var document receipt.Receipt
 	if err := json.Unmarshal([]byte(execute(c.t.Context(), "receipt", "berlin", "-o", "json", "--kubeconfig", c.Kubeconfig()).stdout), &document); err != nil {
 		c.t.Fatal(err)

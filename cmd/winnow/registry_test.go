@@ -347,7 +347,7 @@ func TestAdviseOnTLS(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "; pass --ca-file with the authority of " + host + ", or add it to those that this machine trusts\n"},
+		{nil, "; pass --ca-file with the authority of " + host + ", or trust it on this machine\n"},
 		{[]string{"--plain-http"}, "; a registry with TLS needs no --plain-http\n"},
 	} {
 		got := execute(t.Context(), append([]string{"lint", "oci://" + host + "/catalog:v1"}, test.args...)...)

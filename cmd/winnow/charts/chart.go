@@ -18,7 +18,7 @@ type Chart struct {
 	Application, Version string
 	// From is the chart before the mirrors, and To the one behind them.
 	From, To fetching.Reference
-	// Uses are the values that it is installed with: those of the instances of the version, or else the default values.
+	// Uses are the values to install the chart with: a set for each instance of the version, or else the default values.
 	Uses []Use
 	// Defaults are the default values, also of a version that has instances.
 	Defaults Use
@@ -32,7 +32,7 @@ type Use struct {
 	Instance string
 	// ReleaseName and Namespace of the release.
 	ReleaseName, Namespace string
-	// From are the values before the mirrors, and To those behind them, as YAML.
+	// From are the values before the mirrors, and To behind them, as YAML.
 	From, To []byte
 	// IsOpen reports whether the cluster has further values.
 	IsOpen bool
@@ -65,8 +65,8 @@ func KubeVersion(cs *v1alpha1.CatalogSelection) string {
 	return cs.Spec.Platform.Kubernetes[0]
 }
 
-// Find returns the charts of all selected versions, in their order. Applications without versions of KKP have none. The error
-// is that of render.Render.
+// Find returns the charts of all selected versions, in their order. Applications without versions of KKP have none. It returns
+// the error of render.Render.
 func Find(ctx context.Context, in Input) ([]Chart, error) {
 	before, err := render.Transformed(ctx, in.Selected, in.Unmirrored)
 	if err != nil {

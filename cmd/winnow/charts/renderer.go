@@ -32,7 +32,7 @@ type Sandbox interface {
 type Renderer struct {
 	Source  Source
 	Sandbox Sandbox
-	// FromOriginals fetches charts from their addresses before the mirrors, not from those behind them.
+	// FromOriginals fetches charts from their addresses before the mirrors, not behind them.
 	FromOriginals bool
 	// KubeVersion of the cluster; empty is Helm's default.
 	KubeVersion string
@@ -46,8 +46,8 @@ type Renderer struct {
 type Rendered struct {
 	Chart
 
-	// Failure is the reason why it could not be fetched or read; nil otherwise. A missing chart has none. Errors of the archive are
-	// ErrNoChart, ErrOtherChart and those of the sandbox, and a *FetchError is of the source.
+	// Failure is why the chart could not be fetched or read; nil otherwise, and for a missing chart. It is ErrNoChart or
+	// ErrOtherChart of the archive, an error of the sandbox, or a *FetchError of the source.
 	Failure error
 	// OtherVersion is the version in the Chart.yaml of its archive, if it is another one.
 	OtherVersion string
@@ -55,14 +55,14 @@ type Rendered struct {
 	Rendered []Pair
 }
 
-// Pair is a chart with values before the mirrors and with those behind them.
+// Pair is a chart with values before the mirrors and behind them.
 type Pair struct{ From, To rendering.Render }
 
 // maxFetches bounds the charts that are fetched at once.
 const maxFetches = 8
 
-// Render fetches and renders charts, in their order. Of a chart that several versions have, each is rendered for itself. The
-// error is that of the context.
+// Render fetches and renders charts, in their order. It renders a chart again for each version that has it. It returns the error
+// of the context.
 func (r Renderer) Render(ctx context.Context, all []Chart) ([]Rendered, error) {
 	out := make([]Rendered, len(all))
 	group, ctx := errgroup.WithContext(ctx)

@@ -98,7 +98,7 @@ func (s *Set) add(file string, content []byte) error {
 	return nil
 }
 
-// addDocument adds a definition, or those of a list, as kubectl get prints it.
+// addDocument adds a definition, or a list of definitions, as kubectl get prints it.
 func (s *Set) addDocument(file string, document []byte) error {
 	var head struct {
 		metav1.TypeMeta `json:",inline"`

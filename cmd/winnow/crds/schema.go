@@ -13,7 +13,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 )
 
-// Schema is an openAPIV3Schema that is no part of a CustomResourceDefinition, such as that of a function.
+// Schema is an openAPIV3Schema outside of a CustomResourceDefinition, such as the schema of a function.
 type Schema struct{ version }
 
 // NewSchema compiles an openAPIV3Schema in JSON. An object for which it lists no fields may have any. A schema that is

@@ -55,7 +55,7 @@ func (d *definition) validate(ctx context.Context, v *version, object *unstructu
 	return v.validate(ctx, object.UnstructuredContent(), errs)
 }
 
-// validate adds the errors of the schema to those that were found before.
+// validate adds the errors of the schema to errs.
 func (v *version) validate(ctx context.Context, content map[string]any, errs field.ErrorList) field.ErrorList {
 	errs = append(errs, validation.ValidateCustomResource(nil, content, v.validator)...)
 	if v.structural == nil {

@@ -82,7 +82,7 @@ func approveHeadline(c diff.Class) wording {
 		case missing == 0:
 			text += " in each of " + plaintext.Count(len(files), "file") + ", " + excerpt.List(files, maxPlaces, shown)
 		default:
-			text += " of each, of which " + excerpt.List(files, maxPlaces, shown) + " can be edited by winnow approve --git"
+			text += " of each (winnow approve --git can edit " + excerpt.List(files, maxPlaces, shown) + ")"
 		}
 		return text + ":"
 	}

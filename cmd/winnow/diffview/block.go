@@ -167,7 +167,7 @@ func entriesOf(texts []string) []entry {
 	return list
 }
 
-// fieldEntries returns an entry for each field, and one with the number of those that were omitted.
+// fieldEntries returns an entry for each field, and one with the number of omitted fields.
 func fieldEntries(label wording, fields []diff.Field, omitted int) []entry {
 	var list []entry
 	for _, f := range fields {

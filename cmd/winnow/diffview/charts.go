@@ -11,7 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
-// chartCounts counts the charts with risks, and those that were not compared.
+// chartCounts counts the charts with risks, and the charts that were not compared.
 func chartCounts(all []diff.Chart) []string {
 	risky, lost := 0, 0
 	for _, c := range all {
@@ -25,7 +25,7 @@ func chartCounts(all []diff.Chart) []string {
 	return counts([]counted{{risky, "with risks"}, {lost, "not compared"}, {len(all) - risky - lost, "upgraded"}}, "chart")
 }
 
-// risks returns the charts with risks that are not ignored, and those that could not be looked at: their names alone, because the
+// risks returns the names of the charts with risks that are not ignored, and of the charts that could not be looked at. The
 // details are below.
 func risks(all []diff.Chart) block {
 	b := block{title: bold("RISKS: upgrades of charts may break something"), indent: "  "}

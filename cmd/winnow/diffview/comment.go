@@ -135,7 +135,7 @@ func leftOut(left map[rank]int) string {
 // code returns a code span, in which text is neither markup, a mention nor a link.
 func code(text string) string { return codeUpTo(text, maxCode) }
 
-// causes is code for a sentence with errors of errors, of which the last is the cause.
+// causes is code for a sentence with nested errors. The last one is the cause.
 func causes(text string) string { return codeUpTo(text, maxCauses) }
 
 func codeUpTo(text string, most int) string {

@@ -19,7 +19,7 @@ func Conditions() string {
 	return table.String()
 }
 
-// ConditionNames returns the names of diff.Conditions without those given.
+// ConditionNames returns the names of diff.Conditions, except the given ones.
 func ConditionNames(without ...string) []string {
 	var names []string
 	for _, condition := range diff.Conditions() {

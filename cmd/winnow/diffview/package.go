@@ -17,8 +17,8 @@ import (
 // maxPackageLines bounds the lines of a kind, such as channels, of a package.
 const maxPackageLines = 30
 
-// packageLines returns the changes of a package of operators, the most serious first. Those of its own document, and
-// deprecations of the package and of versions, are not among them.
+// packageLines returns the changes of a package of operators, the most serious first, without the changes of its own document
+// and deprecations of the package and of versions.
 func packageLines(a diff.Application) []entry {
 	p := a.Package
 	if p == nil {
@@ -98,8 +98,8 @@ func bundleText(b *diff.Bundle) string { return excerpt.Of(cmp.Or(b.Number, b.Ve
 // labelOf returns what people see of a version.
 func labelOf(v diff.Version) string { return cmp.Or(v.Number, v.Version) }
 
-// packageVersions returns a line for the versions that are removed by each cause, one for those that are added, and one
-// for each that has another document.
+// packageVersions returns a line for the versions that each cause removes, one for added versions, and one for each version
+// with another document.
 func packageVersions(a diff.Application) []entry {
 	label := func(v diff.Version) string {
 		switch {

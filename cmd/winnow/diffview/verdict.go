@@ -14,8 +14,8 @@ import (
 // nothingChanges is the verdict on a report without selections in which nothing is unknown.
 const nothingChanges = "no CatalogSelection changes"
 
-// verdict returns the first line of a report: what is held, what could not be compared, and what changes. It is empty for
-// one selection alone of which nothing is held or unknown: its headline is the verdict.
+// verdict returns the first line of a report: what is held, what could not be compared, and what changes. It is empty for a
+// single selection with nothing held or unknown: its headline is the verdict.
 func verdict(report *diff.Report, classes []diff.Class) string {
 	n := map[diff.Effect]tally{}
 	compared := 0

@@ -49,7 +49,7 @@ func deletesOnRemoval(k kustomizev1.Kustomization) bool {
 	return k.Spec.Prune && !k.Spec.Suspend
 }
 
-// Continues reports whether a Kustomization of the commit before is the same one: that of the same name and cluster, or file.
+// Continues reports whether newer is the Kustomization k in a later commit: of the same name, and the same cluster or file.
 func (k Consumer) Continues(newer Consumer) bool {
 	return k.Name == newer.Name && k.Cluster == newer.Cluster && (k.Cluster != "" || k.File == newer.File)
 }
@@ -60,7 +60,7 @@ func (k Consumer) SourceName() types.NamespacedName {
 	return types.NamespacedName{Namespace: namespace, Name: name}
 }
 
-// Namespaces returns those of the Kustomization, and of all that lead to it.
+// Namespaces returns the namespaces of the Kustomization and of its appliers.
 func (k Consumer) Namespaces() (all []string) {
 	for _, name := range append(slices.Clone(k.Appliers), k.Name) {
 		if namespace, _, named := strings.Cut(name, "/"); named {

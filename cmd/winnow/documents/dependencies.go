@@ -42,8 +42,8 @@ func Dependencies(cs *v1alpha1.CatalogSelection, result *render.Result) []Warnin
 	return all
 }
 
-// onlyByOLMv1 reports whether all instances of a package, of which there are some, are installed by OLM v1. It installs
-// no bundle with dependencies, whatever is selected, and the instances have notes on that.
+// onlyByOLMv1 reports whether a package has instances, and OLM v1 installs all of them. It installs no bundle with dependencies,
+// whatever is selected, and the instances have notes on that.
 func onlyByOLMv1(name string, result *render.Result) (only bool) {
 	for _, in := range result.Instances {
 		if in.Application != name {
@@ -112,7 +112,7 @@ func (c dependencies) advice(on filebased.Dependency) (field, advice string) {
 	return field, "select " + others[0] + " too"
 }
 
-// decision returns the decision on a package: that of the source that it is selected from, or of the first source.
+// decision returns the decision on a package, of the source that it is selected from, or of the first source.
 func (c dependencies) decision(name string) selection.Decision {
 	var found *selection.Decision
 	for i, d := range c.result.Selection.Decisions {

@@ -18,8 +18,8 @@ import (
 type Location struct {
 	// Address is oci://host/repository[:tag|@digest].
 	Address string
-	// SemVer is the range of versions of which the highest tag is meant, and SemverFilter a regular expression that
-	// tags match. The address has no tag then.
+	// SemVer is the range of versions whose highest tag is used, and SemverFilter a regular expression that tags match. The
+	// address has no tag then.
 	SemVer, SemverFilter string
 	// PlainHTTP reports whether the document allows a connection without TLS.
 	PlainHTTP bool
@@ -37,7 +37,7 @@ func (e *NoDocumentError) Error() string {
 	return "there is no " + e.name + " beside the selection"
 }
 
-// ReadFiles reads the documents of files unchanged, without a build. It skips those that cannot be parsed.
+// ReadFiles reads the documents of files unchanged, without a build. It skips documents that cannot be parsed.
 func ReadFiles(ctx context.Context, files []File) *Set {
 	r := &Set{}
 	for _, file := range files {

@@ -24,7 +24,7 @@ type Origin struct {
 	// Unknown are sentences on unknown parts of the object, and Hidden is a digest of these parts.
 	Unknown []string
 	Hidden  string
-	// Lost is that of the object, see manifest.Object.
+	// Lost is manifest.Object.Lost.
 	Lost string
 	// Unapplied reports that the file is beside others that are built, and is not one of theirs.
 	Unapplied bool

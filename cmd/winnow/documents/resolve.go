@@ -108,7 +108,7 @@ func (r *Set) Nearest(where Origin, kind string, key types.NamespacedName) []Sou
 	})
 }
 
-// Best returns the values with the highest score, in their order, without those whose score is negative.
+// Best returns the values with the highest score, in their order, but none with a negative score.
 func Best[T any](all []T, score func(T) int) (best []T) {
 	most := 0
 	for _, one := range all {

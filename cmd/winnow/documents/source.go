@@ -73,7 +73,7 @@ func (s Source) IsSame(other Source) bool {
 	return s.document == other.document && s.Hidden == other.Hidden && slices.Equal(s.Unknown, other.Unknown)
 }
 
-// HasSameContent reports whether two sources have the same fields but for those that say when Flux pulls.
+// HasSameContent reports whether two sources have the same fields, except the fields on when Flux pulls.
 func (s Source) HasSameContent(other Source) bool {
 	content := func(of Source) string {
 		var source struct {
@@ -160,7 +160,7 @@ type repositoryRef struct {
 	Tag          string `json:"tag"`
 }
 
-// IsRead reports whether the fields are those of a document.
+// IsRead reports whether the fields come from a document.
 func (r Reference) IsRead() bool { return r.Document != "" && r.unknown == "" }
 
 // RequireVerified returns an error if ref requires verification and the source in the commit has no spec.verify,

@@ -34,7 +34,7 @@ type Warning struct {
 // maxListed bounds the instances in a message.
 const maxListed = 5
 
-// Warnings returns the warnings for a selection; result is that of its render, nil where nothing is rendered.
+// Warnings returns the warnings for a selection; result is its render, nil where nothing is rendered.
 func (r *Set) Warnings(cs Selection, result *render.Result) []Warning {
 	if len(cs.Spec.Instances) == 0 {
 		return nil
@@ -64,8 +64,8 @@ func (r *Set) Warnings(cs Selection, result *render.Result) []Warning {
 	return all
 }
 
-// notes returns the notes on the instances of an artifact, or on those of a spec where nothing is rendered: each with all
-// instances that it is about.
+// notes returns the notes on the instances of an artifact, or of a spec where nothing is rendered. Each note names all of its
+// instances.
 func notes(cs *v1alpha1.CatalogSelection, result *render.Result) []Warning {
 	instances := map[backend.Note][]string{}
 	var found []backend.Note

@@ -44,8 +44,7 @@ func WriteEmptyDirectory(dir string, files *tree.Tree) error {
 	return Stage(dir, files.FS(), func(fresh, _ string) error { return MoveEntries(fresh, dir) })
 }
 
-// MoveEntries moves all entries of fresh to dir, which has none of their names. On failure it removes those that it has
-// moved.
+// MoveEntries moves all entries of fresh to dir, which has none of their names. On failure it removes what it has moved.
 func MoveEntries(fresh, dir string) error {
 	entries, err := os.ReadDir(fresh)
 	if err != nil {
@@ -97,8 +96,8 @@ func Stage(dir string, files fs.FS, move func(fresh, old string) error) (err err
 	return move(fresh, old)
 }
 
-// exchange moves the entries of dir to old, a directory that it makes, and those of fresh to dir, as far as they exist. On
-// failure it moves them back.
+// exchange moves the entries of dir to old, a directory that it makes, and the entries of fresh to dir, as far as they exist.
+// On failure it moves them back.
 func exchange(dir, fresh, old string, names []string) (err error) {
 	if err := os.Mkdir(old, 0o755); err != nil {
 		return err
@@ -146,9 +145,9 @@ func checkReplaceable(dir string) error {
 	})
 }
 
-// writtenFiles returns the set of files that the kustomization.yaml of an earlier output in dir names, of those that are
-// contents in their places, which it does not name, and of their directories. It is empty if that file is missing or
-// render did not write it.
+// writtenFiles returns the files of an earlier output in dir: the files that its kustomization.yaml names, the contents in
+// their places, which it does not name, and the directories of both. It is empty if kustomization.yaml is missing or render
+// did not write it.
 func writtenFiles(dir string) (map[string]bool, error) {
 	content, err := os.ReadFile(filepath.Join(dir, render.KustomizationFile))
 	if errors.Is(err, fs.ErrNotExist) {

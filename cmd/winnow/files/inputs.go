@@ -26,7 +26,7 @@ const (
 	maxInputs     = 1000
 )
 
-// ReadInputs reads a file, the manifests of a directory but not of those in it, or, for "-", standard input.
+// ReadInputs reads a file, the manifests of a directory without subdirectories, or, for "-", standard input.
 func ReadInputs(ctx context.Context, place string, stdin io.Reader) ([]Input, error) {
 	if place != "-" {
 		if info, err := os.Stat(place); err == nil && info.IsDir() {

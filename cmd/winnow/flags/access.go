@@ -28,7 +28,7 @@ type Access struct {
 	caFile, certFile, keyFile string
 	tokenHosts                realm.Hosts
 
-	// withoutTLS is the advice on a registry without TLS; empty for that of the flag.
+	// withoutTLS is the advice on a registry without TLS; if empty, to set the flag.
 	withoutTLS string
 }
 
@@ -152,7 +152,7 @@ func (o *Access) Encrypted(host string) *Access {
 
 const (
 	plainFlag = "plain-http"
-	// allHosts is the value of --plain-http for all hosts, that of booleans.
+	// allHosts is the value of --plain-http for all hosts, as a boolean has it.
 	allHosts = "true"
 )
 
@@ -170,7 +170,7 @@ func (p *plainHosts) String() string { return strings.Join(p.hosts, ",") }
 // Type is part of pflag.Value. The help shows a boolean as a flag that needs no value.
 func (p *plainHosts) Type() string { return "bool" }
 
-// Set is part of pflag.Value. true and false are those of the flag when it was a boolean, and all is another word.
+// Set is part of pflag.Value. true and false are from when the flag was a boolean, and all is another word for true.
 func (p *plainHosts) Set(value string) error {
 	switch {
 	case value == allHosts, value == "all":

@@ -42,7 +42,7 @@ func RootArguments(root *cobra.Command, args []string) error {
 	return nil
 }
 
-// FlagError explains an error of the flags. Flags after an unknown verb are parsed as those of the root.
+// FlagError explains an error of the flags. Flags after an unknown verb are parsed as flags of the root.
 func FlagError(cmd *cobra.Command, err error) error {
 	if args := cmd.Flags().Args(); !cmd.HasParent() && len(args) > 0 {
 		return UnknownVerb(cmd, args[0])
@@ -132,7 +132,7 @@ func selectionFlag(cmd *cobra.Command) string {
 	return ""
 }
 
-// argumentError returns an error that names the arguments that are missing, or those that are too many.
+// argumentError returns an error that names the arguments that are missing or too many.
 func argumentError(cmd *cobra.Command, args, expected []string) error {
 	switch {
 	case len(args) < len(expected):

@@ -39,7 +39,7 @@ func (r *resolver) trust() {
 	}
 }
 
-// trusts reports whether a reference of --trusted-catalog is that of a kustomization. The kustomization may omit the
+// trusts reports whether a reference of --trusted-catalog matches the reference of a kustomization, which may omit the
 // digest of a file on a web server if the trusted reference has it.
 func trusts(given, reference string) bool {
 	address, digest := SplitDigest(given)
@@ -76,8 +76,8 @@ func (r *resolver) reference(l *configs.Layer, reference string) (string, error)
 	return filepath.ToSlash(relative), err
 }
 
-// lookup returns the first catalog with the function of a config: of those that the user names, and then of those that the
-// layer names. It opens no more catalogs than it needs. Without one, missing is the reason.
+// lookup returns the first catalog with the function of a config: first of the user's catalogs, and then of the layer's. It
+// opens no more catalogs than it needs. Without one, missing is the reason.
 func (r *resolver) lookup(ctx context.Context, c *configs.Config, l *configs.Layer) (s *Source, f *krmfunctions.Function, v *krmfunctions.Version, missing string, _ error) {
 	var near, similar []string
 	open := make([]func() (*Source, error), 0, len(r.Catalogs)+len(l.Catalogs))

@@ -56,7 +56,7 @@ func (r *resolver) count(c *configs.Config, supplied *krmfunctions.Runtime) {
 func (r *resolver) leave() {
 	for _, one := range r.Remote {
 		if r.needs.exec && !r.Exec {
-			r.Add(one.Path, one.Line, "%s, and its programs would run with --enable-exec, which those of the catalogs need: copy it into the directory, or pass --enable-exec to allow it", one.Message)
+			r.Add(one.Path, one.Line, "%s, and its programs would run with --enable-exec, which programs of the catalogs need: copy it into the directory, or pass --enable-exec to allow it", one.Message)
 			continue
 		}
 		r.Note("%s: its functions stay as they are", one)

@@ -41,7 +41,7 @@ type VersionDescription struct {
 	Usage       string   `json:"usage,omitempty"`
 	Examples    []string `json:"examples,omitempty"`
 	Maintainers []string `json:"maintainers,omitempty"`
-	// Fields are those of the schema.
+	// Fields are from the schema.
 	Fields []FieldDescription `json:"fields,omitempty"`
 }
 

@@ -154,7 +154,7 @@ func (r *resolver) hashOfKept(ctx context.Context, c *configs.Config) (hash, pro
 	return hash, "", nil
 }
 
-// placeOf returns where a program lies that a config of a layer has: the copy that kustomize builds has those of the root, and
+// placeOf returns where the program of a config in a layer lies: the copy that kustomize builds has the programs of the root, and
 // a path may lead out of it.
 func (r *resolver) placeOf(program string, l *configs.Layer) (string, error) {
 	if filepath.IsAbs(filepath.FromSlash(program)) {

@@ -11,13 +11,13 @@ import (
 
 // Options of Resolve.
 type Options struct {
-	// Root is the directory of all files, and Dir that of the kustomization, relative to it.
+	// Root has all files. Dir is the directory of the kustomization, relative to Root.
 	Root, Dir string
 	// Output is the directory that the files will be copied to; empty for edits in place.
 	Output string
 	// Catalogs are references that the user consents to, in order.
 	Catalogs []string
-	// Trusted are references of catalogs that kustomizations may name: those of files are relative to Dir.
+	// Trusted are references of catalogs that kustomizations may name: files are relative to Dir.
 	Trusted []string
 	// Open opens a catalog.
 	Open func(ctx context.Context, reference string) (*Source, error)
@@ -25,7 +25,7 @@ type Options struct {
 	Digest func(ctx context.Context, image string) (string, error)
 	// OS and Arch of the programs.
 	OS, Arch string
-	// Network allows functions that need the network, and Mounts those that need files: values of kustomize's --mount.
+	// Network allows functions that need the network. Mounts, as of kustomize's --mount, allow functions that need files.
 	Network bool
 	Mounts  []string
 	// Exec allows programs that configs name themselves. The programs of catalogs are allowed together with the
@@ -53,7 +53,7 @@ type Result struct {
 	Resolved, Current, Kept int
 }
 
-// mountPattern is that of kustomize's --mount, without what a shell or a line of flags would read in another way.
+// mountPattern is the syntax of kustomize's --mount, except what a shell or a line of flags would read in another way.
 var mountPattern = regexp.MustCompile(`^[a-z]+=[A-Za-z0-9._/:@%+-]+(,[a-z]+=[A-Za-z0-9._/:@%+-]+)+$`)
 
 // IsMount reports whether a text is a value of kustomize's --mount.

@@ -90,9 +90,9 @@ func (r *resolver) container(ctx context.Context, s *Source, f *krmfunctions.Fun
 	case c.Storage && len(r.Mounts) == 0:
 		return nil, "needs files of this machine: pass --mount, as of kustomize, to allow it", nil
 	case c.SHA256 == "" && r.Digest == nil && s.Dir == "":
-		return nil, fmt.Sprintf("has the image %s without a digest: pass --pin to record that of the registry in the config", excerpt.Quoted(c.Image)), nil
+		return nil, fmt.Sprintf("has the image %s without a digest: pass --pin to record the registry's digest in the config", excerpt.Quoted(c.Image)), nil
 	case c.SHA256 == "" && r.Digest == nil:
-		return nil, fmt.Sprintf("has the image %s without a digest: pass --pin to write that of the registry into the catalog", excerpt.Quoted(c.Image)), nil
+		return nil, fmt.Sprintf("has the image %s without a digest: pass --pin to write the registry's digest into the catalog", excerpt.Quoted(c.Image)), nil
 	case c.SHA256 == "":
 		if err := r.pin(ctx, s, f, c); err != nil {
 			return nil, "", err

@@ -38,10 +38,10 @@ func (w fileKustomization) applies(t *repository.Tree, file string) bool {
 	return !w.foreign && t.IsDir(w.path) && repository.Contains(w.path, file)
 }
 
-// clusters maps the directory of a cluster to the syncs of its FluxInstances, of which there may be none.
+// clusters maps the directory of a cluster to the syncs of its FluxInstances, if it has any.
 type clusters map[string][]*manifest.Sync
 
-// dirs returns the directories, sorted, without those below others.
+// dirs returns the directories, sorted, without directories below others.
 func (c clusters) dirs() []string { return outermost(slices.Sorted(maps.Keys(c))) }
 
 // clustersIn finds the clusters at or below a path. It finds none without Kustomizations of Flux.
@@ -116,8 +116,8 @@ func outermost(dirs []string) []string {
 	return kept
 }
 
-// kustomizationsIn finds the Kustomizations in files, without a build. Where a source in the files is this repository,
-// those of sources that are not are foreign. So are those of whole artifacts whose OCIRepository is there, unless a flag names it.
+// kustomizationsIn finds the Kustomizations in files, without a build. If a source in the files is this repository, Kustomizations
+// of other sources are foreign. So is one of a whole artifact whose OCIRepository is in the files, unless a flag names it.
 func kustomizationsIn(self repository.Identity, t *repository.Tree, files []string) []fileKustomization {
 	var found []fileKustomization
 	var refs []string // of the sources, in the order of found

@@ -198,7 +198,7 @@ func (s *State) readInputs(t *repository.Tree, options Options, objects []manife
 }
 
 // readRemoved reads the files that the newer commit lacks, whatever their names: git shows a file with another name as moved.
-// Nothing is built of those that are too large.
+// It builds nothing of files that are too large.
 func (c *comparer) readRemoved() error {
 	for _, name := range c.base.Below(".") {
 		if c.head.IsFile(name) {

@@ -166,8 +166,8 @@ func (w *walk) directoriesLike(pattern *regexp.Regexp) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(w.whole().Dirs)), func(dir string) bool { return !pattern.MatchString(dir) })
 }
 
-// sourceDigest returns a digest of what determines the files of a source: of an ArtifactGenerator, its sources as well. An
-// artifact whose producer is not known may be made of any source of the cluster. seen are those that have been digested.
+// sourceDigest returns a digest of what determines the files of a source: for an ArtifactGenerator, its sources as well. An
+// artifact whose producer is not known may be made of any source of the cluster. seen are the sources digested before.
 func (w *walk) sourceDigest(m manifest.Ref, seen map[manifest.Ref]bool) string {
 	if seen[m] {
 		return ""

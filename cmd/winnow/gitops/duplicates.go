@@ -15,7 +15,7 @@ import (
 
 // duplicate is one of several objects with the same name.
 type duplicate struct {
-	// digest is that of the object and, where others differ from it, of what it leads to.
+	// digest is of the object and, where others differ from it, of what it leads to.
 	by, digest string
 	// untouched reports that Flux does not update it.
 	untouched bool
@@ -66,7 +66,7 @@ func duplicatesOf(w *walk) map[string][]duplicate {
 	found, objects := map[string][]duplicate{}, map[string][]manifest.Object{}
 	for _, n := range w.order {
 		if n.isUnknown() {
-			continue // its objects are those of the other commit
+			continue // it has the objects of the other commit
 		}
 		for _, o := range n.objects {
 			name := o.GetKind() + " " + strings.Trim(o.GetNamespace()+"/"+o.GetName(), "/")

@@ -19,7 +19,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 )
 
-// follow evaluates the nodes that are pending, and those that they lead to.
+// follow evaluates the pending nodes, and the nodes that they lead to.
 func (w *walk) follow(ctx context.Context) error {
 	for {
 		n, err := w.next(ctx)
@@ -88,7 +88,7 @@ func (w *walk) addChildren(n *node, isChild func(manifest.Object) bool) error {
 	return nil
 }
 
-// itself returns the name of the same Kustomization among those that lead to a node, in another cluster; empty for none.
+// itself returns the name of the same Kustomization in another cluster, among the parents of a node; empty for none.
 func (w *walk) itself(n *node) string {
 	for _, name := range n.parents {
 		if above := w.nodes[name]; above.cluster != n.cluster && nameOf(above.Object) == nameOf(n.Object) && above.Content() == n.Content() {
@@ -159,7 +159,7 @@ func (w *walk) evaluate(ctx context.Context, n *node) error {
 	return w.build(ctx, n, from)
 }
 
-// build builds a node whose directory is known, and adds those that it leads to.
+// build builds a node whose directory is known, and adds the nodes that it leads to.
 func (w *walk) build(ctx context.Context, n *node, from *repository.Tree) error {
 	err := w.buildObjects(ctx, n, from)
 	switch {
@@ -171,7 +171,7 @@ func (w *walk) build(ctx context.Context, n *node, from *repository.Tree) error 
 	return w.addChildren(n, isFollowed)
 }
 
-// buildObjects sets the outcome and the objects of a node. The error is that of the context.
+// buildObjects sets the outcome and the objects of a node. It returns the error of the context.
 func (w *walk) buildObjects(ctx context.Context, n *node, from *repository.Tree) error {
 	if n.closure == nil || n.name == "" {
 		n.vars = building.NewVariables(n.Kustomization, w.finder(n.cluster))

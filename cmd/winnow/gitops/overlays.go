@@ -26,7 +26,7 @@ type overlay struct {
 	named, included bool
 }
 
-// overlaysIn returns the directories whose kustomization files pass, sorted, those that another one of them includes last.
+// overlaysIn returns the directories whose kustomization files pass, sorted. Directories that another one includes are last.
 func (c *comparer) overlaysIn(options Options, passes func(file string) bool) []*overlay {
 	found := map[string]*overlay{}
 	for _, t := range []*repository.Tree{c.base, c.head} {
@@ -76,7 +76,7 @@ func (c *comparer) overlay(dir string, options Options) *overlay {
 	return o
 }
 
-// isComponent reports whether the kustomization file of a directory is that of a component.
+// isComponent reports whether a directory has the kustomization file of a component.
 func isComponent(t *repository.Tree, dir string) bool {
 	file := inputs.KustomizationFile(t, dir)
 	if file == "" {

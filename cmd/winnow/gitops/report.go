@@ -95,7 +95,7 @@ func (r reporter) node(before, after *node) {
 	}
 }
 
-// differs reports a node that could not be evaluated in the newer commit: that of an OCIRepository may be compared by its
+// differs reports a node that could not be evaluated in the newer commit. A node of an OCIRepository may be compared by its
 // artifacts.
 func (r reporter) differs(before, after *node, sentence string) {
 	if after.outcome != external || after.Spec.SourceRef.Kind != sourcev1.OCIRepositoryKind {

@@ -21,7 +21,7 @@ func (w *walk) run(ctx context.Context) error {
 	if err := w.follow(ctx); err != nil {
 		return err
 	}
-	const rounds = 4 // what has variables may have those of others
+	const rounds = 4 // variables may come from objects with variables
 	for range rounds {
 		changed, err := w.evaluateAgain(ctx)
 		if err != nil || !changed {
@@ -78,8 +78,8 @@ func findSync(objects []manifest.Object) *manifest.Sync {
 	return nil
 }
 
-// evaluateRoot evaluates the directory of the cluster, with the fields and the source of the Kustomization in it that applies
-// the directory itself, such as that of flux bootstrap: its root.
+// evaluateRoot evaluates the directory of the cluster, with the fields and the source of its root: the Kustomization in it that
+// applies the directory itself, as flux bootstrap writes one.
 func (w *walk) evaluateRoot(ctx context.Context) error {
 	n := &node{Kustomization: manifest.DirectoryKustomization(w.cluster), cluster: w.cluster, dir: w.cluster}
 	w.nodes[""] = n
@@ -121,7 +121,7 @@ func (w *walk) evaluateRoot(ctx context.Context) error {
 	return w.keepObjects(n)
 }
 
-// allRoots returns the roots among the objects of the directory, or else those in files of it, which were applied by hand.
+// allRoots returns the roots among the objects of the directory, or else in files of it, which were applied by hand.
 func (w *walk) allRoots(n *node) []root {
 	found := w.findRoots(n, n.objects)
 	if len(found) == 0 {
@@ -133,8 +133,8 @@ func (w *walk) allRoots(n *node) []root {
 	return found
 }
 
-// findRoots returns the Kustomizations that apply the directory of the cluster: first the first one of the base. It skips those
-// that apply the same path of another repository.
+// findRoots returns the Kustomizations that apply the directory of the cluster: first the first one of the base. It skips
+// Kustomizations of the same path of another repository.
 func (w *walk) findRoots(n *node, objects []manifest.Object) (found []root) {
 	defer func(built []manifest.Object) { n.objects = built }(n.objects)
 	n.objects = objects // has the sources as well

@@ -89,7 +89,7 @@ func following(source *manifest.Object) string {
 	return ", which follows the tag " + excerpt.Of(cmp.Or(ref("tag"), "latest")) + ": what that gets is not compared"
 }
 
-// elsewhere is the error for a source whose files are not those of this commit.
+// elsewhere is the error for a source whose files do not come from this commit.
 type elsewhere struct {
 	reason string
 	// here reports that it may have files of this repository all the same, and ask that only the user knows.

@@ -19,7 +19,7 @@ type walk struct {
 	tree    *repository.Tree // all files of the commit
 	self    repository.Identity
 	builds  *building.Builder
-	// sync is the one of the FluxInstance, nil for none, and synced its objects: those of the cluster need not include them.
+	// sync is of the FluxInstance, nil for none, and synced has its objects: the cluster's objects need not include them.
 	sync   *manifest.Sync
 	synced []manifest.Object
 	// older is the walk in the base, nil in the base.

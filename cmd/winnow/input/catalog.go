@@ -88,9 +88,8 @@ func isMissing(file string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// OpenSource loads a CATALOG as the source ref, of which it uses the path and the format. Errors name both
-// the CATALOG and the path, because paths in errors are relative to it. Only a source from a registry has a
-// digest, that of the manifest.
+// OpenSource loads a CATALOG as the source ref, using the path and the format of ref. Errors name both the CATALOG and the
+// path, because paths in errors are relative to it. Only a source from a registry has a digest: the digest of the manifest.
 func OpenSource(ctx context.Context, where string, ref v1alpha1.SourceReference, access *flags.Access) (selection.Source, error) {
 	name := where
 	if ref.Path != "" {

@@ -51,7 +51,7 @@ func (o *Options) Placed(err error) error {
 	return err
 }
 
-// fieldOf returns the field of an error: of errors of instances, that of the first instance.
+// fieldOf returns the field of an error; for errors of instances, the field of the first instance.
 func fieldOf(refused *render.Error) string {
 	of, ok := errors.AsType[*backend.Error](refused)
 	switch {

@@ -15,7 +15,7 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// Documents returns the documents of a YAML stream, or the errors of those that cannot be read: the ones after them follow.
+// Documents returns the documents of a YAML stream, or an error for each one that cannot be read, and goes on after it.
 func Documents(stream []byte) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(stream)))

@@ -120,7 +120,7 @@ var definitionKinds = []schema.GroupVersionKind{
 	{Group: kinds.CozystackGroup, Version: "v1alpha1", Kind: "ApplicationDefinition"},
 }
 
-// managed returns the definitions with the label of Winnow, and those in the inventories.
+// managed returns the definitions with the label of Winnow, and definitions in the inventories.
 func (c *Cluster) managed(ctx context.Context, by []receipt.Kustomization) (all []receipt.Definition, err error) {
 	isApplied := func(id string) bool {
 		return slices.ContainsFunc(by, func(k receipt.Kustomization) bool { return slices.Contains(k.Objects, id) })

@@ -26,7 +26,7 @@ const maxLive = 50_000
 
 // Cluster is a connection to a cluster.
 type Cluster struct {
-	// Namespace is that of the context in the kubeconfig, or else default.
+	// Namespace is from the context in the kubeconfig, or else default.
 	Namespace string
 
 	// raw reads the served resources: the discovery client would link all types of Kubernetes into the
@@ -35,7 +35,7 @@ type Cluster struct {
 	objects dynamic.Interface
 }
 
-// Open configures a client as kubectl does, using a context of a kubeconfig. Empty arguments select those of kubectl.
+// Open configures a client as kubectl does, using a context of a kubeconfig. Empty arguments select kubectl's defaults.
 // It sends no request yet.
 func Open(kubeconfig, kubeContext string) (*Cluster, error) {
 	rules := rulesOf(kubeconfig)
@@ -65,7 +65,7 @@ func Open(kubeconfig, kubeContext string) (*Cluster, error) {
 	return &Cluster{Namespace: namespace, raw: raw, objects: objects}, nil
 }
 
-// Contexts returns the names of the contexts in a kubeconfig, or in those of kubectl. It returns none if they cannot be read.
+// Contexts returns the names of the contexts in a kubeconfig, or in kubectl's. It returns none if they cannot be read.
 func Contexts(kubeconfig string) []string {
 	config, err := rulesOf(kubeconfig).Load()
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Compare compares two states of a selection, either of which may be nil, and adds the effects of the newer one on the
+// Compare compares two states of a selection, which may be nil, and adds the effects of the newer one on the
 // live definitions. A nil Cluster adds nothing.
 func (c *Cluster) Compare(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error) {
 	if c == nil || to == nil {

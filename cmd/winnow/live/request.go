@@ -23,7 +23,7 @@ type Request struct {
 	// Kind and Key of the object.
 	Kind string
 	Key  types.NamespacedName
-	// Sources, of a selection, are those that it must have been rendered from.
+	// Sources, of a selection, are the sources that it must have been rendered from.
 	Sources []*Reconciled
 
 	in    dynamic.ResourceInterface

@@ -126,7 +126,7 @@ func (s *state) waiting(value string) string {
 		return "was not reconciled since the request: does its controller run?"
 	case ready == nil:
 		return "has no condition Ready"
-	case ready.ObservedGeneration < s.Metadata.Generation: // that of the status stays behind while a source of Flux fails
+	case ready.ObservedGeneration < s.Metadata.Generation: // status.observedGeneration stays behind while a source of Flux fails
 		return "was not reconciled since its last edit"
 	case ready.Status == metav1.ConditionUnknown:
 		return fmt.Sprintf("is not ready yet: %s: %s", ready.Reason, ready.Message)

@@ -22,9 +22,9 @@ const rewatch = time.Second
 type Change struct {
 	// All are the selections after it, by namespace and name.
 	All []*Selection
-	// Changed are those of All that may differ from before; at first all of them.
+	// Changed are the selections that may differ from before; at first all of them.
 	Changed []*Selection
-	// Deleted are those that are gone.
+	// Deleted are selections that are gone.
 	Deleted []*Selection
 }
 

@@ -43,7 +43,7 @@ func adviceOn(repository *remote.Repository, err error) string {
 	case errors.Is(err, http.ErrSchemeMismatch):
 		return "a registry without TLS needs --plain-http=" + host
 	case errors.As(err, &untrusted):
-		return "pass --ca-file with the authority of " + host + ", or add it to those that this machine trusts"
+		return "pass --ca-file with the authority of " + host + ", or trust it on this machine"
 	case errors.Is(err, content.ErrMismatchedDigest), errors.Is(err, content.ErrTrailingData):
 		return "the artifact in the registry is damaged: push the catalog again"
 	case errors.As(err, &network) && network.Op == "dial":

@@ -23,8 +23,8 @@ const lastSecond = 253402300799
 // secretPattern finds URLs with a password, or with a user that may be a token; the user of ssh:// is none.
 var secretPattern = regexp.MustCompile(`(?i)https?://[^\s/]*@|://[^\s/@]*:[^\s/]*@`)
 
-// Annotations parses the annotations of a manifest, each KEY=VALUE. If they lack the time of creation, it adds that of
-// epoch, the value of SOURCE_DATE_EPOCH, unless that is empty. It never uses the clock, which would give each push
+// Annotations parses the annotations of a manifest, each KEY=VALUE. If the time of creation is missing, it adds epoch, the
+// value of SOURCE_DATE_EPOCH, unless epoch is empty. It never uses the clock, which would give each push
 // another digest. It refuses secrets in URLs: a CI system may have the URL of the sources with the token of the job.
 func Annotations(given []string, epoch string) (map[string]string, error) {
 	all := map[string]string{}

@@ -15,8 +15,8 @@ import (
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
-// PullBundle fetches the manifests and the metadata of the image of an operator's bundle, and its digest. The label names an
-// image as one of a bundle. Errors are those of Pull.
+// PullBundle fetches the manifests and the metadata of the image of an operator's bundle, and its digest. The image must have
+// the label of a bundle. Errors are as of Pull.
 func (r *Repository) PullBundle(ctx context.Context, label string, directories ...string) (files *tree.Tree, digest string, err error) {
 	manifest, raw, err := r.fetchManifest(ctx)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/registry/redact"
 )
 
-// Credentials are those of Docker's configuration, which docker login writes.
+// Credentials are from Docker's configuration, which docker login writes.
 type Credentials struct {
 	file    string
 	store   credentials.Store

@@ -24,7 +24,7 @@ import (
 )
 
 // CatalogFiles returns the files of a directory that belong to a catalog of the format. Other files, such as a README or
-// those of a build, must not change the digest. Errors name the directory.
+// files of a build, must not change the digest. Errors name the directory.
 func CatalogFiles(ctx context.Context, dir string, format catalog.Format, all *tree.Tree) (*tree.Tree, error) {
 	paths := all.Paths()
 	if format.Name() == v1alpha1.FormatFileBased {
@@ -57,8 +57,8 @@ func CatalogFiles(ctx context.Context, dir string, format catalog.Format, all *t
 	return files, nil
 }
 
-// belongs reports whether a file belongs to a catalog of a format: of Applications those of applications/ and catalogs/,
-// of functions those beside them too, which may be their programs. Hidden files belong to no catalog of these.
+// belongs reports whether a file belongs to a catalog of a format. Applications have files in applications/ and catalogs/;
+// functions also have files beside them, which may be their programs. In both, hidden files do not belong.
 func belongs(format catalog.Format, path string) bool {
 	switch isHidden := strings.HasPrefix(path, ".") || strings.Contains(path, "/."); format {
 	case catalog.Applications{}:

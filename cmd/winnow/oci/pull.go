@@ -93,7 +93,7 @@ func (r *Repository) pullDocuments(ctx context.Context, manifest v1.Descriptor, 
 	return Pulled{Digest: manifest.Digest.String(), Layer: packed.Bytes(), Format: v1alpha1.FormatKRMFunctions}, nil
 }
 
-// pullImage fetches the catalog of an image. The digest is that of the manifest that the reference names, which may be
+// pullImage fetches the catalog of an image. It returns the digest of the manifest that the reference names, which may be
 // an index.
 func (r *Repository) pullImage(ctx context.Context, manifest v1.Descriptor, raw []byte) (Pulled, error) {
 	image, err := registry.FetchImage(ctx, r.remote, manifest, raw)
@@ -111,7 +111,7 @@ func (r *Repository) pullImage(ctx context.Context, manifest v1.Descriptor, raw 
 	return Pulled{Digest: manifest.Digest.String(), Layer: files.Bytes(), Format: v1alpha1.FormatFileBased}, nil
 }
 
-// asInvalid converts an error about the content of the registry to that of an invalid artifact.
+// asInvalid converts an error about the content of the registry to the error of an invalid artifact.
 func asInvalid(err error) error {
 	var large *registry.TooLargeError
 	var image *registry.ImageError

@@ -114,7 +114,7 @@ func (r *Repository) Moves(ctx context.Context, a registry.Artifact, tags []stri
 	return moved, nil
 }
 
-// Push pushes an artifact, sets the tags, and returns those that referred to another artifact. It calls step with a
+// Push pushes an artifact, sets the tags, and returns the tags that referred to another artifact. It calls step with a
 // description of each step, and move before a tag moves: its error ends the push. A nil move allows all.
 func (r *Repository) Push(ctx context.Context, a registry.Artifact, tags []string, step func(string), move func(MovedTag) error) (moved []MovedTag, err error) {
 	pusher := registry.Pusher{Step: step, Move: func(_ context.Context, tag string, now v1.Descriptor) error {

@@ -20,7 +20,7 @@ const maxTags = 100_000
 var errTags = fmt.Errorf("the repository has more than %d tags", maxTags)
 
 // Highest returns the highest tag that is a semantic version in the range, as Flux resolves ref.semver. A leading v
-// is accepted, and all three numbers are required: v1 and 1.2 are no versions. filter is a regular expression, that of
+// is accepted, and all three numbers are required: v1 and 1.2 are no versions. filter is the regular expression of
 // ref.semverFilter; empty matches all tags.
 func (r *Repository) Highest(ctx context.Context, constraint, filter string) (string, error) {
 	wanted, err := semver.NewConstraint(constraint)

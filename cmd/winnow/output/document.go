@@ -37,7 +37,7 @@ type Document struct {
 	Kind       string `json:"kind"`
 }
 
-// documentVersion is the apiVersion of all documents but those of diff, which has its own.
+// documentVersion is the apiVersion of all documents but diff's, which have their own.
 const documentVersion = "cli.winnow.dev/v1alpha1"
 
 // NewDocument returns the beginning of a document of a kind.

@@ -80,7 +80,7 @@ func OrDash(text string) string {
 	return text
 }
 
-// PrintFacts prints lines of a label and a text, which come in pairs, without those that are empty.
+// PrintFacts prints lines of a label and a text, which come in pairs, without empty texts.
 func PrintFacts(w io.Writer, indent string, pairs ...string) {
 	for pair := range slices.Chunk(pairs, 2) {
 		if plaintext.Line(pair[1]) != "" {

@@ -35,8 +35,8 @@ func columnsOfTerminal(w io.Writer) int {
 	return plaintext.MaxLine
 }
 
-// WidthOf returns the width of an output in columns: that of the variable COLUMNS, or else of the terminal. It returns
-// 0 for a pipe or a file, whose lines are not cut.
+// WidthOf returns the width of an output in columns, from the variable COLUMNS or else from the terminal. It returns 0 for a
+// pipe or a file, whose lines are not cut.
 func WidthOf(w io.Writer) int {
 	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {
 		return columns

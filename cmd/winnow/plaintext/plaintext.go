@@ -48,8 +48,7 @@ func Printable(line string) string {
 	}, line)
 }
 
-// Wrap breaks a text into lines of at most MaxLine characters, each of which begins with the indent. Longer words
-// stay whole.
+// Wrap breaks a text into lines of at most MaxLine characters, and begins each with the indent. Longer words stay whole.
 func Wrap(text, indent string) string { return WrapAt(text, indent, MaxLine) }
 
 // WrapAt is Wrap with lines of another width.

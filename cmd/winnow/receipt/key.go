@@ -79,7 +79,7 @@ func ReadPublicKey(content []byte) (*PublicKey, error) {
 	return &PublicKey{key}, nil
 }
 
-// KeyID is empty, as that of PrivateKey.
+// KeyID is empty, as for PrivateKey.
 func (*PublicKey) KeyID() (string, error) { return "", nil }
 
 // Public implements dsse.Verifier.

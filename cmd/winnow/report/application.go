@@ -56,7 +56,7 @@ func ChartOf(all render.Addresses, index int) *Chart {
 	return nil
 }
 
-// AllFactsOf returns all keys that the metadata.yaml has about a version, those without a meaning as well.
+// AllFactsOf returns all keys that the metadata.yaml has about a version, also keys without a meaning.
 func AllFactsOf(a *catalog.Application, version string) map[string]any {
 	all, _ := a.Metadata.Extra[metadata.VersionsKey].(map[string]any)
 	facts, _ := all[version].(map[string]any)

@@ -22,7 +22,7 @@ type Decision struct {
 	Versions   []string `json:"versions"`
 	Dropped    []string `json:"dropped"`
 	Deprecated string   `json:"deprecated,omitempty"`
-	// Facts on the versions that stay and on those that do not.
+	// Facts on all versions, also on dropped ones.
 	Facts []VersionFacts `json:"facts,omitempty"`
 	// Merged are the versions among Versions that later sources add.
 	Merged []mergedVersions `json:"merged,omitempty"`
@@ -86,7 +86,7 @@ func NamesOf(result selection.Result) []string {
 	return names
 }
 
-// UnknownApplication is the error for an application that no source has, with those that resemble it.
+// UnknownApplication is the error for an application that no source has, with similar names.
 func UnknownApplication(name string, known []string) error {
 	return UnknownName(fmt.Errorf("no source has %q", name), name, known)
 }

@@ -83,8 +83,8 @@ func SummarizeInstance(in installation.Instance) Instance {
 	return s
 }
 
-// namespaceOf returns the namespace that an instance runs in: that of its release, or else that of its object, where
-// Cozystack installs it.
+// namespaceOf returns the namespace that an instance runs in: the namespace of its release, or of its object where Cozystack
+// installs it.
 func namespaceOf(main safeguard.Definition) string {
 	return cmp.Or(main.Identity[safeguard.TargetNamespaceField], main.Namespace)
 }

@@ -49,7 +49,7 @@ func SummarizePackage(content catalog.Content) *Package {
 	return summary
 }
 
-// summarizeKept returns the channels that a selection keeps; those of the catalog where it does not select the package.
+// summarizeKept returns the channels that a selection keeps, or the catalog's if it does not select the package.
 func summarizeKept(d selection.Decision) *Package {
 	if d.Selected && d.Kept != nil {
 		return SummarizePackage(d.Kept)

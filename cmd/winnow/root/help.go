@@ -8,7 +8,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 )
 
-// newHelpCommand returns winnow help. That of cobra prints the help of winnow for an unknown verb, and exits with 0.
+// newHelpCommand returns winnow help. cobra's own prints the help of winnow for an unknown verb, and exits with 0.
 func newHelpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",

@@ -93,7 +93,7 @@ func parseObject(ctx context.Context, file string, object map[string]any, at lin
 	return []*Selection{{CatalogSelection: cs, file: file, lines: at}}
 }
 
-// check applies the rules of the API server, and then those of the controller to the fields that passed.
+// check applies the rules of the API server, and then the controller's rules to the fields that passed.
 func check(ctx context.Context, object *unstructured.Unstructured) (cs *v1alpha1.CatalogSelection, violations []Violation, omitted int) {
 	bounded := func(all []Violation) []Violation {
 		kept := all[:min(len(all), maxViolations)]
@@ -147,7 +147,7 @@ func decodeTyped(object *unstructured.Unstructured) (*v1alpha1.CatalogSelection,
 	return cs, json.Unmarshal(content, cs)
 }
 
-// refusedByController returns the violations of the controller's rules, without those of fields in already.
+// refusedByController returns the violations of the controller's rules, except on fields in already.
 func refusedByController(cs *v1alpha1.CatalogSelection, already []Violation) []Violation {
 	placed := cs.DeepCopy()
 	placed.Namespace = cmp.Or(placed.Namespace, someNamespace)

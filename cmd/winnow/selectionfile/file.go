@@ -24,8 +24,8 @@ type Selection struct {
 	lines lines
 }
 
-// Place returns <file>:<line> of a field such as spec.exclude[2]. For a missing field it returns that
-// of the nearest enclosing one.
+// Place returns <file>:<line> of a field such as spec.exclude[2], or of the nearest enclosing field if
+// that is missing.
 func (s *Selection) Place(field string) string {
 	return finding.Position(s.file, s.lines.of(field))
 }

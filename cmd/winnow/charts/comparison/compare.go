@@ -144,7 +144,7 @@ func (c *Comparer) compare(ctx context.Context, s state, pairs []pair) ([]diff.C
 	return all, nil
 }
 
-// with returns a chart with one set of values, those behind the mirrors.
+// with returns a chart with one set of values, behind the mirrors.
 func with(c charts.Chart, use charts.Use) charts.Chart {
 	use.From = use.To
 	c.Uses = []charts.Use{use}

@@ -55,8 +55,8 @@ func ofInstance(from []charts.Chart, newer charts.Chart, use charts.Use) (pair, 
 	return pair{}, false
 }
 
-// below returns the chart of the same version, or that of the highest version below it; or else that of the highest version that
-// is gone, which may have to go down.
+// below returns the chart of the same version, or else of the highest lower version, or else of the highest version that is gone,
+// which may have to go down.
 func below(from, to []charts.Chart, newer charts.Chart) (found charts.Chart, ok bool) {
 	var gone *charts.Chart
 	for i, older := range from {

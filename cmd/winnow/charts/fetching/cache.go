@@ -61,7 +61,7 @@ func (c Cache) get(sum digest.Digest) []byte {
 	return content
 }
 
-// put keeps an archive. The error is that of the file system.
+// put keeps an archive. It returns the error of the file system.
 func (c Cache) put(content []byte) error {
 	if c.Directory == "" {
 		return nil

@@ -37,7 +37,7 @@ const chartFile = "Chart.yaml"
 // reference is, it has the chart with the name and the version.
 type Directory struct {
 	name string
-	// archives are the paths of files by their names, and charts those of directories by name and version.
+	// archives maps names of files to their paths, and charts maps charts to their directories.
 	archives map[string]string
 	charts   map[Reference]string
 }

@@ -62,7 +62,7 @@ func (f *Fetcher) Fetch(ctx context.Context, r Reference) (content []byte, err e
 	return content, nil
 }
 
-// Bounds of an archive that is kept, unpacked: those of one that is rendered.
+// Bounds of an archive that is kept, unpacked: the bounds for rendering it.
 const (
 	maxUnpacked = 100 << 20
 	maxElements = 48
@@ -121,7 +121,7 @@ func (f *Fetcher) fromRepository(ctx context.Context, r Reference, kept lookup) 
 	return content, nil
 }
 
-// index returns the index.yaml of a repository, which is fetched once. An error is kept as well, but that of a context.
+// index returns the index.yaml of a repository, which it fetches once. It keeps an error as well, but not a context's.
 func (f *Fetcher) index(ctx context.Context, address string) (index, error) {
 	f.mu.Lock()
 	fetch, known := f.indexes[address]

@@ -20,7 +20,7 @@ import (
 // timeout bounds a request, with its retries and its body.
 const timeout = 5 * time.Minute
 
-// web gets the files of a repository, on its web server and on those that it leads to.
+// web gets the files of a repository, from its web server and the servers that it leads to.
 type web struct {
 	client      *http.Client
 	credentials *oci.Credentials
@@ -75,7 +75,7 @@ func (w web) authorize(ctx context.Context, request *http.Request) error {
 	return nil
 }
 
-// maxRedirects bounds those of a request.
+// maxRedirects is for each request.
 const maxRedirects = 10
 
 // checkRedirect refuses to go on without TLS.

@@ -118,7 +118,7 @@ func (s *search) joined() string {
 // imageKey is the key of the image of a container, and of most custom resources.
 const imageKey = "image"
 
-// parts looks for an image in a mapping: that of a volume, or one of a custom resource, in parts.
+// parts looks for an image in a mapping of its parts, as volumes and custom resources have.
 func (s *search) parts(mapping *yaml.Node) bool {
 	if reference := yamlnode.TextAt(mapping, "reference"); reference != "" {
 		return s.add(reference, ".reference", true)

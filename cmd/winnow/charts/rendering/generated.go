@@ -18,7 +18,7 @@ const maxGenerated = 100
 // Comments stands for the comments of a manifest, in place of the path of a field.
 const Comments = "#"
 
-// markGenerated sets the generated fields of manifests, by those of another render.
+// markGenerated marks the fields of manifests that differ in another render.
 func markGenerated(all, again []Manifest) {
 	for i := range all {
 		switch {

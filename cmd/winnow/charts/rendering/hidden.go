@@ -18,8 +18,8 @@ import (
 	"github.com/winnow-dev/winnow/registry/redact"
 )
 
-// withoutValues returns an error of Helm without the values that a chart was rendered with: those of fail, of a function or of a
-// schema may quote any. What a file of the chart has as well stays.
+// withoutValues removes the values that a chart was rendered with from an error of Helm: errors of fail, functions and schemas may
+// quote any. A value that a file of the chart has as well stays.
 func withoutValues(err error, files []*archive.BufferedFile, given []byte) error {
 	values, invalid := loader.LoadValues(bytes.NewReader(given))
 	if invalid != nil {

@@ -25,8 +25,8 @@ func (r Request) load(files []*archive.BufferedFile) (*chart.Chart, error) {
 	return c, nil
 }
 
-// sortDependencies gives the charts in a chart an order: Helm reads them out of a map. Those that Chart.yaml lists are in its
-// order later, in which they change the globals that they share.
+// sortDependencies sorts the charts in a chart, which Helm reads out of a map. Charts that Chart.yaml lists are in its order later,
+// in which they change the globals that they share.
 func sortDependencies(c *chart.Chart) {
 	sorted := slices.SortedFunc(slices.Values(c.Dependencies()), func(a, b *chart.Chart) int { return cmp.Compare(a.Name(), b.Name()) })
 	c.SetDependencies(sorted...)

@@ -25,8 +25,8 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// Do renders the chart of a request. What is wrong with the chart is part of the answer; the error is that of the context, or
-// of a request that is no request. What Helm panics over ends the process.
+// Do renders the chart of a request. The answer has what is wrong with the chart. The error is of the context, or of a request
+// that is no request. A panic of Helm ends the process.
 func Do(ctx context.Context, r Request) (Answer, error) {
 	caps, err := capabilities(r)
 	if err != nil {
@@ -84,7 +84,7 @@ type refusal struct {
 // maxReason bounds the reason of a refusal, in bytes.
 const maxReason = 1000
 
-// brief returns an error in one line. Of a long one, such as that of a template that includes itself, it keeps beginning and end.
+// brief returns an error in one line: of a long one, as of a template that includes itself, the beginning and the end.
 func brief(err error) string {
 	text := strings.Join(strings.Fields(strings.ToValidUTF8(err.Error(), "")), " ")
 	if len(text) <= maxReason {
@@ -94,7 +94,7 @@ func brief(err error) string {
 	return excerpt.To(text, maxReason/2) + " " + end
 }
 
-// capabilities returns those that helm template has.
+// capabilities returns the capabilities of helm template.
 func capabilities(r Request) (*common.Capabilities, error) {
 	caps := common.DefaultCapabilities.Copy()
 	if r.IsHelm3 {

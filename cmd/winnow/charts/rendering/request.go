@@ -13,12 +13,12 @@ import (
 type Request struct {
 	// Chart is the archive of the chart, a tar.gz of one directory.
 	Chart []byte `json:"chart"`
-	// Values are sets of values, as YAML. The chart is rendered with each of them; nil values are those of the chart alone.
+	// Values are sets of values, as YAML. The chart is rendered with each set. A nil set leaves the values of the chart.
 	Values [][]byte `json:"values"`
 	// ReleaseName and Namespace of the release.
 	ReleaseName string `json:"releaseName"`
 	Namespace   string `json:"namespace"`
-	// IsUpgrade asks for the manifests of an upgrade of the release; otherwise they are those of an installation.
+	// IsUpgrade asks for the manifests of an upgrade of the release, instead of an installation.
 	IsUpgrade bool `json:"isUpgrade,omitempty"`
 	// KubeVersion of the cluster; empty is Helm's default. The cluster serves the APIs that Helm knows.
 	KubeVersion string `json:"kubeVersion,omitempty"`

@@ -50,7 +50,7 @@ func unpack(ctx context.Context, packed []byte) ([]*loader.BufferedFile, error) 
 type unpacker struct {
 	ctx      context.Context
 	files    *tree.Tree
-	unpacked int64 // bytes, with those of archives
+	unpacked int64 // bytes, archives included
 	archives int
 }
 

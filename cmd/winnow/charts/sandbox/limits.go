@@ -17,7 +17,7 @@ type Limits struct {
 	Output int64 `json:"output"`
 }
 
-// Default returns limits that leave room for the largest charts: those of real projects take a few seconds, 200 MiB and 10 MiB.
+// Default returns limits with room for the largest charts: charts of real projects take a few seconds, 200 MiB and 10 MiB.
 func Default() Limits { return Limits{Time: 30 * time.Second, Memory: 1 << 30, Output: 64 << 20} }
 
 // LimitError is returned for a chart that exceeds a limit. Rendering it again exceeds it again, but for the time on a machine

@@ -39,7 +39,7 @@ func New(limits Limits) (*Sandbox, error) {
 	return &Sandbox{executable, limits}, nil
 }
 
-// Render renders the chart of a request. The error is a *LimitError, or that of the context, or of a process that fails.
+// Render renders the chart of a request. The error is a *LimitError, or of the context, or of a process that fails.
 func (s *Sandbox) Render(ctx context.Context, request rendering.Request) (answer rendering.Answer, err error) {
 	input, err := json.Marshal(job{s.limits, request})
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 )
 
-// declared adds the keys of values.yaml, and those that Helm reads for the charts in a chart: their names, or aliases, conditions,
-// tags, and the values that are imported from them.
+// declared adds the keys of values.yaml, and the keys that Helm reads for charts in the chart: their names or aliases, conditions,
+// tags, and the values that it imports from them.
 func (r *reads) declared(c *chart.Chart) {
 	r.keys["global"] = true
 	for name := range c.Values {

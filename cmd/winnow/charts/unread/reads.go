@@ -27,7 +27,7 @@ func (r *reads) add(other *reads) {
 	r.evaluates = r.evaluates || other.evaluates
 }
 
-// follow adds what the named templates read that it includes, and those that they include.
+// follow adds what the included templates read, and the templates that they include.
 func (r *reads) follow(named map[string]*reads) {
 	followed := map[string]bool{}
 	for added := true; added; {

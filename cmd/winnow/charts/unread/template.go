@@ -9,7 +9,7 @@ import (
 	"text/template/parse"
 )
 
-// fileTemplate names the template that is a file, beside those that it defines.
+// fileTemplate names the template of a file as a whole.
 const fileTemplate = "\x00"
 
 // parsed returns the templates in a text by name.
@@ -36,7 +36,7 @@ const values = "Values"
 // mention is a key in a text that names it as templates do.
 var mention = regexp.MustCompile(`\bValues\.([A-Za-z0-9_-]+)`)
 
-// text adds what a text reads that may become a template: the keys that it mentions, and those that its actions read.
+// text adds what a text reads that may become a template: the keys that it mentions, and the keys that its actions read.
 func (r *reads) text(text string) {
 	for _, found := range mention.FindAllStringSubmatch(text, -1) {
 		r.keys[found[1]] = true
@@ -183,7 +183,7 @@ func (s scope) fields(start meaning, path []string) meaning {
 	return other
 }
 
-// methods are those of the values that use them as a whole.
+// methods are the methods that use the values as a whole.
 var methods = []string{"Encode", "PathValue", "Table", "YAML"}
 
 // command adds what a command reads of the values that it is given, and returns its result.
@@ -218,7 +218,7 @@ func (s scope) command(operands []operand) meaning {
 	return other
 }
 
-// include adds the named template that is included. The name that begins with the path of the templates is that of a file.
+// include adds the named template that is included. A name that begins with the path of the templates names a file.
 func (s scope) include(args []operand) {
 	if len(args) == 0 || args[0].node == nil {
 		s.callsAny = true

@@ -8,7 +8,7 @@ import (
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 )
 
-// templates adds what the templates of a chart read, and collects its named templates, with those of the charts in it. The files
+// templates adds what the templates of a chart read, and collects the named templates of it and the charts in it. The files
 // of a chart in it have no values but their own.
 func (r *reads) templates(c *chart.Chart, named map[string]*reads, isBelow bool) {
 	for _, file := range c.Templates {

@@ -73,7 +73,7 @@ type difference struct {
 	from, to any
 }
 
-// differences returns the values that differ, but those that may. An empty mapping or list is none at all, as for the API server.
+// differences returns the values that differ, unless may allows it. An empty mapping or list is none at all, as for the API server.
 func differences(path string, from, to any, may func(path string) bool) (found []difference) {
 	if isEmpty(from) && isEmpty(to) || may(path) {
 		return nil
@@ -109,7 +109,7 @@ func mappingDifferences(path string, from, to map[string]any, may func(string) b
 // maxPath bounds a path, and a key in it, in bytes: keys may be long, and a path is written for each value.
 const maxPath = 1000
 
-// below returns the path of a key or an index in a value; that of the value itself where it is too long.
+// below returns the path of a key or an index in a value, or the path of the value itself if that is too long.
 func below(path, mark string) string {
 	if len(path) > maxPath {
 		return path

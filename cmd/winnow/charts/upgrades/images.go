@@ -62,7 +62,7 @@ func registry(image images.Image) string {
 	return host
 }
 
-// find returns the images of manifests, sorted by address, but those that are generated.
+// find returns the images of manifests, sorted by address, but no generated images.
 func find(manifests []rendering.Manifest) (all []images.Image, problems []string) {
 	for _, m := range manifests {
 		found, err := images.Find(m.Text)

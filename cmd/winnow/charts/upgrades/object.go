@@ -12,10 +12,10 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// secretKind is the kind of which no data is shown.
+// secretKind is the kind whose data is not shown.
 const secretKind = "Secret"
 
-// Annotations of hooks, which Helm reads of a document, and not of the items of a list.
+// Annotations of hooks. Helm reads them in a document, and not in the items of a list.
 const (
 	hookAnnotation   = "helm.sh/hook"
 	policyAnnotation = "helm.sh/hook-delete-policy"
@@ -39,11 +39,10 @@ type object struct {
 	identity
 
 	content map[string]any
-	// manifest that has it, and prefix of the paths of its fields there, which is that of a list.
+	// manifest has the object. prefix begins the paths of its fields there, if it is in a list.
 	manifest *rendering.Manifest
 	prefix   string
-	// hook and policy are the annotations of the hook that it is of, with the default of Helm where there is no policy; empty for
-	// an object of a release.
+	// hook and policy are annotations of a hook, with Helm's default where it has no policy; empty for an object of a release.
 	hook, policy string
 }
 
@@ -89,7 +88,7 @@ func (o object) annotation(name string) string {
 	return text(o.content, "metadata", "annotations", name)
 }
 
-// objects are the objects of a release by identity. Those of hooks are no part of one: Helm deletes and creates them anew.
+// objects are the objects of a release by identity. Hooks are no part of a release: Helm deletes and creates them anew.
 type objects map[identity]object
 
 // sorted returns the identities in their order.

@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// maxValues bounds the values of a manifest that is read, and maxKept those of all objects of a side, without the schemas of
-	// definitions, in number.
+	// maxValues bounds the number of values in a manifest, and maxKept in all objects of a side, without the schemas of
+	// definitions.
 	maxValues = 2_000_000
 	maxKept   = 1_000_000
 )
@@ -62,7 +62,7 @@ func read(manifests []rendering.Manifest, namespace string) (r *reader, problems
 	return r, append(problems, r.twice...)
 }
 
-// unquoted returns an error of the reader of YAML, which quotes values: those of a Secret are not shown.
+// unquoted returns an error of the reader of YAML, or hides it: it quotes values, which may be a Secret's.
 func unquoted(m *rendering.Manifest, err error) error {
 	if strings.Contains(m.Text, secretKind) {
 		return errors.New("what is wrong is not shown, because it may be in a Secret")
@@ -76,9 +76,9 @@ type reader struct {
 	namespace  string
 	// kept is the number of values of the objects.
 	kept int
-	// twice are the objects that are there twice: of two, either may break something.
+	// twice are the objects that are there twice: either one may break something.
 	twice []string
-	// searched are the manifests that are searched for images: those of Secrets are not.
+	// searched are the manifests to search for images, without Secrets.
 	searched []rendering.Manifest
 }
 

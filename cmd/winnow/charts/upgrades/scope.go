@@ -4,8 +4,8 @@ package upgrades
 
 import "slices"
 
-// isClusterScoped reports whether objects of a kind have no namespace. Those of custom resources count as if they had one: the
-// same on both sides, it makes no difference.
+// isClusterScoped reports whether objects of a kind have no namespace. It is false for custom resources: the same on both
+// sides, it makes no difference.
 func isClusterScoped(group, kind string) bool { return slices.Contains(clusterScoped()[group], kind) }
 
 // clusterScoped maps the groups of Kubernetes to their kinds without namespaces.

@@ -33,7 +33,7 @@ func (o *Charts) AddFlags(cmd *cobra.Command) {
 // IsSet reports whether charts are asked for.
 func (o *Charts) IsSet() bool { return o.place != "" }
 
-// Renderer returns what renders the charts: with those of the place that the flag names, which access reaches.
+// Renderer returns a renderer of the charts in the place that the flag names. access reaches the place.
 func (o *Charts) Renderer(ctx context.Context, access *flags.Access) (charts.Renderer, error) {
 	process, err := sandbox.New(sandbox.Default())
 	if err != nil {
@@ -70,7 +70,7 @@ func (p *chartPlace) String() string { return string(*p) }
 // Type is part of pflag.Value. The help shows a boolean as a flag that needs no value.
 func (p *chartPlace) Type() string { return "bool" }
 
-// Set is part of pflag.Value. true and false are those of a boolean.
+// Set is part of pflag.Value. It takes true and false as a boolean does.
 func (p *chartPlace) Set(value string) error {
 	switch {
 	case value == "false":

@@ -24,7 +24,7 @@ type Connection struct {
 	Timeout time.Duration
 }
 
-// defaultTimeout is the default of --timeout, that of flux.
+// defaultTimeout is the default of --timeout, as in flux.
 const defaultTimeout = 5 * time.Minute
 
 // AddFlags adds the flags, and completes them.
@@ -46,7 +46,7 @@ func (c *Connection) AddClusterFlags(cmd *cobra.Command) {
 	CompleteContexts(cmd)
 }
 
-// Open opens the cluster, and completes the namespace with that of the context.
+// Open opens the cluster, and sets an empty namespace to the context's.
 func (c *Connection) Open() (*live.Cluster, error) {
 	if c.Timeout <= 0 {
 		return nil, fmt.Errorf("--timeout %s: use a duration above 0, such as 5m", c.Timeout)

@@ -62,8 +62,8 @@ func (o *Commits) options(ctx context.Context, paths []string) (selections.Optio
 	return selections.Options{Paths: rooted, Repositories: o.Repositories}, err
 }
 
-// RepositoryPaths returns paths relative to the root of the repository; without any, that of the whole repository, whatever the
-// working directory is.
+// RepositoryPaths returns paths relative to the root of the repository; without any, the root itself. The working directory does
+// not matter.
 func RepositoryPaths(ctx context.Context, paths []string) ([]string, error) {
 	if len(paths) == 0 {
 		return []string{"."}, nil

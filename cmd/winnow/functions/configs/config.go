@@ -31,7 +31,7 @@ type Config struct {
 
 	Line                       int
 	Group, Version, Kind, Name string
-	// Root is its content, whose lines are those of the document.
+	// Root is its content, with the lines of the document.
 	Root *yaml.Node
 	// Kept is the runtime that it has; nil without one.
 	Kept *runtimeutil.FunctionSpec

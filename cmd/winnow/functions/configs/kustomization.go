@@ -30,7 +30,7 @@ type Layer struct {
 	Root      *yaml.Node
 	// lists maps fields to the elements that kustomize reads.
 	lists map[string][]string
-	// Catalogs are those that it names.
+	// Catalogs that it names.
 	Catalogs []named
 }
 

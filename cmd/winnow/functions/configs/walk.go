@@ -21,7 +21,7 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// Bounds of a walk: the directories that are entered, the elements of their lists, and the configs, each of which costs a few
+// Bounds of a walk: the directories that are entered, the elements of their lists, and the configs. A config costs a few
 // readings of its file.
 const (
 	maxVisits  = 2000
@@ -44,8 +44,8 @@ type Walk struct {
 	Configs []*Config
 	// Opened maps directories to their kustomizations.
 	Opened map[string]*Layer
-	// done has the directories that were entered, with the layer whose configs they hold; stack are those that are
-	// being entered.
+	// done has the entered directories, with the layer whose configs they hold; stack has the directories that are being
+	// entered.
 	done  map[visit]bool
 	stack []string
 	// entries is the number of elements that were looked up.
@@ -113,7 +113,7 @@ func (w *Walk) Enter(ctx context.Context, dir string, user *Layer, at string, li
 }
 
 // checkUnchanged reports the fields of a directory of configs that make or change configs during a build: kustomize
-// would run other functions than those that were resolved.
+// would run functions that were not resolved.
 func (w *Walk) checkUnchanged(l *Layer) {
 	harmless := []string{"apiVersion", "kind", "metadata", "resources", "bases", "components", CatalogsField, "namePrefix", "nameSuffix", "namespace"}
 	for _, field := range yamlnode.Entries(l.Root) {

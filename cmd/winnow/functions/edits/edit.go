@@ -163,7 +163,7 @@ func annotateText(text []byte, annotations, name string) []byte {
 	return edited
 }
 
-// lastLineOfType returns the line of apiVersion or kind, whichever is the later one.
+// lastLineOfType returns the line of apiVersion or kind, the later one of both.
 func lastLineOfType(root *yaml.Node) (line int) {
 	for _, entry := range yamlnode.Entries(root) {
 		if entry.Name == "apiVersion" || entry.Name == "kind" {

@@ -32,8 +32,8 @@ func (t tree) ReadDir(name string) ([]fs.DirEntry, error) {
 	return slices.DeleteFunc(entries, func(entry fs.DirEntry) bool { return t.skip(path.Join(name, entry.Name())) }), err
 }
 
-// Copied returns the files of a root that belong into a copy: all but those of Git and of the output, which may lie in the
-// root. It refuses symbolic links, and more than a repository has.
+// Copied returns the files of a root to copy, without .git and without the output, which may lie in the root. It refuses
+// symbolic links, and more than a repository has.
 func Copied(ctx context.Context, root *os.Root, output string) (fs.FS, error) {
 	skipped := ""
 	from, err := Absolute(root.Name())

@@ -21,7 +21,7 @@ const (
 	maxTotal = 64 << 20
 )
 
-// Files are those below a root, by slash-separated paths, with edits that are not written yet.
+// Files are below a root, by slash-separated paths, with edits that are not written yet.
 type Files struct {
 	root    *os.Root
 	content map[string][]byte

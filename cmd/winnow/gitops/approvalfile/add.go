@@ -45,8 +45,8 @@ func Add(content []byte, key types.NamespacedName, entries []string) (edited []b
 	return edited, found.lineOf(missing[0]), nil
 }
 
-// Add returns the content with entries behind those of spec.safeguards.approve, which it creates where it is missing.
-// It inserts them in the style of the file.
+// Add returns the content with entries appended to spec.safeguards.approve, which it creates where it is missing. It inserts
+// them in the style of the file.
 func (f *File) Add(entries []string) ([]byte, error) {
 	for _, entry := range entries {
 		if _, err := approval.Parse(entry); err != nil {

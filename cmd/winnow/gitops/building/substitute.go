@@ -104,7 +104,7 @@ func (v *Variables) set(name, value string) {
 
 // add adds the keys of a ConfigMap or a Secret. Later ones override earlier ones.
 func (v *Variables) add(ref kustomizev1.SubstituteReference, name string, object *manifest.Object) {
-	hidden := hiddenObject{name: ref.Kind + " " + name, why: "the value of which is not in this repository"}
+	hidden := hiddenObject{name: ref.Kind + " " + name, why: "whose value is not in this repository"}
 	if object == nil {
 		if !ref.Optional {
 			hidden.why = "which is not in this repository"

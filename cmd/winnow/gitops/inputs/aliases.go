@@ -39,7 +39,7 @@ func CheckAliases(content []byte) error {
 	return nil
 }
 
-// countNodes counts the nodes of a document, and those of an alias at each of its uses.
+// countNodes counts the nodes of a document, and the nodes of an alias at each of its uses.
 func countNodes(node *yaml.Node, known map[*yaml.Node]int) int {
 	node = yamlnode.Resolve(node)
 	if n, found := known[node]; found {

@@ -38,7 +38,7 @@ func Follows(o *unstructured.Unstructured) bool {
 	return IsKustomization(o) && kind != "" && kind != sourcev1.ExternalArtifactKind
 }
 
-// NewKustomization decodes a Kustomization. The error is that of a field with another type.
+// NewKustomization decodes a Kustomization. The error names a field with another type.
 func NewKustomization(object *unstructured.Unstructured) (*Kustomization, error) {
 	var typed kustomizev1.Kustomization
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &typed); err != nil {

@@ -47,8 +47,8 @@ type Object struct {
 	// Unknown are sentences on parts of the object that are unknown, and Hidden is a digest of these parts.
 	Unknown []string
 	Hidden  string
-	// Lost names the Kustomization that cannot be evaluated and has the object, or its source: the object is that of the other
-	// commit, or its former state is not known, so that a comparison of its fields tells nothing. It is empty for all others.
+	// Lost names the Kustomization that cannot be evaluated and has the object, or its source. The object is from the other
+	// commit, or its former state is not known: its fields cannot be compared. It is empty for all others.
 	Lost string
 }
 
@@ -78,7 +78,7 @@ func NameOf(name types.NamespacedName) string {
 	return strings.TrimPrefix(name.String(), "/")
 }
 
-// IsRelevant reports whether the comparison needs an object: those of Flux and Winnow, those with variables, and those whose
+// IsRelevant reports whether the comparison needs an object: an object of Flux or Winnow, one with variables, or one whose
 // deletion deletes others.
 func IsRelevant(o *unstructured.Unstructured) bool {
 	gvk := o.GroupVersionKind()

@@ -27,8 +27,8 @@ type Found struct {
 }
 
 // Compare compares the stages of two commits. external are the Kustomizations of OCIRepositories that may differ: what is
-// not compared of them is unknown. paths are those that were evaluated: what others build of a file outside of them is not
-// known, so that it takes no lines.
+// not compared of them is unknown. paths are the evaluated paths: what others build of a file outside of them is not known,
+// so that it takes no lines.
 func Compare(ctx context.Context, base, head *documents.Set, external []gitops.External, paths []string, open Open) (Found, error) {
 	var out Found
 	var all []stage

@@ -24,16 +24,16 @@ type stage struct {
 	from, to *documents.Source
 	before   documents.Reference
 	after    documents.Reference
-	// lines name what the promotion loses. former are those that the OCIRepository of this name had before, itself, in the files
-	// that it is built of now, or in files that are gone: these may have another name now.
+	// lines name what the promotion loses. former are the lines that the OCIRepository of this name had before: itself, in the
+	// files that it is built of now, or in gone files, whose objects may have another name now.
 	lines, former []string
 }
 
 // key tells stages apart: several Kustomizations may apply one.
 type key struct{ cluster, file, namespace, name, from string }
 
-// stages returns the stages that differ, in the order of the newer commit. unknown are sentences on those that are not known,
-// because there are several OCIRepositories of the name.
+// stages returns the stages that differ, in the order of the newer commit. unknown has a sentence for each stage that is not
+// known, because there are several OCIRepositories of the name.
 func stages(base, head *documents.Set) (all []stage, unknown []string) {
 	known := map[key]int{}
 	add := func(s *stage, err error, where documents.Origin, name types.NamespacedName) {
@@ -155,7 +155,7 @@ func sourceOf(r *documents.Set, consumer documents.Consumer) (*documents.Source,
 	return &nearest[0], documents.SameDocument(nearest)
 }
 
-// sourcesOf returns the OCIRepositories that have the name of that of a Kustomization.
+// sourcesOf returns the OCIRepositories with the name of a Kustomization's source.
 func sourcesOf(r *documents.Set, consumer documents.Consumer) []documents.Source {
 	if consumer.Kind != sourcev1.OCIRepositoryKind {
 		return nil

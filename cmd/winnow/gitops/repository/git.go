@@ -37,8 +37,7 @@ type Git struct {
 	Dir string
 }
 
-// Commits resolves BASE..HEAD, or BASE...HEAD, whose base is the merge base of both. HEAD defaults to
-// that of the repository.
+// Commits resolves BASE..HEAD, or BASE...HEAD, whose base is the merge base of both. HEAD defaults to HEAD of the repository.
 func (g Git) Commits(ctx context.Context, revisions string) (base, head string, err error) {
 	left, right, threeDots := strings.Cut(revisions, "...")
 	if !threeDots {
@@ -141,7 +140,7 @@ func (g Git) WorkingFile(ctx context.Context, name string) (string, error) {
 	return path.Join(top, name), nil
 }
 
-// IsEdited reports whether a file, relative to the working directory, differs from that of HEAD.
+// IsEdited reports whether a file, relative to the working directory, differs from HEAD.
 func (g Git) IsEdited(ctx context.Context, name string) (bool, error) {
 	out, err := g.status(ctx, name)
 	if err != nil {
@@ -160,7 +159,7 @@ func (g Git) status(ctx context.Context, name string) ([]byte, error) {
 	return g.run(ctx, "status", "--porcelain", "--untracked-files=all", "--ignored", "--", name)
 }
 
-// SameAsHead returns an error if a file, relative to the working directory, differs from that of HEAD.
+// SameAsHead returns an error if a file, relative to the working directory, differs from HEAD.
 func (g Git) SameAsHead(ctx context.Context, name string) error {
 	edited, err := g.IsEdited(ctx, name)
 	if err == nil && edited {

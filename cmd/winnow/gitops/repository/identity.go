@@ -21,13 +21,13 @@ import (
 type Identity struct {
 	// Remotes maps addresses to the names of remotes.
 	Remotes map[string]string
-	// Named are those that the flags name.
+	// Named are the repositories in flags.
 	Named []NamedRepository
 }
 
 // NamedRepository is a NAME=DIR: the source resolves to a directory of this repository.
 type NamedRepository struct {
-	// Source is the name, without a namespace for that of any.
+	// Source is the name; an empty namespace stands for any.
 	Source types.NamespacedName
 	dir    string
 	// Used points to true once a source with the name was found.

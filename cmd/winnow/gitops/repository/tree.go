@@ -88,7 +88,7 @@ func (t *Tree) list() {
 	}
 }
 
-// addDir adds a directory, and those above it.
+// addDir adds a directory, and its parents.
 func (t *Tree) addDir(dir string) {
 	if t.IsDir(dir) {
 		return
@@ -188,7 +188,7 @@ func (t *Tree) Below(name string) []string {
 	return found
 }
 
-// IsYAML reports whether the name is that of a YAML file.
+// IsYAML reports whether a file is YAML by its name.
 func IsYAML(name string) bool {
 	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
 }

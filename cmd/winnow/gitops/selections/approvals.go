@@ -23,7 +23,7 @@ type compares struct {
 // approvals decides which file takes the lines of each selection that is held.
 type approvals struct {
 	head *documents.Set
-	// paths are those that were evaluated: what others build of a file outside of them is not known.
+	// paths are the evaluated paths: what others build of a file outside of them is not known.
 	paths []string
 	// needs maps selections to the lines that they need, and users the files to the selections that are built of them.
 	needs map[string][]string
@@ -76,8 +76,8 @@ func (a *approvals) place(s documents.Selection, h *diff.Held) {
 			return
 		}
 	}
-	h.Advice = fmt.Sprintf("%s is built for others as well, of which not all need the same, or which are not known here, or a patch replaces its list: "+
-		"add the lines by hand, by a JSON patch of the CatalogSelection for those that do", s.File)
+	h.Advice = fmt.Sprintf("%s is built for others as well, which need other lines or are not known here, or a patch replaces its list: "+
+		"add the lines by hand, in a JSON patch of each CatalogSelection that needs them", s.File)
 }
 
 // isAlone reports whether all selections of the name that a list in the file reaches are known, and need the same lines.

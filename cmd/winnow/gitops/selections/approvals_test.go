@@ -41,8 +41,8 @@ func TestTheFileThatTakesTheLines(t *testing.T) {
 	files := fleet().Files()
 	const (
 		base   = "base/selection.yaml"
-		byHand = base + " is built for others as well, of which not all need the same, or which are not known here, or a patch replaces its list: " +
-			"add the lines by hand, by a JSON patch of the CatalogSelection for those that do"
+		byHand = base + " is built for others as well, which need other lines or are not known here, or a patch replaces its list: " +
+			"add the lines by hand, in a JSON patch of each CatalogSelection that needs them"
 	)
 	ring := func(name string) string { return "rings/" + name + "/kustomization.yaml" }
 	with := func(file, more string) map[string]string { return map[string]string{file: files[file] + more} }

@@ -46,7 +46,7 @@ func (c *comparison) resumed(p pair) (sentences []string) {
 	return sentences
 }
 
-// filtered returns a sentence for each source of which Flux takes other files.
+// filtered returns a sentence for each source from which Flux takes other files.
 func (c *comparison) filtered(p pair) (sentences []string) {
 	c.eachSource(p, func(name string, before, after documents.Reference) {
 		if before.Filter != after.Filter {

@@ -170,7 +170,7 @@ func (c *comparison) compareRendered(ctx context.Context, p pair, before, after 
 	from, errBefore := c.side(ctx, p.from, before)
 	to, errAfter := c.side(ctx, p.to, after)
 	lost := addError(out, beforePrefix, errBefore)
-	if addError(out, AfterPrefix, errAfter) || lost { // the error of the newer state overwrites that of the older
+	if addError(out, AfterPrefix, errAfter) || lost { // the error of the newer state overwrites the older one
 		return out, ctx.Err()
 	}
 	c.noteEmpty(p, from, to)

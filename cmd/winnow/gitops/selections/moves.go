@@ -52,7 +52,7 @@ func applicationsOf(side *comparing.Side) map[safeguard.Key]safeguard.Definition
 }
 
 // findMoves adds to the selection that an application leaves a move to each selection that it enters. The cluster of a
-// plain file is unknown, so it uses the receivers whose files have most directories in common with that of the giver.
+// plain file is unknown, so it uses the receivers whose files share most directories with the file of the giver.
 func findMoves(placements []placement) {
 	entering := map[safeguard.Key][]*placement{}
 	for i, p := range placements {
@@ -87,8 +87,8 @@ func findMoves(placements []placement) {
 	}
 }
 
-// nearestTo returns the placements in the cluster of the giver, or of plain files those that have most directories in
-// common with that of the giver.
+// nearestTo returns the placements in the cluster of the giver, or for plain files the placements that share most directories
+// with the giver.
 func nearestTo(giver placement, all []*placement) []*placement {
 	return documents.Best(all, func(p *placement) int {
 		sameName := p.out.Namespace == giver.out.Namespace && p.out.Name == giver.out.Name

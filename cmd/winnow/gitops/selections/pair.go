@@ -105,7 +105,7 @@ func unmoved(older, newer documents.Set) (all []pair, gone, fresh []documents.Se
 	return all, gone, fresh
 }
 
-// isRenamed reports whether a Kustomization that applied the artifact of a selection applies that of another one.
+// isRenamed reports whether a Kustomization that applied the artifact of from applies the artifact of to.
 func isRenamed(from, to documents.Selection, older, newer documents.Set) bool {
 	after := newer.ConsumersOf(&to)
 	return from.Cluster == to.Cluster && slices.ContainsFunc(older.ConsumersOf(&from), func(k documents.Consumer) bool {
@@ -113,7 +113,7 @@ func isRenamed(from, to documents.Selection, older, newer documents.Set) bool {
 	})
 }
 
-// mostSimilar returns the selections that pass and whose places have most words in common with that of a selection.
+// mostSimilar returns the selections that pass and whose places share most words with the place of to.
 func mostSimilar(to documents.Selection, all []documents.Selection, passes func(documents.Selection) bool) []documents.Selection {
 	words := func(s documents.Selection) []string {
 		return strings.FieldsFunc(s.Cluster+"/"+s.File, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })

@@ -14,8 +14,8 @@ import (
 )
 
 // stages compares all of a stage but its artifact: the rules on the consumers of a selection hold for the Kustomization of an
-// OCIRepository as well. external are the Kustomizations of clusters that may differ. differing are those of them about which
-// unknown has no sentence yet, and those in files that nothing builds.
+// OCIRepository as well. external are the Kustomizations of clusters that may differ. differing are the ones on which unknown
+// has no sentence yet, and Kustomizations in files that nothing builds.
 func (c *comparison) stages(external []gitops.External) (unknown []string, differing []gitops.External) {
 	for _, older := range c.base.Consumers {
 		if older.Kind != sourcev1.OCIRepositoryKind {

@@ -51,7 +51,7 @@ type Stage struct {
 }
 
 // Look compares two commits as Compare does, and returns what the newer one publishes as well. What cannot be read is in the
-// survey; the error is that of Compare.
+// survey; the error is from Compare.
 func Look(ctx context.Context, base, head string, options Options) (*Survey, error) {
 	c, report, err := compareCommits(ctx, base, head, options)
 	if err != nil {
@@ -100,8 +100,8 @@ func (c *comparison) published(ctx context.Context, cs *documents.Selection) Pub
 	return p
 }
 
-// stagesOfHead returns the stages of the newer commit: OCIRepositories with a digest that is one of a rendered artifact, and
-// those of repositories to which a selection of the commit pushes.
+// stagesOfHead returns the stages of the newer commit: OCIRepositories with the digest of a rendered artifact, or of a
+// repository to which a selection of the commit pushes.
 func (c *comparison) stagesOfHead(ctx context.Context) (all []Stage) {
 	if c.options.OpenRendered == nil {
 		return nil
@@ -133,7 +133,7 @@ func (c *comparison) stagesOfHead(ctx context.Context) (all []Stage) {
 	return all
 }
 
-// stageSources returns the OCIRepositories that Kustomizations of the newer commit apply, and those that nothing uses.
+// stageSources returns the OCIRepositories that Kustomizations of the newer commit apply, and the unused ones.
 func (c *comparison) stageSources() []documents.Source {
 	all := c.head.Unused(sourcev1.OCIRepositoryKind)
 	for _, consumer := range c.head.Consumers {

@@ -67,7 +67,7 @@ func (s Stage) text(path ...string) string { return yamlnode.TextAt(s.object.Nod
 // FullName is <namespace>/<name>, or the name alone.
 func (s Stage) FullName() string { return strings.TrimPrefix(s.Namespace+"/"+s.Name, "/") }
 
-// lineOf returns the line of a field, that of the object if there is none.
+// lineOf returns the line of a field, or of the object if there is none.
 func (s Stage) lineOf(path ...string) int {
 	field := s.object.Node
 	for _, key := range path {

@@ -55,7 +55,7 @@ func Clusters(tree *repository.Tree, of Placed) (all []Cluster, err error) {
 	return all, nil
 }
 
-// Named returns those of the digests that the stage has had in its last commits.
+// Named returns which of the digests the stage has had in its last commits.
 func Named(ctx context.Context, commit string, of Placed, digests map[string]bool) (map[string]bool, error) {
 	had := map[string]bool{}
 	err := repository.Git{}.History(ctx, commit, of.File, func(_ repository.Change, content []byte) bool {

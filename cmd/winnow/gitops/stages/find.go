@@ -27,8 +27,8 @@ type Placed struct {
 // String names the OCIRepository and its place.
 func (p Placed) String() string { return fmt.Sprintf("%s (%s:%d)", p.FullName(), p.File, p.Line) }
 
-// Find returns the only OCIRepository with a digest at a path of the tree, relative to the working directory. name is that
-// of the OCIRepository, empty for any. With follows, it may be one without a digest, where no other has one.
+// Find returns the only OCIRepository with a digest at a path of the tree, relative to the working directory. name is its
+// name, empty for any. With follows, it may be one without a digest, if no other has one.
 func Find(ctx context.Context, tree *repository.Tree, argument, name string, follows bool) (found Placed, err error) {
 	all, others, err := at(ctx, tree, argument, name)
 	if follows && len(all) == 0 {

@@ -66,7 +66,7 @@ func (o *catalogOptions) check() error {
 	return nil
 }
 
-// checkEverything returns an error if the flags are not those of a comparison of two catalogs without a selection.
+// checkEverything returns an error unless the flags compare two catalogs without a selection.
 func (o *catalogOptions) checkEverything() error {
 	switch {
 	case o.fromFile != "" || o.live || o.name != "" || len(o.from) == 0 && len(o.to) == 1:

@@ -45,13 +45,13 @@ func New() *cobra.Command {
 		Short: "Show why a selection has an application or not, rule by rule",
 		Long: "Show why a selection has an application or not, rule by rule. Rules after the\n" +
 			"one that decides are evaluated as well, so that all reasons are shown at once.\n" +
-			"Without --source, the catalog is that of the OCIRepository in the same file, or\n" +
-			"directory, as the selection.\n\n" +
+			"Without --source, it reads the catalog of the OCIRepository in the file or\n" +
+			"directory of the selection.\n\n" +
 			"With --instance NAME it shows instead what an instance of a selection installs:\n" +
 			"which application, why this version, the backend, the object and the release,\n" +
 			"all objects with their roles, and each value with the layer that sets it. Values\n" +
-			"are printed as files and catalog have them; those that valuesFrom names are not\n" +
-			"read. docs/schemas has the members of JSON and YAML.\n\n" +
+			"are printed as files and catalog have them. It does not read what valuesFrom\n" +
+			"names. docs/schemas has the members of JSON and YAML.\n\n" +
 			"Exit codes: 0 whether it is in or out, 1 no source, or no instance, has it,\n" +
 			"2 usage, I/O or an invalid input.",
 		Example: "  winnow explain -f selection.yaml --source ./catalog argocd\n\n" +

@@ -42,8 +42,8 @@ func New() *cobra.Command {
 			"receipts in oci://HOST/REPOSITORY/CLUSTER:latest, which winnow receipt pushes.\n" +
 			"The artifact of the stage is pulled and compared with them.\n\n" +
 			"STAGE is a file or directory with one OCIRepository in the commit HEAD, as for\n" +
-			"winnow promote. Its clusters are those with a public key in clusters/ beside\n" +
-			"that file: clusters/berlin.pub is the key of the cluster berlin.\n\n" +
+			"winnow promote. Its clusters have a public key in clusters/ beside that file:\n" +
+			"clusters/berlin.pub is the key of the cluster berlin.\n\n" +
 			"PROBLEM is one or several of these, and - for none:\n" +
 			"    forged           not signed with the key of the cluster, of another one,\n" +
 			"                     or of the future\n" +
@@ -61,7 +61,7 @@ func New() *cobra.Command {
 			"    stale            the receipt was signed before --max-age\n" +
 			"    bypassed         definitions have a bypass: Flux does not update them\n" +
 			"    behind           the cluster runs a digest that Git named earlier\n\n" +
-			"READY, DIGEST and AGE are those of the receipt. A receipt only warns: no verb\n" +
+			"READY, DIGEST and AGE come from the receipt. A receipt only warns: no verb\n" +
 			"permits anything because of it. --fail-on takes these names, or any, for a job\n" +
 			"that promotes only what runs.\n\n" +
 			"Exit codes: 0 done, 1 something of --fail-on was found, 2 usage or I/O, or a\n" +
@@ -187,7 +187,7 @@ func (o *options) pull(ctx context.Context, below *oci.Repository, all []*stage,
 			})
 		}
 	}
-	_ = pulls.Wait() // a failure is that of a row
+	_ = pulls.Wait() // each failure is in a row
 	return ctx.Err()
 }
 

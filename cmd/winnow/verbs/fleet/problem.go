@@ -100,8 +100,8 @@ func (c *Cluster) rank() int {
 
 func rank(name string) int { return slices.Index(worstFirst, name) }
 
-// nameDigests decides whether the clusters of a stage with another digest than that in Git are behind: Git has named it before.
-// history returns those of the digests that it has named.
+// nameDigests decides whether clusters with another digest than their stage has in Git are behind: Git has named it before.
+// history returns which of the digests Git has named.
 func nameDigests(clusters []*Cluster, shallow bool, history func(digests map[string]bool) (map[string]bool, error)) error {
 	others := map[string]bool{}
 	for _, c := range clusters {

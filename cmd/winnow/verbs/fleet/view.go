@@ -37,7 +37,7 @@ type Cluster struct {
 	Stage string `json:"stage"`
 	// Wanted is the digest in Git; empty where the stage follows a tag.
 	Wanted string `json:"wanted,omitempty"`
-	// Digest and Ready are those of the Kustomizations of the stage.
+	// Digest and Ready of the Kustomizations of the stage.
 	Digest string                 `json:"digest,omitempty"`
 	Ready  metav1.ConditionStatus `json:"ready,omitempty"`
 	// Problems, the worst first.
@@ -45,7 +45,7 @@ type Cluster struct {
 	// Receipt is absent if there is none of this cluster.
 	Receipt *receipt.Receipt `json:"receipt,omitempty"`
 
-	// kustomizations are those of the stage.
+	// kustomizations of the stage.
 	kustomizations []receipt.Kustomization
 	// failure is why the receipt cannot be read.
 	failure error

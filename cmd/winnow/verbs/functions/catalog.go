@@ -92,8 +92,8 @@ func loadFunctions(ctx context.Context, where string, access *flags.Access) (dir
 	return "", loaded, err
 }
 
-// loadFunctionsIn loads the catalogs in a tree of files: of the artifact of a selection, or its directory of functions,
-// that of its functions.
+// loadFunctionsIn loads the catalogs in a tree of files; from the artifact of a selection, or its directory of functions,
+// its functions.
 func loadFunctionsIn(ctx context.Context, fsys fs.FS) (*krmfunctions.Catalog, error) {
 	if seal.IsIn(fsys) {
 		return krmfunctions.LoadFile(ctx, fsys, path.Base(catalog.FunctionsFile))
@@ -106,7 +106,7 @@ func loadFunctionsIn(ctx context.Context, fsys fs.FS) (*krmfunctions.Catalog, er
 	return krmfunctions.LoadFile(ctx, fsys, catalog.FunctionsFile)
 }
 
-// isYAMLFile reports whether a path is that of a file, by its name of YAML.
+// isYAMLFile reports whether a path leads to a file with a name of YAML.
 func isYAMLFile(where string) bool {
 	if strings.HasPrefix(where, oci.Scheme) || !krmfunctions.IsYAML(filepath.ToSlash(where)) {
 		return false

@@ -92,7 +92,7 @@ func download(ctx context.Context, address, digest string, access *flags.Access)
 	return data, nil
 }
 
-// newClient returns a client for a file, which leaves https for no redirect. The bytes of a response are those of the file.
+// newClient returns a client for a file, which leaves https for no redirect. It does not decompress the bytes of a response.
 func newClient(ctx context.Context, file *url.URL, access *flags.Access) (*http.Client, error) {
 	opened, err := access.Open(ctx)
 	if err != nil {

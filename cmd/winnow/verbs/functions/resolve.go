@@ -50,9 +50,9 @@ func newFunctionsResolveCommand() *cobra.Command {
 			"where they say something else. A config with a runtime of its own keeps it.\n" +
 			"The field catalogs, which kustomize refuses, is read and removed. Files are\n" +
 			"edited in place, or with -o copied to a directory that is empty or missing.\n\n" +
-			"The first catalog with a function wins: those in winnow/functions.yaml in the\n" +
-			"user's directory of configuration, those of --catalog, and those that\n" +
-			"a kustomization names, for itself alone, and that --trusted-catalog names, too.\n" +
+			"The first catalog with a function wins: from winnow/functions.yaml in the user's\n" +
+			"directory of configuration, then from --catalog, then a catalog that both the\n" +
+			"kustomization, for itself alone, and --trusted-catalog name.\n" +
 			"A CATALOG is a YAML file, a directory, a .tar.gz file,\n" +
 			"oci://host/repository[:tag|@digest] or https://host/file@sha256:DIGEST.\n" +
 			"Otherwise, only --pin uses the network.\n\n" +

@@ -76,7 +76,7 @@ func New() *cobra.Command {
 	f.BoolVarP(&o.everywhere, "all-namespaces", "A", false, "selections of all namespaces")
 	f.BoolVarP(&o.watch, "watch", "w", false, "print changes until interrupted")
 	f.BoolVar(&o.noHeaders, "no-headers", false, "print no names of columns")
-	f.StringVarP(&o.selector, "selector", "l", "", "only those with `LABELS`, such as tier=edge")
+	f.StringVarP(&o.selector, "selector", "l", "", "only selections with `LABELS`: tier=edge")
 	flags.CompleteNothing(cmd, "selector")
 	cmd.ValidArgsFunction = o.CompleteLive(math.MaxInt)
 	cmd.AddCommand(newInstances())
@@ -134,7 +134,7 @@ func (o *getOptions) run(ctx context.Context, cluster *live.Cluster, names []str
 	return errors.Join(err, missing)
 }
 
-// find returns the selections with the names, or all without names. With an error it returns those before it.
+// find returns the selections with the names, or all without names. With an error it returns the ones before it.
 func (o *getOptions) find(ctx context.Context, cluster *live.Cluster, names []string) (found []*live.Selection, err error) {
 	if len(names) > 0 {
 		err = o.Each(o.Keys(names), func(key types.NamespacedName) error {

@@ -50,10 +50,10 @@ func newInstances() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "instances [NAME]...",
 		Short: "List the instances of CatalogSelections with their state",
-		Long: "List the instances in the artifacts of CatalogSelections, of all or of those\n" +
-			"with a NAME, with the state that the controller has read from their objects.\n" +
-			"Those that are not ready come first.\n\n" +
-			"READY is that of the object which installs the instance. It is Unknown where\n" +
+		Long: "List the instances in the artifacts of CatalogSelections, of all or of each\n" +
+			"NAME, with the state that the controller has read from their objects. Unready\n" +
+			"instances come first.\n\n" +
+			"READY is the state of the object that installs the instance. It is Unknown where\n" +
 			"the controller cannot read the object, or the object tells only that something\n" +
 			"is installed. MESSAGE has the details. It is cut to fit into the terminal, and\n" +
 			"whole in a pipe.\n\n" +
@@ -95,7 +95,7 @@ func (o *getOptions) listInstances(ctx context.Context, cluster *live.Cluster, n
 	return errors.Join(output.Write(out.Stdout, o.output.Value, list), missing)
 }
 
-// listOf returns the instances of selections, those that are not ready first.
+// listOf returns the instances of selections, unready ones first.
 func listOf(found []*live.Selection) *instanceList {
 	list := newInstanceList()
 	for _, s := range found {

@@ -64,7 +64,7 @@ func conditionCell(cs *v1alpha1.CatalogSelection, kind string) string {
 	return output.OrDash(string(c.Status))
 }
 
-// isStale reports whether a condition is about an older spec. That of a suspended selection stays as it was.
+// isStale reports whether a condition is about an older spec. A suspended selection keeps its conditions.
 func isStale(cs *v1alpha1.CatalogSelection, c *metav1.Condition) bool {
 	return c.ObservedGeneration > 0 && c.ObservedGeneration < cs.Generation && !cs.Spec.Suspend
 }

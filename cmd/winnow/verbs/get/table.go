@@ -213,7 +213,7 @@ type changes struct {
 }
 
 // print prints the rows that differ from what was printed last, below a header where that differs. It returns the error
-// of the output, such as that of a pipe that is closed.
+// of the output, such as of a closed pipe.
 func (c *changes) print(change live.Change) error {
 	table := newSelectionTable(worstFirst(append(change.All, change.Deleted...)), c.layout)
 	if header := table.header(); header != c.header && len(table.found) > 0 {

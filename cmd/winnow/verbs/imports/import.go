@@ -161,7 +161,7 @@ func (o *importOptions) runContent(cmd *cobra.Command, args []string, out output
 	return o.run(cmd.Context(), args, content, cmd.InOrStdin(), out)
 }
 
-// run imports the arguments. content is that of the only one, nil if it is not read yet.
+// run imports the arguments. content is of the only one, nil if it is not read yet.
 func (o *importOptions) run(ctx context.Context, args []string, content []byte, stdin io.Reader, out output.Streams) error {
 	helm, err := o.check()
 	if err != nil {
@@ -188,7 +188,7 @@ func (o *importOptions) run(ctx context.Context, args []string, content []byte, 
 	return o.report(importer, out)
 }
 
-// check checks the flags, and returns those for the index of a Helm repository.
+// check checks the flags, and returns the flags for the index of a Helm repository.
 func (o *importOptions) check() (helm importing.Helm, err error) {
 	switch {
 	case o.place == "":
@@ -303,7 +303,7 @@ func checkNotStripped(dir string) error {
 	return err
 }
 
-// addApplications writes the files of applications, none of which exists yet, into a catalog.
+// addApplications writes the files of applications into a catalog. No such file exists yet.
 func addApplications(dir string, content *tree.Tree) error {
 	return files.Stage(dir, content.FS(), func(fresh, _ string) error {
 		applications := filepath.Join(dir, catalog.ApplicationsDirectory)

@@ -122,7 +122,7 @@ func lineOf(d *corpus.Definition, p chartrules.Problem) int {
 	return spec.Line
 }
 
-// lineOfValue returns the line of a top-level default value: in a text, its lines stand below that of the field.
+// lineOfValue returns the line of a top-level default value. The lines of a text are below the line of its field.
 func lineOfValue(spec field.Field, key string) int {
 	block := spec.Get("defaultValuesBlock")
 	if !block.IsSet() {

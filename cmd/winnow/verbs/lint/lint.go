@@ -56,11 +56,11 @@ func New() *cobra.Command {
 			"With -f, and with or without a CATALOG, it looks at a CatalogSelection, and with\n" +
 			"instances at the sources and Kustomizations in the same file or directory:\n" +
 			"a tag that moves under a range of versions, a Kustomization without wait: true,\n" +
-			"or one that renames objects. With a CATALOG, that of its only source, or with\n" +
-			"--source, it renders the selection, and finds names and tiers that match\n" +
-			"nothing, and packages of operators that others require and it leaves out.\n\n" +
-			"--charts renders the chart of each version with the default values, and with -f\n" +
-			"those of the selected versions with the values of instances, for the Kubernetes\n" +
+			"or one that renames objects. With a CATALOG for its only source, or --source, it\n" +
+			"renders the selection, and finds names and tiers that match nothing, and\n" +
+			"packages of operators that others require and it leaves out.\n\n" +
+			"--charts renders the chart of each version with the default values. With -f it\n" +
+			"renders the selected versions with the values of instances, for the Kubernetes\n" +
 			"versions of spec.platform. It finds charts that are missing, values that a chart\n" +
 			"does not read or its schema refuses, and APIs that Kubernetes has removed. It\n" +
 			"fetches charts from behind the mirrors, with --charts=from from before them,\n" +
@@ -153,7 +153,7 @@ func (o *lintOptions) openCharts(ctx context.Context) (*chartLinter, error) {
 	return &chartLinter{Renderer: renderer}, nil
 }
 
-// lint adds the findings of the catalogs to the report. It returns the errors of those that could not be read.
+// lint adds the findings of the catalogs to the report. It returns an error for each catalog that could not be read.
 func (o *lintOptions) lint(ctx context.Context, catalogs []string, looker *chartLinter, report *report.Lint) (failures []error) {
 	options, err := o.Rules.Open(ctx, &o.Access)
 	if err != nil {

@@ -93,7 +93,7 @@ func resultWarnings(cs *v1alpha1.CatalogSelection, result *render.Result) []docu
 	return warnings
 }
 
-// add adds findings about the selection, but for those of --ignore.
+// add adds findings about the selection, except with a rule of --ignore.
 func (l *selectionLinter) add(severity rules.Severity, all ...documents.Warning) {
 	for _, w := range all {
 		switch {

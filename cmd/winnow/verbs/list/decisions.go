@@ -126,7 +126,7 @@ func (l *decisionList) Names() []string {
 	return names
 }
 
-// repaired reports that there are repairs, and of which applications; empty without any.
+// repaired names the applications with repairs; empty without any.
 func (l *decisionList) repaired() string {
 	var names []string
 	for _, a := range l.Applications {

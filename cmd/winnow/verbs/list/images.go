@@ -94,7 +94,7 @@ func (l *imageList) add(image listedImage, pipeline *transform.Pipeline) {
 	l.Images = append(l.Images, image)
 }
 
-// merge sorts the images and makes one of those with the same addresses.
+// merge sorts the images and makes one of images with the same addresses.
 func (l *imageList) merge() {
 	compare := func(a, b listedImage) int {
 		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Unknown, b.Unknown))

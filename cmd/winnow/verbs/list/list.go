@@ -46,7 +46,7 @@ func New() *cobra.Command {
 			"whether it is in, the rule that decided, and the versions that stay; and its\n" +
 			"instances, with the version that each resolves to.\n\n" +
 			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest].\n" +
-			"With -f alone it is that of the OCIRepository in the same file, or directory.\n\n" +
+			"With -f alone, the OCIRepository in the same file or directory names it.\n\n" +
 			"-o name prints kind.group/name, as kubectl get takes it; with -f, of what is\n" +
 			"selected. -o wide has all columns, versions and facts on versions.\n\n" +
 			"docs/schemas has the members of JSON and YAML. For packages of operators the\n" +
@@ -55,17 +55,17 @@ func New() *cobra.Command {
 			"application (with -f, for the selected ones) and, beside the list, for all, each\n" +
 			"once and sorted:\n\n" +
 			"    charts   type (helm or git), from, to; name, version; tag, branch, commit\n" +
-			"    images   from, to; those in default values, not those that charts bring\n" +
+			"    images   from, to; in default values, not what charts bring\n" +
 			"    urls     from, to; in default values, and perhaps never fetched\n\n" +
-			"The address from is that before the selection's mirrors, to the one behind them.\n" +
+			"The address from is before the selection's mirrors, and to is behind them.\n" +
 			"A reference that cannot be copied unchanged has unknown: the tag, template or\n" +
 			"repository of an image, or the chart. unsearched is the reason why default\n" +
 			"values are no YAML.\n\n" +
-			"--images lists images instead: those in default values, and with --charts those\n" +
-			"to which the charts refer, once they are rendered with the values of instances,\n" +
-			"or with the default values. MIRROR is where a mirror has an image; it is \"not\n" +
-			"used\" where the chart does not take the address from its values. -o name prints\n" +
-			"the addresses to copy from.\n\n" +
+			"--images lists images instead: in default values, and with --charts also images\n" +
+			"in the charts, once they are rendered with the values of instances, or with the\n" +
+			"default values. MIRROR is where a mirror has an image; it is \"not used\" where\n" +
+			"the chart does not take the address from its values. -o name prints the\n" +
+			"addresses to copy from.\n\n" +
 			"--charts fetches the charts from behind the mirrors, with --charts=from from\n" +
 			"their addresses before them, with --charts=DIR from NAME-VERSION.tgz files and\n" +
 			"directories in DIR. Each is rendered in a process of its own, without network,\n" +
@@ -167,7 +167,7 @@ func (o *listOptions) listCatalog(ctx context.Context, stdout, notes io.Writer) 
 	return output.Write(stdout, o.output.Value, list)
 }
 
-// instances renders the selection for the objects of its instances, and warns of those that are not installed.
+// instances renders the selection for the objects of its instances, and warns of instances that are not installed.
 func (o *listOptions) instances(ctx context.Context, sources []selection.Source, options render.Options, notes io.Writer) ([]report.Instance, error) {
 	options.AllowEmpty = true
 	result, err := render.Render(ctx, sources, options)

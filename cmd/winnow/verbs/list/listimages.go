@@ -36,7 +36,7 @@ func (o *listOptions) listImages(ctx context.Context, in charts.Input, stdout, n
 		return err
 	}
 	if n := list.unnamed(); n > 0 && o.output.Value == output.FormatName {
-		output.Warn(notes, fmt.Sprintf("%s left out, a part of which is unknown: -o table has them", plaintext.Count(n, "image")))
+		output.Warn(notes, fmt.Sprintf("%s left out, partly unknown: -o table has them", plaintext.Count(n, "image")))
 	}
 	return list.judge(notes)
 }

@@ -37,7 +37,7 @@ func New() *cobra.Command {
 		Short: "Fetch a catalog from a registry",
 		Long: "Fetch the files of a catalog, whether it is valid or not, into a directory that\n" +
 			"is empty or does not exist yet. The digest of the artifact is printed.\n\n" +
-			"Credentials are those of Docker's configuration, which docker login writes.\n" +
+			"Credentials are in Docker's configuration, which docker login writes.\n" +
 			"Exit codes: 0 done, 1 the artifact is invalid, 2 usage or I/O.",
 		Example: "  winnow pull oci://ghcr.io/org/catalog:v1.2.0 -o catalog\n\n" +
 			"  # what a cluster has, by the digest in the status of its OCIRepository\n" +

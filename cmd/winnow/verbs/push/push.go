@@ -60,21 +60,21 @@ func New() *cobra.Command {
 			"all verbs read. It holds the files of applications/ and catalogs/, but hidden\n" +
 			"ones; of the other formats, such as definitions and functions, the files of the\n" +
 			"catalog, in a layer as flux push artifact makes it. A catalog in which winnow\n" +
-			"lint finds an error is refused; --crds, --ignore, --format and --include are\n" +
-			"those of winnow lint.\n\n" +
+			"lint finds an error is refused; --crds, --ignore, --format and --include are as\n" +
+			"in winnow lint.\n\n" +
 			"A file-based catalog of OLM needs --as: catalog is a layer for Flux and Winnow,\n" +
 			"and catalog-image an image of one layer, for catalogd, and for a CatalogSource\n" +
 			"with grpcPodConfig.extractContent: of the directory, or of its configs/, as\n" +
 			"winnow render -o writes it. What opm validate refuses is refused.\n\n" +
 			"The digest is printed. It depends on the files and annotations only. The\n" +
-			"annotations are those of --annotation; --source-url and --revision are\n" +
+			"annotations come from --annotation; --source-url and --revision are\n" +
 			"org.opencontainers.image.source and .revision, and .created is\n" +
 			"SOURCE_DATE_EPOCH, in seconds since 1970, if that is in the environment.\n\n" +
 			"A tag that is a semantic version, such as v1.2.0, does not move to other content\n" +
 			"without --immutable-tags=false. Others move, such as latest and v1. --dry-run\n" +
 			"asks the registry for the tags and sends nothing. -o json has the reference, the\n" +
 			"digest, the tags, and the revision of an OCIRepository with the first tag.\n\n" +
-			"Credentials are those of Docker's configuration, which docker login writes.\n" +
+			"Credentials are in Docker's configuration, which docker login writes.\n" +
 			"Exit codes: 0 published, 1 the catalog is invalid, or a tag must not move,\n" +
 			"2 usage or I/O.",
 		Example: "  winnow push ./catalog oci://ghcr.io/org/catalog:v1.2.0\n\n" +

@@ -23,7 +23,7 @@ import (
 type tagRules struct{ dryRun, immutable bool }
 
 // push pushes the artifact unless a tag must not move, which it finds out before it sends anything. It returns the tags
-// that moved, or with --dry-run those that would.
+// that moved, or would move without --dry-run.
 func (o *tagRules) push(ctx context.Context, to *oci.Repository, packed registry.Artifact, tags []string, step func(string)) ([]oci.MovedTag, error) {
 	read := tags
 	if !o.dryRun {
@@ -77,7 +77,7 @@ type pushResult struct {
 	Reference string   `json:"reference"`
 	Digest    string   `json:"digest"`
 	Tags      []string `json:"tags"`
-	// Revision is that of an OCIRepository with the first tag.
+	// Revision of an OCIRepository with the first tag.
 	Revision string         `json:"revision"`
 	Moved    []oci.MovedTag `json:"moved"`
 	DryRun   bool           `json:"dryRun"`

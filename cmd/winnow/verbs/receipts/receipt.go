@@ -40,15 +40,15 @@ func New() *cobra.Command {
 		Short: "Push what a cluster has applied, signed, for winnow fleet",
 		Long: "Push what a cluster has applied to oci://HOST/REPOSITORY/CLUSTER:latest, signed,\n" +
 			"for winnow fleet. A cluster that runs what a hub has rendered needs no Winnow: a\n" +
-			"CronJob runs this there, such as that of config/receipts. Without an address,\n" +
-			"the receipt is printed alone.\n\n" +
+			"CronJob runs this there: see config/receipts. Without an address, the receipt is\n" +
+			"printed alone.\n\n" +
 			"A receipt has the name of the cluster and the time; for each Kustomization of\n" +
 			"an artifact that Winnow has rendered, the digest, its origin and the condition\n" +
 			"Ready; and the definitions that Winnow has rendered, with their versions. The\n" +
 			"account lists Kustomizations, OCIRepositories and ApplicationDefinitions.\n\n" +
 			"--sign-key is a private key in PEM, Ed25519 or ECDSA P-256. Its public key\n" +
 			"stands in Git, beside the OCIRepository of the stage.\n\n" +
-			"Credentials are those of Docker's configuration. The tag latest moves.\n" +
+			"Credentials are in Docker's configuration. The tag latest moves.\n" +
 			"Exit codes: 0 done, 2 usage, I/O or no access.",
 		Example: "  openssl genpkey -algorithm ed25519 -out receipts.pem\n" +
 			"  openssl pkey -in receipts.pem -pubout \\\n" +

@@ -17,7 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
-// reconciliation is the reconciliation of several selections, each source of which is requested once.
+// reconciliation reconciles several selections, and requests each source once.
 type reconciliation struct {
 	cluster *live.Cluster
 	out     output.Streams

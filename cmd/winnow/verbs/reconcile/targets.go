@@ -16,7 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 )
 
-// targets are the selections that a verb works on: those of its arguments, or with --all those of the namespace.
+// targets are the selections that a verb works on: its arguments, or with --all the namespace's.
 type targets struct {
 	clusterflags.Connection
 
@@ -42,7 +42,7 @@ func (t *targets) addFlags(cmd *cobra.Command) {
 	}
 }
 
-// keys returns the selections of the arguments, or with --all those of the namespace whose spec.suspend is not leftOut, which is nil
+// keys returns the selections of the arguments, or with --all the namespace's whose spec.suspend is not leftOut, which is nil
 // for all.
 func (t *targets) keys(ctx context.Context, cluster *live.Cluster, args []string, notes io.Writer, leftOut *bool) ([]types.NamespacedName, error) {
 	if !t.all {

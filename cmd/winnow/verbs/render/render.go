@@ -46,7 +46,7 @@ func New() *cobra.Command {
 			"objects as one YAML stream, built as kustomize builds them.\n\n" +
 			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest],\n" +
 			"which is pulled with the credentials of Docker's configuration. Without --source\n" +
-			"it is that of the OCIRepository in the file or directory of the selection.\n\n" +
+			"the OCIRepository in the file or directory of the selection names it.\n\n" +
 			"With --crds, objects that the API server would refuse are findings, and nothing\n" +
 			"is written. See docs/render.md.\n\n" +
 			"Exit codes: 0 rendered, 1 the selection, the catalog or an object is invalid, or\n" +

@@ -50,8 +50,8 @@ type shownVersion struct {
 	Chart   *report.Chart `json:"chart,omitempty"`
 	// Facts are what the metadata.yaml has about the version.
 	Facts map[string]any `json:"facts,omitempty"`
-	// Number is the semantic version of a version of a package of operators, Channels are those that have it, and
-	// Deprecated is its message.
+	// Number is the semantic version of a version of a package of operators, Channels have the version, and Deprecated is its
+	// message.
 	Number     string   `json:"number,omitempty"`
 	Channels   []string `json:"channels,omitempty"`
 	Deprecated string   `json:"deprecated,omitempty"`

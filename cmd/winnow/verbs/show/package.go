@@ -20,7 +20,7 @@ type shownPackage struct {
 	Maintainers []string `json:"maintainers,omitempty"`
 	Keywords    []string `json:"keywords,omitempty"`
 	report.Package
-	// The rest is that of the head of the default channel. InstallModes are null where they are not known.
+	// The rest is of the head of the default channel. InstallModes are null where they are not known.
 	InstallModes  []string        `json:"installModes"`
 	Provides      []filebased.GVK `json:"provides"`
 	Requires      []string        `json:"requires"`

@@ -28,7 +28,7 @@ import (
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
-// catalogs are those that were opened, each once.
+// catalogs are the opened catalogs, each once.
 type catalogs struct {
 	access *flags.Access
 	// arguments of the command line.
@@ -75,7 +75,7 @@ func parseArgument(arg string) argument {
 	return argument{name: strings.TrimSuffix(filepath.Base(name), ".tar.gz"), where: arg}
 }
 
-// open loads the catalog of a source that a commit names: that of an argument with its name, or else that at the address. It
+// open loads the catalog of a source that a commit names: from the argument with its name, or else from the address. It
 // keeps what it has loaded.
 func (c *catalogs) open(ctx context.Context, address string, ref v1alpha1.SourceReference, plainHTTP bool) (selection.Source, error) {
 	one := opened{name: ref.Name, key: render.LocationOf(ref).Key()}
@@ -112,7 +112,7 @@ func (c *catalogs) find(one opened) *opened {
 	return &c.opened[i]
 }
 
-// show adds the catalogs to the site: those of the arguments, and the newest of each repository of the survey, which may be
+// show adds the catalogs to the site: of the arguments, and the newest of each repository of the survey, which may be
 // nil. It adds what cannot be read.
 func (c *catalogs) show(ctx context.Context, ref v1alpha1.SourceReference, survey *model.Survey, site *model.Site) error {
 	ofCommit := slices.Clone(c.opened)

@@ -41,8 +41,8 @@ func New() *cobra.Command {
 			"catalogs, and which cluster has what. It needs no server and no network: open\n" +
 			"index.html, or publish the directory. docs/guides/site.md shows both.\n\n" +
 			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest].\n" +
-			"NAME is that of an OCIRepository in the repository: the CATALOG is read instead\n" +
-			"of what that refers to, whatever its tag.\n\n" +
+			"NAME is an OCIRepository in the repository: the CATALOG is read instead of the\n" +
+			"catalog that it refers to, whatever its tag.\n\n" +
 			"With --git the commit HEAD of the repository of DIR is read from that directory\n" +
 			"on, as winnow diff --git does, and the catalogs and artifacts that it names are\n" +
 			"pulled. Held are the changes since --base that no commit approves.\n\n" +

@@ -70,7 +70,7 @@ func (o *options) survey(ctx context.Context, open *catalogs) (*model.Survey, er
 // maxHistories bounds the files whose history is read for one revision.
 const maxHistories = 5
 
-// since finds out since when Git names the revisions of repositories of which it names several.
+// since finds out since when Git names the revisions of repositories, where it names several of one.
 func since(ctx context.Context, git repository.Git, s *model.Survey) error {
 	named := map[string]map[string][]documents.Source{} // by repository and address
 	add := func(address string, source documents.Source) {

@@ -79,7 +79,7 @@ func New() *cobra.Command {
 // Table is part of output.View.
 func (v Info) Table(w io.Writer) { fmt.Fprint(w, v.Line()) }
 
-// Number is the version that the linker set or, for `go install`, that of the module.
+// Number is the version that the linker set or, for `go install`, the module's.
 func Number() string {
 	if linked != "dev" {
 		return linked

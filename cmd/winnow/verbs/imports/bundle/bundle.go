@@ -56,7 +56,7 @@ type Property struct {
 	Value json.RawMessage `json:"value"`
 }
 
-// KindCSV is the kind of the object that describes the operator, and crdKind that of definitions.
+// KindCSV is the kind of the object that describes the operator, and crdKind of definitions.
 const (
 	KindCSV = "ClusterServiceVersion"
 	crdKind = "CustomResourceDefinition"

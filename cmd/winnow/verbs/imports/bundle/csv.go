@@ -11,7 +11,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// CSV has the fields of a ClusterServiceVersion that catalogs and manifests need. The JSON of its parts is that of OLM's types.
+// CSV has the fields of a ClusterServiceVersion that catalogs and manifests need. Its parts have the JSON of OLM's types.
 type CSV struct {
 	Metadata struct {
 		Name        string            `json:"name"`
@@ -153,7 +153,7 @@ type descriptor struct {
 	Value        json.RawMessage `json:"value,omitempty"`
 }
 
-// API is a kind in a version. The order of the fields is that of the properties of OLM.
+// API is a kind in a version. Its fields have the order of OLM's properties.
 type API struct {
 	Group   string `json:"group"`
 	Kind    string `json:"kind"`

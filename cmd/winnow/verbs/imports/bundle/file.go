@@ -144,7 +144,7 @@ func (f *file) line(steps ...string) int {
 	return line
 }
 
-// itemLine returns the line of an item of a list, counted from 0, or that of line where the list has no such item.
+// itemLine returns the line of an item of a list, counted from 0, or the result of line if the list has no such item.
 func (f *file) itemLine(i int, steps ...string) int {
 	if list := f.at(steps...); list != nil && list.Kind == yaml.SequenceNode && i < len(list.Content) {
 		return list.Content[i].Line

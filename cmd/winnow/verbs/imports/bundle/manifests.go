@@ -178,7 +178,7 @@ func (f *file) checkDefinitions(b *Bundle) {
 			field := "spec.customresourcedefinitions." + list.name
 			switch api := one.API(); {
 			case api.Group == "":
-				f.Add(line, "%s: name %s must be that of a definition: plural.group", field, excerpt.Quoted(one.Name))
+				f.Add(line, "%s: name %s must name a definition: plural.group", field, excerpt.Quoted(one.Name))
 			case list.name == "owned" && (!slices.Contains(b.Provided, api) || !b.has(crdKind, one.Name)):
 				f.Add(line, "%s: the bundle has no %s %s with the kind %s in the version %s",
 					field, crdKind, excerpt.Of(one.Name), excerpt.Of(one.Kind), excerpt.Of(one.Version))

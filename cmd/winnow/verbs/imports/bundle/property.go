@@ -104,7 +104,7 @@ func checkConstraint(value []byte) string {
 	return ""
 }
 
-// checkProperty returns what is wrong with a property that a bundle adds to those that are made of its manifests.
+// checkProperty returns what is wrong with a property that a bundle adds to the properties of its manifests.
 func checkProperty(one Property) string {
 	switch one.Type {
 	case TypePackage:

@@ -50,7 +50,7 @@ type helmTemplate struct {
 	} `yaml:"source"`
 }
 
-// application returns the definition of a chart. The texts are those of the highest version, which is the last one.
+// application returns the definition of a chart. Its texts come from the highest version, which is the last one.
 func (c *chart) application(versions []chartVersion) application {
 	latest := versions[len(versions)-1].node
 	spec := helmSpec{

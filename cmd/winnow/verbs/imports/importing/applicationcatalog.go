@@ -18,7 +18,7 @@ import (
 // applicationCatalogKind is the kind of Kubermatic's application-catalog-manager, which makes a definition of each chart.
 const applicationCatalogKind = "ApplicationCatalog"
 
-// ChartsOfKKP is the registry, in OCI, of the charts in KKP's own catalog, and of those that name no repository.
+// ChartsOfKKP is the OCI registry of the charts in KKP's own catalog, and of charts that name no repository.
 const ChartsOfKKP = "quay.io/kubermatic-mirror/helm-charts"
 
 // applicationCatalog has the fields of an ApplicationCatalog that the manager reads.

@@ -150,7 +150,7 @@ func ociURL(version *yaml.Node) string {
 	return ""
 }
 
-// splitOCI splits the address of a version of a chart into that of its repository and the name of the chart.
+// splitOCI splits the address of a version of a chart into the repository and the name of the chart.
 func splitOCI(address, version string) (repository, chart string, ok bool) {
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Host == "" || parsed.User != nil || parsed.RawQuery != "" || parsed.Fragment != "" {

@@ -19,7 +19,7 @@ import (
 const (
 	// maxDefinition bounds a definition in bytes, as the catalog does, before it is converted.
 	maxDefinition = 1 << 20
-	// maxRemoved bounds the fields to remove, each of which is looked for among all.
+	// maxRemoved bounds the fields to remove: each is looked for among all.
 	maxRemoved = 1000
 )
 

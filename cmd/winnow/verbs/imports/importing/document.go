@@ -21,7 +21,7 @@ type position struct {
 	document, item int
 	// before is the number of lines in the file before the document, if exact.
 	before int
-	// exact reports whether the lines of the definition are those of the input.
+	// exact reports whether the definition has the lines of the input.
 	exact bool
 }
 

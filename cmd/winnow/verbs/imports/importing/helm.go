@@ -57,7 +57,7 @@ func hasRepositoryURL(entry yamlnode.Entry) bool {
 	return slices.ContainsFunc(entry.Value.Content, func(version *yaml.Node) bool { return ociURL(version) == "" })
 }
 
-// badName is the reason for a chart whose name is not that of an application.
+// badName is the reason for a chart whose name cannot be an application's.
 const badName = "KKP can install no chart of this name: want lower case letters, digits and -, at most 63"
 
 func (i *Importer) addChart(ctx context.Context, at position, entry yamlnode.Entry) error {

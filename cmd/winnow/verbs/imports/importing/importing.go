@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// maxApplications bounds the applications of a result, each of which has two files: far below the entries that a
+	// maxApplications bounds the applications of a result. Each has two files: far below the entries that a
 	// catalog may have.
 	maxApplications = 10_000
 	// maxSkipped bounds Importer.Skipped.
@@ -112,8 +112,8 @@ func add(files *tree.Tree, name string, definition, metadata []byte) error {
 	return errors.Join(files.Add(path.Join(directory, catalog.ApplicationFile), definition), files.Add(path.Join(directory, catalog.MetadataFile), metadata))
 }
 
-// violations returns the first violation of an application, and the number of the others. Lines are those of the input,
-// where the definition has the lines of the input.
+// violations returns the first violation of an application, and the number of the others, with lines of the input if the
+// definition has them.
 func violations(invalid *violation.InvalidError, at position) string {
 	first := invalid.Violations[0]
 	text := first.Message

@@ -19,7 +19,7 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// Objects reads the objects of a file as the API server reads them, also those of lists, and returns what it could not
+// Objects reads the objects of a file, and of its lists, as the API server reads them, and returns what it could not
 // read. It takes no aliases: neither kubectl nor Flux writes them. No reason quotes a value.
 func Objects(ctx context.Context, file string, content []byte) (objects []map[string]any, skipped []Skipped, err error) {
 	if elements(content) > maxElements {
@@ -87,7 +87,7 @@ func isNoObject(item any) bool {
 	return !isObject
 }
 
-// parts returns the items of a list, each of which the API server bounds, or the object itself.
+// parts returns the items of a list, or the object itself. The API server bounds each item.
 func parts(root *yaml.Node) []*yaml.Node {
 	items := written(root, "items")
 	if items == nil || items.Kind != yaml.SequenceNode {

@@ -22,7 +22,7 @@ const Kind = "KubermaticConfiguration"
 // gate is the feature gate that replaces KKP's built-in catalog, since KKP 2.29.
 const gate = "ExternalApplicationCatalogManager"
 
-// configuration has the fields of a KubermaticConfiguration that name a catalog. Its keys are those of Secrets in its namespace.
+// configuration has the fields of a KubermaticConfiguration that name a catalog. Its keys are in Secrets of its namespace.
 type configuration struct {
 	Metadata struct {
 		Name      string `json:"name"`

@@ -49,8 +49,8 @@ func quoted(text string) (string, error) {
 }
 
 // Convert returns an OCIRepository, a CatalogSelection and a Kustomization for the catalog that a KubermaticConfiguration
-// names, with the command for the Secret of its registry, and notes on what differs. The catalog is that of source, if it is
-// not empty: oci://HOST/PATH:TAG. release is the release of KKP; nil takes what the object tells.
+// names, with the command for the Secret of its registry, and notes on what differs. source, oci://HOST/PATH:TAG, replaces the
+// catalog, if it is not empty. release is the release of KKP; if nil, the object's.
 func Convert(ctx context.Context, object map[string]any, release *semver.Version, source string) (content []byte, notes []string, err error) {
 	c, err := read(object)
 	if err != nil {

@@ -21,7 +21,7 @@ type candidate struct {
 	// chart of a HelmRelease, and its source.
 	chart  chart
 	source *object
-	// values of the live release, without those of its valuesFrom.
+	// values of the live release, without its valuesFrom.
 	values map[string]any
 	// patch adds to the object what the instance does not say; nil before it is known.
 	patch map[string]any
@@ -90,7 +90,7 @@ func (c *candidate) identify() {
 	if release.StorageNamespace != c.live.GetNamespace() {
 		c.instance.StorageNamespace = release.StorageNamespace
 	}
-	no := false // the namespace exists, and may have other labels than those of the definition
+	no := false // the namespace exists, and may have other labels than in the definition
 	c.instance.CreateNamespace = &no
 }
 
@@ -126,7 +126,7 @@ func (c *candidate) setValues(live any, defaults map[string]any, direct bool) er
 type comparison struct {
 	// patch has what the instance cannot say of it; nil for nothing.
 	patch map[string]any
-	// values are the paths of those that change.
+	// values are the paths of changed values.
 	values []string
 	// isMoved reports whether the chart comes through another kind of source.
 	isMoved bool

@@ -24,7 +24,7 @@ import (
 
 // chart is a chart that a release runs, or that a version of an application installs.
 type chart struct {
-	// repository is the address of the repository of the chart in a registry, or that of the Helm repository.
+	// repository is the address of the chart's repository in a registry, or of the Helm repository.
 	repository string
 	// name in a Helm repository, empty in a registry.
 	name string
@@ -159,7 +159,7 @@ func (p *published) find(name string, of chart) (offer, error) {
 	if len(found) == 0 {
 		return offer{}, p.missing(of)
 	}
-	// Of several, that which is called as the release, and the version that is called as that of the chart.
+	// Of several, prefer the application with the release's name, and the version with the chart's.
 	rank := func(o offer) (n int) {
 		if o.application != name {
 			n += 2

@@ -97,7 +97,7 @@ func sameIdentity(live, built object) error {
 		{"chart", was.Release.Chart, is.Release.Chart},
 	} {
 		if field.was != field.is {
-			return fmt.Errorf("its %s is %s, and that of the instance would be %s", field.name, excerpt.Of(field.was), excerpt.Of(field.is))
+			return fmt.Errorf("its %s is %s, and the instance would have %s", field.name, excerpt.Of(field.was), excerpt.Of(field.is))
 		}
 	}
 	return errors.New("the object of the instance would be another one")
@@ -115,12 +115,12 @@ func (a artifact) sameSource(c *candidate, built object) (*object, error) {
 		return nil, err
 	}
 	if !c.chart.is(is) {
-		return nil, fmt.Errorf("its chart is %s in the version %s, and that of the instance would be %s in the version %s",
+		return nil, fmt.Errorf("its chart is %s in the version %s, and the instance would have %s in the version %s",
 			c.chart, excerpt.Of(c.chart.version), is, excerpt.Of(is.version))
 	}
 	for _, field := range access() {
 		if !reflect.DeepEqual(orDefault(c.source.value(field)), orDefault(source.value(field))) {
-			return nil, fmt.Errorf("spec.%s of its source is not that of the source of the instance: set mirrors[].flux, or patch the sources of the selection, and import it then", field)
+			return nil, fmt.Errorf("spec.%s of its source differs from the source of the instance: set mirrors[].flux, or patch the sources of the selection, and import it then", field)
 		}
 	}
 	return source, nil
@@ -172,7 +172,7 @@ func (a artifact) defaultsOf(built object) (values map[string]any, ok bool) {
 	return values, true
 }
 
-// missing returns the members of a mapping that another one lacks, or has differently, without those left out.
+// missing returns the members of a mapping that another one lacks, or has differently, except members left out.
 func missing(live, built map[string]any, leftOut ...string) map[string]any {
 	lacking := map[string]any{}
 	for name, value := range live {

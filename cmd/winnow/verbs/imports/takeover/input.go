@@ -32,7 +32,7 @@ type input struct {
 	sources map[key]*object
 }
 
-// newInput sorts the objects, and reports those that have no place in it.
+// newInput sorts the objects, and reports objects that have no place in it.
 func newInput(objects []map[string]any, refuse func(object, string)) input {
 	in := input{sources: map[key]*object{}, owners: map[safeguard.Key]int{}}
 	seen := map[key][]object{}

@@ -42,8 +42,8 @@ func (t *taker) result() *Result {
 	return r
 }
 
-// YAML returns what the import adds to a selection, as a patch of kustomize has it. Patches are a list, which a patch
-// replaces: they contain those of the selection.
+// YAML returns what the import adds to a selection, as a patch of kustomize has it. A patch replaces the list of patches, so it
+// has the patches of the selection.
 func (r *Result) YAML(cs *v1alpha1.CatalogSelection) ([]byte, error) {
 	spec := struct {
 		Instances map[string]v1alpha1.Instance `json:"instances"`

@@ -75,7 +75,7 @@ func (t *taker) release(c *candidate) error {
 	}
 	c.chart, c.source = chart, source
 	if live.value("chart") != nil && strings.HasPrefix(chart.repository, registryScheme) && !c.isApplied() {
-		return errors.New("its chart is in a registry, of which an instance has spec.chartRef, and the API server refuses that beside the spec.chart of another client: " +
+		return errors.New("its chart is in a registry, so an instance has spec.chartRef, and the API server refuses spec.chartRef beside the spec.chart of another client: " +
 			"replace spec.chart by spec.chartRef to an OCIRepository, and import it then")
 	}
 	c.instance = v1alpha1.Instance{
@@ -121,7 +121,7 @@ func (t *taker) installation(c *candidate) error {
 	}
 	values := live.value("values")
 	if members, isMapping := values.(map[string]any); values != nil && (!isMapping || len(members) > 0) && !c.isApplied() {
-		return errors.New("its values are in spec.values, and those of an instance in spec.valuesBlock, and KKP refuses both: move them to spec.valuesBlock, and import it then")
+		return errors.New("its values are in spec.values, and an instance has spec.valuesBlock, and KKP refuses both: move them to spec.valuesBlock, and import it then")
 	}
 	if text := live.text("valuesBlock"); strings.TrimSpace(text) != "" {
 		block, err := backend.DecodeValues([]byte(text))

@@ -20,8 +20,8 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// Take makes instances of the releases among the objects. The error is that of a selection that cannot be rendered, or
-// of the context.
+// Take makes instances of the releases among the objects. The error is of a selection that cannot be rendered, or of the
+// context.
 func Take(ctx context.Context, objects []map[string]any, cs *v1alpha1.CatalogSelection, sources []selection.Source) (*Result, error) {
 	t := &taker{selection: cs.DeepCopy(), sources: sources, taken: map[string]*candidate{}}
 	t.selection.Spec.Provenance = "" // it changes annotations only, and catalogs in directories have no digest

@@ -213,12 +213,12 @@ func TestWhatIsNotTheSameIsRefused(t *testing.T) {
 		},
 		"a verified source": {
 			items: live("web", "", "chartRef: {kind: OCIRepository, name: web-verified}", ""),
-			want:  []string{"HelmRelease flux-system/web: spec.verify of its source is not that of the source of the instance: set mirrors[].flux"},
+			want:  []string{"HelmRelease flux-system/web: spec.verify of its source differs from the source of the instance: set mirrors[].flux"},
 		},
 		"credentials of the selection that the source has not": {
 			spec:  "mirrors: [{from: charts.example.com, to: charts.example.com, flux: {secretRef: {name: pull}}}]",
 			items: live("web", "", fromOCI, ""),
-			want:  []string{"HelmRelease flux-system/web: spec.secretRef of its source is not that"},
+			want:  []string{"HelmRelease flux-system/web: spec.secretRef of its source differs"},
 		},
 		"another cluster": {
 			items: live("web", "", fromOCI+", kubeConfig: {secretRef: {name: "+secret+"}}", ""),
@@ -238,7 +238,7 @@ func TestWhatIsNotTheSameIsRefused(t *testing.T) {
 		},
 		"a chart of a registry that another client than Flux has written": {
 			items: live("web", "", "chart: {spec: {chart: web, version: 1.0.0, sourceRef: {kind: HelmRepository, name: registry}}}", ""),
-			want:  []string{"HelmRelease flux-system/web: its chart is in a registry, of which an instance has spec.chartRef"},
+			want:  []string{"HelmRelease flux-system/web: its chart is in a registry, so an instance has spec.chartRef"},
 		},
 		"values of KKP as an object that another client than Flux has written": {
 			items: `
@@ -246,7 +246,7 @@ func TestWhatIsNotTheSameIsRefused(t *testing.T) {
   kind: ApplicationInstallation
   metadata: {name: web, namespace: flux-system}
   spec: {applicationRef: {name: web, version: 1.0.0}, namespace: {name: web, create: true}, values: {a: c4nary}}`,
-			want: []string{"ApplicationInstallation flux-system/web: its values are in spec.values, and those of an instance in spec.valuesBlock"},
+			want: []string{"ApplicationInstallation flux-system/web: its values are in spec.values, and an instance has spec.valuesBlock"},
 		},
 		"a text of values that is no YAML": {
 			items: `
@@ -273,7 +273,7 @@ func TestWhatIsNotTheSameIsRefused(t *testing.T) {
 		},
 		"an OCIRepository that helm-controller makes, of a release that another client than Flux has written": {
 			items: live("web", "", fromTemplate("ref: {tag: 1.0.0}"), ""),
-			want:  []string{"HelmRelease flux-system/web: its chart is in a registry, of which an instance has spec.chartRef"},
+			want:  []string{"HelmRelease flux-system/web: its chart is in a registry, so an instance has spec.chartRef"},
 		},
 		"an OCIRepository that helm-controller makes, with a digest": {
 			items: live("web", applied, fromTemplate(`ref: {digest: "sha256:ab"}`), ""),
@@ -281,7 +281,7 @@ func TestWhatIsNotTheSameIsRefused(t *testing.T) {
 		},
 		"an OCIRepository that helm-controller makes, which is verified": {
 			items: live("web", applied, fromTemplate(`ref: {tag: 1.0.0}, verify: {provider: cosign}`), ""),
-			want:  []string{"HelmRelease flux-system/web: spec.verify of its source is not that of the source of the instance: set mirrors[].flux"},
+			want:  []string{"HelmRelease flux-system/web: spec.verify of its source differs from the source of the instance: set mirrors[].flux"},
 		},
 		"an OCIRepository that helm-controller makes, of another chart": {
 			items: live("web", applied, strings.Replace(fromTemplate("ref: {tag: 1.0.0}"), "platform/web", "other/web", 1), ""),
@@ -384,7 +384,7 @@ func TestWhatIsNotTheSameIsRefused(t *testing.T) {
 		},
 		"a patch that moves the release": {
 			spec: `patches: [{target: {kind: HelmRelease}, patch: '[{"op": "replace", "path": "/spec/targetNamespace", "value": "other"}]'}]`, items: live("web", "", fromOCI, ""),
-			want: []string{"HelmRelease flux-system/web: its target namespace is flux-system, and that of the instance would be other"},
+			want: []string{"HelmRelease flux-system/web: its target namespace is flux-system, and the instance would have other"},
 		},
 		"a patch of the selection that changes what is installed": {
 			spec:  `patches: [{target: {kind: HelmRelease}, patch: '[{"op": "add", "path": "/spec/postRenderers", "value": []}]'}]`,
@@ -399,7 +399,7 @@ func TestWhatIsNotTheSameIsRefused(t *testing.T) {
 		"a patch of the selection that changes the chart": {
 			spec:  `patches: [{target: {kind: OCIRepository}, patch: '[{"op": "replace", "path": "/spec/url", "value": "oci://charts.example.com/other/web"}]'}]`,
 			items: live("web", "", fromOCI, ""),
-			want:  []string{"HelmRelease flux-system/web: its chart is oci://charts.example.com/platform/web in the version 1.0.0, and that of the instance would be oci://charts.example.com/other/web in the version 1.0.0"},
+			want:  []string{"HelmRelease flux-system/web: its chart is oci://charts.example.com/platform/web in the version 1.0.0, and the instance would have oci://charts.example.com/other/web in the version 1.0.0"},
 		},
 		"a reference with a field that is not known": {
 			items: live("web", "", fromOCI+", valuesFrom: [{kind: Secret, name: a, decrypt: true}]", ""),

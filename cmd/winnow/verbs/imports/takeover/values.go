@@ -14,7 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// defaultsOf returns the default values of a definition, nil for those that are no YAML: the backends explain why.
+// defaultsOf returns the default values of a definition, nil if they are no YAML: the backends explain why.
 func defaultsOf(spec map[string]any) map[string]any {
 	if text, _, _ := unstructured.NestedString(spec, "defaultValuesBlock"); strings.TrimSpace(text) != "" {
 		values, _ := backend.DecodeValues([]byte(text))

@@ -11,7 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/render/lint/rules"
 )
 
-// Check returns the problems, in the order of the renders, and then those of values that versions share.
+// Check returns the problems in the order of the renders, and then problems of values that versions share.
 func Check(in Input) (all []Problem) {
 	for left := in.Renders; len(left) > 0; {
 		first, same := left[0].Chart, 1

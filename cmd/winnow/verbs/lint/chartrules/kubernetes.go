@@ -11,15 +11,15 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
 )
 
-// The minor versions of Kubernetes that are known: those since the first one that removed APIs.
+// The minor versions of Kubernetes that are known: all since the first one that removed APIs.
 const (
 	newestMinor = 36
 	oldestMinor = 16
 )
 
-// Kubernetes returns the versions of Kubernetes for which a version of an application is rendered, which has requirements: of
-// those of a platform, the first of each minor version that satisfies them; without any, the newest known one that does, and if
-// none does, the newest one.
+// Kubernetes returns the versions of Kubernetes to render a version of an application for. If versions of a platform satisfy the
+// requirements, it returns the first one of each minor version; or else the newest known one that does, and if none does, the
+// newest one.
 func Kubernetes(requires []metadata.Requirement, platform []string) (versions []string) {
 	minors := map[string]bool{}
 	for _, one := range platform {

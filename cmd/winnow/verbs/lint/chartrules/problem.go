@@ -19,12 +19,12 @@ type Render struct {
 
 // Input is what is checked.
 type Input struct {
-	// Renders with those of a version of an application behind each other.
+	// Renders of one version of an application stand together.
 	Renders []Render
 	// SetBy has, by the name of an instance, the top-level keys of values that it sets itself. Its other values are shared by all
 	// versions of an application.
 	SetBy map[string]map[string]bool
-	// HasPlatform reports whether the versions of Kubernetes are those of the clusters.
+	// HasPlatform reports whether the versions of Kubernetes are the clusters'.
 	HasPlatform bool
 }
 

@@ -63,7 +63,7 @@ func (c *checker) rendered(about Problem, use int) {
 	}
 }
 
-// severity returns that of a chart that does not render. A value that it needs may be set by an instance, or by the cluster.
+// severity returns the severity of a chart that does not render. An instance, or the cluster, may set a value that it needs.
 func (c *checker) severity(use charts.Use, by rendering.Refusal) rules.Severity {
 	switch {
 	case by == rendering.ByChart, by == rendering.ByKubernetes && c.hasPlatform:

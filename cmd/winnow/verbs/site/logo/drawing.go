@@ -31,7 +31,7 @@ func (p *part) isGradient() bool {
 // drawing is an SVG that is read up to somewhere.
 type drawing struct {
 	root *part
-	// open are the elements that have not ended, and byID those with an id.
+	// open are the elements that have not ended, and byID has elements by id.
 	open []*part
 	byID map[string]*part
 	// style is the text of a style element, and styled are the ids that all of them refer to.

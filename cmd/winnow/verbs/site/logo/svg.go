@@ -21,7 +21,7 @@ const (
 
 const svgNamespace = "http://www.w3.org/2000/svg"
 
-// elements of SVG that draw, or describe what is drawn. Missing are those that run, link, load or change attributes.
+// elements of SVG that draw, or describe what is drawn. No element here runs, links, loads or changes attributes.
 var elements = sets.New("svg", "g", "path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "defs", "linearGradient", "radialGradient",
 	"stop", "clipPath", "mask", "pattern", "symbol", "use", "title", "desc", "metadata", "text", "tspan", "style", "image", "switch", "view", "marker",
 	"filter", "feBlend", "feColorMatrix", "feComponentTransfer", "feComposite", "feFlood", "feFuncA", "feFuncB", "feFuncG", "feFuncR",

@@ -39,7 +39,7 @@ type Application struct {
 	// DefaultValues are YAML, and cut where ValuesCut is true.
 	DefaultValues string
 	ValuesCut     bool
-	// Channels are those of a package of operators.
+	// Channels of a package of operators.
 	Channels []Channel
 	// Snippet is a CatalogSelection that selects the application.
 	Snippet string
@@ -95,7 +95,7 @@ func latestOf(a *catalog.Application, versions []string) (label, number string) 
 	return label, number
 }
 
-// describe adds what the definition states to people. Its fields are those of the kinds that have some.
+// describe adds what the definition states to people, from the fields of its kind.
 func (shown *Application) describe(a *catalog.Application, spec map[string]any) {
 	text := func(of map[string]any, key string) string { value, _ := of[key].(string); return value }
 	var picture []byte

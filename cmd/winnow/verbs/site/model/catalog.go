@@ -23,9 +23,9 @@ type Catalog struct {
 	// Source is the name of its OCIRepository, or one for a snippet.
 	Source       string
 	Applications []*Application
-	// Tiers, Labels as key=value, and Lists are those of its applications, sorted.
+	// Tiers, Labels as key=value, and Lists of its applications, sorted.
 	Tiers, Labels, Lists []string
-	// Warnings are what it should say and does not.
+	// Warnings are what it should state and does not.
 	Warnings []string
 
 	byKey map[Key]*Application
@@ -37,7 +37,7 @@ type Key struct{ Kind, Name string }
 // KeyOf returns the key of an application.
 func KeyOf(a *catalog.Application) Key { return Key{a.Kind, a.Name} }
 
-// NewCatalog returns a loaded catalog. name is that of its OCIRepository.
+// NewCatalog returns a loaded catalog. name is its OCIRepository.
 func NewCatalog(ctx context.Context, name, address, digest string, loaded *catalog.Catalog) (*Catalog, error) {
 	c := &Catalog{
 		Name: name, Address: redact.Users(address), Digest: digest, Source: name,

@@ -30,8 +30,8 @@ const (
 // Cell is what clusters have of an application.
 type Cell struct {
 	State State
-	// Versions are the labels of those that are in, in the order of the catalog, or of their numbers where selections differ.
-	// Latest is the highest of them, and Number its semantic version.
+	// Versions are the labels of the versions that are in, in the order of the catalog, or of their numbers if selections differ.
+	// Latest is the highest one, and Number its semantic version.
 	Versions       []string
 	Latest, Number string
 	// Rule decided on the application, for Reason.
@@ -50,7 +50,7 @@ type content struct {
 	digest string
 }
 
-// contentOf returns what a selection publishes. catalogs maps loaded catalogs to those that are shown.
+// contentOf returns what a selection publishes. catalogs maps loaded catalogs to the shown ones.
 func contentOf(p selections.Published, catalogs map[*catalog.Catalog]*Catalog) content {
 	cells := map[Key]*Cell{}
 	for _, d := range p.Side.Result.Selection.Decisions {
@@ -158,8 +158,8 @@ func merged(all []content) content {
 // rank orders the states: of several, a cluster has the one with the highest.
 func (s State) rank() int { return slices.Index([]State{StateAbsent, StateOut, StateIn, StateHeld}, s) }
 
-// united returns what clusters have of an application that two selections, or two sources of one, decide on: the state and the
-// reason are those of the higher rank, and all else is that of both. a may be nil.
+// united merges the cells of an application that two selections, or two sources of one, decide on. The state and the reason are
+// of the higher rank, and all else is of both. a may be nil.
 func united(a, b *Cell) *Cell {
 	if a == nil {
 		return b
@@ -187,7 +187,7 @@ func highestOf(a, b *Cell) *Cell {
 	return a
 }
 
-// union returns the texts of a, and those that only b has.
+// union returns the texts of a, and the texts that only b has.
 func union(a, b []string) []string {
 	all := slices.Clip(a)
 	for _, text := range b {
@@ -198,7 +198,7 @@ func union(a, b []string) []string {
 	return all
 }
 
-// byNumber orders labels of versions, the lowest first, and those that are not semantic last.
+// byNumber orders labels of versions, the lowest first, and labels that are not semantic last.
 func byNumber(a, b string) int {
 	all := numbered.Of([]string{a, b})
 	if all[0].Parsed == nil || all[1].Parsed == nil {

@@ -23,7 +23,7 @@ type Channel struct {
 // Entry is a version in a channel.
 type Entry struct {
 	Name, Label, Deprecated string
-	// Replaces and Skips are names, which need not be those of entries. SkipRange is a range of versions.
+	// Replaces and Skips are names, which may be of no entry. SkipRange is a range of versions.
 	Replaces  string
 	Skips     []string
 	SkipRange string

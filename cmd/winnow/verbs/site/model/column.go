@@ -24,13 +24,13 @@ type Survey struct {
 	Since map[string]time.Time
 	// Clusters maps the files of stages to the names of their clusters.
 	Clusters map[string][]string
-	// Catalogs maps loaded catalogs to those that are shown.
+	// Catalogs maps loaded catalogs to the shown ones.
 	Catalogs map[*catalog.Catalog]*Catalog
 }
 
 // Column has the clusters of equal content.
 type Column struct {
-	// Clusters are directories of the repository, or the names of those of a stage, sorted.
+	// Clusters are directories of the repository, or names of clusters of a stage, sorted.
 	Clusters []string
 	// Stage is the place of the OCIRepository of a stage; empty for clusters with selections.
 	Stage string
@@ -44,7 +44,7 @@ type Column struct {
 	content content
 }
 
-// Name is that of the only cluster, or that of the stage.
+// Name is the stage, or else the only cluster.
 func (c *Column) Name() string {
 	switch {
 	case c.Stage != "":
@@ -61,7 +61,7 @@ func (c *Column) Count() int { return max(1, len(c.Clusters)) }
 // Row is an application in all columns.
 type Row struct {
 	Key
-	// Applications are those of the catalogs of the cells, each once and in the order of the columns.
+	// Applications are in the catalogs of the cells, each once and in the order of the columns.
 	Applications []*Application
 	// Cells are as many as columns.
 	Cells []*Cell
@@ -69,8 +69,8 @@ type Row struct {
 	In int
 }
 
-// of returns the application of the catalog of a cell. A cell without a catalog, such as that of a stage, has the only one of the
-// row. It is nil where no catalog is known.
+// of returns the application of the catalog of a cell. A cell without a catalog, such as a cell of a stage, has the only one of
+// the row. It is nil where no catalog is known.
 func (r *Row) of(cell *Cell) *Application {
 	if cell.Catalog != nil {
 		return cell.Catalog.Find(r.Key)
@@ -81,14 +81,14 @@ func (r *Row) of(cell *Cell) *Application {
 	return nil
 }
 
-// absent is the cell of an application of which clusters know nothing.
+// absent is the cell of an application that clusters do not know.
 var absent = &Cell{}
 
 // builder groups clusters.
 type builder struct {
 	survey Survey
 	held   map[diff.Place]map[string][]string
-	// contents are those of renders, which selections share.
+	// contents of renders, which selections share.
 	contents map[any]content
 	columns  map[string]*Column
 	unread   []Unread
@@ -180,7 +180,7 @@ func (b *builder) add(of content, column *Column) {
 	}
 }
 
-// sorted returns the columns: those of clusters, then the stages, of which those with the newest revisions are the first.
+// sorted returns the columns: first of clusters, then of stages. Stages with the newest revisions come before others.
 func (b *builder) sorted() []*Column {
 	var all []*Column
 	for _, column := range b.columns {
@@ -194,7 +194,7 @@ func (b *builder) sorted() []*Column {
 	return all
 }
 
-// placeOf returns the directory of the file of a stage, or that of its cluster.
+// placeOf returns the directory of the file of a stage, or of its cluster.
 func placeOf(s selections.Stage) string {
 	if s.Cluster != "" {
 		return s.Cluster

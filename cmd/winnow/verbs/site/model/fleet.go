@@ -14,11 +14,11 @@ import (
 // maxReason bounds the reason why something could not be read, in bytes: errors quote what they are about.
 const maxReason = 2_000
 
-// Fleet is the matrix of applications and clusters, and what needs somebody.
+// Fleet is the matrix of applications and clusters, and what needs people.
 type Fleet struct {
 	Head, Base string
 	At         time.Time
-	// Clusters counts them, those that could not be read as well.
+	// Clusters counts the clusters, unreadable ones as well.
 	Clusters int
 	Columns  []*Column
 	Rows     []*Row
@@ -54,7 +54,7 @@ func NewFleet(s Survey) (*Fleet, []Unread) {
 	return f, slices.Compact(b.unread)
 }
 
-// Count is the number of things that need somebody, without what could not be read.
+// Count is the number of things that need people, without what could not be read.
 func (f *Fleet) Count() int {
 	return len(f.Held) + len(f.Deprecated) + len(f.Behind) + len(f.Different) + len(f.Upgrades) + len(f.Instances)
 }

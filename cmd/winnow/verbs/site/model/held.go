@@ -11,7 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
-// Held are changes that the safeguards hold until somebody approves them.
+// Held are changes that the safeguards hold until a line approves them.
 type Held struct {
 	// Where are the clusters, or the files, that have the same changes with the same approval.
 	Where []string
@@ -19,7 +19,7 @@ type Held struct {
 	Object string
 	// Reasons describe the changes.
 	Reasons []string
-	// Lines are those of YAML that approve them; empty where nothing can.
+	// Lines of YAML approve them; empty where nothing can.
 	Lines string
 	// File takes the lines, as they are written there; empty where Advice says why there is none.
 	File, Advice string

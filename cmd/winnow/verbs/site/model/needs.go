@@ -47,7 +47,7 @@ type Behind struct {
 	Clusters []string
 }
 
-// Different is a repository of which Git gives clusters several revisions, and does not tell which is the newest.
+// Different is a repository whose revision differs between clusters. Git does not tell the newest one.
 type Different struct {
 	// Repository is the address without tag and digest.
 	Repository string
@@ -70,7 +70,7 @@ func (c *Column) places() []string {
 // part is an application of a catalog with the cells of a row that are of it.
 type part struct {
 	application *Application
-	// clusters are those of the cells, by what tells them apart.
+	// clusters of the cells, by what tells them apart.
 	clusters map[string][]string
 }
 
@@ -128,8 +128,8 @@ func available(columns []*Column, rows []*Row) (all []Available) {
 	return all
 }
 
-// behind returns the clusters whose catalog, or artifact, is not the newest of its repository, by repository and revision, and
-// the repositories of which that is not known.
+// behind returns the clusters with a catalog, or artifact, that is not the newest of its repository, by repository and revision,
+// and the repositories whose newest one is not known.
 func behind(s Survey) (all []Behind, different []Different) {
 	named := namedBy(s)
 	for _, repository := range slices.Sorted(maps.Keys(named)) {
@@ -208,7 +208,7 @@ func numberOf(revision string) numbered.Version {
 	return numbered.Of([]string{strings.TrimPrefix(revision, ":")})[0]
 }
 
-// Split cuts an address into that of the repository, and :tag, @digest or nothing.
+// Split cuts an address into the repository's, and :tag, @digest or nothing.
 func Split(address string) (repository, revision string) {
 	if i := strings.IndexByte(address, '@'); i >= 0 {
 		return address[:i], address[i:]

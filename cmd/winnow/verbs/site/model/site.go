@@ -11,7 +11,7 @@ type Site struct {
 	Unread []Unread
 }
 
-// Needs counts what needs somebody, with what could not be read.
+// Needs counts what needs people, with what could not be read.
 func (s *Site) Needs() int {
 	if s.Fleet == nil {
 		return len(s.Unread)

@@ -17,7 +17,7 @@ import (
 
 // Version is a version of an application.
 type Version struct {
-	// Name is that of the catalog, and Label the one that people see.
+	// Name is from the catalog, and Label the one that people see.
 	Name, Label string
 	// Chart names the chart and its version, and Source has its address; both are empty without one.
 	Chart  string

@@ -26,7 +26,7 @@ type picture struct {
 	Size        int
 }
 
-// functions returns those of the templates. None returns a type that html/template takes for safe.
+// functions of the templates. None returns a type that html/template takes for safe.
 func functions(files paths) template.FuncMap {
 	return template.FuncMap{
 		"count":        plaintext.Count,
@@ -59,7 +59,7 @@ func first(n int, list any) any {
 	return v.Slice(0, min(n, v.Len())).Interface()
 }
 
-// more counts those that first leaves out.
+// more counts what first leaves out.
 func more(n int, list any) int { return max(0, reflect.ValueOf(list).Len()-n) }
 
 // revisionOf returns a tag, or the beginning of a digest.

@@ -16,7 +16,7 @@ type book struct {
 	files paths
 }
 
-// page is what a template gets. Members below the first block are those of one template each.
+// page is what a template gets. Members below the first block are each for one template.
 type page struct {
 	// Root is the way to the root of the site, and Section the entry of Nav that the page is below.
 	Root, Section, Title, SiteTitle string

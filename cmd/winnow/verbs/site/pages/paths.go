@@ -39,7 +39,7 @@ func newPaths(site *model.Site) paths {
 // maxName bounds a name of a file, in bytes.
 const maxName = 80
 
-// free returns a name of a file for a text, which is none of those that are taken, and takes it. A text that is no such name
+// free returns a name of a file for a text, which is not taken yet, and takes it. A text that is no such name
 // gets one with a digest of what identifies it.
 func free(text, identity string, taken map[string]bool) string {
 	name := sanitized(text)

@@ -63,7 +63,7 @@ func (l *list) add(of string, value any) error {
 	return nil
 }
 
-// properties returns the properties of a bundle, but those of its objects, sorted by type and value, each API once.
+// properties returns the properties of a bundle, except its objects, sorted by type and value, each API once.
 func properties(b *bundle.Bundle) (list, error) {
 	var all list
 	err := all.add(bundle.TypePackage, struct {
@@ -153,7 +153,7 @@ func (l *list) addObjects(b *bundle.Bundle) error {
 	return nil
 }
 
-// relatedImages returns the images that the ClusterServiceVersion lists, that of the bundle and those of the operator, sorted.
+// relatedImages returns, sorted, the images that the ClusterServiceVersion lists, and of the bundle and the operator.
 func relatedImages(b *bundle.Bundle, image string) []bundle.RelatedImage {
 	images := slices.Clone(b.CSV.Spec.RelatedImages)
 	for _, one := range append([]string{image}, b.CSV.OperatorImages()...) {

@@ -134,7 +134,7 @@ func packageFile(name string, bundles []Source) ([]byte, error) {
 	return append(out.Bytes(), content...), err
 }
 
-// defaultOf returns the default channel: that of the highest version that names one, or the only channel.
+// defaultOf returns the default channel of the highest version that names one, or the only channel.
 func defaultOf(name string, bundles []Source, channels []string) (string, error) {
 	for _, one := range bundles {
 		if one.DefaultChannel != "" {

@@ -15,7 +15,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/imports/bundle"
 )
 
-// accounts returns the service accounts of the permissions but that which each namespace has.
+// accounts returns the service accounts of the permissions, without the default one.
 func accounts(b *bundle.Bundle, o Options) (objects []map[string]any, err error) {
 	names := map[string]bool{}
 	for _, one := range slices.Concat(b.CSV.Spec.Install.Spec.Permissions, b.CSV.Spec.Install.Spec.ClusterPermissions) {
@@ -60,7 +60,7 @@ func roles(b *bundle.Bundle, o Options) (objects []map[string]any, err error) {
 // accountOf returns the service account of a permission.
 func accountOf(one bundle.Permission) string { return cmp.Or(one.Account, defaultAccount) }
 
-// defaultAccount is that of each namespace.
+// defaultAccount is in each namespace.
 const defaultAccount = "default"
 
 // bind returns a role and its binding, in a namespace, or in the cluster without one.

@@ -51,7 +51,7 @@ func deployments(b *bundle.Bundle, o Options) (objects []map[string]any, err err
 	return objects, nil
 }
 
-// podAnnotations returns the annotations that OLM adds to those of the ClusterServiceVersion, or changes there.
+// podAnnotations returns the annotations that OLM adds to the ClusterServiceVersion's, or changes there.
 func podAnnotations(b *bundle.Bundle, o Options) (map[string]string, error) {
 	annotations := map[string]string{
 		"olm.targetNamespaces":  strings.Join(o.WatchNamespaces, ","),

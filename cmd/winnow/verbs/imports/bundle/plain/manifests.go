@@ -67,7 +67,7 @@ func unique(objects []map[string]any) ([]map[string]any, error) {
 	for i := 1; i < len(objects); i++ {
 		if compare(objects[i-1], objects[i]) == 0 {
 			one := unstructured.Unstructured{Object: objects[i]}
-			errs = append(errs, fmt.Errorf("it has two objects %s %s, of which one would replace the other: give one of them another name",
+			errs = append(errs, fmt.Errorf("it has two objects %s %s, and one would replace the other: give one of them another name",
 				one.GetKind(), excerpt.Quoted(one.GetName())))
 		}
 	}

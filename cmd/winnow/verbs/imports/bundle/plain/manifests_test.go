@@ -27,7 +27,7 @@ func TestManifestsThatAreThereTwice(t *testing.T) {
 		{"the same permission twice", []bundle.Permission{permission, permission}, nil, ""},
 		{"the account of a permission", []bundle.Permission{permission}, []bundle.Object{account(`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"heron"}}`)}, ""},
 		{"the account of a permission, with more", []bundle.Permission{permission}, []bundle.Object{account(`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"heron","labels":{"a":"b"}}}`)},
-			`it has two objects ServiceAccount "heron", of which one would replace the other`},
+			`it has two objects ServiceAccount "heron", and one would replace the other`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b := &bundle.Bundle{Objects: test.objects}
