@@ -33,6 +33,9 @@ const (
 	InstanceField = "instance"
 )
 
+// StoredRelease is the group of the key of a release where Helm stores it.
+const StoredRelease = "helm.sh"
+
 // Releases returns the keys of the release of an instance; none without one. They are no objects of the API. Helm stores
 // a release by its name and the namespace of its storage, and takes objects for those of a release by its name and the
 // namespace that it installs to: two owners of either key would upgrade, and uninstall, what the other one installs. OLM v1
@@ -47,7 +50,7 @@ func (d Definition) Releases() []Key {
 		return nil
 	}
 	return []Key{
-		{Group: "helm.sh", Kind: kind, Namespace: d.Identity[StorageNamespaceField], Name: name},
+		{Group: StoredRelease, Kind: kind, Namespace: d.Identity[StorageNamespaceField], Name: name},
 		{Group: "target.helm.sh", Kind: kind, Namespace: d.Identity[TargetNamespaceField], Name: name},
 	}
 }
