@@ -134,6 +134,11 @@ func (r *CatalogSelectionReconciler) load(ctx context.Context, a *attempt) (err 
 		return err
 	}
 	a.guarded = source.Guarded(a.loaded)
+	for _, l := range a.loaded {
+		if note := l.Location.Note(); note != "" {
+			a.note("ignoredLayer", fmt.Sprintf("source %s: %s", l.Name, note))
+		}
+	}
 	return nil
 }
 
