@@ -105,6 +105,9 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, e
 		cs.Status = marked.In(&cs.Status)
 		kept = r.cluster.Departures.Kept(cs, live, a.kept)
 		applied = live.Consumers.Applied(consumers.RevisionOf(cs), r.publishedFiles(cs), cs.Spec.Patches)
+		if cs.Status.Artifact != nil && cs.Status.Withheld == "" {
+			live.Consumers.Remind(applied, consumers.RevisionOf(cs), r.now().Sub(r.edits.published(cs, r.now())))
+		}
 	}
 	served := cs.Status.Artifact != nil && cs.Status.Withheld == "" && !a.isOld() && (err == nil || r.artifacts.Intact(cs))
 	o := decide(err, cs, served)

@@ -5,6 +5,7 @@ package controllers
 import (
 	"strings"
 	"testing"
+	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/runtime/conditions"
@@ -59,6 +60,23 @@ func TestTheStatusListsConsumers(t *testing.T) {
 	cs = c.look()
 	c.equal("Applied of the next revision", appliedCondition(conditions.Get(cs, v1alpha1.AppliedCondition)),
 		"False Progressing: Kustomization "+n.namespace+"/afar: has not applied the revision yet; and 2 more")
+}
+
+func TestAppliedSaysThatTheRevisionIsNotFetched(t *testing.T) {
+	c := publishing(t)
+	c.catalog("argocd", "nginx")
+	c.look()
+	c.report("apps", func(ks *kustomizev1.Kustomization) {
+		ks.Status.Conditions = []metav1.Condition{readyCondition(metav1.ConditionFalse, "ArtifactFailed", "artifact digest changed, retrying")}
+	})
+	waits := func() string { return conditions.GetMessage(c.look(), v1alpha1.AppliedCondition) }
+	if got := waits(); !strings.Contains(got, "artifact digest changed") || strings.Contains(got, "5 minutes") {
+		t.Errorf("Applied is %q", got)
+	}
+	c.pass(6 * time.Minute)
+	if got := waits(); !strings.Contains(got, "for more than 5 minutes it has not fetched the revision") {
+		t.Errorf("Applied after the time is %q", got)
+	}
 }
 
 func TestAppliedIsOfTheArtifactThatIsServed(t *testing.T) {

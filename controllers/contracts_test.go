@@ -65,6 +65,23 @@ func TestTheManifestSaysWhichLayerIsTheCatalog(t *testing.T) {
 	}
 }
 
+// The log says it once for a revision: the location of the catalog is kept.
+func TestAnIgnoredLayerOfListsIsInTheLog(t *testing.T) {
+	packed := applications(t, "argocd")
+	lists := registry.NewBlob(v1.MediaTypeImageLayerGzip, []byte("lists"))
+	lists.Descriptor.Annotations = map[string]string{v1.AnnotationTitle: "catalogs"}
+	for _, layers := range [][]registry.Blob{{catalogLayer(packed)}, {catalogLayer(packed), lists}} {
+		e, front := newEnvironment(t), newFront(t)
+		e.pushed(e.repositoryAt(front.host()), shaped(layers...))
+		e.selectByManifest()
+		e.log.lines = nil
+		e.publish("kkp")
+		if line := e.line(); strings.Contains(line, `"ignoredLayer"="source catalog: `+contract.IgnoredLists) != (len(layers) > 1) {
+			t.Errorf("with %d layers: %s", len(layers), line)
+		}
+	}
+}
+
 func contractTroubles(t *testing.T) []trouble {
 	packed := applications(t, "argocd")
 	good := catalogLayer(packed)

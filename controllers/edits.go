@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
@@ -27,8 +28,8 @@ func (e *unsettledError) Reason() string { return v1alpha1.SourcesUnsettledReaso
 
 func (e *unsettledError) Error() string { return e.message }
 
-// edits maps the UID of a selection to its spec and the revision of its sources, and when each of them was seen first. The zero
-// value is empty.
+// edits maps the UID of a selection to its spec, the revision of its sources and that of its artifact, and when each of them was
+// seen first. The zero value is empty.
 type edits struct {
 	mu   sync.Mutex
 	seen map[types.UID]edit
@@ -38,6 +39,8 @@ type edit struct {
 	spec            v1alpha1.CatalogSelectionSpec
 	revision        string
 	since, released time.Time
+	artifact        string
+	published       time.Time
 }
 
 // since returns when the spec of the selection was seen first, and remembers now for a new spec.
@@ -60,6 +63,18 @@ func (e *edits) settling(cs *v1alpha1.CatalogSelection, revision string, now tim
 		return last.released
 	}
 	return last.since
+}
+
+// published returns when the revision of the artifact was seen first.
+func (e *edits) published(cs *v1alpha1.CatalogSelection, now time.Time) time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	last := e.edit(cs, now)
+	if revision := consumers.RevisionOf(cs); last.artifact != revision {
+		last.artifact, last.published = revision, now
+		e.seen[cs.UID] = last
+	}
+	return last.published
 }
 
 // edit returns what was seen of the spec. The caller holds the lock.

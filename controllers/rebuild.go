@@ -17,7 +17,7 @@ import (
 // rebuild renders the lost archive of the artifact in the status again, from the recorded spec and the recorded
 // revisions of the sources, if Flux still serves them. It is for a selection whose new render must not be
 // published, and whose ExternalArtifact still names the lost one: else nothing is served, and the status may be an older one.
-// It does not verify signatures: the recorded digests identify the content, and a served artifact stays
+// It does not verify signatures: the revision of the render identifies the content, and a served artifact stays
 // served when its source is no longer verified.
 func (r *CatalogSelectionReconciler) rebuild(ctx context.Context, a *attempt) error {
 	if a.record == nil {
@@ -37,6 +37,7 @@ func (r *CatalogSelectionReconciler) rebuild(ctx context.Context, a *attempt) er
 			return err
 		}
 	}
+	r.sources.Renew(ctx, observed)
 	old := a.selection.DeepCopy()
 	old.Spec = a.record.Spec
 	opts, err := render.FromSpec(old)

@@ -3,7 +3,11 @@
 package controllers
 
 import (
+	"bytes"
+	"compress/gzip"
+	"io"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -83,6 +87,57 @@ func TestALostArchiveIsRebuiltWhileItsSuccessorIsHeld(t *testing.T) {
 			e.emptyStorage()
 			_, _ = e.tryReconcile("kkp")
 			e.untouched(good)
+			e.equal("revisions", e.traffic.revisions, []string{good.cs.Status.Artifact.Revision})
+		})
+	}
+}
+
+// archivedAgain packs the files of an archive as source-controller of another Go does: into other bytes.
+func archivedAgain(t *testing.T, archive []byte) []byte {
+	t.Helper()
+	plain, err := gzip.NewReader(bytes.NewReader(archive))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again bytes.Buffer
+	compressor, err := gzip.NewWriterLevel(&again, gzip.NoCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(compressor, plain); err != nil {
+		t.Fatal(err)
+	}
+	if err := compressor.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return again.Bytes()
+}
+
+// Flux has archived the revision again since, and serves it at the same URL with another digest.
+func TestALostArchiveIsRebuiltOfARevisionWithAnotherDigest(t *testing.T) {
+	const names = "argocd:gold:1.0.0,2.0.0 nginx:gold falco:gold"
+	for _, test := range []struct {
+		name, serves string
+		rebuilt      bool
+	}{{"the same files", names, true}, {"other files", "argocd:gold:2.0.0 nginx:gold falco:gold", false}} {
+		t.Run(test.name, func(t *testing.T) {
+			e, good := publishGuarded(t, names, onlyGold)
+			artifact := e.source(applications(t, names)).DeepCopy()
+			e.reconcile("kkp")
+			again := archivedAgain(t, applications(t, test.serves))
+			e.sources.Handle("/"+artifact.Path, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(again) })
+			artifact.Digest = digestOf(again)
+			e.setArtifact("OCIRepository", e.key("catalog"), artifact)
+			e.edit(constrain(">=2", "argocd"))
+			e.emptyStorage()
+			e.restart()
+			_, _ = e.tryReconcile("kkp")
+			if cs := e.get("kkp"); cs.Status.Held == nil {
+				t.Errorf("nothing is held: %v", conditionsOf(cs))
+			}
+			if _, err := os.Stat(e.storage.LocalPath(*e.announced("kkp").Status.Artifact)); (err == nil) != test.rebuilt {
+				t.Errorf("the archive: %v", err)
+			}
 			e.equal("revisions", e.traffic.revisions, []string{good.cs.Status.Artifact.Revision})
 		})
 	}

@@ -3,11 +3,16 @@
 package controllers
 
 import (
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
@@ -150,4 +155,92 @@ func TestAReleaseThatMovesIsNotUninstalled(t *testing.T) {
 	n.settle("tenant")
 	c.settle("alpha")
 	c.equal("the artifact once nobody else has the release", slices.Contains(c.contents("alpha"), "a"), false)
+}
+
+// A HelmRelease that no selection publishes has the release that enters: helm-controller would upgrade it for both in turns.
+func TestAReleaseOfAStrangerIsNotPublished(t *testing.T) {
+	inWeb := map[string]any{"releaseName": "a", "targetNamespace": "web"}
+	with := func(field string, value any) map[string]any {
+		spec := maps.Clone(inWeb)
+		spec[field] = value
+		return spec
+	}
+	for _, test := range []struct {
+		name, release string
+		spec          map[string]any
+		applied       bool // by a Kustomization of another source
+		want          string
+	}{
+		{"by hand", "mine", inWeb, false, "the HelmRelease NAMESPACE/mine, which no Kustomization has applied, holds Release NAMESPACE/a and 1 more as well"},
+		{"of another source", "mine", inWeb, true, "the HelmRelease NAMESPACE/mine of the Kustomization NAMESPACE/infra holds Release NAMESPACE/a and 1 more as well"},
+		{"stored elsewhere", "mine", with("storageNamespace", "web"), false, "the HelmRelease NAMESPACE/mine, which no Kustomization has applied, holds Release web/a as well"},
+		{"installed elsewhere", "mine", map[string]any{"releaseName": "a"}, false, "the HelmRelease NAMESPACE/mine, which no Kustomization has applied, holds Release NAMESPACE/a as well"},
+		{"with the name that helm-controller makes", "a", map[string]any{"storageNamespace": "web"}, false, ""},
+		{"another release", "mine", with("releaseName", "b"), false, ""},
+		{"in another cluster", "mine", with("kubeConfig", map[string]any{"secretRef": map[string]any{"name": "edge"}}), false, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newCluster(t)
+			c.serve(helmReleases())
+			c.source(installable(t, "web:1.0.0@web"))
+			stranger := liveRelease(c.namespace, test.release, test.spec)
+			if test.applied {
+				stranger.SetLabels(map[string]string{"kustomize.toolkit.fluxcd.io/name": "infra", "kustomize.toolkit.fluxcd.io/namespace": c.namespace})
+				c.consumer("infra", "x", func(ks *kustomizev1.Kustomization) { ks.Spec.SourceRef.Kind = "GitRepository" })
+				c.report("infra", func(ks *kustomizev1.Kustomization) {
+					ks.Status.Inventory = &kustomizev1.ResourceInventory{Entries: []kustomizev1.ResourceRef{
+						{ID: c.namespace + "_mine_helm.toolkit.fluxcd.io_HelmRelease", Version: "v2"},
+					}}
+				})
+			}
+			c.environment.create(stranger)
+			c.selection("kkp", guarded, installing(""), releasing("ours", "", "web"))
+			c.consumer("kkp", "kkp")
+			c.settle("kkp")
+			if test.want == "" {
+				c.ready("kkp")
+				return
+			}
+			c.equal("conditions", conditionsOf(c.get("kkp")), stalled("Conflict"))
+			if got := conditions.GetMessage(c.get("kkp"), meta.ReadyCondition); !strings.Contains(strings.ReplaceAll(got, c.namespace, "NAMESPACE"), test.want) {
+				t.Errorf("Ready is %q, want %q", got, test.want)
+			}
+			c.remove(stranger)
+			c.settle("kkp")
+			c.ready("kkp")
+			c.environment.create(liveRelease(c.namespace, "late", test.spec))
+			c.settle("kkp")
+			c.ready("kkp")
+		})
+	}
+}
+
+// It has installed nothing, and is neither where the release is stored nor where it is installed.
+func TestAStrangerInAnotherNamespaceHoldsNoReleaseOfAnOwner(t *testing.T) {
+	for _, installed := range []bool{false, true} {
+		t.Run(fmt.Sprintf("installed %t", installed), func(t *testing.T) {
+			c := newCluster(t)
+			n := c.tenants()
+			c.selection("platform", installing("b=1.0.0"))
+			c.consumer("platform", "platform", pruning)
+			c.settle("platform")
+			c.ready("platform")
+			c.applyRelease("platform", c.namespace, "web", "b", "b")
+			stranger := liveRelease(n.namespace, "x", map[string]any{"releaseName": "a", "storageNamespace": c.namespace, "targetNamespace": "elsewhere"})
+			n.environment.create(stranger)
+			if installed {
+				stranger.Object["status"] = map[string]any{"history": []any{map[string]any{"chartName": "web"}}}
+				if err := apiServer.Status().Update(t.Context(), stranger); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c.change("platform", releasing("a", c.namespace, c.namespace))
+			c.settle("platform")
+			if installed {
+				c.equal("conditions", conditionsOf(c.get("platform"))[:1], stalled("Conflict")[:1])
+				return
+			}
+			c.ready("platform")
+		})
+	}
 }

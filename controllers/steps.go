@@ -134,6 +134,11 @@ func (r *CatalogSelectionReconciler) load(ctx context.Context, a *attempt) (err 
 		return err
 	}
 	a.guarded = source.Guarded(a.loaded)
+	for _, l := range a.loaded {
+		if note := l.Location.Note(); note != "" {
+			a.note("ignoredLayer", fmt.Sprintf("source %s: %s", l.Name, note))
+		}
+	}
 	return nil
 }
 
@@ -221,7 +226,11 @@ func (r *CatalogSelectionReconciler) claim(ctx context.Context, a *attempt) erro
 	if len(claims.Keys)+len(claims.Gives) == 0 || !a.isNew() && len(claims.Keys) == 0 {
 		return nil
 	}
-	err := r.cluster.Holders.Foresee(ctx, a.selection, a.written.Status.Claim, a.position)
+	err := r.cluster.Holders.FindStrangers(ctx, a.selection, a.position)
+	if err != nil {
+		return err
+	}
+	err = r.cluster.Holders.Foresee(ctx, a.selection, a.written.Status.Claim, a.position)
 	if err == nil {
 		err = r.storeClaims(ctx, a, claims)
 	}

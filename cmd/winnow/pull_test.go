@@ -3,10 +3,16 @@
 package main
 
 import (
+	"encoding/json"
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+	"oras.land/oras-go/v2"
+	"oras.land/oras-go/v2/content"
+	"oras.land/oras-go/v2/registry/remote"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
@@ -51,5 +57,51 @@ func TestPushingWhatWasPulled(t *testing.T) {
 	}
 	if with, _ := push(copied, "/with", "--annotation", "a=b"); with != digest {
 		t.Errorf("with the annotations, the digest is %s, want %s", with, digest)
+	}
+}
+
+// A registry client that pushes a directory at a time gives the named lists a layer of their own, which nobody reads.
+func TestAnIgnoredLayerOfListsIsANote(t *testing.T) {
+	server := httptest.NewServer(&fakeRegistry{manifests: map[string]blob{}, blobs: map[string][]byte{}})
+	t.Cleanup(server.Close)
+	address := strings.TrimPrefix(server.URL, "http://") + "/catalog"
+	if pushed := execute(t.Context(), "push", "../../examples/catalog", "oci://"+address+":one", "--plain-http"); pushed.code != root.ExitOK {
+		t.Fatal(pushed.stderr)
+	}
+	repository, err := remote.NewRepository(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	repository.PlainHTTP = true
+	_, raw, err := oras.FetchBytes(t.Context(), repository, "one", oras.DefaultFetchBytesOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var manifest v1.Manifest
+	if err := json.Unmarshal(raw, &manifest); err != nil {
+		t.Fatal(err)
+	}
+	lists := content.NewDescriptorFromBytes(v1.MediaTypeImageLayerGzip, []byte("lists"))
+	if err := repository.Push(t.Context(), lists, strings.NewReader("lists")); err != nil {
+		t.Fatal(err)
+	}
+	lists.Annotations = map[string]string{v1.AnnotationTitle: "catalogs"}
+	manifest.Layers = append(manifest.Layers, lists)
+	if raw, err = json.Marshal(manifest); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := oras.TagBytes(t.Context(), repository, v1.MediaTypeImageManifest, raw, "two"); err != nil {
+		t.Fatal(err)
+	}
+	for tag, noted := range map[string]bool{"one": false, "two": true} {
+		for verb, arguments := range map[string][]string{
+			"pull":   {"pull", "oci://" + address + ":" + tag, "-o", filepath.Join(t.TempDir(), "copy")},
+			"render": {"render", "-f", "../../examples/gitops/selection.yaml", "--source", "oci://" + address + ":" + tag, "-o", filepath.Join(t.TempDir(), "tree")},
+		} {
+			got := execute(t.Context(), append(arguments, "--plain-http")...)
+			if got.code != root.ExitOK || strings.Contains(got.stderr, "the layer catalogs is ignored") != noted {
+				t.Errorf("%s of %s: %d\n%s", verb, tag, got.code, got.stderr)
+			}
+		}
 	}
 }

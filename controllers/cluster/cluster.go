@@ -54,7 +54,7 @@ type Cluster struct {
 func New(o Options) *Cluster {
 	kustomizations := &consumers.Kustomizations{Access: o.Access}
 	objects := &live.Objects{Access: o.Access, Kustomizations: kustomizations}
-	held := &holders.Holders{View: o.View, Kustomizations: kustomizations, Selections: o.Selections, Client: o.Statuses}
+	held := &holders.Holders{View: o.View, Kustomizations: kustomizations, Objects: objects, Selections: o.Selections, Client: o.Statuses}
 	objects.Concerned = held.Concerned
 	marked := &marks.Marks{Access: o.Access, Holders: held}
 	return &Cluster{

@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/fluxcd/pkg/apis/meta"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
 func TestCredentialsOfThePodAreSentToItsCloudOnly(t *testing.T) {
@@ -48,6 +51,39 @@ func TestCredentialsOfThePodAreSentToItsCloudOnly(t *testing.T) {
 			}
 			if _, connectErr := r.Connect(t.Context(), test.access); connectErr == nil || connectErr.Error() != err.Error() {
 				t.Errorf("Connect() = %v, want %v", connectErr, err)
+			}
+		})
+	}
+}
+
+// Without a provider, the identity of a ServiceAccount is not used: a request without any credentials would hide that.
+func TestAServiceAccountOfACloudNeedsItsProvider(t *testing.T) {
+	const host = "1234.dkr.ecr.eu-central-1.amazonaws.com"
+	for _, test := range []struct{ name, annotation, secretFor, provider, want string }{
+		{"of AWS", "eks.amazonaws.com/role-arn", "", "", "set provider: aws"},
+		{"of AWS, with the provider generic", "eks.amazonaws.com/role-arn", "", "generic", "set provider: aws"},
+		{"of Azure", "azure.workload.identity/client-id", "", "", "set provider: azure"},
+		{"of Google", "iam.gke.io/gcp-service-account", "", "", "set provider: gcp"},
+		{"of Google, federated", "gcp.auth.fluxcd.io/workload-identity-provider", "", "", "set provider: gcp"},
+		{"with a Secret for another registry", "eks.amazonaws.com/role-arn", "ghcr.io", "", "and none is for " + host},
+		{"with a Secret for the registry", "eks.amazonaws.com/role-arn", host, "", ""},
+		{"of no cloud", "example.com/team", "", "", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "apps", Name: "puller", Annotations: map[string]string{test.annotation: "x"}}}
+			secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "apps", Name: "login"}, Type: corev1.SecretTypeDockerConfigJson}
+			if test.secretFor != "" {
+				account.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "login"}}
+				secret.Data = map[string][]byte{corev1.DockerConfigJsonKey: []byte(`{"auths": {"` + test.secretFor + `": {"username": "bot", "password": "x"}}}`)}
+			}
+			connection, err := New(fake.NewFakeClient(account, secret), 0).Connect(t.Context(), Access{
+				Field: "spec", Namespace: "apps", URL: "oci://" + host + "/a/b", ServiceAccountName: "puller", Provider: test.provider,
+			})
+			if err == nil {
+				connection.Close()
+			}
+			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+				t.Errorf("Connect() = %v, want %q", err, test.want)
 			}
 		})
 	}

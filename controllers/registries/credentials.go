@@ -5,9 +5,12 @@ package registries
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
+	"strings"
 
 	fluxauth "github.com/fluxcd/pkg/auth"
 	authutils "github.com/fluxcd/pkg/auth/utils"
@@ -97,7 +100,39 @@ func (r *Registries) pullSecrets(ctx context.Context, a Access, repository name.
 		// The error omits the cause, which may quote the content.
 		return nil, fmt.Errorf("%s: the Secrets of secretRef and serviceAccountName hold no valid %s", a.Field, corev1.DockerConfigJsonKey)
 	}
-	return keychain.Resolve(repository)
+	found, err := keychain.Resolve(repository)
+	if err == nil && found == authn.Anonymous {
+		err = r.generic(ctx, a)
+	}
+	return found, err
+}
+
+// clouds maps the prefixes of annotations, by which a ServiceAccount gets an identity, to their providers.
+var clouds = map[string]string{
+	"azure.workload.identity": sourcev1.AzureOCIProvider,
+	"eks.amazonaws.com":       sourcev1.AmazonOCIProvider,
+	"gcp.auth.fluxcd.io":      sourcev1.GoogleOCIProvider,
+	"iam.gke.io":              sourcev1.GoogleOCIProvider,
+}
+
+// generic returns an error if the ServiceAccount, which has no Secret for the registry, is that of a cloud: without credentials, a
+// registry refuses a request with an error that names neither.
+func (r *Registries) generic(ctx context.Context, a Access) error {
+	account := &corev1.ServiceAccount{}
+	if a.ServiceAccountName == "" {
+		return nil
+	}
+	if err := r.client.Get(ctx, types.NamespacedName{Namespace: a.Namespace, Name: a.ServiceAccountName}, account); err != nil {
+		return a.unreadable("serviceAccountName", err)
+	}
+	for _, annotation := range slices.Sorted(maps.Keys(account.Annotations)) {
+		prefix, _, _ := strings.Cut(annotation, "/")
+		if provider := clouds[prefix]; provider != "" {
+			return fmt.Errorf("%s.provider is %s, which uses the imagePullSecrets of the ServiceAccount %s/%s, and none is for %s; its annotation %s is for the provider %s: set provider: %s",
+				a.Field, sourcev1.GenericOCIProvider, a.Namespace, a.ServiceAccountName, a.Host(), annotation, provider, provider)
+		}
+	}
+	return nil
 }
 
 // ecr matches the registries of AWS. The pattern of Flux has no end: it matches any host with such a prefix.

@@ -38,7 +38,7 @@ func (s Observed) locationBy(manifest v1.Descriptor, raw []byte, image registry.
 // locationIn compares the artifact with the layer that contains the catalog, and returns the location of the
 // catalog. A copied artifact can be compared, an extracted one cannot.
 func (s Observed) locationIn(found contract.Contract) (*Location, error) {
-	extracted, carried := &Location{}, &Location{Layer: &found.Layer}
+	extracted, carried := &Location{ignoresLists: found.ListsLayer()}, &Location{Layer: &found.Layer, ignoresLists: found.ListsLayer()}
 	if found.Format != v1alpha1.FormatAuto {
 		extracted.Format, carried.Format = found.Format, found.Format
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/registries"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/contract"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
@@ -52,6 +53,16 @@ type Location struct {
 	Image *v1.Descriptor `json:"image,omitempty"`
 	// Format of the catalog. Empty: the content decides.
 	Format string `json:"format,omitempty"`
+	// ignoresLists is true if the manifest has a layer of named lists beside the catalog. It is not recorded.
+	ignoresLists bool
+}
+
+// Note says what of the artifact is ignored; empty for nothing.
+func (l *Location) Note() string {
+	if l == nil || !l.ignoresLists {
+		return ""
+	}
+	return contract.IgnoredLists
 }
 
 // fetched reports whether the catalog is fetched from the registry, and is not in the artifact of the OCIRepository.

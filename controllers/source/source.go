@@ -154,6 +154,17 @@ func (s *Sources) findRepository(ctx context.Context, o *Observed) error {
 	return nil
 }
 
+// Renew takes over the artifacts that Flux has now of the observed revisions: source-controller archives a revision again once it
+// has restarted, and another Go compresses the same files to another digest.
+func (s *Sources) Renew(ctx context.Context, observed []Observed) {
+	for i, o := range observed {
+		object, err := s.get(ctx, o.Kind, o.Name)
+		if err == nil && hasArtifact(object) && object.GetArtifact().Revision == o.Artifact.Revision {
+			observed[i].Artifact = *object.GetArtifact()
+		}
+	}
+}
+
 // Recall caches the locations of catalogs from the last publication, so that a restarted controller does not
 // read a registry for published revisions. published are the sources of that publication, and locations the
 // locations of their catalogs, in the same order.

@@ -38,6 +38,8 @@ type Object struct {
 	Role Role
 	// Bytes that the object takes as JSON.
 	Bytes int
+	// Makes is the <kind> <name> of what the platform makes of it in its namespace, such as a HelmRelease; empty if that is not known.
+	Makes string
 }
 
 // MainOf returns the main object among the objects of an instance: every backend makes one.

@@ -17,11 +17,12 @@ import (
 // else that two instances have in common is an error, which joins all problems, each an *Error. Releases are not
 // compared: patches may change them later.
 func Union(instances map[string][]Object) ([]Object, error) {
-	u := union{owners: map[objectKey]owned{}}
+	u := union{owners: map[objectKey]owned{}, made: map[objectKey]owned{}}
 	for _, name := range slices.Sorted(maps.Keys(instances)) {
 		u.instance = name
 		for _, object := range instances[name] {
 			u.join(object)
+			u.make(object)
 		}
 	}
 	if err := u.problems.Err(u.instance); err != nil {
@@ -47,6 +48,7 @@ type owned struct {
 type union struct {
 	instance string
 	owners   map[objectKey]owned
+	made     map[objectKey]owned
 	problems Problems
 }
 
@@ -70,6 +72,23 @@ func (u *union) join(object Object) {
 	case object.Role == Main || !reflect.DeepEqual(first.object.Object, object.Object):
 		u.refuse("", "its %s %s also belongs to the instance %s: give one of them another name or namespace",
 			kind.Kind, excerpt.Quoted(key.name), excerpt.Quoted(first.instance))
+	}
+}
+
+// make refuses a second instance of which Cozystack makes the same object, by other prefixes, or which has that object itself.
+func (u *union) make(object Object) {
+	if object.Role != Main {
+		return
+	}
+	makes := cmp.Or(object.Makes, object.GetKind()+" "+object.GetName())
+	key := objectKey{kind: makes, namespace: object.GetNamespace()}
+	first, isTaken := u.made[key]
+	switch {
+	case !isTaken:
+		u.made[key] = owned{object: object, instance: u.instance}
+	case object.Makes != "" || first.object.Makes != "":
+		u.refuse("name", "with the prefix in its definition it is the %s in the namespace %s, which is also that of the instance %s: give one of them another name",
+			excerpt.Quoted(makes), excerpt.Quoted(key.namespace), excerpt.Quoted(first.instance))
 	}
 }
 

@@ -80,3 +80,34 @@ func TestInstancesInEachOthersWay(t *testing.T) {
 		})
 	}
 }
+
+// Cozystack puts the prefix of the definition before the name of the application.
+func TestApplicationsThatAreOneReleaseInCozystack(t *testing.T) {
+	of := func(name, kind, prefix, namespace, with string) []backend.Object {
+		spec := strings.ReplaceAll(cozystackSpec, "kind: Web", "kind: "+kind) + "  release: {prefix: " + prefix + ", chartRef: {kind: ExternalArtifact, name: web, namespace: cozy-system}}\n"
+		return build(t, with, instanceOf(t, "cozystack.io/v1alpha1", "", func(i *backend.Instance) { i.Name, i.Namespace, i.TargetNamespace = name, namespace, namespace }, spec))
+	}
+	const app = backend.CozystackApplication
+	for _, test := range []struct {
+		name  string
+		b     []backend.Object
+		taken bool
+	}{
+		{"another name and prefix", of("a", "Disk", "vm-disk-", "tenant", app), true},
+		{"the same name of another kind with the same prefix", of("disk-a", "Other", "vm-", "tenant", app), true},
+		{"the HelmRelease itself", of("a", "Disk", "vm-disk-", "tenant", backend.Helm), true},
+		{"in another namespace", of("a", "Disk", "vm-disk-", "other", app), false},
+		{"another release", of("b", "Disk", "vm-disk-", "tenant", app), false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := backend.Union(map[string][]backend.Object{"1": of("disk-a", "Web", "vm-", "tenant", app), "2": test.b})
+			if !test.taken {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			checkProblems(t, err, problem{"name", `"HelmRelease vm-disk-a" in the namespace "tenant", which is also that of the instance "1"`})
+		})
+	}
+}

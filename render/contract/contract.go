@@ -143,6 +143,9 @@ func (k kind) read(m v1.Manifest) (Contract, error) {
 	return Contract{Format: k.format, Layer: matching[0], layers: m.Layers}, valid(matching[0])
 }
 
+// IgnoredLists says what it means that ListsLayer is true.
+const IgnoredLists = "the layer catalogs is ignored, by Winnow and by Flux: named lists belong into the layer of the applications, as winnow push writes it"
+
 // ListsLayer reports whether another layer has the title of the named lists: it is ignored, as every layer beside the catalog.
 func (c Contract) ListsLayer() bool {
 	return slices.ContainsFunc(c.layers, func(l v1.Descriptor) bool {

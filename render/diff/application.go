@@ -69,6 +69,8 @@ type Version struct {
 	Change Change `json:"change"`
 	// Cause of a removal.
 	Cause Cause `json:"cause,omitempty"`
+	// Installations are the instances of the selection that KKP has installed in a removed version, and uninstalls with it.
+	Installations []string `json:"installations,omitempty"`
 	// SourceChanged is true for a replaced entry that comes from another chart, repository or commit.
 	SourceChanged bool `json:"sourceChanged,omitempty"`
 	// Fields are the first changed fields of the entry, and the number of further ones.

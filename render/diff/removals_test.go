@@ -3,9 +3,12 @@
 package diff_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/backend"
 )
 
 // What the older artifact states of prune is what lives in the cluster: an edit of the same change does not
@@ -36,5 +39,26 @@ func TestARemovalSaysWhetherFluxDeletes(t *testing.T) {
 				t.Error("it does not survive")
 			}
 		})
+	}
+}
+
+// KKP uninstalls what runs a version that its definition loses.
+func TestTheInstallationsOfARemovedVersionAreNamed(t *testing.T) {
+	instances := map[string]v1alpha1.Instance{
+		"lost":    {Application: "app", Version: "1.0.0", Backend: backend.ApplicationInstallation},
+		"staying": {Application: "app", Version: "1.0.5", Backend: backend.ApplicationInstallation},
+		"release": {Application: "app", Version: "1.0.0"},
+	}
+	cs := selectionWith(func(s *v1alpha1.CatalogSelectionSpec) { s.Instances = instances })
+	report := compare(t, side(t, cs, sourceOf(t, sumA, files{"app": charts("a: 1\n", "1.0.0", "1.0.5")})),
+		side(t, cs, sourceOf(t, sumB, files{"app": charts("a: 1\n", "1.0.5")})))
+	var got []string
+	for _, a := range report.Applications {
+		for _, v := range a.Versions {
+			got = append(got, fmt.Sprint(v.Version, " ", v.Change, " ", v.Installations))
+		}
+	}
+	if want := []string{"1.0.0 removed [lost]"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -33,6 +33,9 @@ const (
 	InstanceField = "instance"
 )
 
+// StoredRelease is the group of the key of a release where Helm stores it.
+const StoredRelease = "helm.sh"
+
 // Releases returns the keys of the release of an instance; none without one. They are no objects of the API. Helm stores a
 // release by its name and the namespace of its storage, and finds its objects by its name and the namespace that it
 // installs to: two owners of either key would upgrade, and uninstall, what the other one installs. OLM v1 installs a

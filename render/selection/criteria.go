@@ -15,6 +15,8 @@ type Source struct {
 	// Digest identifies the content, <algorithm>:<checksum>, or is empty. No rule depends on it.
 	Digest  string
 	Catalog *catalog.Catalog
+	// Note says what of the artifact is no part of the catalog, or is empty. No rule depends on it.
+	Note string
 }
 
 // Criteria select applications. The zero value selects all except KKP's system applications; an empty

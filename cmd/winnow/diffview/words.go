@@ -5,6 +5,7 @@ package diffview
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
@@ -137,9 +138,17 @@ func versionLine(a diff.Application, v diff.Version) string {
 	case v.Change == diff.Replaced:
 		return v.Version + " changed:"
 	case v.Change == diff.Removed && a.Change != diff.Removed:
-		return v.Version + ", removed " + byCause(v.Cause)
+		return v.Version + ", removed " + byCause(v.Cause) + uninstalled(v)
 	}
-	return v.Version
+	return v.Version + uninstalled(v)
+}
+
+// uninstalled names the installations of a removed version that are known; empty without any.
+func uninstalled(v diff.Version) string {
+	if len(v.Installations) == 0 {
+		return ""
+	}
+	return ", with " + excerpt.List(v.Installations, maxInline, func(name string) string { return name })
 }
 
 // shownVersions returns the versions to print. It joins many versions of an application that is added or removed
@@ -178,6 +187,9 @@ func liveEffects(a diff.Application) []string {
 	default:
 		all = append(all, "Flux keeps the definition: it stays in the cluster, and is updated no more")
 	}
+	isLost := func(v diff.Version) bool { return v.Change == diff.Removed }
+	all.Add(a.Change == diff.Updated && a.OfKKP() && slices.ContainsFunc(a.Versions, isLost),
+		"KKP uninstalls what runs a removed version, in all user clusters")
 	for _, f := range a.Identity {
 		all = append(all, "IDENTITY "+fieldLine(f)+": its releases are orphaned, and installed anew")
 	}

@@ -220,7 +220,7 @@ func (a artifact) Load(ctx context.Context, name string, place render.CatalogLoc
 	}
 	place.Format = pulled.Format
 	loaded, err := render.LoadArchive(ctx, name, bytes.NewReader(pulled.Layer), place)
-	return selection.Source{Digest: pulled.Digest, Catalog: loaded}, err
+	return selection.Source{Digest: pulled.Digest, Catalog: loaded, Note: pulled.Note}, err
 }
 
 // ReadFiles reads the files of an opened CATALOG. It returns errors as ArchiveError does.

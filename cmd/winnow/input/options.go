@@ -71,11 +71,17 @@ func (o *Options) Open(ctx context.Context, cs *v1alpha1.CatalogSelection, notes
 	if o.Unapplied != "" {
 		output.Warn(notes, o.Unapplied)
 	}
+	var sources []selection.Source
 	if len(o.Sources) == 0 {
-		sources, err := openLocated(ctx, o.Selection.Spec.Sources, o.Located, &o.Access, notes)
-		return sources, options, err
+		sources, err = openLocated(ctx, o.Selection.Spec.Sources, o.Located, &o.Access, notes)
+	} else {
+		sources, err = OpenSources(ctx, cs, flags.SourceFlag, o.Sources, &o.Access)
 	}
-	sources, err := OpenSources(ctx, cs, flags.SourceFlag, o.Sources, &o.Access)
+	for _, source := range sources {
+		if source.Note != "" {
+			output.PrintNote(notes, fmt.Sprintf("note: source %s: %s", source.Name, source.Note))
+		}
+	}
 	return sources, options, err
 }
 

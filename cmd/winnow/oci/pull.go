@@ -63,7 +63,7 @@ func (r *Repository) Pull(ctx context.Context, format string) (Pulled, error) {
 	}
 	pulled := Pulled{Digest: manifest.Digest.String(), Layer: layer, Format: format}
 	if catalog.ListsLayer() {
-		pulled.Note = "the layer catalogs is ignored, by Winnow and by Flux: named lists belong into the layer of the applications, as winnow push writes it"
+		pulled.Note = contract.IgnoredLists
 	}
 	return pulled, nil
 }

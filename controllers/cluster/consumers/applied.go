@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fluxcd/pkg/apis/kustomize"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,6 +45,20 @@ func (c Consumers) applied(revision string, files Files, patches []kustomize.Pat
 		message += fmt.Sprintf("; and %d more", waiting-1)
 	}
 	return &metav1.Condition{Status: metav1.ConditionFalse, Reason: worst.Reason, Message: message}
+}
+
+// fetchPatience is how long a Kustomization may take to download an artifact before the condition Applied reports that.
+const fetchPatience = 5 * time.Minute
+
+// Remind adds to the condition Applied that the Kustomization in it has not downloaded a revision that was published long ago: since
+// version 1.10, kustomize-controller reports an archive with another digest neither by an event nor with the digests.
+func (c Consumers) Remind(applied *metav1.Condition, revision string, age time.Duration) {
+	worst, _ := c.worst()
+	if applied == nil || worst == nil || age < fetchPatience || worst.hasFetched(revision) {
+		return
+	}
+	applied.Message += fmt.Sprintf("; for more than %.0f minutes it has not fetched the revision: unless its message has another cause, the archive that it gets "+
+		"may not have the digest in the ExternalArtifact, as behind a cache or a proxy", fetchPatience.Minutes())
 }
 
 // worst returns the consumer with the most severe reason, nil if all have applied the artifact, and the number

@@ -103,8 +103,22 @@ func consumerOf(ks *kustomizev1.Kustomization, revision string) Consumer {
 			(ks.Status.LastAttemptedRevision == revision || conditions.IsStalled(ks))
 	default:
 		c.Reason, c.Message = v1alpha1.ProgressingReason, "has not applied the revision yet"
+		if reason := conditions.GetReason(ks, meta.ReadyCondition); failed && (reason == meta.ArtifactFailedReason || reason == meta.DependencyNotReadyReason) {
+			c.Message += ": " + message
+		}
 	}
 	return c
+}
+
+// hasFetched reports whether a consumer that has not applied a revision has at least its archive, or is not to get it.
+func (c Consumer) hasFetched(revision string) bool {
+	switch c.Reason {
+	case v1alpha1.ProgressingReason:
+		return c.attempted == revision
+	case v1alpha1.ApplyFailedReason:
+		return c.Failed
+	}
+	return true
 }
 
 // hasApplied reports whether a Kustomization has applied a revision, empty for none, and not failed at it since.

@@ -83,6 +83,10 @@ func consumerCases() []consumerCase {
 		{"it failed at an older revision", kustomized(older1, older1, no, "ReconciliationFailed", "no such kind"), "Progressing", progressing},
 		{"it failed at the revision without the path", kustomized("", "", no, "ArtifactFailed", noPath), "ApplyFailed", noPath},
 		{"it failed at the revision without the path of an edit", kustomized(older1, older1, no, "ArtifactFailed", noPath), "ApplyFailed", noPath},
+		{"it cannot fetch the revision after another one", kustomized(older1, older1, no, "ArtifactFailed", "artifact digest changed, retrying"), "Progressing",
+			progressing + ": artifact digest changed, retrying"},
+		{"it waits for another one", kustomized(older1, older1, no, "DependencyNotReady", "dependency 'apps/a' is not ready"), "Progressing",
+			progressing + ": dependency 'apps/a' is not ready"},
 		{"it failed before it attempted any", kustomized("", "", no, "ArtifactFailed", "404"), "ApplyFailed", "404"},
 		{"it lost its source at the revision", kustomized(older1, published2, no, "ArtifactFailed", "404"), "ApplyFailed", "404"},
 		{"it is suspended at an older revision", suspended(kustomized(older1, older1, yes, "ReconciliationSucceeded", "Applied")), "Suspended", "is suspended"},
@@ -119,6 +123,41 @@ func TestTheStateOfAConsumer(t *testing.T) {
 			})
 		}
 	}
+}
+
+// An archive whose digest does not match is neither an event nor a final failure.
+func TestAppliedSaysThatARevisionIsNotFetched(t *testing.T) {
+	const no, unknown = metav1.ConditionFalse, metav1.ConditionUnknown
+	const retrying = "artifact digest changed, retrying"
+	for _, test := range []struct {
+		name     string
+		ks       *kustomizev1.Kustomization
+		age      time.Duration
+		reminded bool
+	}{
+		{"the first revision", kustomized("", "", no, "ArtifactFailed", retrying), 6 * time.Minute, true},
+		{"another revision", kustomized(older1, older1, no, "ArtifactFailed", retrying), 6 * time.Minute, true},
+		{"another revision, while it is tried again", kustomized(older1, older1, unknown, "Progressing", "Fetching"), 6 * time.Minute, true},
+		{"the revision once more", kustomized(published2, published2, no, "ArtifactFailed", retrying), 6 * time.Minute, true},
+		{"within the time", kustomized(older1, older1, no, "ArtifactFailed", retrying), 4 * time.Minute, false},
+		{"it is being applied", kustomized(older1, published2, unknown, "Progressing", "Fetching"), time.Hour, false},
+		{"it was fetched and failed", kustomized(older1, published2, no, "HealthCheckFailed", "timeout"), time.Hour, false},
+		{"a path that it lacks", kustomized(older1, older1, no, "ArtifactFailed", "kustomization path not found: x"), time.Hour, false},
+		{"a suspended one", suspended(kustomized(older1, older1, no, "ArtifactFailed", retrying)), time.Hour, false},
+		{"it is applied", kustomized(published2, published2, metav1.ConditionTrue, "ReconciliationSucceeded", "Applied"), time.Hour, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			all := Consumers{Known: true, Items: []Consumer{consumerOf(test.ks, published2)}}
+			applied := all.Applied(published2, nil, nil)
+			before := applied.Message
+			all.Remind(applied, published2, test.age)
+			added := strings.TrimPrefix(applied.Message, before)
+			if strings.Contains(added, "has not fetched the revision") != test.reminded || strings.Contains(added, "digest") != test.reminded {
+				t.Errorf("Remind() adds %q to %q", added, before)
+			}
+		})
+	}
+	Consumers{Known: true}.Remind(nil, published2, time.Hour)
 }
 
 // A Kustomization that has reported nothing has not applied what is not published.

@@ -7,7 +7,6 @@ package effects
 import (
 	"context"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -36,7 +35,7 @@ func (e *Effects) Adopted(ctx context.Context, cs *v1alpha1.CatalogSelection,
 		Names:  state.Consumers.Names(),
 		First:  cs.Status.Artifact == nil && !state.Consumers.Known,
 		Marked: func(object *guard.Live) bool { return guard.Honored(cs, object) && !state.Unmarked[object.UID] },
-	}.Compare(ctx, &reader{e.Objects, e, cs})
+	}.Compare(ctx, &reader{e.Objects, cs})
 	if err != nil {
 		return nil, err
 	}
@@ -53,19 +52,10 @@ const maxSettings = 100
 // reader reads live objects for a selection.
 type reader struct {
 	*live.Objects
-	effects   *Effects
 	selection *v1alpha1.CatalogSelection
 }
 
 // Each reports a right that lacks, without which operators are not guarded.
 func (r *reader) Each(ctx context.Context, gvk schema.GroupVersionKind, do func(unstructured.Unstructured)) error {
-	if served, err := r.effects.Kinds.Serves(gvk); !served || err != nil {
-		return err
-	}
-	err := r.Objects.Each(ctx, gvk, do)
-	if apierrors.IsForbidden(err) {
-		r.effects.ReportForbidden(ctx, r.selection, err, "operators of OLM that others have installed are not guarded; kubectl apply -k config/marks allows it")
-		return nil
-	}
-	return err
+	return r.EachReadable(ctx, r.selection, gvk, "operators of OLM that others have installed are not guarded", do)
 }

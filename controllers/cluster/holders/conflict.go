@@ -18,8 +18,10 @@ import (
 )
 
 // Holder has an object: it is the Kustomization in the owner labels of the live object, if its inventory has the object, or else a
-// selection that claims the object.
+// selection that claims the object. A release can have a HelmRelease of neither.
 type Holder struct {
+	// HelmRelease is the object that has a release; empty for all else.
+	HelmRelease safeguard.Key
 	// Kustomization is the one in the owner labels; empty for a claim.
 	Kustomization types.NamespacedName
 	// Source is the source of the Kustomization, for messages.
@@ -38,6 +40,10 @@ func holderOf(ks *kustomizev1.Kustomization) Holder {
 
 func (h Holder) String() string {
 	switch {
+	case h.HelmRelease.Name != "" && h.Kustomization.Name != "":
+		return fmt.Sprintf("the HelmRelease %s of the Kustomization %s", h.HelmRelease.FullName(), h.Kustomization)
+	case h.HelmRelease.Name != "":
+		return fmt.Sprintf("the HelmRelease %s, which no Kustomization has applied,", h.HelmRelease.FullName())
 	case h.Kustomization.Name == "":
 		return fmt.Sprintf("the CatalogSelection %s", h.Selection)
 	case h.Selection.Name == "":
@@ -50,6 +56,8 @@ func (h Holder) String() string {
 // marks what moves.
 func (h Holder) release() string {
 	switch {
+	case h.HelmRelease.Name != "":
+		return " suspend that HelmRelease where it is written, and delete it once it is suspended in the cluster: helm-controller uninstalls nothing then"
 	case h.Selection.Name != "":
 		return " there"
 	case strings.HasPrefix(h.Source, sourcev1.ExternalArtifactKind+" "):

@@ -14,6 +14,7 @@ import (
 func TestTheAdviceOfAConflictDeletesNothing(t *testing.T) {
 	argocd := safeguard.KeyOf("apps.kubermatic.k8c.io", "ApplicationDefinition", "", "argocd")
 	release := safeguard.KeyOf("helm.toolkit.fluxcd.io", "HelmRelease", "apps", "argocd")
+	installed := safeguard.Key{Group: "helm.sh", Kind: "Release", Namespace: "apps", Name: "argocd"}
 	alpha, apps := types.NamespacedName{Namespace: "team", Name: "alpha"}, types.NamespacedName{Namespace: "team", Name: "apps"}
 	for _, test := range []struct {
 		name string
@@ -36,6 +37,12 @@ func TestTheAdviceOfAConflictDeletesNothing(t *testing.T) {
 			"the Kustomization team/apps of the GitRepository fleet holds HelmRelease apps/argocd as well; rename or remove them here, or annotate " +
 				"them in that source with kustomize.toolkit.fluxcd.io/prune: disabled, and remove them from it once the live objects have that; " +
 				"without it, Flux deletes the objects"},
+		{"with a HelmRelease by hand", installed, Holder{HelmRelease: release},
+			"the HelmRelease apps/argocd, which no Kustomization has applied, holds Release apps/argocd as well; rename or remove them here, or " +
+				"suspend that HelmRelease where it is written, and delete it once it is suspended in the cluster: helm-controller uninstalls nothing then"},
+		{"with a HelmRelease of another source", installed, Holder{HelmRelease: release, Kustomization: apps, Source: "GitRepository fleet"},
+			"the HelmRelease apps/argocd of the Kustomization team/apps holds Release apps/argocd as well; rename or remove them here, or " +
+				"suspend that HelmRelease where it is written, and delete it once it is suspended in the cluster: helm-controller uninstalls nothing then"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := conflict(map[safeguard.Key]Holder{test.key: test.by}).Error(); got != test.want {

@@ -36,6 +36,7 @@ import (
 type Holders struct {
 	View           *View
 	Kustomizations *consumers.Kustomizations
+	Objects        *live.Objects
 	// Selections reads the selections of this process from its cache.
 	Selections client.Reader
 	// Client writes statuses, with the field owner of the controller.

@@ -30,7 +30,9 @@ type Position struct {
 	releases map[safeguard.Key]safeguard.Key
 	// foreign are the holders of claimed keys by the owner labels of live objects.
 	foreign map[safeguard.Key]Holder
-	state   *live.State
+	// hasStrangers is true if foreign has those that FindStrangers finds, too.
+	hasStrangers bool
+	state        *live.State
 	// Open is true if the spec has a new name that matches nothing.
 	Open bool
 }

@@ -8,10 +8,12 @@ import (
 	"maps"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -62,6 +64,20 @@ func (o *Objects) readLists(ctx context.Context, objects []*guard.Live, f func(c
 		}
 	}
 	return nil
+}
+
+// EachReadable is Each for a kind that may not be served, or read: then it calls f for none, and reports the consequence for a selection.
+func (o *Objects) EachReadable(ctx context.Context, cs *v1alpha1.CatalogSelection, gvk schema.GroupVersionKind, consequence string,
+	f func(unstructured.Unstructured)) error {
+	if served, err := o.Kinds.Serves(gvk); !served || err != nil {
+		return err
+	}
+	err := o.Each(ctx, gvk, f)
+	if apierrors.IsForbidden(err) {
+		o.ReportForbidden(ctx, cs, err, consequence+"; kubectl apply -k config/marks allows it")
+		return nil
+	}
+	return err
 }
 
 // Each calls f for each live object of a kind.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backend/draft"
+	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -35,7 +36,9 @@ func build(d *draft.Draft) {
 	if problems := validation.IsDNS1035Label(d.Name); len(problems) > 0 {
 		d.Refuse("name", "%s is not valid for Cozystack: %s", excerpt.Quoted(d.Name), problems[0])
 	}
-	if prefix := BackendOf(d).Part.Get("prefix").Text(); len(prefix)+len(d.Name) > backend.MaxReleaseName {
+	of := BackendOf(d)
+	prefix := of.Part.Get("prefix").Text()
+	if len(prefix)+len(d.Name) > backend.MaxReleaseName {
 		d.Refuse("name", "Cozystack would call the release %s, and Helm allows %d characters", excerpt.Quoted(prefix+d.Name), backend.MaxReleaseName)
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Values)) {
@@ -52,4 +55,9 @@ func build(d *draft.Draft) {
 		content["spec"] = values
 	}
 	d.Add(backend.Main, ApplicationVersion.WithKind(kind), d.RunsIn(), d.Name, content)
+	made := kinds.HelmRelease.Kind
+	if of.Type == kinds.Terraform.Kind {
+		made = of.Type
+	}
+	d.Makes(made, prefix+d.Name)
 }

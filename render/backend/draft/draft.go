@@ -78,6 +78,9 @@ func (d *Draft) Add(role backend.Role, kind schema.GroupVersionKind, namespace, 
 	return object
 }
 
+// Makes notes what the platform makes of the last object that was added.
+func (d *Draft) Makes(kind, name string) { d.objects[len(d.objects)-1].Makes = kind + " " + name }
+
 // finish sorts and checks the objects.
 func (d *Draft) finish() {
 	slices.SortFunc(d.objects, backend.CompareObjects)

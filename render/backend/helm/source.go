@@ -30,11 +30,15 @@ func addSource(d *draft.Draft, c chart, release map[string]any) {
 // chartLayer is the media type of the layer that holds a chart.
 const chartLayer = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 
+// registryTimeout is the former default of the API, without which source-controller 1.9 and earlier end.
+const registryTimeout = "1m0s"
+
 // addRegistry adds an OCIRepository for one version of the chart, whose name changes with what it refers to:
 // an upgrade of a release never finds new values beside the old chart.
 func addRegistry(d *draft.Draft, c chart) (name string) {
 	spec := map[string]any{
 		"interval":      cmp.Or(d.Interval, draft.DefaultInterval).String(),
+		"timeout":       registryTimeout,
 		"url":           c.url + "/" + c.name,
 		"ref":           map[string]any{"tag": c.tag()},
 		"layerSelector": map[string]any{"mediaType": chartLayer, "operation": "copy"},

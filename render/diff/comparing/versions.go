@@ -3,6 +3,7 @@
 package comparing
 
 import (
+	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/fielddiff"
 	"github.com/winnow-dev/winnow/render/kustomized"
@@ -31,10 +32,20 @@ func (d *differ) versions(key safeguard.Key, older, newer kustomized.Object) []d
 	_, order = entries(older)
 	for _, version := range order {
 		if _, stays := after[version]; !stays {
-			all = append(all, diff.Version{Version: version, Change: diff.Removed, Cause: d.cause(key, version)})
+			all = append(all, diff.Version{Version: version, Change: diff.Removed, Cause: d.cause(key, version), Installations: d.installations(key, version)})
 		}
 	}
 	return all
+}
+
+// installations returns the instances of the older selection that KKP installs in a version of a definition.
+func (d *differ) installations(key safeguard.Key, version string) (names []string) {
+	for _, in := range d.from.result().Instances {
+		if in.Backend == backend.ApplicationInstallation && in.Application == key.Name && in.Version == version {
+			names = append(names, in.Name)
+		}
+	}
+	return names
 }
 
 // entries maps versions to their entries in spec.versions, and returns the versions in their order. Of

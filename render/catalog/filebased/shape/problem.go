@@ -4,10 +4,12 @@ package shape
 
 import (
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 )
 
@@ -38,15 +40,19 @@ type Problem struct {
 	Line int
 }
 
-// TypeProblem states which field has the wrong type.
+// TypeProblem states which field has the wrong type. The error of base64 counts before that of encoding/json, which has it since
+// Go 1.27 as one of a string that should be a list.
 func TypeProblem(err error) Problem {
+	if corrupt, ok := errors.AsType[base64.CorruptInputError](err); ok {
+		return Problem{Message: corrupt.Error()}
+	}
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {
 		return Problem{Message: err.Error()}
 	}
 	var at FieldPath
 	for key := range strings.SplitSeq(wrong.Field, ".") {
-		if key != "" {
+		if _, err := strconv.Atoi(key); key != "" && err != nil { // Go 1.27 has the indices of lists as well
 			at = append(at, key)
 		}
 	}
