@@ -113,10 +113,7 @@ func approvalAdvice(c diff.Class) []string {
 			all = append(all, s.Held.Advice)
 		}
 	}
-	if more := len(all) - maxPlaces; more > 0 {
-		all = append(all[:maxPlaces], fmt.Sprintf("and %d more", more))
-	}
-	return all
+	return excerpt.First(all, maxPlaces, 0, excerpt.More)
 }
 
 // baseApproval returns a sentence on why an entry approves nothing.

@@ -58,11 +58,7 @@ func packageLines(a diff.Application) []entry {
 
 // firstOf returns the first lines, and one with the number of the others.
 func firstOf(all []entry, thing string) []entry {
-	more := len(all) - maxPackageLines
-	if more <= 0 {
-		return all
-	}
-	return append(all[:maxPackageLines:maxPackageLines], entry{text: fmt.Sprintf("and %s", moreOf(more, thing))})
+	return excerpt.First(all, maxPackageLines, 0, func(more int) entry { return entry{text: "and " + moreOf(more, thing)} })
 }
 
 func moreOf(n int, thing string) string {
