@@ -47,7 +47,7 @@ func held(s *diff.Selection) block {
 
 // approval returns the lines that release what is held of a class, and where they go.
 func approval(c diff.Class, s *diff.Selection, d detail) block {
-	if s.Held == nil || s.Held.Approved || len(s.Held.Approve) == 0 {
+	if !s.IsApprovable() {
 		return block{}
 	}
 	most := maxReasons

@@ -160,7 +160,7 @@ func (s stage) besides() (unknown []string) {
 
 // place sets the file that takes the lines: the one with the digest.
 func (s stage) place(head *documents.Set, paths []string, compared *diff.Selection) {
-	if compared.Held == nil || compared.Held.Approved {
+	if !compared.IsHeld() {
 		return
 	}
 	var having []string

@@ -170,11 +170,11 @@ func pullOnce(open promotions.Open) promotions.Open {
 
 // approveAll adds the lines that name what the edits lose, and reports whether there are some.
 func approveAll(report *diff.Report, edits map[string]*edit) (any bool) {
-	for _, s := range report.Selections {
-		if s.Promotion == nil || s.Held == nil || s.Held.Approved || edits[s.Held.File] == nil {
+	for _, s := range report.Held() {
+		e := edits[s.Held.File]
+		if s.Promotion == nil || e == nil {
 			continue
 		}
-		e := edits[s.Held.File]
 		_, digest, _ := strings.Cut(s.Promotion.To, "@")
 		approved, _, err := stagefile.Approve(e.after, s.Name, digest, s.Held.Approve)
 		if err != nil {
