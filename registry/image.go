@@ -14,8 +14,6 @@ import (
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2/content"
 	"oras.land/oras-go/v2/registry/remote"
-
-	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // Media types that registries of Docker use for what OCI has as well.
@@ -139,17 +137,20 @@ func fetchPlatform(ctx context.Context, from *remote.Repository, manifests []v1.
 func platforms(manifests []v1.Descriptor) string {
 	const listed = 5
 	var all []string
-	for _, m := range manifests {
+	for _, m := range manifests[:min(len(manifests), listed)] {
 		name := "one without a platform"
 		if m.Platform != nil {
 			name = fmt.Sprintf("%.64q", m.Platform.OS+"/"+m.Platform.Architecture)
 		}
 		all = append(all, name)
 	}
+	if more := len(manifests) - len(all); more > 0 {
+		all = append(all, fmt.Sprintf("%d more", more))
+	}
 	if len(all) == 0 {
 		return "none"
 	}
-	return strings.Join(excerpt.First(all, listed, 0, func(more int) string { return fmt.Sprintf("%d more", more) }), ", ")
+	return strings.Join(all, ", ")
 }
 
 func fetchLabels(ctx context.Context, from content.Fetcher, config v1.Descriptor) (map[string]string, error) {
