@@ -3,8 +3,6 @@
 package diff
 
 import (
-	"slices"
-
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamledit"
@@ -31,17 +29,6 @@ type Held struct {
 	Patch string `json:"patch,omitempty"`
 	// Advice is a sentence on the place of the lines.
 	Advice string `json:"advice,omitempty"`
-}
-
-// IsHeld reports whether the change loses what it does not name.
-func (s *Selection) IsHeld() bool { return s.Held != nil && !s.Held.Approved }
-
-// IsApprovable reports whether lines can be added that name what is held.
-func (s *Selection) IsApprovable() bool { return s.IsHeld() && len(s.Held.Approve) > 0 }
-
-// Held returns the selections of which something is held, in their order.
-func (r *Report) Held() []*Selection {
-	return slices.DeleteFunc(slices.Clone(r.Selections), func(s *Selection) bool { return !s.IsHeld() })
 }
 
 // YAML returns the first of the lines to add, which are some, as YAML of the CatalogSelection, of the kustomization.yaml that
