@@ -39,6 +39,36 @@ func (r *Result) Objects(ctx context.Context, applications []string) (map[safegu
 	return objectsOf(built, applications)
 }
 
+// Documents returns the definitions of the selected applications as patches leave them, by the names of the applications. It has
+// those that spec.definitions leaves out, too, which no patch changes.
+func (r *Result) Documents(ctx context.Context) (map[string][]byte, error) {
+	all := map[string][]byte{}
+	for _, d := range r.omitted {
+		all[d.name] = d.content
+	}
+	var files []string
+	for _, d := range r.Definitions {
+		file := fileOf(d.Name)
+		all[d.Name], _ = r.Tree.Content(file)
+		files = append(files, file)
+	}
+	if len(r.kustomization.Patches) == 0 {
+		return all, nil
+	}
+	built, err := r.buildFiles(ctx, files)
+	if err != nil {
+		return nil, err
+	}
+	for _, object := range built {
+		if key := kustomized.KeyOf(object.CurId()); key.IsDefinition() {
+			if all[key.Name], err = object.AsYAML(); err != nil {
+				return nil, fmt.Errorf("writing the built object %s: %w", key.Name, err)
+			}
+		}
+	}
+	return all, nil
+}
+
 // buildFiles builds the named files that the artifact has. It may build others too: what patches do to an object may
 // depend on them.
 func (r *Result) buildFiles(ctx context.Context, files []string) ([]*resource.Resource, error) {

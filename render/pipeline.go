@@ -72,7 +72,7 @@ func assemble(ctx context.Context, t transformed) (*Result, error) {
 	}
 	result.Unmatched = append(result.Unmatched, mention.UnmatchedInstances(t.unresolved)...)
 	if t.opts.OmitDefinitions {
-		t.objects, t.others, t.documents = nil, nil, nil
+		t.objects, t.others, t.documents, result.omitted = nil, nil, nil, t.documents
 	}
 	defined := definitions(t.objects, t.documents)
 	result.Contents = contents.Definitions(t.others)

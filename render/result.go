@@ -51,6 +51,8 @@ type Result struct {
 	// mirrors.
 	Addresses []Addresses
 
+	// omitted are the documents of selected applications that spec.definitions leaves out.
+	omitted []document
 	// kustomization of the tree, without its resources.
 	kustomization tree.Kustomization
 }

@@ -135,24 +135,6 @@ func Refer(ctx context.Context, selected []selection.Decision, opts options.Opti
 	return out, nil
 }
 
-// Transformed returns the documents of applications as the options change them, in the order of the decisions; nil for
-// contents. Like Refer it requires no mirrors, and ignores patches. It returns the errors of Render.
-func Transformed(ctx context.Context, selected []selection.Decision, opts options.Options) (_ [][]byte, err error) {
-	defer refusal.Recover("", "rendering", &err)
-	objects, _ := contents.Separate(selected)
-	documents, err := transformAll(ctx, objects, opts)
-	if err != nil {
-		return nil, err
-	}
-	out := make([][]byte, len(selected))
-	for i, d := range selected {
-		if d.Application.IsObject() {
-			out[i], documents = documents[0].content, documents[1:]
-		}
-	}
-	return out, nil
-}
-
 func addresses(documents []document) []Addresses {
 	var out []Addresses
 	for _, d := range documents {

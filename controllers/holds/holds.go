@@ -5,7 +5,6 @@
 package holds
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -89,11 +88,7 @@ func Describe(reasons []v1alpha1.HeldReason, total int) string {
 		used += len(part)
 		parts = append(parts, part)
 	}
-	message := strings.Join(parts, "; ")
-	if more := total - len(parts); more > 0 {
-		message += fmt.Sprintf("; and %d more", more)
-	}
-	return message
+	return strings.Join(excerpt.First(parts, len(parts), total-len(parts), excerpt.More), "; ")
 }
 
 // Bounds of status.held: the bytes of a version, and what all reasons, and the lines that release them, take in the output

@@ -78,11 +78,8 @@ func notes(d selection.Decision, shadowed []string) []string {
 	}
 	if all := d.Application.Versions; len(d.Versions) < len(all) {
 		left := slices.DeleteFunc(slices.Clone(all), func(v string) bool { return slices.Contains(d.Versions, v) })
-		note := fmt.Sprintf("without %d of %d versions: %s", len(left), len(all), strings.Join(left[:min(len(left), maxNotedVersions)], ", "))
-		if len(left) > maxNotedVersions {
-			note += ", ..."
-		}
-		notes = append(notes, note)
+		first := excerpt.First(left, maxNotedVersions, 0, func(int) string { return "..." })
+		notes = append(notes, fmt.Sprintf("without %d of %d versions: %s", len(left), len(all), strings.Join(first, ", ")))
 	}
 	for i := range notes {
 		notes[i] = bounds.Truncate(notes[i], maxNote)

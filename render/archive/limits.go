@@ -4,7 +4,8 @@ package archive
 
 import (
 	"fmt"
-	"strconv"
+
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // Limits bound what reading an archive may cost. What is exactly at a limit
@@ -85,11 +86,7 @@ func (e *Error) Error() string {
 	if e.Path == "" {
 		return "archive: " + e.Reason
 	}
-	const limit = 200
-	if len(e.Path) > limit {
-		return fmt.Sprintf("archive entry %s...: %s", strconv.Quote(e.Path[:limit]), e.Reason)
-	}
-	return fmt.Sprintf("archive entry %s: %s", strconv.Quote(e.Path), e.Reason)
+	return fmt.Sprintf("archive entry %s: %s", excerpt.QuotedTo(e.Path, 200), e.Reason)
 }
 
 // Unwrap returns the cause.

@@ -57,20 +57,15 @@ type Problems []*Error
 
 // Err joins the first problems of an instance, each once. Without problems it is nil.
 func (p Problems) Err(instance string) error {
-	var kept Problems
+	var all []error
 	seen := map[string]bool{}
 	for _, problem := range p {
 		if text := problem.Error(); !seen[text] {
 			seen[text] = true
-			kept = append(kept, problem)
+			all = append(all, problem)
 		}
 	}
-	var all []error
-	for _, problem := range kept[:min(len(kept), maxProblems)] {
-		all = append(all, problem)
-	}
-	if more := len(kept) - len(all); more > 0 {
-		all = append(all, &Error{Instance: instance, Message: fmt.Sprintf("%d more problems", more)})
-	}
-	return errors.Join(all...)
+	return errors.Join(excerpt.First(all, maxProblems, 0, func(more int) error {
+		return &Error{Instance: instance, Message: fmt.Sprintf("%d more problems", more)}
+	})...)
 }

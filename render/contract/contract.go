@@ -13,6 +13,7 @@ import (
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // The manifest of a catalog: its artifactType, and the media type and the title of the layer.
@@ -236,27 +237,18 @@ func valid(layer v1.Descriptor) error {
 func describe(layers []v1.Descriptor) string {
 	const listed = 5
 	var parts []string
-	for _, layer := range layers[:min(len(layers), listed)] {
+	for _, layer := range layers {
 		part := brief(layer.MediaType)
 		if title := layer.Annotations[v1.AnnotationTitle]; title != "" {
 			part += " with the title " + brief(title)
 		}
 		parts = append(parts, part)
 	}
-	if more := len(layers) - len(parts); more > 0 {
-		parts = append(parts, fmt.Sprintf("%d more", more))
-	}
 	if len(parts) == 0 {
 		return "no layers"
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(excerpt.First(parts, listed, 0, func(more int) string { return fmt.Sprintf("%d more", more) }), ", ")
 }
 
 // brief quotes an untrusted text and cuts it.
-func brief(text string) string {
-	const limit = 128
-	if len(text) > limit {
-		return fmt.Sprintf("%.*q...", limit, text)
-	}
-	return fmt.Sprintf("%q", text)
-}
+func brief(text string) string { return excerpt.QuotedTo(text, 128) }

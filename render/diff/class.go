@@ -13,7 +13,7 @@ import (
 // EffectOn returns the effect of the change on the selection.
 func (s *Selection) EffectOn() Effect {
 	switch {
-	case s.Held != nil && !s.Held.Approved:
+	case s.IsHeld():
 		return EffectHeld
 	case s.Error != "" || len(s.Unknown) > 0:
 		return EffectUnknown

@@ -47,7 +47,7 @@ func Conditions() []Condition {
 		})},
 		{"facts", "two catalogs: what selections choose by changes", changedFactsAndLists},
 		{"safeguards", "an edit loosens what protects, such as deletionPolicy", loosenedFields},
-		{"held", "something is held that this change does not name", isHeld},
+		{"held", "something is held that this change does not name", heldNames},
 		{"base-approval", "only a line of the base names what is held", baseApprovals},
 		{"move", "an application moves, and is pushed: it is installed anew", unprotectedMoves},
 		{RiskCondition, "with --charts: an upgrade of a chart may break something", riskyUpgrades},
@@ -203,8 +203,8 @@ func loosenedFields(s *Selection) []string {
 	return found
 }
 
-func isHeld(s *Selection) []string {
-	if s.Held == nil || s.Held.Approved {
+func heldNames(s *Selection) []string {
+	if !s.IsHeld() {
 		return nil
 	}
 	var found []string

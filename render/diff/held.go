@@ -3,9 +3,8 @@
 package diff
 
 import (
-	"fmt"
-
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamledit"
 )
 
@@ -48,7 +47,7 @@ func (h *Held) YAML(of *Promotion, most int) string {
 		text += "    - " + yamledit.Scalar([]string{line}, 0) + "\n"
 	}
 	if more := len(h.Approve) - most; more > 0 {
-		text += fmt.Sprintf("# and %d more, which winnow approve --git adds\n", more)
+		text += "# " + excerpt.More(more) + ", which winnow approve --git adds\n"
 	}
 	return text
 }

@@ -2,6 +2,8 @@
 
 package diff
 
+import "slices"
+
 // APIVersion and Kind of a Report. docs/diff.md describes it; a field keeps its meaning within a version.
 const (
 	APIVersion = "diff.winnow.dev/v1alpha1"
@@ -33,6 +35,11 @@ type Report struct {
 // New returns a report on the selections.
 func New(selections ...*Selection) *Report {
 	return &Report{APIVersion: APIVersion, Kind: Kind, Classes: []Class{}, Places: map[string]bool{}, Selections: append([]*Selection{}, selections...), Notes: []string{}, Unknown: []string{}}
+}
+
+// Held returns the selections of which something is held, in their order.
+func (r *Report) Held() []*Selection {
+	return slices.DeleteFunc(slices.Clone(r.Selections), func(s *Selection) bool { return !s.IsHeld() })
 }
 
 // Effect is what a reviewer decides on.

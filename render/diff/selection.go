@@ -101,6 +101,12 @@ func NewSelection(cs *v1alpha1.CatalogSelection) *Selection {
 	}
 }
 
+// IsHeld reports whether the change loses what it does not name.
+func (s *Selection) IsHeld() bool { return s.Held != nil && !s.Held.Approved }
+
+// IsApprovable reports whether lines can be added that name what is held.
+func (s *Selection) IsApprovable() bool { return s.IsHeld() && len(s.Held.Approve) > 0 }
+
 // ClearSelectionFields clears the fields that depend on a CatalogSelection: its name, the revisions, whether Flux
 // deletes removed definitions, the lines to approve, sources to add, and notes on names that no catalog has.
 func (s *Selection) ClearSelectionFields() {

@@ -7,19 +7,33 @@ package excerpt
 import (
 	"fmt"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// maxText bounds a text in a message, in bytes.
-const maxText = 80
+const (
+	// maxText bounds a text in a message, in bytes.
+	maxText = 80
+	// mark stands where a text is cut.
+	mark = "..."
+)
 
 // Of cuts a text that is longer than 80 bytes, and marks the cut.
 func Of(text string) string { return To(text, maxText) }
 
 // Quoted is Of in quotes.
 func Quoted(text string) string { return fmt.Sprintf("%q", Of(text)) }
+
+// QuotedTo quotes at most limit bytes of a text, and marks a cut behind the quotes.
+func QuotedTo(text string, limit int) string {
+	if len(text) <= limit {
+		return strconv.Quote(text)
+	}
+	return strconv.Quote(strings.TrimSuffix(To(text, limit), mark)) + mark
+}
 
 // plainKey matches keys that need no quotes in a path.
 var plainKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
@@ -49,7 +63,7 @@ func To(text string, limit int) string {
 	for cut > 0 && !utf8.RuneStart(text[cut]) {
 		cut--
 	}
-	return text[:cut] + "..."
+	return text[:cut] + mark
 }
 
 // Printable replaces the characters of a text that are not printable by spaces, but for the ends of lines: those that control
@@ -63,30 +77,39 @@ func Printable(text string) string {
 	}, text)
 }
 
+// First returns at most most of the values. Without the others, and omitted ones, which are not among the values, the last
+// value is what rest returns for their number.
+func First[T any](values []T, most, omitted int, rest func(more int) T) []T {
+	first := slices.Clip(values[:min(len(values), most)])
+	if more := len(values) + omitted - len(first); more > 0 {
+		return append(first, rest(more))
+	}
+	return first
+}
+
+// More is the last entry of a list: the number of the others.
+func More(n int) string { return fmt.Sprintf("and %d more", n) }
+
 // List lists at most most of the values, and the number of the others.
 func List[T any](values []T, most int, text func(T) string) string {
-	var listed []string
-	for _, value := range values[:min(len(values), most)] {
-		listed = append(listed, text(value))
-	}
-	list := strings.Join(listed, ", ")
+	list := strings.Join(texts(values, most, text), ", ")
 	if more := len(values) - most; more > 0 {
-		list += fmt.Sprintf(" and %d more", more)
+		list += " " + More(more)
 	}
 	return list
 }
 
-// Clauses lists at most most of the values, which may have commas, and the number of the others, with
-// the omitted ones, which are not among the values.
+// Clauses lists at most most of the values, which may have commas, and the number of the others, with the omitted ones.
 func Clauses[T any](values []T, most, omitted int, text func(T) string) string {
-	var listed []string
+	omitted += max(len(values)-most, 0)
+	return strings.Join(First(texts(values, most, text), most, omitted, More), "; ")
+}
+
+func texts[T any](values []T, most int, text func(T) string) (all []string) {
 	for _, value := range values[:min(len(values), most)] {
-		listed = append(listed, text(value))
+		all = append(all, text(value))
 	}
-	if more := len(values) + omitted - len(listed); more > 0 {
-		listed = append(listed, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(listed, "; ")
+	return all
 }
 
 // Names is List for strings.

@@ -58,10 +58,7 @@ func (f Findings) Errors() []error {
 	for _, one := range f.Kept {
 		errs = append(errs, errors.New(one.String()))
 	}
-	if f.Omitted > 0 {
-		errs = append(errs, fmt.Errorf("and %d more", f.Omitted))
-	}
-	return errs
+	return excerpt.First(errs, len(errs), f.Omitted, func(more int) error { return errors.New(excerpt.More(more)) })
 }
 
 // List lists the first 20 findings, and the number of the others: omitted ones were found as well, but not kept.

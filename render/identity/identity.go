@@ -8,9 +8,9 @@ import (
 	"encoding/json"
 	"path"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // Kind, Plural and Group are the paths of the fields of a definition of Cozystack that name the kind of objects that users create.
@@ -189,11 +189,7 @@ func short(value string) string {
 	if len(value) <= maxText {
 		return value
 	}
-	end := maxText / 2
-	for end > 0 && !utf8.RuneStart(value[end]) {
-		end--
-	}
-	return value[:end] + "..." + digest(value)
+	return excerpt.To(value, maxText/2) + digest(value)
 }
 
 // Object is a Value of an object in the types that JSON and kustomize have.

@@ -187,8 +187,7 @@ func Sentences(unmatched []Unmatched) []string {
 		}
 		sentences = append(sentences, sentence)
 	}
-	if more := len(unmatched) - MaxAdvised; more > 0 {
-		sentences = append(sentences, fmt.Sprintf("%d more match nothing in the catalogs", more))
-	}
-	return sentences
+	return excerpt.First(sentences, MaxAdvised, len(unmatched)-len(sentences), func(more int) string {
+		return fmt.Sprintf("%d more match nothing in the catalogs", more)
+	})
 }

@@ -7,11 +7,11 @@ package refusal
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/parallel"
 )
 
@@ -80,11 +80,7 @@ func OfSpec(field string, errs []error) error {
 
 // Join joins the first errors and states how many more there are.
 func Join(errs []error) error {
-	listed := errs[:min(len(errs), MaxListed)]
-	if more := len(errs) - len(listed); more > 0 {
-		listed = append(slices.Clone(listed), fmt.Errorf("and %d more", more))
-	}
-	return errors.Join(listed...)
+	return errors.Join(excerpt.First(errs, MaxListed, 0, func(more int) error { return errors.New(excerpt.More(more)) })...)
 }
 
 // MaxListed bounds how many applications, objects or hosts an error lists.

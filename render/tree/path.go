@@ -4,10 +4,11 @@ package tree
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // Bounds of a path, in bytes. Linux's PATH_MAX and NAME_MAX are 4096 and 255;
@@ -91,9 +92,5 @@ func unsafeElement(element string) string {
 // quote quotes an untrusted path for a message, and bounds it, because messages
 // are written to statuses and events.
 func quote(path string) string {
-	const limit = 200
-	if len(path) <= limit {
-		return strconv.Quote(path)
-	}
-	return strconv.Quote(path[:limit]) + "..."
+	return excerpt.QuotedTo(path, 200)
 }

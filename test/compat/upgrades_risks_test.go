@@ -267,7 +267,7 @@ func (r *reporter) risks(t *testing.T, p chartupgrades.Pair, enabled string) []d
 	if refused := from.Refused + to.Refused; refused != "" {
 		t.Logf("%s: Winnow does not render it: %s", p, refused)
 	}
-	risks, _, problems := upgrades.Upgrade{From: from.Manifests, To: to.Manifests, Namespace: chartupgrades.Namespace}.Compare()
+	risks, _, problems := upgrades.Upgrade{Before: from.Manifests, After: to.Manifests, Namespace: chartupgrades.Namespace}.Compare()
 	for _, problem := range problems {
 		t.Logf("%s: %s", p, problem)
 	}

@@ -103,10 +103,12 @@ main() {
   find_range
   local flags=()
   [[ -z $INPUT_FAIL_ON ]] || flags=(--fail-on "$INPUT_FAIL_ON")
+  # An earlier winnow compares once more for the text.
+  [[ $("$winnow" diff --help) != *--markdown* ]] || flags+=("--markdown=$work/diff.md")
   compare json "$report" ${flags[@]+"${flags[@]}"}
   local result=$code
   cp "$work/diff.log" "$work/failure.log"
-  if [[ -s $report ]]; then
+  if [[ -s $report && ! -s $work/diff.md ]]; then
     compare markdown "$work/diff.md"
     if ((code > 1)); then # gone in between: what was said before is not all
       result=$code

@@ -10,14 +10,15 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/fetching"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // Chart is the chart of a version of an application.
 type Chart struct {
 	Application, Version string
-	// From is the chart before the mirrors, and To the one behind them.
-	From, To fetching.Reference
+	// Original is the chart as the catalog has it, and Mirrored the one behind mirrors and patches.
+	Original, Mirrored fetching.Reference
 	// Uses are the values to install the chart with: a set for each instance of the version, or else the default values.
 	Uses []Use
 	// Defaults are the default values, also of a version that has instances.
@@ -32,8 +33,8 @@ type Use struct {
 	Instance string
 	// ReleaseName and Namespace of the release.
 	ReleaseName, Namespace string
-	// From are the values before the mirrors, and To behind them, as YAML.
-	From, To []byte
+	// Original are the values before the mirrors, and Mirrored behind them, as YAML.
+	Original, Mirrored []byte
 	// IsOpen reports whether the cluster has further values.
 	IsOpen bool
 	// IsUpgrade reports whether the release is rendered as an upgrade; otherwise as an installation.
@@ -44,17 +45,10 @@ type Use struct {
 
 // Input is what the charts of a selection are found in.
 type Input struct {
-	Sources  []selection.Source
 	Selected []selection.Decision
-	// Options of the selection, and those without its mirrors.
-	Options, Unmirrored render.Options
-}
-
-// Unmirrored returns the options of a selection without its mirrors.
-func Unmirrored(cs *v1alpha1.CatalogSelection) (render.Options, error) {
-	without := cs.DeepCopy()
-	without.Spec.Mirrors, without.Spec.RequireMirrors = nil, false
-	return render.FromSpec(without)
+	// Mirrored is the render of the selection; nil for applications as they are in their catalog. Original is the render without
+	// mirrors; nil where values before the mirrors are not asked for.
+	Mirrored, Original *render.Result
 }
 
 // KubeVersion returns the first version of Kubernetes that a selection names; empty without one.
@@ -66,60 +60,74 @@ func KubeVersion(cs *v1alpha1.CatalogSelection) string {
 }
 
 // Find returns the charts of all selected versions, in their order. Applications without versions of KKP have none. It returns
-// the error of render.Render.
+// the error of building objects.
 func Find(ctx context.Context, in Input) ([]Chart, error) {
-	before, err := render.Transformed(ctx, in.Selected, in.Unmirrored)
+	mirrored, err := read(ctx, in.Mirrored)
 	if err != nil {
 		return nil, err
 	}
-	behind, err := render.Transformed(ctx, in.Selected, in.Options)
-	if err != nil {
-		return nil, err
+	f := finder{mirrored, mirrored}
+	if in.Original != nil {
+		if f.original, err = read(ctx, in.Original); err != nil {
+			return nil, err
+		}
 	}
-	to, err := readInstances(ctx, in.Sources, in.Options)
-	if err != nil {
-		return nil, err
-	}
-	from, err := readInstances(ctx, in.Sources, in.Unmirrored)
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case err != nil:
-		from = nil // some instances need what a mirror says; then the values behind the mirrors are all that there is
-	}
-	f := finder{from, to}
 	var all []Chart
-	for i, decision := range in.Selected {
-		all = append(all, f.charts(decision.Application.Name, before[i], behind[i])...)
+	for _, decision := range in.Selected {
+		if decision.Application.IsObject() {
+			all = append(all, f.charts(decision.Application)...)
+		}
 	}
 	return all, nil
 }
 
-// finder has the instances before and behind the mirrors, by name.
-type finder struct{ from, to map[string]installed }
+// state has the definitions and the instances of a render, by name.
+type state struct {
+	documents map[string][]byte
+	instances map[string]installed
+}
 
-// charts returns the charts of an application, by its documents before and behind the mirrors.
-func (f finder) charts(application string, before, behind []byte) (all []Chart) {
-	from, isDefinition := parse(before)
-	to, _ := parse(behind)
+func read(ctx context.Context, result *render.Result) (s state, err error) {
+	if result == nil {
+		return s, nil
+	}
+	if s.documents, err = result.Documents(ctx); err == nil {
+		s.instances, err = readInstances(ctx, result)
+	}
+	return s, err
+}
+
+// definition returns the definition of an application; ok reports whether it is one with versions.
+func (s state) definition(application *catalog.Application) (p parsed, ok bool) {
+	if document := s.documents[application.Name]; document != nil {
+		return parse(document)
+	}
+	return parse(application.Document)
+}
+
+// finder has the states before and behind the mirrors.
+type finder struct{ original, mirrored state }
+
+// charts returns the charts of an application.
+func (f finder) charts(application *catalog.Application) (all []Chart) {
+	name := application.Name
+	mirrored, isDefinition := f.mirrored.definition(application)
 	if !isDefinition {
 		return nil
 	}
-	for _, v := range to.Spec.Versions {
-		chart := Chart{Application: application, Version: v.Version}
-		chart.To, chart.Missing = v.reference()
-		chart.From = chart.To
-		if original := from.find(v.Version); original != nil {
-			chart.From, _ = original.reference()
-		}
+	original, _ := f.original.definition(application)
+	for _, v := range mirrored.Spec.Versions {
+		chart := Chart{Application: name, Version: v.Version}
+		chart.Mirrored, chart.Missing = v.reference()
+		chart.Original = originalOf(application, chart)
 		if chart.Missing == "" {
-			chart.Uses = f.uses(application, v.Version)
+			chart.Uses = f.uses(name, v.Version)
 		}
-		chart.Defaults = Use{ReleaseName: application, Namespace: application, From: from.defaults, To: to.defaults, IsHelm3: true}
+		chart.Defaults = Use{ReleaseName: name, Namespace: name, Original: original.defaults, Mirrored: mirrored.defaults, IsHelm3: true}
 		if chart.Missing == "" && len(chart.Uses) == 0 {
 			chart.Uses = []Use{chart.Defaults}
-			if to.invalid != nil {
-				chart.Missing = to.invalid.Error()
+			if mirrored.invalid != nil {
+				chart.Missing = mirrored.invalid.Error()
 			}
 		}
 		all = append(all, chart)
@@ -127,18 +135,34 @@ func (f finder) charts(application string, before, behind []byte) (all []Chart) 
 	return all
 }
 
+// originalOf returns the address of a chart in the catalog that has its version; the mirrored one of a version that only a patch has.
+func originalOf(application *catalog.Application, chart Chart) fetching.Reference {
+	from := application
+	for _, merged := range application.Merged {
+		if slices.Contains(merged.Versions, chart.Version) {
+			from = merged.From
+		}
+	}
+	definition, _ := parse(from.Document)
+	if v := definition.find(chart.Version); v != nil {
+		original, _ := v.reference()
+		return original
+	}
+	return chart.Mirrored
+}
+
 // uses returns the values of the instances of a version, sorted by name.
 func (f finder) uses(application, version string) (all []Use) {
-	for _, name := range slices.Sorted(maps.Keys(f.to)) {
-		in := f.to[name]
+	for _, name := range slices.Sorted(maps.Keys(f.mirrored.instances)) {
+		in := f.mirrored.instances[name]
 		if in.application != application || in.version != version {
 			continue
 		}
 		use := Use{
-			Instance: name, ReleaseName: in.releaseName, Namespace: in.namespace, From: in.values, To: in.values, IsOpen: in.isOpen, IsHelm3: in.isHelm3,
+			Instance: name, ReleaseName: in.releaseName, Namespace: in.namespace, Original: in.values, Mirrored: in.values, IsOpen: in.isOpen, IsHelm3: in.isHelm3,
 		}
-		if original, ok := f.from[name]; ok {
-			use.From = original.values
+		if original, ok := f.original.instances[name]; ok {
+			use.Original = original.values
 		}
 		all = append(all, use)
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/fluxcd/pkg/apis/kustomize"
+
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/charts"
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/fetching"
@@ -32,8 +34,8 @@ spec:
   - {version: 4.0.0, template: {source: {}}}
 `
 
-// input is a selection of one definition, with mirrors and an instance.
-func input(t *testing.T, document string) charts.Input {
+// input is a selection of one definition, with mirrors and instances, as edit changes it.
+func input(t *testing.T, document string, edit func(*v1alpha1.CatalogSelectionSpec)) charts.Input {
 	t.Helper()
 	catalog, err := render.LoadFS(t.Context(), "catalog", fstest.MapFS{"applications/web/application.yaml": {Data: []byte(document)}}, render.CatalogLocation{})
 	if err != nil {
@@ -45,35 +47,35 @@ func input(t *testing.T, document string) charts.Input {
 	cs.Spec.Instances = map[string]v1alpha1.Instance{
 		"main": {Application: "web", Version: "2.0.0"}, "other": {Application: "web", Version: "2.0.0", Backend: "ApplicationInstallation"},
 	}
-	without, err := render.FromSpec(cs)
-	if err != nil {
-		t.Fatal(err)
+	edit(&cs.Spec)
+	var in charts.Input
+	for _, result := range []**render.Result{&in.Original, &in.Mirrored} {
+		options, err := render.FromSpec(cs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if *result, err = render.Render(t.Context(), []selection.Source{{Name: "catalog", Catalog: catalog}}, options); err != nil {
+			t.Fatal(err)
+		}
+		cs.Spec.Mirrors = []v1alpha1.Mirror{{From: "charts.example.com", To: "oci://r.internal/charts"}, {From: "quay.io", To: "r.internal/quay"}}
 	}
-	cs.Spec.Mirrors = []v1alpha1.Mirror{{From: "charts.example.com", To: "oci://r.internal/charts"}, {From: "quay.io", To: "r.internal/quay"}}
-	options, err := render.FromSpec(cs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	in := charts.Input{Sources: []selection.Source{{Name: "catalog", Catalog: catalog}}, Options: options, Unmirrored: without}
-	result, err := render.Decide(t.Context(), in.Sources, options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	in.Selected = result.Applications()
+	in.Selected = in.Mirrored.Selection.Applications()
 	return in
 }
 
+func unedited(*v1alpha1.CatalogSelectionSpec) {}
+
 func TestFind(t *testing.T) {
-	all, err := charts.Find(t.Context(), input(t, definition))
+	all, err := charts.Find(t.Context(), input(t, definition, unedited))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got strings.Builder
 	for _, c := range all {
-		fmt.Fprintf(&got, "%s %s: %s, behind mirrors %s %s\n", c.Application, c.Version, c.From.URL, c.To.URL, c.Missing)
+		fmt.Fprintf(&got, "%s %s: %s, behind mirrors %s %s\n", c.Application, c.Version, c.Original.URL, c.Mirrored.URL, c.Missing)
 		for _, use := range c.Uses {
 			helm := map[bool]int{true: 3, false: 4}[use.IsHelm3]
-			fmt.Fprintf(&got, "  %q %s/%s by Helm %d %q, behind mirrors %q\n", use.Instance, use.Namespace, use.ReleaseName, helm, use.From, use.To)
+			fmt.Fprintf(&got, "  %q %s/%s by Helm %d %q, behind mirrors %q\n", use.Instance, use.Namespace, use.ReleaseName, helm, use.Original, use.Mirrored)
 		}
 	}
 	const want = `web 1.0.0: https://charts.example.com/stable, behind mirrors oci://r.internal/charts/stable 
@@ -89,8 +91,42 @@ web 4.0.0: , behind mirrors  the version names no chart
 	}
 }
 
+// Flux applies what patches leave.
+func TestPatchesChangeValuesAndCharts(t *testing.T) {
+	patch := func(kind, path, value string) kustomize.Patch {
+		return kustomize.Patch{Target: &kustomize.Selector{Kind: kind}, Patch: "- {op: replace, path: " + path + ", value: " + value + "}"}
+	}
+	for _, test := range []struct {
+		name, definitions string
+		patches           []kustomize.Patch
+		want              string
+	}{
+		{"default values", "", []kustomize.Patch{patch("ApplicationDefinition", "/spec/defaultValuesBlock", "'tag: patched'")},
+			`web "tag: patched\n"; web "image:\n  repository: r.internal/quay/org/web\n"`},
+		{"a chart, whose address in the catalog stays", "", []kustomize.Patch{patch("ApplicationDefinition", "/spec/versions/0/template/source/helm/chartName", "patched")},
+			`patched "image:\n  repository: r.internal/quay/org/web\n"; web "image:\n  repository: r.internal/quay/org/web\n"`},
+		{"values of an instance", "", []kustomize.Patch{patch("HelmRelease", "/spec/values", "{tag: patched}")},
+			`web "image:\n  repository: r.internal/quay/org/web\n"; web "image:\n  repository: r.internal/quay/org/web\ntag: patched\n"`},
+		{"values of an instance without definitions", v1alpha1.DefinitionsOmit, []kustomize.Patch{patch("HelmRelease", "/spec/values", "{tag: patched}")},
+			`web "image:\n  repository: r.internal/quay/org/web\n"; web "image:\n  repository: r.internal/quay/org/web\ntag: patched\n"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			all, err := charts.Find(t.Context(), input(t, definition, func(spec *v1alpha1.CatalogSelectionSpec) {
+				spec.Definitions, spec.Patches = test.definitions, test.patches
+			}))
+			if err != nil || len(all) != 4 {
+				t.Fatalf("Find() = %v, %v", all, err)
+			}
+			got := fmt.Sprintf("%s %q; %s %q", all[0].Mirrored.Name, all[0].Uses[0].Mirrored, all[1].Mirrored.Name, all[1].Uses[0].Mirrored)
+			if got != test.want || all[0].Original != (fetching.Reference{URL: "https://charts.example.com/stable", Name: "web", Version: "1.0.0"}) {
+				t.Errorf("Find() = %s, from %s\nwant %s", got, all[0].Original, test.want)
+			}
+		})
+	}
+}
+
 func TestDefaultValuesThatCannotBeRead(t *testing.T) {
-	all, err := charts.Find(t.Context(), charts.Input{Selected: input(t, strings.Replace(definition, "image: {repository: quay.io/org/web}", "{{ x }}: [", 1)).Selected})
+	all, err := charts.Find(t.Context(), charts.Input{Selected: input(t, strings.Replace(definition, "image: {repository: quay.io/org/web}", "{{ x }}: [", 1), func(spec *v1alpha1.CatalogSelectionSpec) { spec.Instances = nil }).Selected})
 	if err != nil || len(all) != 4 || !strings.HasPrefix(all[0].Missing, "its default values cannot be read: spec.defaultValuesBlock: ") {
 		t.Errorf("Find() = %+v, %v", all, err)
 	}
@@ -116,8 +152,8 @@ func (p process) Render(_ context.Context, r rendering.Request) (rendering.Answe
 
 func TestRenderer(t *testing.T) {
 	chart := charts.Chart{
-		From: fetching.Reference{URL: "from", Name: "a/web"}, To: fetching.Reference{URL: "to", Name: "a/web"},
-		Uses: []charts.Use{{From: []byte("x"), To: []byte("x")}, {From: []byte("y"), To: []byte("z")}},
+		Original: fetching.Reference{URL: "from", Name: "a/web"}, Mirrored: fetching.Reference{URL: "to", Name: "a/web"},
+		Uses: []charts.Use{{Original: []byte("x"), Mirrored: []byte("x")}, {Original: []byte("y"), Mirrored: []byte("z")}},
 	}
 	failure := errors.New("no such host")
 	for _, test := range []struct {
@@ -137,8 +173,8 @@ func TestRenderer(t *testing.T) {
 			}
 			var got []string
 			for _, pair := range all[0].Rendered {
-				to := pair.To.Manifests[0]
-				got = append(got, to.Path+" "+to.Text+" "+pair.From.Manifests[0].Text)
+				to := pair.Mirrored.Manifests[0]
+				got = append(got, to.Path+" "+to.Text+" "+pair.Original.Manifests[0].Text)
 			}
 			if all[0].Failure != nil {
 				got = append(got, all[0].Failure.Error())

@@ -12,7 +12,6 @@ import (
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/installation"
-	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // installed are the values of an instance, with its release.
@@ -27,21 +26,17 @@ type installed struct {
 }
 
 // readInstances returns the values of the instances that install charts, by name.
-func readInstances(ctx context.Context, sources []selection.Source, opts render.Options) (map[string]installed, error) {
-	if len(opts.Instances) == 0 {
-		return nil, nil
+func readInstances(ctx context.Context, result *render.Result) (map[string]installed, error) {
+	var names []string
+	for _, in := range result.Instances {
+		names = append(names, in.Name)
 	}
-	opts.AllowEmpty, opts.RequireMirrors = true, false
-	result, err := render.Render(ctx, sources, opts)
+	built, err := result.InstanceObjects(ctx, names)
 	if err != nil {
 		return nil, err
 	}
 	all := map[string]installed{}
 	for _, in := range result.Instances {
-		built, err := result.InstanceObjects(ctx, []string{in.Name})
-		if err != nil {
-			return nil, err
-		}
 		var objects []backend.Object
 		for _, o := range in.Objects {
 			if content := built[o.Key]; content != nil {

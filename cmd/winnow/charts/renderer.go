@@ -56,7 +56,7 @@ type Rendered struct {
 }
 
 // Pair is a chart with values before the mirrors and behind them.
-type Pair struct{ From, To rendering.Render }
+type Pair struct{ Original, Mirrored rendering.Render }
 
 // maxFetches bounds the charts that are fetched at once.
 const maxFetches = 8
@@ -85,9 +85,9 @@ func (r Renderer) Render(ctx context.Context, all []Chart) ([]Rendered, error) {
 
 // one fetches and renders one chart.
 func (r Renderer) one(ctx context.Context, out *Rendered, processes chan struct{}) error {
-	reference := out.To
+	reference := out.Mirrored
 	if r.FromOriginals {
-		reference = out.From
+		reference = out.Original
 	}
 	packed, err := r.Source.Fetch(ctx, reference)
 	if err != nil {
@@ -97,12 +97,12 @@ func (r Renderer) one(ctx context.Context, out *Rendered, processes chan struct{
 	defer func() { <-processes }()
 	for _, use := range out.Uses {
 		request := rendering.Request{
-			Chart: packed, ReleaseName: use.ReleaseName, Namespace: use.Namespace, Values: [][]byte{use.To},
+			Chart: packed, ReleaseName: use.ReleaseName, Namespace: use.Namespace, Values: [][]byte{use.Mirrored},
 			IsUpgrade: use.IsUpgrade, KubeVersion: r.KubeVersion, OnlyServed: r.OnlyServed, FindUnread: r.FindUnread,
 			IsHelm3: use.IsHelm3,
 		}
-		if !bytes.Equal(use.From, use.To) {
-			request.Values = append(request.Values, use.From)
+		if !bytes.Equal(use.Original, use.Mirrored) {
+			request.Values = append(request.Values, use.Original)
 		}
 		answer, err := r.Sandbox.Render(ctx, request)
 		if err == nil {
@@ -115,7 +115,7 @@ func (r Renderer) one(ctx context.Context, out *Rendered, processes chan struct{
 		if has := answer.Version; strings.TrimPrefix(has, "v") != strings.TrimPrefix(reference.Version, "v") {
 			out.OtherVersion = has
 		}
-		out.Rendered = append(out.Rendered, Pair{To: answer.Renders[0], From: answer.Renders[last]})
+		out.Rendered = append(out.Rendered, Pair{Mirrored: answer.Renders[0], Original: answer.Renders[last]})
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func held(s *diff.Selection) block {
 
 // approval returns the lines that release what is held of a class, and where they go.
 func approval(c diff.Class, s *diff.Selection, d detail) block {
-	if s.Held == nil || s.Held.Approved || len(s.Held.Approve) == 0 {
+	if !s.IsApprovable() {
 		return block{}
 	}
 	most := maxReasons
@@ -113,10 +113,7 @@ func approvalAdvice(c diff.Class) []string {
 			all = append(all, s.Held.Advice)
 		}
 	}
-	if more := len(all) - maxPlaces; more > 0 {
-		all = append(all[:maxPlaces], fmt.Sprintf("and %d more", more))
-	}
-	return all
+	return excerpt.First(all, maxPlaces, 0, excerpt.More)
 }
 
 // baseApproval returns a sentence on why an entry approves nothing.

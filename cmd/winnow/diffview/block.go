@@ -9,6 +9,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // wording is a text as a terminal and a comment show it, empty where it is not shown.
@@ -106,7 +107,7 @@ func (b block) comment() []string {
 	}
 	if list := b.list; len(list) > 0 {
 		if !b.whole {
-			list = firstEntries(list, "")
+			list = firstEntries(list, maxReasons, 0, "")
 		}
 		head += commentList(list, "") // no blank line: a list ends a paragraph
 	}
@@ -150,12 +151,8 @@ func commentList(list []entry, indent string) string {
 }
 
 // firstEntries returns the first entries, and one with the number of the others.
-func firstEntries(all []entry, things string) []entry {
-	more := len(all) - maxReasons
-	if more <= 0 {
-		return all
-	}
-	return append(all[:maxReasons:maxReasons], entry{text: fmt.Sprintf("and %d more%s", more, things), bare: true})
+func firstEntries(all []entry, most, omitted int, things string) []entry {
+	return excerpt.First(all, most, omitted, func(more int) entry { return entry{text: excerpt.More(more) + things, bare: true} })
 }
 
 // entriesOf returns an entry for each text.
@@ -173,10 +170,7 @@ func fieldEntries(label wording, fields []diff.Field, omitted int) []entry {
 	for _, f := range fields {
 		list = append(list, entry{label: label, text: fieldLine(f)})
 	}
-	if omitted > 0 {
-		list = append(list, entry{text: fmt.Sprintf("and %d more fields", omitted), bare: true})
-	}
-	return list
+	return firstEntries(list, len(list), omitted, " fields")
 }
 
 // statements returns an entry for each text of values, with the names that it applies to. Values without a name have it

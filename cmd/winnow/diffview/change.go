@@ -93,7 +93,7 @@ func versionEntries(a diff.Application, comment bool) []entry {
 		})
 	}
 	if comment {
-		return firstEntries(list, " versions")
+		return firstEntries(list, maxReasons, 0, " versions")
 	}
 	return list
 }

@@ -93,7 +93,7 @@ func chartChanges(s *diff.Selection) []change {
 		}
 		details.list = append(details.list, entriesOf(c.Notes)...)
 		public := details
-		public.list = firstEntries(details.list, " risks and notes")
+		public.list = firstEntries(details.list, maxReasons, 0, " risks and notes")
 		all = append(all, change{name: chartTitle(c), noun: "chart", sign: "~", headline: chartHeadline(c), details: details, public: public})
 	}
 	return all

@@ -111,17 +111,14 @@ const maxNotes = 10
 func notes(report *diff.Report, shown func(string) string) []string {
 	all := report.Remarks(report.Notes)
 	var texts []string
-	for _, r := range all[:min(len(all), maxNotes)] {
+	for _, r := range all {
 		if n := len(r.Places); n > maxPlaces {
 			texts = append(texts, plaintext.Count(n, "cluster")+": "+shown(r.Text))
 			continue
 		}
 		texts = append(texts, remark(r, shown))
 	}
-	if more := len(all) - maxNotes; more > 0 {
-		texts = append(texts, fmt.Sprintf("and %d more, which -o json has", more))
-	}
-	return texts
+	return excerpt.First(texts, maxNotes, 0, func(more int) string { return excerpt.More(more) + ", which -o json has" })
 }
 
 // invalid returns a message for each error with a prefix, with the first of the selections that have it.
@@ -135,11 +132,7 @@ func invalid(report *diff.Report, prefix string) []string {
 		if !invalid {
 			continue
 		}
-		name := Name(c.Members()[0])
-		if more := len(c.Members()) - 1; more > 0 {
-			name += fmt.Sprintf(" and %d more", more)
-		}
-		messages = append(messages, name+": "+text)
+		messages = append(messages, excerpt.List(c.Members(), 1, Name)+": "+text)
 	}
 	return messages
 }

@@ -4,11 +4,11 @@ package diffview
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // detail is how much a view has of each class. A report on few clusters has all; of one on many, the first detail with
@@ -66,8 +66,8 @@ func (d detail) lessThan(report *diff.Report, shown func(string) string) string 
 
 // cut returns a block with the first entries alone, if the view is the briefest.
 func (d detail) cut(b block) block {
-	if more := len(b.list) - maxBriefest; d == briefest && more > 1 {
-		b.list = append(b.list[:maxBriefest:maxBriefest], entry{text: fmt.Sprintf("and %d more", more), bare: true})
+	if d == briefest && len(b.list) > maxBriefest+1 {
+		b.list = firstEntries(b.list, maxBriefest, 0, "")
 	}
 	return b
 }
@@ -79,7 +79,7 @@ func briefChanges(s *diff.Selection) block {
 		for _, group := range lists.GroupBy(all, func(c change) string { return c.sign + " " + c.headline }) {
 			text := title(group)
 			if len(group) > maxInline {
-				text += ": " + strings.Join(namesOf(group)[:maxInline], ", ") + ", ..."
+				text += ": " + strings.Join(excerpt.First(namesOf(group), maxInline, 0, func(int) string { return "..." }), ", ")
 			}
 			b.list = append(b.list, entry{text: text})
 		}

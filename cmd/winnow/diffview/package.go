@@ -58,15 +58,9 @@ func packageLines(a diff.Application) []entry {
 
 // firstOf returns the first lines, and one with the number of the others.
 func firstOf(all []entry, thing string) []entry {
-	more := len(all) - maxPackageLines
-	if more <= 0 {
-		return all
-	}
-	return append(all[:maxPackageLines:maxPackageLines], entry{text: fmt.Sprintf("and %s", moreOf(more, thing))})
-}
-
-func moreOf(n int, thing string) string {
-	return strings.Replace(plaintext.Count(n, thing), " ", " more ", 1)
+	return excerpt.First(all, maxPackageLines, 0, func(more int) entry {
+		return entry{text: "and " + strings.Replace(plaintext.Count(more, thing), " ", " more ", 1)}
+	})
 }
 
 // channelText describes the change of a channel.

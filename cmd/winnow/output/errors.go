@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // FindingError reports that a command could read its input and that a check of the command failed. Input
@@ -74,11 +75,8 @@ func writeError(w io.Writer, err error) {
 	}
 	where := strings.TrimSuffix(err.Error(), cause.Error())
 	fmt.Fprintf(w, "winnow: %sinvalid, violations: %d\n", where, len(violations)+omitted)
-	for _, violation := range violations {
+	for _, violation := range excerpt.First(violations, len(violations), omitted, excerpt.More) {
 		fmt.Fprintln(w, violation)
-	}
-	if omitted > 0 {
-		fmt.Fprintf(w, "and %d more\n", omitted)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/registry/redact"
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/finding"
 	"github.com/winnow-dev/winnow/render/lint"
 	"github.com/winnow-dev/winnow/render/lint/rules"
@@ -120,7 +121,7 @@ func (r *Lint) shown(unreadable bool) []shownFinding {
 // text returns the message of the finding, or the number of further findings.
 func (f shownFinding) text() string {
 	if f.more > 0 {
-		return fmt.Sprintf("and %d more", f.more)
+		return excerpt.More(f.more)
 	}
 	return f.Message
 }

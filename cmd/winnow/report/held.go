@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamledit"
 )
 
@@ -26,7 +27,7 @@ func PrintHeld(w io.Writer, cs *v1alpha1.CatalogSelection) {
 		fmt.Fprintln(w, plaintext.Wrap(text+r.Message, "  "))
 	}
 	if more := int(held.Total) - len(listed); more > 0 {
-		fmt.Fprintf(w, "  and %d more\n", more)
+		fmt.Fprintln(w, "  "+excerpt.More(more))
 	}
 	if len(held.Approve) == 0 {
 		fmt.Fprintln(w, "This cannot be approved: correct the selection or the catalog.")

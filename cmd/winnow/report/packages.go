@@ -4,7 +4,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/catalog"
@@ -63,24 +62,17 @@ func (s *Package) Lines() []string {
 		return nil
 	}
 	all := []string{"default channel: " + excerpt.Of(s.DefaultChannel)}
-	for _, c := range s.Channels[:min(len(s.Channels), MaxListed)] {
+	for _, c := range s.Channels {
 		text := fmt.Sprintf("channel %s: head %s, %s", excerpt.Of(c.Name), excerpt.Of(c.Number), plaintext.Count(c.Entries, "version"))
 		if c.Deprecated != "" {
 			text += "; deprecated: " + c.Deprecated
 		}
 		all = append(all, text)
 	}
-	if more := len(s.Channels) - MaxListed; more > 0 {
-		all = append(all, plaintext.Count(more, "further channel"))
-	}
-	return all
+	return excerpt.First(all, 1+MaxListed, 0, func(more int) string { return plaintext.Count(more, "further channel") })
 }
 
 // RepairLines returns the first repairs for people, and the number of the others.
 func RepairLines(repairs []string) []string {
-	all := slices.Clone(repairs[:min(len(repairs), MaxListed)])
-	if more := len(repairs) - MaxListed; more > 0 {
-		all = append(all, plaintext.Count(more, "further repair"))
-	}
-	return all
+	return excerpt.First(repairs, MaxListed, 0, func(more int) string { return plaintext.Count(more, "further repair") })
 }

@@ -3,9 +3,9 @@
 package selectionfile
 
 import (
-	"fmt"
 	"strings"
 
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/finding"
 )
 
@@ -42,11 +42,7 @@ const maxViolations = 200
 
 // Error joins the lines.
 func (e *InvalidError) Error() string {
-	lines := e.Lines()
-	if e.Omitted > 0 {
-		lines = append(lines, fmt.Sprintf("and %d more", e.Omitted))
-	}
-	return strings.Join(lines, "; ")
+	return excerpt.Clauses(e.Lines(), maxViolations, e.Omitted, strings.Clone)
 }
 
 // add appends violations up to maxViolations and counts the others.

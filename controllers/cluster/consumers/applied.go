@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // Applied returns the condition Applied; nil without a revision, or if Kustomizations cannot be read. files has the known files
@@ -41,10 +42,9 @@ func (c Consumers) applied(revision string, files Files, patches []kustomize.Pat
 			Message: fmt.Sprintf("applied by %d of %d Kustomizations, revision %s", len(c.Items), len(c.Items), bounds.ShortChecksum(revision))}
 	}
 	message := fmt.Sprintf("Kustomization %s/%s: %s%s", worst.Namespace, worst.Name, describeRefusal(worst.refused, files, patches), worst.Message+kinds.RequiredRelease(worst.Message))
-	if waiting > 1 {
-		message += fmt.Sprintf("; and %d more", waiting-1)
+	return &metav1.Condition{
+		Status: metav1.ConditionFalse, Reason: worst.Reason, Message: strings.Join(excerpt.First([]string{message}, 1, waiting-1, excerpt.More), "; "),
 	}
-	return &metav1.Condition{Status: metav1.ConditionFalse, Reason: worst.Reason, Message: message}
 }
 
 // fetchPatience is how long a Kustomization may take to download an artifact before the condition Applied reports that.
@@ -91,8 +91,5 @@ func (c Consumers) interfering() string {
 			}
 		}
 	}
-	if more := total - len(named); more > 0 {
-		named = append(named, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(named, "; ")
+	return strings.Join(excerpt.First(named, len(named), total-len(named), excerpt.More), "; ")
 }

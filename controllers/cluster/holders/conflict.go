@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -87,7 +88,7 @@ func (e *ConflictError) Reason() string { return v1alpha1.ConflictReason }
 func (e *ConflictError) Error() string {
 	more := ""
 	if e.more > 0 {
-		more = fmt.Sprintf(" and %d more", e.more)
+		more = " " + excerpt.More(e.more)
 	}
 	what := "exclude them here, or" + e.by.release()
 	name := e.first.FullName()

@@ -47,7 +47,7 @@ func Compare(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*
 	verdict := decide(from, to, adopted)
 	if out.Change != diff.Unchanged || to.Empty != nil {
 		out.Held = held(from, to, verdict)
-		if out.Held != nil && !out.Held.Approved {
+		if out.IsHeld() {
 			out.Held.SecondSources = secondSources(ctx, from, to, slices.Concat(verdict.Held, verdict.BaseApproved))
 		}
 	}

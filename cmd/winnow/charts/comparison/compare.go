@@ -16,7 +16,6 @@ import (
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
-	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // Comparer compares the charts of selections.
@@ -48,16 +47,20 @@ func (c *Comparer) Add(ctx context.Context, from, to *comparing.Side, out *diff.
 		return err
 	}
 	out.Loosened = append(out.Loosened, newlyIgnored(from.Selection, ignored)...)
-	older, _, err := find(ctx, from)
+	older, err := find(ctx, from)
 	if err != nil {
 		return fmt.Errorf("finding the charts before: %w", err)
 	}
-	newer, options, err := find(ctx, to)
+	newer, err := find(ctx, to)
 	if err != nil {
 		return fmt.Errorf("finding the charts after: %w", err)
 	}
 	s := state{kubeVersion: charts.KubeVersion(to.Selection), ignored: ignored}
 	if len(to.Selection.Spec.Mirrors) > 0 {
+		options, err := render.FromSpec(to.Selection)
+		if err != nil {
+			return err
+		}
 		s.mirrorOf, s.mirrors = options.Transform.MirrorOfImage, fmt.Sprintf("%+v", to.Selection.Spec.Mirrors)
 	}
 	all := pairsOf(older, newer)
@@ -80,19 +83,8 @@ func (c *Comparer) Add(ctx context.Context, from, to *comparing.Side, out *diff.
 }
 
 // find returns the charts of a state.
-func find(ctx context.Context, side *comparing.Side) (all []charts.Chart, options render.Options, err error) {
-	if options, err = render.FromSpec(side.Selection); err != nil {
-		return nil, options, err
-	}
-	options.RequireMirrors = false
-	unmirrored, err := charts.Unmirrored(side.Selection)
-	if err != nil {
-		return nil, options, err
-	}
-	all, err = charts.Find(ctx, charts.Input{
-		Sources: guard.Selections(side.Sources), Selected: side.Result.Selection.Applications(), Options: options, Unmirrored: unmirrored,
-	})
-	return all, options, err
+func find(ctx context.Context, side *comparing.Side) ([]charts.Chart, error) {
+	return charts.Find(ctx, charts.Input{Selected: side.Result.Selection.Applications(), Mirrored: side.Result})
 }
 
 // state is what all upgrades of a selection have in common.
@@ -105,7 +97,7 @@ type state struct {
 
 // key identifies what an upgrade depends on.
 func (s state) key(p pair) string {
-	text := fmt.Sprintf("%q %q %+v %+v", s.kubeVersion, s.mirrors, with(p.from, p.fromUse), with(p.to, p.toUse))
+	text := fmt.Sprintf("%q %q %+v %+v", s.kubeVersion, s.mirrors, with(p.before, p.beforeUse), with(p.after, p.afterUse))
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
 }
 
@@ -114,9 +106,9 @@ func (c *Comparer) compare(ctx context.Context, s state, pairs []pair) ([]diff.C
 	var wanted []charts.Chart
 	for _, p := range pairs {
 		if _, known := c.known[s.key(p)]; !known && p.problem() == "" {
-			upgraded := p.toUse
+			upgraded := p.afterUse
 			upgraded.IsUpgrade = true
-			wanted = append(wanted, with(p.from, p.fromUse), with(p.to, upgraded))
+			wanted = append(wanted, with(p.before, p.beforeUse), with(p.after, upgraded))
 		}
 	}
 	renderer := c.renderer
@@ -132,21 +124,20 @@ func (c *Comparer) compare(ctx context.Context, s state, pairs []pair) ([]diff.C
 		switch {
 		case known:
 		case p.problem() != "":
-			compared = diff.Chart{Problem: p.problem(), IsFinding: p.from.Missing == "" && p.to.Missing != ""}
+			compared = diff.Chart{Problem: p.problem(), IsFinding: p.before.Missing == "" && p.after.Missing != ""}
 		default:
 			compared = s.look(p, rendered[0], rendered[1])
 			rendered = rendered[2:]
 		}
 		c.known[key] = compared
-		compared.Application, compared.Instance, compared.From, compared.To = p.to.Application, p.toUse.Instance, p.from.Version, p.to.Version
+		compared.Application, compared.Instance, compared.From, compared.To = p.after.Application, p.afterUse.Instance, p.before.Version, p.after.Version
 		all = append(all, s.ignored.mark(compared))
 	}
 	return all, nil
 }
 
-// with returns a chart with one set of values, behind the mirrors.
+// with returns a chart with one set of values.
 func with(c charts.Chart, use charts.Use) charts.Chart {
-	use.From = use.To
 	c.Uses = []charts.Use{use}
 	return c
 }
@@ -154,10 +145,10 @@ func with(c charts.Chart, use charts.Use) charts.Chart {
 // problem returns why a pair is not rendered, empty where it is.
 func (p pair) problem() string {
 	switch {
-	case p.to.Missing != "":
-		return p.to.Missing
-	case p.from.Missing != "":
-		return "before: " + p.from.Missing
+	case p.after.Missing != "":
+		return p.after.Missing
+	case p.before.Missing != "":
+		return "before: " + p.before.Missing
 	case !p.isSameRelease():
 		return "it is another release: what runs is uninstalled, and installed anew"
 	}
@@ -165,20 +156,20 @@ func (p pair) problem() string {
 }
 
 // look compares what a pair renders to.
-func (s state) look(p pair, from, to charts.Rendered) diff.Chart {
-	switch problem := unrendered(to); {
+func (s state) look(p pair, before, after charts.Rendered) diff.Chart {
+	switch problem := unrendered(after); {
 	case problem != "":
-		return diff.Chart{Problem: problem, IsFinding: to.Failure != nil || p.toUse.Instance != ""}
-	case unrendered(from) != "":
-		return diff.Chart{Problem: "nothing to compare with: before, " + unrendered(from), IsFinding: from.Failure != nil}
+		return diff.Chart{Problem: problem, IsFinding: after.Failure != nil || p.afterUse.Instance != ""}
+	case unrendered(before) != "":
+		return diff.Chart{Problem: "nothing to compare with: before, " + unrendered(before), IsFinding: before.Failure != nil}
 	}
-	was, is := from.Rendered[0].To, to.Rendered[0].To
+	was, is := before.Rendered[0].Mirrored, after.Rendered[0].Mirrored
 	risks, changes, problems := upgrades.Upgrade{
-		From: was.Manifests, To: is.Manifests, Namespace: p.toUse.Namespace, Unread: newlyUnread(was, is), MirrorOf: s.mirrorOf,
+		Before: was.Manifests, After: is.Manifests, Namespace: p.afterUse.Namespace, Unread: newlyUnread(was, is), MirrorOf: s.mirrorOf,
 	}.Compare()
 	c := diff.Chart{IsFinding: len(problems) > 0, Risks: risks, Added: changes.Added, Removed: changes.Removed, Changed: changes.Changed, Diff: changes.Diff}
 	c.Notes = append(problems, is.Notes...)
-	if p.toUse.IsOpen {
+	if p.afterUse.IsOpen {
 		c.Notes = append(c.Notes, "values that only the cluster has are not read")
 	}
 	return c
@@ -189,7 +180,7 @@ func unrendered(r charts.Rendered) string {
 	if r.Failure != nil {
 		return redact.Text(r.Failure.Error())
 	}
-	if refused := r.Rendered[0].To.Refused; refused != "" {
+	if refused := r.Rendered[0].Mirrored.Refused; refused != "" {
 		return "it does not render: " + refused
 	}
 	return ""
@@ -208,8 +199,8 @@ func (all ignored) mark(c diff.Chart) diff.Chart {
 
 // newlyUnread returns the values that only the newer chart does not read: what was not read before is nothing that an upgrade
 // breaks.
-func newlyUnread(from, to rendering.Render) []unread.Key {
-	return slices.DeleteFunc(slices.Clone(to.Unread), func(key unread.Key) bool {
-		return slices.ContainsFunc(from.Unread, func(old unread.Key) bool { return old.Name == key.Name })
+func newlyUnread(before, after rendering.Render) []unread.Key {
+	return slices.DeleteFunc(slices.Clone(after.Unread), func(key unread.Key) bool {
+		return slices.ContainsFunc(before.Unread, func(old unread.Key) bool { return old.Name == key.Name })
 	})
 }

@@ -13,39 +13,39 @@ import (
 
 // pair is a chart with one set of values, before and after.
 type pair struct {
-	from, to       charts.Chart
-	fromUse, toUse charts.Use
+	before, after       charts.Chart
+	beforeUse, afterUse charts.Use
 }
 
 // pairsOf returns what is upgraded: the instances, and with the default values the versions that no instance has. A version that
 // is new is compared with the one below it. What stays as it is has no pair.
-func pairsOf(from, to []charts.Chart) (all []pair) {
-	for _, newer := range to {
+func pairsOf(before, after []charts.Chart) (all []pair) {
+	for _, newer := range after {
 		for _, use := range newer.Uses {
 			if use.Instance == "" {
 				continue
 			}
-			if p, ok := ofInstance(from, newer, use); ok {
+			if p, ok := ofInstance(before, newer, use); ok {
 				all = append(all, p)
 			}
 		}
 		if len(newer.Uses) > 0 && newer.Uses[0].Instance != "" {
 			continue
 		}
-		if older, ok := below(from, to, newer); ok {
+		if older, ok := below(before, after, newer); ok {
 			all = append(all, pair{older, newer, older.Defaults, newer.Defaults})
 		}
 	}
 	all = slices.DeleteFunc(all, pair.isSame)
 	slices.SortStableFunc(all, func(a, b pair) int {
-		return cmp.Or(cmp.Compare(a.to.Application, b.to.Application), cmp.Compare(a.toUse.Instance, b.toUse.Instance))
+		return cmp.Or(cmp.Compare(a.after.Application, b.after.Application), cmp.Compare(a.afterUse.Instance, b.afterUse.Instance))
 	})
 	return all
 }
 
 // ofInstance finds the chart that an instance had.
-func ofInstance(from []charts.Chart, newer charts.Chart, use charts.Use) (pair, bool) {
-	for _, older := range from {
+func ofInstance(before []charts.Chart, newer charts.Chart, use charts.Use) (pair, bool) {
+	for _, older := range before {
 		for _, was := range older.Uses {
 			if was.Instance == use.Instance && older.Application == newer.Application {
 				return pair{older, newer, was, use}, true
@@ -57,9 +57,9 @@ func ofInstance(from []charts.Chart, newer charts.Chart, use charts.Use) (pair, 
 
 // below returns the chart of the same version, or else of the highest lower version, or else of the highest version that is gone,
 // which may have to go down.
-func below(from, to []charts.Chart, newer charts.Chart) (found charts.Chart, ok bool) {
+func below(before, after []charts.Chart, newer charts.Chart) (found charts.Chart, ok bool) {
 	var gone *charts.Chart
-	for i, older := range from {
+	for i, older := range before {
 		switch {
 		case older.Application != newer.Application:
 		case older.Version == newer.Version:
@@ -68,8 +68,8 @@ func below(from, to []charts.Chart, newer charts.Chart) (found charts.Chart, ok 
 			if !ok || isHigher(older.Version, found.Version) {
 				found, ok = older, true
 			}
-		case !has(to, older) && (gone == nil || isHigher(older.Version, gone.Version)):
-			gone = &from[i]
+		case !has(after, older) && (gone == nil || isHigher(older.Version, gone.Version)):
+			gone = &before[i]
 		}
 	}
 	if !ok && gone != nil {
@@ -91,9 +91,9 @@ func isHigher(version, other string) bool {
 
 // isSame reports whether nothing of a pair changes.
 func (p pair) isSame() bool {
-	return p.from.To == p.to.To && p.from.Missing == p.to.Missing && bytes.Equal(p.fromUse.To, p.toUse.To) && p.isSameRelease()
+	return p.before.Mirrored == p.after.Mirrored && p.before.Missing == p.after.Missing && bytes.Equal(p.beforeUse.Mirrored, p.afterUse.Mirrored) && p.isSameRelease()
 }
 
 func (p pair) isSameRelease() bool {
-	return p.fromUse.ReleaseName == p.toUse.ReleaseName && p.fromUse.Namespace == p.toUse.Namespace
+	return p.beforeUse.ReleaseName == p.afterUse.ReleaseName && p.beforeUse.Namespace == p.afterUse.Namespace
 }

@@ -14,10 +14,10 @@ import (
 
 // version is the chart of a version, with default values and instances with their values.
 func version(name, values string, instances ...string) charts.Chart {
-	c := charts.Chart{Application: "web", Version: name, To: fetching.Reference{Version: name}, Defaults: charts.Use{To: []byte(values)}}
+	c := charts.Chart{Application: "web", Version: name, Mirrored: fetching.Reference{Version: name}, Defaults: charts.Use{Mirrored: []byte(values)}}
 	for _, instance := range instances {
 		name, values, _ := strings.Cut(instance, "=")
-		c.Uses = append(c.Uses, charts.Use{Instance: name, ReleaseName: name, To: []byte(values)})
+		c.Uses = append(c.Uses, charts.Use{Instance: name, ReleaseName: name, Mirrored: []byte(values)})
 	}
 	if len(c.Uses) == 0 {
 		c.Uses = []charts.Use{c.Defaults}
@@ -27,7 +27,7 @@ func version(name, values string, instances ...string) charts.Chart {
 
 func TestPairs(t *testing.T) {
 	moved := version("1.0.0", "")
-	moved.To.URL = "elsewhere"
+	moved.Mirrored.URL = "elsewhere"
 	for _, test := range []struct {
 		name     string
 		from, to []charts.Chart
@@ -50,7 +50,7 @@ func TestPairs(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
 			for _, p := range pairsOf(test.from, test.to) {
-				got = append(got, fmt.Sprintf("%s %s %s", p.toUse.Instance, p.from.Version, p.to.Version))
+				got = append(got, fmt.Sprintf("%s %s %s", p.afterUse.Instance, p.before.Version, p.after.Version))
 			}
 			if strings.Join(got, "; ") != test.want {
 				t.Errorf("pairsOf() = %q, want %q", strings.Join(got, "; "), test.want)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/opencontainers/go-digest"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/charts/rendering"
 	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/render/bounded"
 )
@@ -52,7 +53,7 @@ func (c Cache) get(sum digest.Digest) []byte {
 		return nil
 	}
 	defer root.Close()
-	content, err := bounded.ReadFile(root.FS(), nameOf(sum), MaxArchive)
+	content, err := bounded.ReadFile(root.FS(), nameOf(sum), rendering.MaxArchive)
 	if err != nil || sum.Algorithm().FromBytes(content) != sum {
 		return nil
 	}

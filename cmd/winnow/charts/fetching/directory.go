@@ -16,6 +16,7 @@ import (
 
 	"helm.sh/helm/v4/pkg/ignore"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/charts/rendering"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/bounded"
 	"github.com/winnow-dev/winnow/render/tree"
@@ -101,9 +102,9 @@ func (d *Directory) Fetch(ctx context.Context, r Reference) ([]byte, error) {
 		return nil, err
 	}
 	if at, ok := d.archives[chartName+"-"+version+suffix]; ok {
-		content, err := bounded.ReadFile(root.FS(), at, MaxArchive)
+		content, err := bounded.ReadFile(root.FS(), at, rendering.MaxArchive)
 		if errors.Is(err, bounded.ErrTooLarge) {
-			err = fmt.Errorf("%s is larger than %d bytes", at, MaxArchive)
+			err = fmt.Errorf("%s is larger than %d bytes", at, rendering.MaxArchive)
 		}
 		return content, err
 	}

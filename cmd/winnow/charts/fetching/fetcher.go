@@ -13,6 +13,7 @@ import (
 
 	"github.com/opencontainers/go-digest"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/charts/rendering"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/yamlnode"
@@ -62,17 +63,10 @@ func (f *Fetcher) Fetch(ctx context.Context, r Reference) (content []byte, err e
 	return content, nil
 }
 
-// Bounds of an archive that is kept, unpacked: the bounds for rendering it.
-const (
-	maxUnpacked = 100 << 20
-	maxElements = 48
-)
-
 // isChart reports whether content is the archive of a chart. Any server may have answered: what else it has is not kept.
 func isChart(ctx context.Context, content []byte) bool {
 	nothing := func(string, int64) bool { return true }
-	limits := archive.Limits{Compressed: MaxArchive, Total: maxUnpacked, Depth: maxElements}
-	found, err := archive.ReadSome(ctx, bytes.NewReader(content), limits, nothing, nil)
+	found, err := archive.ReadSome(ctx, bytes.NewReader(content), rendering.Limits(), nothing, nil)
 	return err == nil && slices.ContainsFunc(found.Paths(), func(name string) bool {
 		above, below, _ := strings.Cut(name, "/")
 		return above != "" && below == chartFile
@@ -96,7 +90,7 @@ func (f *Fetcher) fromRegistry(ctx context.Context, r Reference, kept lookup) ([
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	return repository.PullChart(ctx, MaxArchive, kept)
+	return repository.PullChart(ctx, rendering.MaxArchive, kept)
 }
 
 func (f *Fetcher) fromRepository(ctx context.Context, r Reference, kept lookup) ([]byte, error) {
@@ -111,7 +105,7 @@ func (f *Fetcher) fromRepository(ctx context.Context, r Reference, kept lookup) 
 	if content := kept(found.digest); content != nil {
 		return content, nil
 	}
-	content, err := index.web.get(ctx, found.url, MaxArchive)
+	content, err := index.web.get(ctx, found.url, rendering.MaxArchive)
 	if err != nil {
 		return nil, err
 	}

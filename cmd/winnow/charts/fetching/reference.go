@@ -13,9 +13,6 @@ import (
 	"github.com/winnow-dev/winnow/registry/redact"
 )
 
-// MaxArchive bounds the archive of a chart, in bytes.
-const MaxArchive = 32 << 20
-
 // Reference names a chart in one version.
 type Reference struct {
 	// URL of the repository of Helm, with http:// or https://, or with oci:// what stands before the name in a registry.

@@ -16,17 +16,16 @@ import (
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
-// Bounds of the archive of a chart, with the archives of charts in it. Helm has the same for bytes.
-const (
-	maxBytes    = 100 << 20
-	maxFile     = 5 << 20
-	maxFiles    = 20_000
-	maxArchives = 200
-	maxElements = 48
-)
+// MaxArchive bounds the archive of a chart, in bytes.
+const MaxArchive = 32 << 20
 
-// maxArchive bounds the archive of a chart, in bytes.
-const maxArchive = 32 << 20
+// maxArchives bounds the archives of charts in that of a chart.
+const maxArchives = 200
+
+// Limits are the bounds of the archive of a chart, with the archives of charts in it. Helm has the same for bytes.
+func Limits() archive.Limits {
+	return archive.Limits{Compressed: MaxArchive, Total: 100 << 20, File: 5 << 20, Files: 20_000, Depth: 48}
+}
 
 // byteOrderMark may begin a file. Helm leaves it out.
 var byteOrderMark = []byte{0xEF, 0xBB, 0xBF}
@@ -57,14 +56,14 @@ type unpacker struct {
 // archive adds the files of an archive below a directory.
 func (u *unpacker) archive(directory string, packed []byte) error {
 	u.archives++
-	limits := archive.Limits{
-		Compressed: maxArchive, Total: maxBytes - u.unpacked, File: maxFile, Files: maxFiles - u.files.Len(), Depth: maxElements,
-	}
+	all := Limits()
+	limits := all
+	limits.Total, limits.Files = all.Total-u.unpacked, all.Files-u.files.Len()
 	switch {
 	case u.archives > maxArchives:
 		return fmt.Errorf("it has more than %d archives of charts", maxArchives)
 	case limits.Total <= 0, limits.Files <= 0:
-		return fmt.Errorf("it has more than %d bytes, or more than %d files", maxBytes, maxFiles)
+		return fmt.Errorf("it has more than %d bytes, or more than %d files", all.Total, all.Files)
 	}
 	found, err := archive.Read(u.ctx, bytes.NewReader(packed), limits)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 // Upgrade is a release as it renders before and after a change.
 type Upgrade struct {
-	From, To []rendering.Manifest
+	Before, After []rendering.Manifest
 	// Namespace of the release.
 	Namespace string
 	// Unread are the values that the newer chart does not read, and that were read, or not set, before.
@@ -31,7 +31,7 @@ const maxRisks = 500
 // problems are sentences on what could not be looked at. What is generated, that is, other in each render, is no change, and hooks
 // are no objects of a release.
 func (u Upgrade) Compare() (risks []diff.Risk, changes Changes, problems []string) {
-	s, problems := readSides(u.From, u.To, u.Namespace)
+	s, problems := readSides(u.Before, u.After, u.Namespace)
 	risks, problems = u.risks(s, problems)
 	return risks, s.changes(), problems
 }

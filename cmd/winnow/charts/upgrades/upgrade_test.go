@@ -276,7 +276,7 @@ func TestRisks(t *testing.T) {
 		{"an image of another registry", "kind: A\nimage: quay.io/a/b:1", "kind: A\nmetadata: {name: b}\nimage: ghcr.io/a/b:1", "charts/image A b image  -> \"ghcr.io/a/b:1\"\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			risks, _, problems := upgrades.Upgrade{From: manifests(test.from), To: manifests(test.to), Namespace: "apps"}.Compare()
+			risks, _, problems := upgrades.Upgrade{Before: manifests(test.from), After: manifests(test.to), Namespace: "apps"}.Compare()
 			if got := shown(risks); got != test.want || len(problems) > 0 {
 				t.Errorf("Compare() =\n%s%q\nwant\n%s", got, problems, test.want)
 			}
@@ -314,7 +314,7 @@ func TestWhatHappensIsTrue(t *testing.T) {
 		{"a Job that may be gone", fmt.Sprintf(job, "", "ttlSecondsAfterFinished: 1,", "v1"), fmt.Sprintf(job, "", "", "v2"), "The API server refuses the change while the Job is there"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			risks, _, problems := upgrades.Upgrade{From: manifests(test.from), To: manifests(test.to)}.Compare()
+			risks, _, problems := upgrades.Upgrade{Before: manifests(test.from), After: manifests(test.to)}.Compare()
 			if len(risks) != 1 || !strings.HasPrefix(risks[0].Text, test.want) || len(problems) > 0 {
 				t.Errorf("Compare() = %+v, %q, want %q", risks, problems, test.want)
 			}
@@ -333,8 +333,8 @@ func TestImagesAndMirrors(t *testing.T) {
 		return ""
 	}
 	u := upgrades.Upgrade{
-		From:     manifests("kind: A\nimage: quay.io/a/old:1"),
-		To:       manifests("kind: A\nl: [{image: 'quay.io/a/old:2'}, {image: 'r.internal/quay.io/a/b:1'}, {image: 'quay.io/a/b:1'}, {image: 'ghcr.io/a/b:1'}, {image: 'ghcr.io/a/b:2'}]"),
+		Before:   manifests("kind: A\nimage: quay.io/a/old:1"),
+		After:    manifests("kind: A\nl: [{image: 'quay.io/a/old:2'}, {image: 'r.internal/quay.io/a/b:1'}, {image: 'quay.io/a/b:1'}, {image: 'ghcr.io/a/b:1'}, {image: 'ghcr.io/a/b:2'}]"),
 		MirrorOf: mirror,
 	}
 	risks, _, problems := u.Compare()
@@ -362,7 +362,7 @@ func TestValuesThatAreNotRead(t *testing.T) {
 // The data of a Secret is in no risk, whatever changes.
 func TestNothingOfASecretIsShown(t *testing.T) {
 	for _, to := range []string{"immutable: true, data: {a: c2VjcmV0}", "data: {a: c2VjcmV0}, type: x", "immutable: true, stringData: {a: secret, b: secret}"} {
-		u := upgrades.Upgrade{From: manifests(fmt.Sprintf(secret, "immutable: true, data: {a: aGlkZGVu}")), To: manifests(fmt.Sprintf(secret, to))}
+		u := upgrades.Upgrade{Before: manifests(fmt.Sprintf(secret, "immutable: true, data: {a: aGlkZGVu}")), After: manifests(fmt.Sprintf(secret, to))}
 		if risks, _, _ := u.Compare(); len(risks) == 0 || strings.Contains(fmt.Sprint(risks), "c2VjcmV0") || strings.Contains(fmt.Sprint(risks), "aGlkZGVu") {
 			t.Errorf("Compare() = %+v", risks)
 		}
@@ -380,7 +380,7 @@ func TestSecretsAreHiddenEverywhere(t *testing.T) {
 		"that is no YAML":      "{apiVersion: v1, kind: Secret, metadata: {name: a}, stringData: {p: *hidden}}",
 		"twice, with a number": "{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: Secret, metadata: {name: a}}, {apiVersion: v1, kind: Secret, metadata: {name: a}, data: {p: hidden}}]}",
 	} {
-		for _, u := range []upgrades.Upgrade{{To: manifests(text)}, {From: manifests(text)}} {
+		for _, u := range []upgrades.Upgrade{{After: manifests(text)}, {Before: manifests(text)}} {
 			risks, changes, problems := u.Compare()
 			if all := fmt.Sprintf("%+v %+v %q", risks, changes.Diff, problems); strings.Contains(strings.ReplaceAll(all, "(hidden)", ""), "hidden") {
 				t.Errorf("%s: %s", name, all)
@@ -408,7 +408,7 @@ func TestCompare(t *testing.T) {
 {apiVersion: v1, kind: ConfigMap, metadata: {name: random}}
 ---
 {apiVersion: v1, kind: Secret, metadata: {name: odd}, data: hidden-text}`
-	risks, changes, problems := upgrades.Upgrade{From: manifests(before), To: manifests(after), Namespace: "apps"}.Compare()
+	risks, changes, problems := upgrades.Upgrade{Before: manifests(before), After: manifests(after), Namespace: "apps"}.Compare()
 	const want = `@@ -1,6 +1,6 @@ ConfigMap apps/a
  apiVersion: v1
  data:
@@ -472,9 +472,9 @@ func TestCostOfHostileManifests(t *testing.T) {
 		{"a long name", "{apiVersion: v1, kind: Secret, metadata: {name: " + strings.Repeat("a", 100_000) + "}}", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			for _, u := range []upgrades.Upgrade{{From: manifests(test.text)}, {To: manifests(test.text)}, {From: manifests(test.text), To: manifests(test.text + " ")}} {
+			for _, u := range []upgrades.Upgrade{{Before: manifests(test.text)}, {After: manifests(test.text)}, {Before: manifests(test.text), After: manifests(test.text + " ")}} {
 				risks, _, problems := u.Compare()
-				if len(u.To) == 0 && !strings.Contains(strings.Join(problems, "\n"), test.want) {
+				if len(u.After) == 0 && !strings.Contains(strings.Join(problems, "\n"), test.want) {
 					t.Errorf("problems are %.300q, want %q", problems, test.want)
 				}
 				for _, r := range risks {
@@ -490,7 +490,7 @@ func TestCostOfHostileManifests(t *testing.T) {
 // The path of a value is not written out for each: with a long key, that took hours.
 func TestCostOfALongKey(t *testing.T) {
 	text := "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, immutable: true, data: {? " + strings.Repeat("a", 600_000) + " : [" + strings.Repeat("0,", 150_000) + "]}}"
-	u := upgrades.Upgrade{From: manifests(text), To: manifests(strings.ReplaceAll(text, "0,", "1,"))}
+	u := upgrades.Upgrade{Before: manifests(text), After: manifests(strings.ReplaceAll(text, "0,", "1,"))}
 	if risks, changes, problems := u.Compare(); len(risks) != 1 || changes.Changed != 1 || len(problems) > 0 {
 		t.Errorf("Compare() = %d risks, %d changed, %q", len(risks), changes.Changed, problems)
 	}
@@ -505,8 +505,8 @@ func FuzzRisks(f *testing.F) {
 		f.Add(text, text+"\n---\n"+text)
 	}
 	f.Fuzz(func(t *testing.T, from, to string) {
-		_, _, _ = upgrades.Upgrade{From: manifests(from), To: manifests(to)}.Compare()
-		if risks, _, _ := (upgrades.Upgrade{From: manifests(from), To: manifests(from + "\n")}).Compare(); len(risks) > 0 && !strings.Contains(from, "\n") {
+		_, _, _ = upgrades.Upgrade{Before: manifests(from), After: manifests(to)}.Compare()
+		if risks, _, _ := (upgrades.Upgrade{Before: manifests(from), After: manifests(from + "\n")}).Compare(); len(risks) > 0 && !strings.Contains(from, "\n") {
 			t.Errorf("%q: %+v", from, risks)
 		}
 	})

@@ -44,7 +44,7 @@ func (o *Commits) Compare(ctx context.Context, paths []string, access *flags.Acc
 	if err != nil {
 		return nil, err
 	}
-	options.Open, options.OpenRendered, options.Compare = OpenOfCommit(access), OpenRendered(access), compare
+	options.Open, options.Rendered, options.Compare = OpenOfCommit(access), Rendered(access), compare
 	return selections.Compare(ctx, base, head, options)
 }
 
@@ -86,12 +86,12 @@ func OpenOfCommit(access *flags.Access) func(ctx context.Context, address string
 	}
 }
 
-// OpenRendered returns a function that pulls the rendered artifacts that a commit names, with the same access.
-func OpenRendered(access *flags.Access) promotions.Open {
-	return func(ctx context.Context, address string, insecure bool) (promotions.Artifact, error) {
+// Rendered returns the registry of the rendered artifacts that a commit names, with the same access.
+func Rendered(access *flags.Access) *promotions.Registry {
+	return promotions.NewRegistry(func(ctx context.Context, address string, insecure bool) (promotions.Artifact, error) {
 		pulled, err := input.PullRendered(ctx, address, accessOfCommit(access, address, insecure))
 		return promotions.Artifact{Result: pulled.Result, Other: pulled.Other}, err
-	}
+	})
 }
 
 func accessOfCommit(access *flags.Access, address string, insecure bool) *flags.Access {

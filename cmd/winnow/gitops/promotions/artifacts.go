@@ -33,8 +33,8 @@ const (
 	maxKept     = 16
 )
 
-// artifacts pulls and compares each artifact once.
-type artifacts struct {
+// Registry pulls and compares each artifact once. It is not safe for concurrent use.
+type Registry struct {
 	open   Open
 	pulled memo.Memo[string, Artifact]
 	// hanging are the registries that did not answer in time, and are not asked again.
@@ -42,34 +42,35 @@ type artifacts struct {
 	compared memo.Memo[[4]string, *diff.Selection]
 }
 
-func newArtifacts(open Open) *artifacts {
-	return &artifacts{open: open, pulled: memo.Memo[string, Artifact]{}, hanging: map[string]error{}, compared: memo.Memo[[4]string, *diff.Selection]{}}
+// NewRegistry returns a registry without results.
+func NewRegistry(open Open) *Registry {
+	return &Registry{open: open, pulled: memo.Memo[string, Artifact]{}, hanging: map[string]error{}, compared: memo.Memo[[4]string, *diff.Selection]{}}
 }
 
-// pull returns the artifact of a reference with a digest.
-func (a *artifacts) pull(ctx context.Context, r documents.Reference) (Artifact, error) {
-	return a.pulled.Of(ctx, fmt.Sprint(r.Catalog, r.PlainHTTP), func() (Artifact, error) {
-		if len(a.pulled) >= maxKept {
-			clear(a.pulled)
+// Pull returns the artifact of a reference. The caller must not change it.
+func (r *Registry) Pull(ctx context.Context, of documents.Reference) (Artifact, error) {
+	return r.pulled.Of(ctx, fmt.Sprint(of.Catalog, of.PlainHTTP), func() (Artifact, error) {
+		if len(r.pulled) >= maxKept {
+			clear(r.pulled)
 		}
-		host, _, _ := strings.Cut(strings.TrimPrefix(r.Catalog, "oci://"), "/")
-		if err := a.hanging[host]; err != nil {
+		host, _, _ := strings.Cut(strings.TrimPrefix(of.Catalog, "oci://"), "/")
+		if err := r.hanging[host]; err != nil {
 			return Artifact{}, err
 		}
 		limited, cancel := context.WithTimeout(ctx, pullTimeout)
 		defer cancel()
-		artifact, err := a.open(limited, r.Catalog, r.PlainHTTP)
+		artifact, err := r.open(limited, of.Catalog, of.PlainHTTP)
 		if errors.Is(err, context.DeadlineExceeded) {
-			a.hanging[host] = fmt.Errorf("%s did not answer within %s", host, pullTimeout)
+			r.hanging[host] = fmt.Errorf("%s did not answer within %s", host, pullTimeout)
 		}
 		return artifact, err
 	})
 }
 
 // compare compares the artifacts of a stage. The caller may change the result.
-func (a *artifacts) compare(ctx context.Context, s stage, from, to Artifact) (*diff.Selection, error) {
+func (r *Registry) compare(ctx context.Context, s stage, from, to Artifact) (*diff.Selection, error) {
 	key := [4]string{s.before.Catalog, s.after.Catalog, strings.Join(s.lines, "\n"), strings.Join(s.former, "\n")}
-	found, err := a.compared.Of(ctx, key, func() (*diff.Selection, error) {
+	found, err := r.compared.Of(ctx, key, func() (*diff.Selection, error) {
 		return comparing.Artifacts(ctx, from.Result, to.Result, s.lines, s.former)
 	})
 	if err != nil {

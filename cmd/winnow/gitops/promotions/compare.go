@@ -29,11 +29,10 @@ type Found struct {
 // Compare compares the stages of two commits. external are the Kustomizations of OCIRepositories that may differ: what is
 // not compared of them is unknown. paths are the evaluated paths: what others build of a file outside of them is not known,
 // so that it takes no lines.
-func Compare(ctx context.Context, base, head *documents.Set, external []gitops.External, paths []string, open Open) (Found, error) {
+func Compare(ctx context.Context, base, head *documents.Set, external []gitops.External, paths []string, registry *Registry) (Found, error) {
 	var out Found
 	var all []stage
 	all, out.Unknown = stages(base, head)
-	registry := newArtifacts(open)
 	var done []documents.Consumer
 	for _, s := range all {
 		compared, err := s.compare(ctx, registry)
@@ -58,7 +57,7 @@ func Compare(ctx context.Context, base, head *documents.Set, external []gitops.E
 }
 
 // compare compares the artifacts of a stage. It returns nil for one that Winnow has not rendered.
-func (s stage) compare(ctx context.Context, registry *artifacts) (*diff.Selection, error) {
+func (s stage) compare(ctx context.Context, registry *Registry) (*diff.Selection, error) {
 	sides := []struct {
 		when      string
 		source    *documents.Source
@@ -73,7 +72,7 @@ func (s stage) compare(ctx context.Context, registry *artifacts) (*diff.Selectio
 			continue
 		}
 		var err error
-		found[i], err = registry.pull(ctx, side.reference)
+		found[i], err = registry.Pull(ctx, side.reference)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -160,7 +159,7 @@ func (s stage) besides() (unknown []string) {
 
 // place sets the file that takes the lines: the one with the digest.
 func (s stage) place(head *documents.Set, paths []string, compared *diff.Selection) {
-	if compared.Held == nil || compared.Held.Approved {
+	if !compared.IsHeld() {
 		return
 	}
 	var having []string

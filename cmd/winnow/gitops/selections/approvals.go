@@ -36,7 +36,7 @@ type approvals struct {
 func placeApprovals(head *documents.Set, paths []string, all []compares) {
 	a := approvals{head: head, paths: paths, needs: map[string][]string{}, users: map[string][]documents.Selection{}, replaced: map[[2]string]bool{}}
 	for _, one := range all {
-		if isHeld(one.out) {
+		if one.out.IsApprovable() {
 			a.needs[keyOf(*one.Selection)] = one.out.Held.Approve
 		}
 	}
@@ -49,14 +49,10 @@ func placeApprovals(head *documents.Set, paths []string, all []compares) {
 		}
 	}
 	for _, one := range all {
-		if isHeld(one.out) {
+		if one.out.IsApprovable() {
 			a.place(*one.Selection, one.out.Held)
 		}
 	}
-}
-
-func isHeld(s *diff.Selection) bool {
-	return s.Held != nil && !s.Held.Approved && len(s.Held.Approve) > 0
 }
 
 func keyOf(s documents.Selection) string {

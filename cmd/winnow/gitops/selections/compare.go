@@ -71,13 +71,13 @@ func compareCommits(ctx context.Context, base, head string, options Options) (*c
 func (c *comparison) promotions(ctx context.Context, report *diff.Report, external []gitops.External) error {
 	unknown, external := c.stages(external)
 	report.Unknown = append(report.Unknown, unknown...)
-	if c.options.OpenRendered == nil {
+	if c.options.Rendered == nil {
 		for _, e := range external {
 			report.Unknown = append(report.Unknown, e.Sentence)
 		}
 		return nil
 	}
-	found, err := promotions.Compare(ctx, &c.base, &c.head, external, c.options.Paths, c.options.OpenRendered)
+	found, err := promotions.Compare(ctx, &c.base, &c.head, external, c.options.Paths, c.options.Rendered)
 	report.Selections = append(report.Selections, found.Promotions...)
 	for _, p := range found.Promotions {
 		report.Places[p.File] = p.File != ""

@@ -32,8 +32,8 @@ type Options struct {
 	// Open loads the catalog at an address, oci://host/repository[:tag|@digest], as the source ref. plainHTTP
 	// reports whether the commit allows a connection without TLS.
 	Open func(ctx context.Context, address string, ref v1alpha1.SourceReference, plainHTTP bool) (selection.Source, error)
-	// OpenRendered pulls a rendered artifact; nil to compare none.
-	OpenRendered promotions.Open
+	// Rendered has the rendered artifacts; nil to compare none.
+	Rendered *promotions.Registry
 	// Edits are other contents of files of the newer commit.
 	Edits map[string][]byte
 	// Compare compares two states of a selection. A state is nil if the commit does not contain the selection.

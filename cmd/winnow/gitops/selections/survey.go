@@ -11,8 +11,6 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/promotions"
-	"github.com/winnow-dev/winnow/cmd/winnow/memo"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
@@ -103,7 +101,7 @@ func (c *comparison) published(ctx context.Context, cs *documents.Selection) Pub
 // stagesOfHead returns the stages of the newer commit: OCIRepositories with the digest of a rendered artifact, or of a
 // repository to which a selection of the commit pushes.
 func (c *comparison) stagesOfHead(ctx context.Context) (all []Stage) {
-	if c.options.OpenRendered == nil {
+	if c.options.Rendered == nil {
 		return nil
 	}
 	pushed := map[string]bool{}
@@ -112,17 +110,12 @@ func (c *comparison) stagesOfHead(ctx context.Context) (all []Stage) {
 			pushed[cs.Spec.Push.URL] = true
 		}
 	}
-	pulled := memo.Memo[string, promotions.Artifact]{}
 	for _, source := range c.stageSources() {
 		r, err := source.Reference()
 		if err != nil || r.Digest == "" && !pushed[r.Catalog] && !pushed[r.Catalog[:max(0, strings.LastIndexByte(r.Catalog, ':'))]] {
 			continue
 		}
-		artifact, err := pulled.Of(ctx, r.Catalog, func() (promotions.Artifact, error) {
-			limited, cancel := context.WithTimeout(ctx, pullTimeout)
-			defer cancel()
-			return c.options.OpenRendered(limited, r.Catalog, r.PlainHTTP)
-		})
+		artifact, err := c.options.Rendered.Pull(ctx, r)
 		switch {
 		case err != nil:
 			all = append(all, Stage{Source: source, Reference: r, Unread: err.Error()})

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/promotions"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/test/farm"
@@ -102,7 +103,7 @@ func TestLook(t *testing.T) {
 			}
 			var artifacts artifactsOf
 			s, err := Look(t.Context(), "HEAD", "HEAD", Options{
-				Dir: dir, Paths: []string{"."}, Open: farm.Open, OpenRendered: artifacts.open,
+				Dir: dir, Paths: []string{"."}, Open: farm.Open, Rendered: promotions.NewRegistry(artifacts.open),
 				Compare: func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error) {
 					return comparing.Compare(ctx, from, to, nil)
 				},

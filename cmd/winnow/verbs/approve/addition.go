@@ -36,8 +36,8 @@ type addition struct {
 // additionsOf returns what files take, in the order of the report, and an error for the approvals that no file takes.
 func additionsOf(report *diff.Report) (added []*addition, byHand []error) {
 	var withoutFile []*addition
-	for _, s := range report.Selections {
-		if s.Held == nil || s.Held.Approved || len(s.Held.Approve) == 0 {
+	for _, s := range report.Held() {
+		if !s.IsApprovable() {
 			continue
 		}
 		one := &addition{file: s.Held.File, key: types.NamespacedName{Namespace: s.Namespace, Name: s.Name},

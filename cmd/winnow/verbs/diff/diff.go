@@ -3,10 +3,12 @@
 package diff
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -33,9 +35,10 @@ type diffOptions struct {
 
 	kubeconfig, kubeContext string
 
-	stat   bool
-	failOn flags.FailOn
-	output *flags.Choice
+	stat     bool
+	markdown string
+	failOn   flags.FailOn
+	output   *flags.Choice
 }
 
 const diffExamples = "  # what v2 changes\n" +
@@ -114,6 +117,7 @@ func New() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "`FILE` for --live, instead of kubectl's")
 	f.StringVar(&o.kubeContext, "context", "", "`NAME` of the context in it")
+	f.StringVar(&o.markdown, "markdown", "", "`FILE` for the report in Markdown as well")
 	f.BoolVar(&o.stat, "stat", false, "a line for each application, no details")
 	clusterflags.CompleteContexts(cmd)
 	_ = cmd.MarkFlagFilename("kubeconfig")
@@ -127,6 +131,13 @@ func (o *diffOptions) run(ctx context.Context, paths []string, stdin io.Reader, 
 	report, err := o.compare(ctx, paths, stdin)
 	if err != nil {
 		return output.Unusable(err)
+	}
+	if o.markdown != "" {
+		var text bytes.Buffer
+		diffview.Markdown(&text, report, o.stat)
+		if err := os.WriteFile(o.markdown, text.Bytes(), 0o600); err != nil {
+			return output.Unusable(err)
+		}
 	}
 	return diffview.Write(stdout, report, diffview.Options{
 		Format: o.output.Value, Stat: o.stat, FailOn: o.failOn.Names, Invalid: selections.AfterPrefix,

@@ -9,37 +9,27 @@ import (
 	"strings"
 	"time"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/promotions"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stages"
-	"github.com/winnow-dev/winnow/cmd/winnow/memo"
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// maxArtifacts bounds the artifacts of a stage that are pulled.
-const maxArtifacts = 16
-
-// compareContents compares what the clusters of a stage have with the artifacts that they have applied, each pulled within a timeout. What runs
-// another digest than Git names has a problem already.
-func compareContents(ctx context.Context, of stages.Placed, clusters []*Cluster, timeout time.Duration, open promotions.Open) error {
-	pulled := memo.Memo[string, promotions.Artifact]{}
+// compareContents compares what the clusters of a stage have with the artifacts that they have applied. What runs another digest than
+// Git names has a problem already.
+func compareContents(ctx context.Context, of stages.Placed, clusters []*Cluster, registry *promotions.Registry) error {
 	for _, c := range clusters {
-		if c.Receipt == nil || c.Digest == "" || c.isElsewhere() {
+		switch {
+		case c.Receipt == nil || c.Digest == "" || c.isElsewhere():
+			continue
+		case of.URL == "":
+			c.add(unknown, of.File+" has no spec.url: the artifact cannot be read")
 			continue
 		}
-		artifact, err := pulled.Of(ctx, c.Digest, func() (promotions.Artifact, error) {
-			switch {
-			case of.URL == "":
-				return promotions.Artifact{}, fmt.Errorf("%s has no spec.url: the artifact cannot be read", of.File)
-			case len(pulled) == maxArtifacts:
-				return promotions.Artifact{}, fmt.Errorf("the clusters run more than %d artifacts", maxArtifacts)
-			}
-			limited, cancel := context.WithTimeout(ctx, timeout)
-			defer cancel()
-			return open(limited, of.URL+"@"+c.Digest, of.Insecure)
-		})
+		artifact, err := registry.Pull(ctx, documents.Reference{Catalog: of.URL + "@" + c.Digest, PlainHTTP: of.Insecure})
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()

@@ -74,7 +74,7 @@ func TestWhatAClusterHasIsComparedWithTheArtifact(t *testing.T) {
 			}
 			c := &Cluster{Digest: "sha256:1", Receipt: r, kustomizations: []receipt.Kustomization{k}}
 			all := []*Cluster{c, {Digest: "sha256:2", Wanted: "sha256:1", Receipt: r}, {Digest: "sha256:3"}}
-			err := compareContents(t.Context(), of, all, time.Minute, func(_ context.Context, address string, _ bool) (promotions.Artifact, error) {
+			err := compareContents(t.Context(), of, all, promotions.NewRegistry(func(_ context.Context, address string, _ bool) (promotions.Artifact, error) {
 				if address != "oci://registry.example.com/x@sha256:1" {
 					t.Errorf("%s is pulled", address)
 				}
@@ -82,7 +82,7 @@ func TestWhatAClusterHasIsComparedWithTheArtifact(t *testing.T) {
 					return test.artifact, nil
 				}
 				return rendered, test.err
-			})
+			}))
 			if err != nil || !slices.Equal(c.Problems, test.want) {
 				t.Errorf("%v: %+v\nwant %+v", err, c.Problems, test.want)
 			}

@@ -130,6 +130,7 @@ func (o *options) run(ctx context.Context, address string, arguments []string, o
 	if err := o.pull(ctx, below, all, f.now); err != nil {
 		return err
 	}
+	rendered := commits.Rendered(&o.access)
 	for _, s := range all {
 		err := nameDigests(s.rows, git.IsShallow(ctx), func(digests map[string]bool) (map[string]bool, error) {
 			return stages.Named(ctx, commit, s.Placed, digests)
@@ -137,7 +138,7 @@ func (o *options) run(ctx context.Context, address string, arguments []string, o
 		if err != nil {
 			return err
 		}
-		if err := compareContents(ctx, s.Placed, s.rows, o.timeout, commits.OpenRendered(&o.access)); err != nil {
+		if err := compareContents(ctx, s.Placed, s.rows, rendered); err != nil {
 			return err
 		}
 		f.Clusters = append(f.Clusters, s.rows...)

@@ -26,6 +26,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/imports/importing"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
@@ -257,7 +258,7 @@ func (o *importOptions) report(importer *importing.Importer, out output.Streams)
 		}
 	}
 	if importer.Omitted > 0 {
-		fmt.Fprintf(&text, "\nand %d more", importer.Omitted)
+		text.WriteString("\n" + excerpt.More(importer.Omitted))
 	}
 	return output.Finding(errors.New(text.String()))
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/imports/importing"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/imports/takeover"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // instances are the flags of an import to instances.
@@ -121,8 +122,6 @@ func reportInstances(result *takeover.Result, skipped []importing.Skipped, out o
 	case total == 0:
 		fmt.Fprintln(out.Notes, done)
 		return nil
-	case total > maxRefused:
-		lines = append(lines[:maxRefused], fmt.Sprintf("and %d more", total-maxRefused))
 	}
-	return output.Finding(fmt.Errorf("%s; not imported: %d\n%s", done, total, strings.Join(lines, "\n")))
+	return output.Finding(fmt.Errorf("%s; not imported: %d\n%s", done, total, strings.Join(excerpt.First(lines, maxRefused, 0, excerpt.More), "\n")))
 }

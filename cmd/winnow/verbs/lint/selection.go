@@ -20,7 +20,6 @@ import (
 	"github.com/winnow-dev/winnow/render/lint/rules"
 	"github.com/winnow-dev/winnow/render/mention"
 	"github.com/winnow-dev/winnow/render/monitoring"
-	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/selectionrule"
 )
 
@@ -114,8 +113,6 @@ func (l *selectionLinter) add(severity rules.Severity, all ...documents.Warning)
 // renderedSelection is the render of the selection, nil without catalogs, and the names that match nothing in them.
 type renderedSelection struct {
 	selection *v1alpha1.CatalogSelection
-	sources   []selection.Source
-	options   render.Options
 	result    *render.Result
 	unmatched []mention.Unmatched
 }
@@ -142,5 +139,5 @@ func (l *selectionLinter) render(ctx context.Context, notes io.Writer) (rendered
 	if err != nil {
 		return renderedSelection{}, l.Placed(err)
 	}
-	return renderedSelection{cs, sources, options, result, mention.UnmatchedOf(sources, options.Mentions)}, nil
+	return renderedSelection{cs, result, mention.UnmatchedOf(sources, options.Mentions)}, nil
 }

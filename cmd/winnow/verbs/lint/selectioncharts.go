@@ -11,7 +11,6 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/charts"
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/lint/chartrules"
-	"github.com/winnow-dev/winnow/render"
 )
 
 // lintCharts adds what is wrong with the charts of the selected versions, with the values of the instances.
@@ -19,22 +18,12 @@ func (l *selectionLinter) lintCharts(ctx context.Context, rendered renderedSelec
 	if l.charts == nil {
 		return nil
 	}
-	without, err := charts.Unmirrored(rendered.selection)
-	if err != nil {
-		return l.Placed(err)
-	}
-	decided, err := render.Decide(ctx, rendered.sources, rendered.options)
-	if err != nil {
-		return l.Placed(err)
-	}
 	looker, spec := *l.charts, rendered.selection.Spec
 	looker.setBy, looker.onlyInstalled = keysOf(spec.Instances), spec.Definitions == v1alpha1.DefinitionsOmit
 	if spec.Platform != nil {
 		looker.platform = spec.Platform.Kubernetes
 	}
-	in := charts.Input{Sources: rendered.sources, Selected: decided.Applications(), Options: rendered.options, Unmirrored: without}
-	in.Options.RequireMirrors = false
-	problems, err := looker.look(ctx, in)
+	problems, err := looker.look(ctx, charts.Input{Selected: rendered.result.Selection.Applications(), Mirrored: rendered.result})
 	if err != nil {
 		return l.Placed(err)
 	}

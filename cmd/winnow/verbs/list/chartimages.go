@@ -16,7 +16,7 @@ import (
 // addChart adds the images of a rendered chart. It reports whether these are all.
 func (l *imageList) addChart(r charts.Rendered, pipeline *transform.Pipeline) (complete bool) {
 	about := listedChart{
-		Application: r.Application, Version: r.Version, URL: redact.Text(r.To.URL), Chart: r.To.Name, ChartVersion: r.To.Version,
+		Application: r.Application, Version: r.Version, URL: redact.Text(r.Mirrored.URL), Chart: r.Mirrored.Name, ChartVersion: r.Mirrored.Version,
 	}
 	switch {
 	case r.Missing != "":
@@ -47,13 +47,13 @@ func (l *imageList) addChart(r charts.Rendered, pipeline *transform.Pipeline) (c
 
 // addRender adds the images of a chart with one set of values.
 func (l *imageList) addRender(c *listedChart, r charts.Pair, pipeline *transform.Pipeline) {
-	c.Notes = append(c.Notes, r.To.Notes...)
-	if r.To.Refused != "" {
-		c.Problem, c.IsFinding = "it does not render: "+r.To.Refused, c.Instance != ""
+	c.Notes = append(c.Notes, r.Mirrored.Notes...)
+	if r.Mirrored.Refused != "" {
+		c.Problem, c.IsFinding = "it does not render: "+r.Mirrored.Refused, c.Instance != ""
 		return
 	}
-	originals, _ := imagesOf(r.From.Manifests)
-	found, problem := imagesOf(r.To.Manifests)
+	originals, _ := imagesOf(r.Original.Manifests)
+	found, problem := imagesOf(r.Mirrored.Manifests)
 	for field, image := range found {
 		listed := listedImage{From: image.Address, To: image.Address, InText: image.InText, Applications: []string{c.Application + " " + c.Version}}
 		if original, ok := originals[field]; ok {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/charts"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags/chartflags"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
@@ -116,7 +115,7 @@ func (o *listOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io
 	}
 	o.WarnUnmatched(notes, mention.UnmatchedOf(sources, options.Mentions))
 	if o.images {
-		return o.listImages(ctx, o.imageInput(sources, result.Applications(), options), stdout, notes)
+		return o.listImages(ctx, imageSearch{sources, result.Applications(), options}, stdout, notes)
 	}
 	list := newDecisionList(result, len(sources) > 1)
 	if len(options.Instances) > 0 {
@@ -156,7 +155,7 @@ func (o *listOptions) listCatalog(ctx context.Context, stdout, notes io.Writer) 
 		return err
 	}
 	if o.images {
-		return o.listImages(ctx, charts.Input{Selected: report.Everything(source.Catalog)}, stdout, notes)
+		return o.listImages(ctx, imageSearch{selected: report.Everything(source.Catalog)}, stdout, notes)
 	}
 	list := newApplicationList(source.Catalog)
 	if o.refers() {

@@ -14,15 +14,16 @@ import (
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
-// imageInput returns what images are looked for in.
-func (o *listOptions) imageInput(sources []selection.Source, selected []selection.Decision, options render.Options) charts.Input {
-	in := charts.Input{Sources: sources, Selected: selected, Options: options}
-	in.Options.RequireMirrors = false
-	return in
+// imageSearch is what images are looked for in.
+type imageSearch struct {
+	sources  []selection.Source
+	selected []selection.Decision
+	options  render.Options
 }
 
 // listImages lists the images of selected applications.
-func (o *listOptions) listImages(ctx context.Context, in charts.Input, stdout, notes io.Writer) error {
+func (o *listOptions) listImages(ctx context.Context, in imageSearch, stdout, notes io.Writer) error {
+	in.options.RequireMirrors, in.options.AllowEmpty = false, true
 	list := newImageList()
 	incomplete, err := o.addCharts(ctx, in, list)
 	if err != nil {
@@ -42,20 +43,15 @@ func (o *listOptions) listImages(ctx context.Context, in charts.Input, stdout, n
 }
 
 // addCharts adds the images of the charts, if they are asked for. It returns the applications that may have others.
-func (o *listOptions) addCharts(ctx context.Context, in charts.Input, list *imageList) (incomplete map[string]bool, err error) {
+func (o *listOptions) addCharts(ctx context.Context, in imageSearch, list *imageList) (incomplete map[string]bool, err error) {
 	incomplete = map[string]bool{}
-	for _, d := range in.Selected {
+	for _, d := range in.selected {
 		incomplete[d.Application.Name] = true
 	}
 	if !o.charts.IsSet() {
 		return incomplete, nil
 	}
-	if o.Selection != nil {
-		if in.Unmirrored, err = charts.Unmirrored(o.Selection.CatalogSelection); err != nil {
-			return nil, o.Placed(err)
-		}
-	}
-	found, err := charts.Find(ctx, in)
+	found, err := o.findCharts(ctx, in)
 	if err != nil {
 		return nil, o.Placed(err)
 	}
@@ -72,22 +68,45 @@ func (o *listOptions) addCharts(ctx context.Context, in charts.Input, list *imag
 	}
 	failed := map[string]bool{}
 	for _, r := range rendered {
-		complete := list.addChart(r, in.Options.Transform)
+		complete := list.addChart(r, in.options.Transform)
 		failed[r.Application] = failed[r.Application] || !complete
 		incomplete[r.Application] = failed[r.Application]
 	}
 	return incomplete, nil
 }
 
+// findCharts finds the charts of the selected versions. Where instances need what a mirror says, the values behind the mirrors
+// are all that there is.
+func (o *listOptions) findCharts(ctx context.Context, in imageSearch) ([]charts.Chart, error) {
+	input := charts.Input{Selected: in.selected}
+	if o.Selection == nil {
+		return charts.Find(ctx, input)
+	}
+	without := o.Selection.DeepCopy()
+	without.Spec.Mirrors, without.Spec.RequireMirrors = nil, false
+	unmirrored, err := render.FromSpec(without)
+	if err != nil {
+		return nil, err
+	}
+	if input.Mirrored, err = render.Render(ctx, in.sources, in.options); err != nil {
+		return nil, err
+	}
+	unmirrored.AllowEmpty = true
+	if input.Original, err = render.Render(ctx, in.sources, unmirrored); err != nil && ctx.Err() != nil {
+		return nil, err
+	}
+	return charts.Find(ctx, input)
+}
+
 // addValues adds the images in the default values of applications whose charts do not tell all of them.
-func (l *imageList) addValues(ctx context.Context, in charts.Input, incomplete map[string]bool, notes io.Writer) error {
+func (l *imageList) addValues(ctx context.Context, in imageSearch, incomplete map[string]bool, notes io.Writer) error {
 	var selected []selection.Decision
-	for _, d := range in.Selected {
+	for _, d := range in.selected {
 		if incomplete[d.Application.Name] {
 			selected = append(selected, d)
 		}
 	}
-	addresses, err := render.Refer(ctx, selected, in.Options)
+	addresses, err := render.Refer(ctx, selected, in.options)
 	if err != nil {
 		return err
 	}
@@ -96,7 +115,7 @@ func (l *imageList) addValues(ctx context.Context, in charts.Input, incomplete m
 			output.Warn(notes, fmt.Sprintf("%s: its default values cannot be searched: %s", one.Application, one.Unreadable))
 		}
 	}
-	l.addDefaults(addresses, in.Options.Transform)
+	l.addDefaults(addresses, in.options.Transform)
 	return nil
 }
 

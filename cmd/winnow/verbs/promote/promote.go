@@ -117,10 +117,10 @@ func (o *options) run(ctx context.Context, from string, to []string, out output.
 	if o.output.Value == output.FormatTable && !slices.ContainsFunc(slices.Collect(maps.Values(edits)), (*edit).isChanged) {
 		return o.write(ctx, edits, out) // there is nothing to compare
 	}
-	open := pullOnce(commits.OpenRendered(&o.access))
-	report, err := o.compare(ctx, commit, edits, open)
+	rendered := commits.Rendered(&o.access)
+	report, err := o.compare(ctx, commit, edits, rendered)
 	if err == nil && o.approve && approveAll(report, edits) { // what is built of the commit may replace the annotation
-		report, err = o.compare(ctx, commit, edits, open)
+		report, err = o.compare(ctx, commit, edits, rendered)
 	}
 	if err != nil {
 		return output.Unusable(err)
@@ -133,7 +133,7 @@ func (o *options) run(ctx context.Context, from string, to []string, out output.
 }
 
 // compare compares the commit with the edits.
-func (o *options) compare(ctx context.Context, commit string, edits map[string]*edit, open promotions.Open) (*diff.Report, error) {
+func (o *options) compare(ctx context.Context, commit string, edits map[string]*edit, rendered *promotions.Registry) (*diff.Report, error) {
 	contents := map[string][]byte{}
 	for file, e := range edits {
 		contents[file] = e.after
@@ -141,40 +141,17 @@ func (o *options) compare(ctx context.Context, commit string, edits map[string]*
 	var cluster *live.Cluster // none: a commit has no cluster
 	return selections.Compare(ctx, commit, commit, selections.Options{
 		Paths: []string{"."}, Repositories: o.repositories, Edits: contents,
-		Open: commits.OpenOfCommit(&o.access), OpenRendered: open, Compare: cluster.Compare,
+		Open: commits.OpenOfCommit(&o.access), Rendered: rendered, Compare: cluster.Compare,
 	})
-}
-
-// maxPulled bounds the artifacts that are kept: each may take much memory.
-const maxPulled = 16
-
-// pullOnce returns a function that pulls the first artifacts once each.
-func pullOnce(open promotions.Open) promotions.Open {
-	type key struct {
-		address   string
-		plainHTTP bool
-	}
-	pulled := map[key]promotions.Artifact{}
-	return func(ctx context.Context, address string, plainHTTP bool) (promotions.Artifact, error) {
-		of := key{address, plainHTTP}
-		if found, ok := pulled[of]; ok {
-			return found, nil
-		}
-		found, err := open(ctx, address, plainHTTP)
-		if err == nil && len(pulled) < maxPulled {
-			pulled[of] = found
-		}
-		return found, err
-	}
 }
 
 // approveAll adds the lines that name what the edits lose, and reports whether there are some.
 func approveAll(report *diff.Report, edits map[string]*edit) (any bool) {
-	for _, s := range report.Selections {
-		if s.Promotion == nil || s.Held == nil || s.Held.Approved || edits[s.Held.File] == nil {
+	for _, s := range report.Held() {
+		e := edits[s.Held.File]
+		if s.Promotion == nil || e == nil {
 			continue
 		}
-		e := edits[s.Held.File]
 		_, digest, _ := strings.Cut(s.Promotion.To, "@")
 		approved, _, err := stagefile.Approve(e.after, s.Name, digest, s.Held.Approve)
 		if err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/flags/commits"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
+	"github.com/winnow-dev/winnow/cmd/winnow/memo"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/site/model"
 	"github.com/winnow-dev/winnow/registry/redact"
@@ -34,6 +35,8 @@ type catalogs struct {
 	// arguments of the command line.
 	arguments []argument
 	opened    []opened
+	// loaded has them by repository, revision and place.
+	loaded memo.Memo[[3]string, selection.Source]
 }
 
 // argument is [NAME=]CATALOG. Its name is given, or the end of the address.
@@ -50,7 +53,7 @@ type opened struct {
 }
 
 func newCatalogs(args []string, access *flags.Access) *catalogs {
-	c := &catalogs{access: access}
+	c := &catalogs{access: access, loaded: memo.Memo[[3]string, selection.Source]{}}
 	for _, arg := range args {
 		c.arguments = append(c.arguments, parseArgument(arg))
 	}
@@ -79,18 +82,17 @@ func parseArgument(arg string) argument {
 // keeps what it has loaded.
 func (c *catalogs) open(ctx context.Context, address string, ref v1alpha1.SourceReference, plainHTTP bool) (selection.Source, error) {
 	one := opened{name: ref.Name, key: render.LocationOf(ref).Key()}
+	one.repository, one.revision = model.Split(address)
+	open := func() (selection.Source, error) { return commits.OpenOfCommit(c.access)(ctx, address, ref, plainHTTP) }
 	i := slices.IndexFunc(c.arguments, func(a argument) bool { return a.named && a.name == ref.Name })
 	if i >= 0 {
-		one.repository = c.arguments[i].where
-		if known := c.find(one); known != nil {
-			return known.source, nil
-		}
-		source, err := input.OpenSource(ctx, c.arguments[i].where, ref, c.access)
-		return c.keep(one, source, err)
+		one.repository, one.revision = c.arguments[i].where, ""
+		open = func() (selection.Source, error) { return input.OpenSource(ctx, one.repository, ref, c.access) }
 	}
-	one.repository, one.revision = model.Split(address)
-	source, err := commits.OpenOfCommit(c.access)(ctx, address, ref, plainHTTP)
-	return c.keep(one, source, err)
+	return c.loaded.Of(ctx, [3]string{one.repository, one.revision, one.key}, func() (selection.Source, error) {
+		source, err := open()
+		return c.keep(one, source, err)
+	})
 }
 
 func (c *catalogs) keep(one opened, source selection.Source, err error) (selection.Source, error) {
@@ -99,17 +101,6 @@ func (c *catalogs) keep(one opened, source selection.Source, err error) (selecti
 		c.opened = append(c.opened, one)
 	}
 	return source, err
-}
-
-// find returns what was loaded of a repository, a revision and a place; nil if it was not.
-func (c *catalogs) find(one opened) *opened {
-	i := slices.IndexFunc(c.opened, func(o opened) bool {
-		return o.repository == one.repository && o.revision == one.revision && o.key == one.key
-	})
-	if i < 0 {
-		return nil
-	}
-	return &c.opened[i]
 }
 
 // show adds the catalogs to the site: of the arguments, and the newest of each repository of the survey, which may be

@@ -47,7 +47,7 @@ func (o *options) survey(ctx context.Context, open *catalogs) (*model.Survey, er
 		return nil, err
 	}
 	s.Survey, err = selections.Look(ctx, s.Base, head, selections.Options{
-		Dir: o.git, Paths: []string{root}, Repositories: o.repositories, Open: open.open, OpenRendered: commits.OpenRendered(&o.access),
+		Dir: o.git, Paths: []string{root}, Repositories: o.repositories, Open: open.open, Rendered: commits.Rendered(&o.access),
 		Compare: func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error) {
 			return comparing.Compare(ctx, from, to, nil)
 		},

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"strings"
 
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
@@ -122,10 +123,7 @@ func violations(invalid *violation.InvalidError, at position) string {
 	} else {
 		text = at.line(first.Line) + text
 	}
-	if more := len(invalid.Violations) + invalid.Omitted - 1; more > 0 {
-		text += fmt.Sprintf("; and %d more", more)
-	}
-	return text
+	return strings.Join(excerpt.First([]string{text}, 1, len(invalid.Violations)+invalid.Omitted-1, excerpt.More), "; ")
 }
 
 // Check returns an error if the applications are not valid together.

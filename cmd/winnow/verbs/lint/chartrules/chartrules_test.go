@@ -46,10 +46,10 @@ func TestKubernetes(t *testing.T) {
 // chart is one with a render for each use, whose name is an instance and may begin with ~ for one with values of the cluster.
 func chart(version, kubernetes string, renders map[string]rendering.Render) chartrules.Render {
 	r := chartrules.Render{Kubernetes: kubernetes}
-	r.Chart.Application, r.Chart.Version, r.Chart.To = "web", version, fetching.Reference{Name: "web", Version: version}
+	r.Chart.Application, r.Chart.Version, r.Chart.Mirrored = "web", version, fetching.Reference{Name: "web", Version: version}
 	for _, name := range slices.Sorted(maps.Keys(renders)) {
 		r.Chart.Uses = append(r.Chart.Uses, charts.Use{Instance: strings.TrimPrefix(name, "~"), IsOpen: strings.HasPrefix(name, "~")})
-		r.Chart.Rendered = append(r.Chart.Rendered, charts.Pair{To: renders[name]})
+		r.Chart.Rendered = append(r.Chart.Rendered, charts.Pair{Mirrored: renders[name]})
 	}
 	return r
 }

@@ -41,7 +41,7 @@ func (c *checker) check(setBy map[string]map[string]bool) {
 	}
 	if first.OtherVersion != "" {
 		c.add(about, lint.ChartVersionRule, rules.Warning, "the archive of the chart %s %s has the version %s in its Chart.yaml",
-			first.To.Name, first.To.Version, excerpt.Quoted(first.OtherVersion))
+			first.Mirrored.Name, first.Mirrored.Version, excerpt.Quoted(first.OtherVersion))
 	}
 	for i, use := range first.Uses {
 		about.Instance, about.Key = use.Instance, ""
@@ -49,11 +49,11 @@ func (c *checker) check(setBy map[string]map[string]bool) {
 			c.add(about, lint.UncheckedChartRule, rules.Info, "values that only the cluster has are not read")
 		}
 		c.rendered(about, i)
-		for _, key := range first.Rendered[i].To.Unread {
+		for _, key := range first.Rendered[i].Mirrored.Unread {
 			if setBy[use.Instance][key.Name] {
 				about.Key = key.Name
 				c.add(about, lint.UnreadValueRule, rules.Warning, "the chart %s %s does not read the value %s%s",
-					first.To.Name, first.To.Version, excerpt.Quoted(key.Name), advice(key.Nearest))
+					first.Mirrored.Name, first.Mirrored.Version, excerpt.Quoted(key.Name), advice(key.Nearest))
 			}
 		}
 	}

@@ -29,7 +29,7 @@ func unreadDefaults(in Input) (all []Problem) {
 		}
 		for i := range chart.Rendered {
 			unread := map[string]string{}
-			for _, key := range chart.Rendered[i].To.Unread {
+			for _, key := range chart.Rendered[i].Mirrored.Unread {
 				if !in.SetBy[chart.Uses[i].Instance][key.Name] {
 					unread[key.Name] = key.Nearest
 				}

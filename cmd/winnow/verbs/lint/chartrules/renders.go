@@ -42,7 +42,7 @@ func (all *sentences) add(kubernetes, rule string, severity rules.Severity, form
 func (c *checker) rendered(about Problem, use int) {
 	var all sentences
 	for _, render := range c.renders {
-		r := render.Chart.Rendered[use].To
+		r := render.Chart.Rendered[use].Mirrored
 		switch {
 		case r.By == rendering.BySchema:
 			all.add(render.Kubernetes, lint.ValuesSchemaRule, c.severity(render.Chart.Uses[use], r.By), "%s", r.Refused)

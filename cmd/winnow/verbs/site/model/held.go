@@ -28,10 +28,7 @@ type Held struct {
 // heldOf maps the places of selections to what is held, by the names of applications.
 func heldOf(report *diff.Report) map[diff.Place]map[string][]string {
 	all := map[diff.Place]map[string][]string{}
-	for _, s := range report.Selections {
-		if s.Held == nil || s.Held.Approved {
-			continue
-		}
+	for _, s := range report.Held() {
 		changes := map[string][]string{}
 		for _, r := range s.Held.Reasons {
 			changes[r.Application] = append(changes[r.Application], r.Message)
@@ -44,14 +41,9 @@ func heldOf(report *diff.Report) map[diff.Place]map[string][]string {
 // newHeld returns what is held, in the order of the report.
 func newHeld(report *diff.Report) (all []Held) {
 	places := map[string]int{}
-	for _, s := range report.Selections {
-		if s.Held == nil || s.Held.Approved {
-			continue
-		}
-		h := Held{Object: "CatalogSelection " + strings.TrimPrefix(s.Namespace+"/"+s.Name, "/"), File: s.Held.File, Advice: s.Held.Advice}
-		if s.Promotion != nil {
-			h.Object = "OCIRepository " + strings.TrimPrefix(s.Namespace+"/"+s.Name, "/")
-		}
+	for _, s := range report.Held() {
+		object := cmp.Or(s.Place().Kind, "CatalogSelection") + " " + strings.TrimPrefix(s.Namespace+"/"+s.Name, "/")
+		h := Held{Object: object, File: s.Held.File, Advice: s.Held.Advice}
 		for _, r := range s.Held.Reasons {
 			h.Reasons = append(h.Reasons, strings.TrimPrefix(r.Application+": "+r.Message, ": "))
 		}
