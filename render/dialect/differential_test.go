@@ -125,9 +125,27 @@ func TestObjectsAreReadAsKustomizeReadsThem(t *testing.T) {
 			t.Errorf("%s, kustomize reads %v:\n%s", content, want, text)
 		}
 		accepted++
+		checkDifferences(t, text, want)
 	}
 	if accepted < documents/10 {
 		t.Errorf("%d of %d documents were accepted: the generator tries too little", accepted, documents)
+	}
+}
+
+// checkDifferences compares what kustomize reads with what sigs.k8s.io/yaml reads: where they differ, Differences says so.
+func checkDifferences(t *testing.T, text string, built any) {
+	t.Helper()
+	root, err := yamlnode.Head([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reported []string
+	dialect.Differences(root, func(line int, format string, args ...any) {
+		reported = append(reported, fmt.Sprintf("line %d: "+format, append([]any{line}, args...)...))
+	})
+	applied, refused := sigs(text)
+	if same := refused == nil && reflect.DeepEqual(any(applied), built); !same && reported == nil {
+		t.Errorf("read as %v (%v) and %v, and nothing is reported:\n%s", applied, refused, built, text)
 	}
 }
 

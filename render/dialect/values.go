@@ -72,29 +72,18 @@ func readAsSigs(node *yaml.Node) error {
 	if node.Kind != yaml.MappingNode {
 		return nil
 	}
-	written, merged, at := keys{}, keys{}, -1
+	written := keys{}
 	for i := 0; i < len(node.Content); i += 2 {
 		if err := written.add(node.Content[i], false); err != nil {
 			return err
 		}
-		if yamlnode.IsMerge(node.Content[i]) {
-			at = i
-		}
 	}
-	if at < 0 {
-		return nil
+	replaced, err := overridden(node, written)
+	for _, key := range replaced {
+		at := slices.Index(node.Content, key)
+		node.Content = slices.Delete(node.Content, at, at+2)
 	}
-	if err := merged.addMerged(node.Content[at+1], written); err != nil {
-		return err
-	}
-	var kept []*yaml.Node
-	for pair := range slices.Chunk(node.Content[:at], 2) {
-		if merged[Key(pair[0])] == nil {
-			kept = append(kept, pair...)
-		}
-	}
-	node.Content = append(kept, node.Content[at:]...)
-	return nil
+	return err
 }
 
 // keys has keys by what Key returns of them.
