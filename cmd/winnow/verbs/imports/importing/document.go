@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/document"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -88,7 +89,7 @@ func nameOf(object *yaml.Node) string {
 	return name
 }
 
-const definitionKind = "ApplicationDefinition"
+const definitionKind = catalog.DefinitionKind
 
 // errAliases refuses what kubectl and Helm do not write.
 var errAliases = errors.New("it has aliases or merge keys, which are taken in definitions only: write them out")

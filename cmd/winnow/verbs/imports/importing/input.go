@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	sigsyaml "sigs.k8s.io/yaml"
 
+	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -109,6 +110,8 @@ func (i *Importer) addDocument(ctx context.Context, at position, text []byte) er
 		return i.addIndex(ctx, at, root)
 	case kind == "":
 		i.refuse(at.String(), "it has no kind")
+	case catalog.FormerKind(kind) != "":
+		i.skip(Skipped{Place: at.String(), Name: nameOf(root), Reason: "it " + catalog.FormerKind(kind)})
 	default:
 		i.skip(Skipped{Place: at.String(), Name: nameOf(root), Reason: "its kind is " + excerpt.Of(kind)})
 	}
