@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
@@ -41,7 +40,7 @@ func ValuesJSON(text []byte) ([]byte, error) {
 	if _, err := Values(text); err != nil {
 		return nil, err
 	}
-	return sigsyaml.YAMLToJSON(text)
+	return JSON(text)
 }
 
 // yaml11 matches the booleans of YAML 1.1 that are texts in YAML 1.2.
@@ -52,7 +51,7 @@ func IsBoolean(node *yaml.Node) bool {
 	return node.Kind == yaml.ScalarNode && node.Style == 0 && node.Tag == "!!str" && yaml11.MatchString(node.Value)
 }
 
-// Key returns a key as sigs.k8s.io/yaml reads it; empty for what cannot be a key.
+// Key returns a key, or a scalar where a string is expected, as sigs.k8s.io/yaml reads it; empty for what cannot be one.
 func Key(key *yaml.Node) string {
 	if key = yamlnode.Resolve(key); IsBoolean(key) {
 		return strconv.FormatBool(slices.Contains([]string{"y", "yes", "on"}, strings.ToLower(key.Value)))
