@@ -97,6 +97,10 @@ func inJSON(object kustomized.Object) (kustomized.Object, error) {
 // Unpatched returns an object of an instance, in JSON's types, as its file has it.
 func (r *Result) Unpatched(key safeguard.Key) (kustomized.Object, error) {
 	content, _ := r.Tree.Content(installation.File(key))
+	encoded, err := dialect.JSON(content)
+	if err != nil {
+		return nil, err
+	}
 	var object kustomized.Object
-	return object, dialect.Unmarshal(content, &object)
+	return object, json.Unmarshal(encoded, &object)
 }

@@ -110,12 +110,18 @@ func (i *Importer) addDocument(ctx context.Context, at position, text []byte) er
 		return i.addIndex(ctx, at, root)
 	case kind == "":
 		i.refuse(at.String(), "it has no kind")
-	case catalog.FormerKind(kind) != "":
-		i.skip(Skipped{Place: at.String(), Name: nameOf(root), Reason: "it " + catalog.FormerKind(kind)})
 	default:
-		i.skip(Skipped{Place: at.String(), Name: nameOf(root), Reason: "its kind is " + excerpt.Of(kind)})
+		i.skip(Skipped{Place: at.String(), Name: nameOf(root), Reason: otherKind(kind)})
 	}
 	return nil
+}
+
+// otherKind returns why a document of a kind is not taken.
+func otherKind(kind string) string {
+	if former := catalog.FormerKind(kind); former != "" {
+		return "it " + former
+	}
+	return "its kind is " + excerpt.Of(kind)
 }
 
 // addList takes the items of a list, as kubectl get prints it.
