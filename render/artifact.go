@@ -15,13 +15,13 @@ import (
 	"github.com/fluxcd/pkg/apis/kustomize"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/kustomize/api/types"
-	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/contents"
+	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/loading"
@@ -260,7 +260,7 @@ func kustomizationOf(files *tree.Tree) (k types.Kustomization, err error) {
 	if err := checkText(tree.KustomizationFile, content); err != nil {
 		return k, err
 	}
-	if err := yaml.Unmarshal(content, &k); err != nil {
+	if err := dialect.Unmarshal(content, &k); err != nil {
 		return k, errors.New("the " + tree.KustomizationFile + " of the artifact cannot be read")
 	}
 	return k, nil

@@ -10,10 +10,10 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/contents"
+	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -69,7 +69,7 @@ func (a artifact) annotate(k *tree.Kustomization) {
 			Annotations map[string]string
 			FieldSpecs  []schema.GroupKind
 		}
-		if yaml.Unmarshal([]byte(inline), &of) != nil || of.Kind != "AnnotationsTransformer" {
+		if dialect.Unmarshal([]byte(inline), &of) != nil || of.Kind != "AnnotationsTransformer" {
 			continue
 		}
 		if slices.Contains(of.FieldSpecs, schema.GroupKind{}) {

@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/json"
-	"sigs.k8s.io/yaml"
 
+	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -97,7 +97,7 @@ func inJSON(object kustomized.Object) (kustomized.Object, error) {
 // Unpatched returns an object of an instance, in JSON's types, as its file has it.
 func (r *Result) Unpatched(key safeguard.Key) (kustomized.Object, error) {
 	content, _ := r.Tree.Content(installation.File(key))
-	encoded, err := yaml.YAMLToJSON(content)
+	encoded, err := dialect.JSON(content)
 	if err != nil {
 		return nil, err
 	}

@@ -145,7 +145,7 @@ func refusedType(header *tar.Header) string {
 	case tar.TypeDir:
 		return ""
 	case tar.TypeSymlink:
-		return "symbolic link is not allowed: Flux drops links, so store the file itself"
+		return "symbolic link is not allowed: Flux drops links, so store the file itself, or leave it out by include"
 	case tar.TypeLink:
 		return "hard link is not allowed"
 	case tar.TypeChar:

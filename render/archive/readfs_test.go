@@ -48,7 +48,7 @@ func TestReadFSRefuses(t *testing.T) {
 		mode   fs.FileMode
 		reason string
 	}{
-		{"a symbolic link", "a/link", fs.ModeSymlink, "symbolic link is not allowed: Flux drops links, so store the file itself"},
+		{"a symbolic link", "a/link", fs.ModeSymlink, "symbolic link is not allowed: Flux drops links, so store the file itself, or leave it out by include"},
 		{"a socket", "a/socket", fs.ModeSocket, "socket is not allowed"},
 		{"a named pipe", "a/pipe", fs.ModeNamedPipe, "named pipe is not allowed"},
 		{"a character device", "a/null", fs.ModeDevice | fs.ModeCharDevice, "character device is not allowed"},
@@ -88,7 +88,7 @@ func TestReadFSOfARoot(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = ReadFS(context.Background(), root.FS(), Limits{})
-		checkError(t, err, Error{Path: "link", Reason: "symbolic link is not allowed: Flux drops links, so store the file itself"})
+		checkError(t, err, Error{Path: "link", Reason: "symbolic link is not allowed: Flux drops links, so store the file itself, or leave it out by include"})
 	}
 }
 

@@ -22,7 +22,7 @@ func TestReadRefusesEntries(t *testing.T) {
 		entries []entry
 		reason  string // of the last entry
 	}{
-		{"a symbolic link", []entry{{name: "applications/x/y", kind: tar.TypeSymlink, link: "/etc/passwd"}}, "symbolic link is not allowed: Flux drops links, so store the file itself"},
+		{"a symbolic link", []entry{{name: "applications/x/y", kind: tar.TypeSymlink, link: "/etc/passwd"}}, "symbolic link is not allowed: Flux drops links, so store the file itself, or leave it out by include"},
 		{"a hard link", []entry{{name: "a"}, {name: "b", kind: tar.TypeLink, link: "a"}}, "hard link is not allowed"},
 		{"a character device", []entry{{name: "a", kind: tar.TypeChar}}, "character device is not allowed"},
 		{"a block device", []entry{{name: "a", kind: tar.TypeBlock}}, "block device is not allowed"},

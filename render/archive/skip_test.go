@@ -43,7 +43,7 @@ func TestLinksThatAreOutsideAreLeftOut(t *testing.T) {
 	}
 	directory["b"] = &fstest.MapFile{Mode: fs.ModeSymlink}
 	_, err = ReadSomeFS(context.Background(), directory, Limits{}, nil, isOutside)
-	checkError(t, err, Error{Path: "b", Reason: "symbolic link is not allowed: Flux drops links, so store the file itself"})
+	checkError(t, err, Error{Path: "b", Reason: "symbolic link is not allowed: Flux drops links, so store the file itself, or leave it out by include"})
 }
 
 func TestFilesArePassedOnWhileTheArchiveIsRead(t *testing.T) {
@@ -71,7 +71,7 @@ func TestWhatIsSkippedIsCheckedAllTheSame(t *testing.T) {
 		{"a file that is there twice", whole(t, large, large), Limits{}, "duplicate file"},
 		{"a file that is a directory as well", whole(t, large, entry{name: "a.png/b"}), Limits{}, `parent "a.png" is a file`},
 		{"a climbing path", whole(t, entry{name: "../a.png"}), Limits{}, `path has a ".." element`},
-		{"a link", whole(t, entry{name: "a.png", kind: tar.TypeSymlink, link: "b"}), Limits{}, "symbolic link is not allowed: Flux drops links, so store the file itself"},
+		{"a link", whole(t, entry{name: "a.png", kind: tar.TypeSymlink, link: "b"}), Limits{}, "symbolic link is not allowed: Flux drops links, so store the file itself, or leave it out by include"},
 		{"a truncated file", compress(t, raw(large)[:1500]), Limits{}, "malformed: unexpected EOF"},
 		{"a missing end", compress(t, raw(large)), Limits{}, "truncated: no end of archive"},
 	} {

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/json"
-	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -105,7 +104,7 @@ func DecodeValues(text []byte) (map[string]any, error) {
 	case node == nil:
 		return nil, nil
 	}
-	encoded, err := yaml.YAMLToJSON(text)
+	encoded, err := dialect.JSON(text)
 	if err != nil {
 		return nil, fmt.Errorf("is not valid YAML: %s", excerpt.Of(err.Error()))
 	}

@@ -23,8 +23,20 @@ import (
 const ItemsField = "items"
 
 const (
-	definitionKind = "ApplicationDefinition"
+	// DefinitionKind is the kind of definitions, of any group.
+	DefinitionKind = "ApplicationDefinition"
+	// formerKind is the kind of Cozystack before 1.0.
+	formerKind = "CozystackResourceDefinition"
 )
+
+// FormerKind returns what a document of a kind is that is no longer a definition; empty for any other kind.
+func FormerKind(kind string) string {
+	if kind != formerKind {
+		return ""
+	}
+	return "is a " + formerKind + ", which Cozystack has renamed in 1.0: write kind: " + DefinitionKind +
+		", and spec.release.chartRef in place of chart"
+}
 
 // definition reads a document into application. The name stays empty when it is not known; otherwise its
 // line is returned.
@@ -71,11 +83,13 @@ func checkKind(root *yaml.Node, application *Application, found *violation.Findi
 	kind, ok := document.RequiredText(root, node, "kind", found)
 	switch {
 	case !ok:
-	case kind == "List" || strings.HasSuffix(kind, definitionKind+"List"):
-		found.Add(node.Line, "kind must be %s, not %s: a file holds one object", definitionKind, excerpt.Quoted(kind))
+	case kind == "List" || strings.HasSuffix(kind, DefinitionKind+"List"):
+		found.Add(node.Line, "kind must be %s, not %s: a file holds one object", DefinitionKind, excerpt.Quoted(kind))
 		return false
-	case kind != definitionKind:
-		found.Add(node.Line, "kind must be %s, not %s", definitionKind, excerpt.Quoted(kind))
+	case kind == formerKind:
+		found.Add(node.Line, "%s", FormerKind(kind))
+	case kind != DefinitionKind:
+		found.Add(node.Line, "kind must be %s, not %s", DefinitionKind, excerpt.Quoted(kind))
 	}
 	application.Kind = kind
 	return true

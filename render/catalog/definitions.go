@@ -37,10 +37,14 @@ type Definitions struct{}
 func (Definitions) Name() string { return v1alpha1.FormatDefinitions }
 
 // definitionLine begins the member of a document, outside of flow style, that describes what it is.
-var definitionLine = regexp.MustCompile(`(?m)^kind:[ \t]+["']?` + definitionKind + `["']?[ \t]*(?:#.*)?\r?$`)
+var definitionLine = regexp.MustCompile(`(?m)^kind:[ \t]+["']?(?:` + DefinitionKind + `|` + formerKind + `)["']?[ \t]*(?:#.*)?\r?$`)
 
-// Detect reports whether a line of a file reports that a document is an ApplicationDefinition. It ignores the files of
-// Applications, and all files of a tree with the directory of that format.
+func hasDefinition(data []byte) bool {
+	return bytes.Contains(data, []byte("Definition")) && definitionLine.Match(data)
+}
+
+// Detect reports whether a line of a file reports that a document is an ApplicationDefinition, or what was one in Cozystack. It
+// ignores the files of Applications, and all files of a tree with the directory of that format.
 func (Definitions) Detect(fsys fs.FS) (bool, error) {
 	root, err := fs.ReadDir(fsys, ".")
 	if err != nil || hasDirectory(root, ApplicationsDirectory) {
@@ -48,9 +52,7 @@ func (Definitions) Detect(fsys fs.FS) (bool, error) {
 	}
 	return anyFile(fsys, maxDefinitionsFile,
 		func(name string) bool { return Definitions{}.Needs(name) && !Applications{}.Needs(name) },
-		func(data []byte) bool {
-			return bytes.Contains(data, []byte(definitionKind)) && definitionLine.Match(data)
-		})
+		hasDefinition)
 }
 
 // Needs implements Format.
@@ -64,7 +66,8 @@ func (f Definitions) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
 func (Definitions) loadCached(ctx context.Context, fsys fs.FS, cache *ParseCache) (*Catalog, error) {
 	d := &definitions{loader{fsys: fsys, cache: cache}}
 	loaded, err := d.finish(d.load(ctx))
-	if _, invalid := errors.AsType[*violation.InvalidError](err); !invalid {
+	invalid, ok := errors.AsType[*violation.InvalidError](err)
+	if !ok {
 		return loaded, err
 	}
 	misplaced, failed := misplacedApplications(fsys)
@@ -75,7 +78,7 @@ func (Definitions) loadCached(ctx context.Context, fsys fs.FS, cache *ParseCache
 		// Each file below it would be a violation of this format.
 		return nil, &violation.InvalidError{Violations: []violation.Violation{*misplaced}}
 	}
-	return nil, err
+	return nil, besideDefinitions(fsys, invalid)
 }
 
 // misplacedApplications returns what is wrong with a tree that has the files of the format Applications at another place
@@ -188,7 +191,7 @@ func (d *definitions) documents(name string) ([]placed, error) {
 	}
 	pieces := document.Split(data)
 	if len(pieces) == 0 {
-		found.Add(0, "is empty: expected documents of kind %s", definitionKind)
+		found.Add(0, "is empty: expected documents of kind %s", DefinitionKind)
 	}
 	documents := make([]placed, len(pieces))
 	outside := len(data)
@@ -225,9 +228,11 @@ func (d *definitions) read(data []byte, application *Application, found *violati
 	kind := yamlnode.Lookup(parsed.Root, "kind")
 	switch text, _ := yamlnode.Text(kind); {
 	case kind == nil:
-		found.Add(parsed.Root.Line, "is no %s: name the files of the catalog by include", definitionKind)
-	case text != definitionKind:
-		found.Add(kind.Line, "is a %s, not an %s: name the files of the catalog by include", excerpt.Quoted(text), definitionKind)
+		found.Add(parsed.Root.Line, "is no %s: name the files of the catalog by include", DefinitionKind)
+	case text == formerKind:
+		found.Add(kind.Line, "%s", FormerKind(text))
+	case text != DefinitionKind:
+		found.Add(kind.Line, "is a %s, not an %s: name the files of the catalog by include", excerpt.Quoted(text), DefinitionKind)
 	default:
 		l.nameLine = d.definition(parsed, application, found)
 	}

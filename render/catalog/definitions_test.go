@@ -48,6 +48,51 @@ func TestDefinitionsNameTheLineInTheFile(t *testing.T) {
 	})
 }
 
+func TestFilesBesideDefinitionsAreOneViolation(t *testing.T) {
+	const chart = "name: a\nversion: 1.0.0\n"
+	former := strings.Replace(definition("a"), "kind: ApplicationDefinition", "kind: CozystackResourceDefinition", 1)
+	for name, test := range map[string]struct {
+		files files
+		want  []string
+	}{
+		"charts, each with a directory of definitions": {
+			files{"x-rd/Chart.yaml": chart, "x-rd/rds/x.yaml": definition("x"), "x-rd/templates/x.yaml": "{{ .Files.Get }}\n", "y-rd/rds/y.yaml": definition("y")},
+			[]string{`.: 2 of 4 files have no ApplicationDefinition, such as "x-rd/Chart.yaml": name those that have one by include: "**/rds/*.yaml"`},
+		},
+		"a file of the templates of a chart": {
+			files{"p/Chart.yaml": chart, "p/templates/ns.yaml": "kind: Namespace\n", "p/templates/rds.yaml": definition("x") + "---\n" + definition("y")},
+			[]string{`.: 2 of 3 files have no ApplicationDefinition, such as "p/Chart.yaml": name those that have one by include: "**/rds.yaml"`},
+		},
+		"files without a pattern of their own": {
+			files{"a.yaml": definition("a"), "b.yaml": definition("b"), "Chart.yaml": chart},
+			[]string{"Chart.yaml:1: is no ApplicationDefinition: name the files of the catalog by include"},
+		},
+		"a definition within a template": {
+			files{"Chart.yaml": chart, "templates/a.yaml": "{{- if .Values.a }}\n---\n" + definition("a") + "---\n{{- end }}\n"},
+			[]string{
+				`.: 1 of 2 files have no ApplicationDefinition, such as "Chart.yaml": name those that have one by include: "**/templates/*.yaml"`,
+				"templates/a.yaml:1: is not valid YAML: did not find expected node content: a template has to be rendered first, or a text that begins with { needs quotes",
+				"templates/a.yaml:10: is not valid YAML: did not find expected node content: a template has to be rendered first, or a text that begins with { needs quotes",
+			},
+		},
+		"the former kind of Cozystack": {
+			files{"a.yaml": former},
+			[]string{"a.yaml:2: is a CozystackResourceDefinition, which Cozystack has renamed in 1.0: write kind: ApplicationDefinition, and spec.release.chartRef in place of chart"},
+		},
+	} {
+		format, err := catalog.Detect(test.files.fs())
+		if err != nil || format != (catalog.Definitions{}) {
+			t.Errorf("%s: detected %v: %v", name, format, err)
+		}
+		t.Run(name, func(t *testing.T) {
+			compare(t, (formatCase{format: catalog.Definitions{}}).violations(t, test.files.fs()), test.want)
+		})
+	}
+	compare(t, violations(t, files{"applications/a/application.yaml": former}.fs()), []string{
+		"applications/a/application.yaml:2: is a CozystackResourceDefinition, which Cozystack has renamed in 1.0: write kind: ApplicationDefinition, and spec.release.chartRef in place of chart",
+	})
+}
+
 func TestDefinitionsBoundTheirNumber(t *testing.T) {
 	many := strings.Repeat("a\n---\n", 20_001)
 	got := (formatCase{format: catalog.Definitions{}}).violations(t, files{"a.yaml": many}.fs())

@@ -5,6 +5,7 @@ package catalog
 import (
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
@@ -38,6 +39,7 @@ func parseList(root *yaml.Node, known names, found *violation.Findings) []string
 		found.Add(root.Line, "must be a mapping, not %s", yamlnode.Describe(root))
 		return nil
 	}
+	metadata.RefuseBooleans(root, found)
 	listed := yamlnode.Lookup(root, "applications")
 	switch {
 	case listed == nil:

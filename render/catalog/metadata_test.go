@@ -52,6 +52,17 @@ func TestLoadChecksMetadata(t *testing.T) {
 			},
 		},
 		{
+			"any other text like a boolean is refused, unless it has quotes",
+			"tier: on\nlabels:\n  Y: 'no'\n  b: off\nversions: {1.0.0: {channels: [No, \"no\"]}}\nrestart:\n- {always: yes}\n",
+			[]string{
+				path + `:1: "on" is a text here, and a boolean for other readers of YAML: write true or false, or put it in quotes`,
+				path + `:3: "Y" is a text here, and a boolean for other readers of YAML: write true or false, or put it in quotes`,
+				path + `:4: "off" is a text here, and a boolean for other readers of YAML: write true or false, or put it in quotes`,
+				path + `:5: "No" is a text here, and a boolean for other readers of YAML: write true or false, or put it in quotes`,
+				path + `:7: "yes" is a text here, and a boolean for other readers of YAML: write true or false, or put it in quotes`,
+			},
+		},
+		{
 			"label and annotation values are strings",
 			"labels:\n  a: true\n  b: 2026-01-01\nannotations:\n  c: 1.5\n  d: !x y\n",
 			[]string{
@@ -164,6 +175,7 @@ func TestLoadChecksLists(t *testing.T) {
 		},
 		{"applications is required", files{path: "names: [good]"}, []string{path + ":1: applications is missing: expected a list of application names"}},
 		{"a list file is a mapping", files{path: "[good]"}, []string{path + ":1: must be a mapping, not a list"}},
+		{"a name like a boolean needs quotes", files{path: "applications: [good]\nowner: NO\n"}, []string{path + `:2: "NO" is a text here, and a boolean for other readers of YAML: write true or false, or put it in quotes`}},
 		{"a list needs its file", files{"catalogs/l/README.md": ""}, []string{path + ": is missing; if it is a symbolic link, which Flux drops, store the file itself"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

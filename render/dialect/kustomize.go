@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	yamlv3 "go.yaml.in/yaml/v3"
-	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/parallel"
@@ -40,10 +39,7 @@ func Kustomize(document []byte) (content []byte, err error) {
 	if refused == nil {
 		return content, nil
 	}
-	content, err = yaml.YAMLToJSON(document)
-	if err != nil {
-		content = nil
-	}
+	content, _ = JSON(document)
 	return content, refused
 }
 
@@ -70,12 +66,21 @@ func kustomize(document []byte) (content []byte, refused Errors) {
 }
 
 func encoded(root *yamlv3.Node) (content []byte, err error) {
-	defer parallel.RecoverAs("the parser gave up", &err)
+	defer parallel.RecoverAs(gaveUp, &err)
 	var value any
 	if err := root.Decode(&value); err != nil {
 		return nil, err
 	}
 	return json.Marshal(value)
+}
+
+// Built returns a document as JSON with the values that kustomize reads. Its keys are not checked.
+func Built(document []byte) ([]byte, error) {
+	root, err := yamlnode.Head(document)
+	if err != nil || root == nil {
+		return nil, err
+	}
+	return encoded(root)
 }
 
 // refuseKeys reports the keys with which kustomize refuses a document, or which it renames, drops or gives another value. It

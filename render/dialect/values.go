@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
@@ -41,7 +40,7 @@ func ValuesJSON(text []byte) ([]byte, error) {
 	if _, err := Values(text); err != nil {
 		return nil, err
 	}
-	return sigsyaml.YAMLToJSON(text)
+	return JSON(text)
 }
 
 // yaml11 matches the booleans of YAML 1.1 that are texts in YAML 1.2.
@@ -52,7 +51,7 @@ func IsBoolean(node *yaml.Node) bool {
 	return node.Kind == yaml.ScalarNode && node.Style == 0 && node.Tag == "!!str" && yaml11.MatchString(node.Value)
 }
 
-// Key returns a key as sigs.k8s.io/yaml reads it; empty for what cannot be a key.
+// Key returns a key, or a scalar where a string is expected, as sigs.k8s.io/yaml reads it; empty for what cannot be one.
 func Key(key *yaml.Node) string {
 	if key = yamlnode.Resolve(key); IsBoolean(key) {
 		return strconv.FormatBool(slices.Contains([]string{"y", "yes", "on"}, strings.ToLower(key.Value)))
@@ -72,29 +71,18 @@ func readAsSigs(node *yaml.Node) error {
 	if node.Kind != yaml.MappingNode {
 		return nil
 	}
-	written, merged, at := keys{}, keys{}, -1
+	written := keys{}
 	for i := 0; i < len(node.Content); i += 2 {
 		if err := written.add(node.Content[i], false); err != nil {
 			return err
 		}
-		if yamlnode.IsMerge(node.Content[i]) {
-			at = i
-		}
 	}
-	if at < 0 {
-		return nil
+	replaced, err := overridden(node, written)
+	for _, key := range replaced {
+		at := slices.Index(node.Content, key)
+		node.Content = slices.Delete(node.Content, at, at+2)
 	}
-	if err := merged.addMerged(node.Content[at+1], written); err != nil {
-		return err
-	}
-	var kept []*yaml.Node
-	for pair := range slices.Chunk(node.Content[:at], 2) {
-		if merged[Key(pair[0])] == nil {
-			kept = append(kept, pair...)
-		}
-	}
-	node.Content = append(kept, node.Content[at:]...)
-	return nil
+	return err
 }
 
 // keys has keys by what Key returns of them.

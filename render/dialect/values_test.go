@@ -3,6 +3,8 @@
 package dialect_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"sigs.k8s.io/yaml"
@@ -59,6 +61,34 @@ func TestKeysThatAreThereTwiceAreRefused(t *testing.T) {
 	} {
 		if _, err := dialect.Values([]byte(text)); err == nil || err.Error() != want {
 			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func TestDifferencesOfReaders(t *testing.T) {
+	for text, want := range map[string][]string{
+		"a: no\nyes: 1\nb: 'no'\nc: !!str no\n": {
+			`1: "no" is a text for kustomize, and a boolean for kubectl and Helm: write true or false, or put it in quotes`,
+			`2: "yes" is a text for kustomize, and a boolean for kubectl and Helm: write true or false, or put it in quotes`,
+		},
+		"a: 2021-01-01\nb: 2021-01-01T00:00:00Z\nc: '2021-01-01'\n": {
+			`1: "2021-01-01" is a time for kustomize, and a text for kubectl and Helm: put it in quotes`,
+		},
+		"a: &a {k: 1}\nb:\n  k: 2\n  l: 3\n  <<: *a\nc: {<<: *a, k: 2}\n": {
+			`3: the key "k" stands before the merge key <<: kustomize keeps it, kubectl and Helm take what is merged: write << first`,
+		},
+		"a: 017\nb: 0o17\nc: 1_000\nd: 9007199254740993\ne: 1e3\nf: ~\n": nil,
+	} {
+		root, err := yamlnode.Head([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		dialect.Differences(root, func(line int, format string, args ...any) {
+			got = append(got, fmt.Sprintf("%d: "+format, append([]any{line}, args...)...))
+		})
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %q", text, got)
 		}
 	}
 }

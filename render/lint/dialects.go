@@ -3,34 +3,17 @@
 package lint
 
 import (
-	"go.yaml.in/yaml/v3"
+	"fmt"
 
 	"github.com/winnow-dev/winnow/render/dialect"
-	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/lint/corpus"
 )
 
-// readersDiffer reports what Winnow and kustomize read as a text, and kubectl and Helm as a boolean. In default values that are a
-// text, all their readers read a boolean.
+// readersDiffer reports of what readers of a definition read different values. The readers of default values that are a text agree.
 func readersDiffer(c *corpus.Corpus, report corpus.Report) {
 	for _, d := range c.Definitions {
-		for path, root := range map[string]*yaml.Node{d.Path: d.Root.Node, d.MetadataPath: d.Metadata.Node} {
-			eachBoolean(root, func(node *yaml.Node) {
-				report(d, path, node.Line, "%s is a text for Winnow and kustomize, and a boolean for kubectl and Helm: write true or false, or put it in quotes", excerpt.Quoted(node.Value))
-			})
-		}
-	}
-}
-
-// eachBoolean calls f for each scalar that is a boolean for some readers. It visits no node twice.
-func eachBoolean(node *yaml.Node, f func(*yaml.Node)) {
-	if node == nil {
-		return
-	}
-	if dialect.IsBoolean(node) {
-		f(node)
-	}
-	for _, child := range node.Content {
-		eachBoolean(child, f)
+		dialect.Differences(d.Root.Node, func(line int, format string, args ...any) {
+			report(d, d.Path, line, "%s", fmt.Sprintf(format, args...))
+		})
 	}
 }

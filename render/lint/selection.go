@@ -16,6 +16,7 @@ func SelectionRules() []rules.Rule {
 		rules.New(selectionrule.NoWait, rules.Warning, "the Kustomization that applies instances has wait: true"),
 		rules.New(selectionrule.Note, rules.Warning, "OLM, of any release, installs what instances of packages ask for"),
 		rules.New(selectionrule.Patch, rules.Warning, "patches leave all versions to the definitions"),
+		rules.New(selectionrule.ReadersDiffer, rules.Warning, "all readers of the selection, and of objects of Flux beside it, read the same values"),
 		rules.New(selectionrule.Reference, rules.Warning, "the sources and consumers beside the selection have the names that refer to them"),
 		rules.New(selectionrule.Renamed, rules.Warning, "the Kustomization that applies instances leaves their names and namespaces alone"),
 		rules.New(selectionrule.Unbuilt, rules.Warning, "no kustomization.yaml beside the selection changes it"),

@@ -17,6 +17,8 @@ const (
 	Note = "selection/note"
 	// Patch is broken where patches take versions from a definition.
 	Patch = "selection/patch"
+	// ReadersDiffer is broken where kustomize reads another value than kubectl.
+	ReadersDiffer = "selection/readers-differ"
 	// Reference is broken where a name of a source, or of the artifact, is almost one beside the selection.
 	Reference = "selection/reference"
 	// Renamed is broken where the Kustomization renames or moves the objects of instances.

@@ -3,6 +3,7 @@
 package charts
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/fetching"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backend/kkp"
+	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -62,7 +64,11 @@ type parsed struct {
 // parse reads the document of an application; ok reports whether it is a definition with versions.
 func parse(document []byte) (p parsed, ok bool) {
 	content, err := yamlnode.Mapping(document)
-	if err != nil || yaml.Unmarshal(document, &p.definition) != nil || len(p.Spec.Versions) == 0 {
+	if err != nil {
+		return p, false
+	}
+	built, err := dialect.Built(document)
+	if err != nil || json.Unmarshal(built, &p.definition) != nil || len(p.Spec.Versions) == 0 {
 		return p, false
 	}
 	spec, _ := content["spec"].(map[string]any)

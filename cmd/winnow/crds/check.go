@@ -12,12 +12,11 @@ import (
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
 
@@ -83,16 +82,9 @@ func (s *Set) Check(ctx context.Context, stream []byte) (Result, error) {
 // decode decodes a document, with numbers as the API server decodes them. It returns nil for an empty
 // document.
 func decode(document []byte) (*unstructured.Unstructured, error) {
-	content, err := yaml.YAMLToJSON(document)
-	if err != nil {
+	object, err := dialect.Object(document, false)
+	if err != nil || len(object) == 0 {
 		return nil, err
-	}
-	var object map[string]any
-	if err := json.Unmarshal(content, &object); err != nil {
-		return nil, err
-	}
-	if len(object) == 0 {
-		return nil, nil
 	}
 	return &unstructured.Unstructured{Object: object}, nil
 }

@@ -13,10 +13,10 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/render/bounded"
+	"github.com/winnow-dev/winnow/render/dialect"
 )
 
 // Bounds of Load. All definitions of a large platform have some megabytes.
@@ -104,12 +104,12 @@ func (s *Set) addDocument(file string, document []byte) error {
 		metav1.TypeMeta `json:",inline"`
 		Items           []runtime.RawExtension `json:"items"`
 	}
-	if err := yaml.Unmarshal(document, &head.TypeMeta); err != nil {
+	if err := dialect.Unmarshal(document, &head.TypeMeta); err != nil {
 		return err
 	}
 	switch {
 	case head.APIVersion == "v1" && head.Kind == "List":
-		if err := yaml.Unmarshal(document, &head); err != nil {
+		if err := dialect.Unmarshal(document, &head); err != nil {
 			return err
 		}
 		for i, item := range head.Items {
@@ -128,7 +128,7 @@ func (s *Set) addDocument(file string, document []byte) error {
 		return fmt.Errorf("apiVersion %s of a CustomResourceDefinition is not known: want %s", head.APIVersion, apiextensionsv1.SchemeGroupVersion)
 	}
 	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.Unmarshal(document, crd); err != nil {
+	if err := dialect.Unmarshal(document, crd); err != nil {
 		return err
 	}
 	return s.define(file, crd)

@@ -70,6 +70,8 @@ func removedInstance(by string, deleted bool) string {
 	switch {
 	case deleted && by == backend.Subscription:
 		return "Flux deletes its object, and the operator runs on until its ClusterServiceVersion is deleted"
+	case deleted && by == backend.CozystackApplication:
+		return "Flux deletes its object, which uninstalls it, and many charts of Cozystack delete its storage with it"
 	case deleted:
 		return "Flux deletes its object, which uninstalls it"
 	}

@@ -16,7 +16,6 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
@@ -46,7 +45,7 @@ func (r *Set) Read(ctx context.Context, file File) {
 		if err == nil && MayBeRelevant(document) {
 			err = r.add(ctx, Origin{File: file.Path, Unapplied: file.Unapplied, Hidden: file.Hidden}, parse(ctx, document))
 		}
-		if err != nil && (isRelevant(document) || yaml.Unmarshal(document, new(any)) == nil) {
+		if err != nil && (isRelevant(document) || dialect.Unmarshal(document, new(any)) == nil) {
 			left := Skipped{file.Path, string(document), i, err}
 			if file.Unapplied {
 				r.Notes = append(r.Notes, left.Note(""))

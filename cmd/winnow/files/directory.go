@@ -12,11 +12,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/contents"
+	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/seal"
 	"github.com/winnow-dev/winnow/render/tree"
 )
@@ -160,7 +159,7 @@ func writtenFiles(dir string) (map[string]bool, error) {
 		Resources []string
 		Labels    []struct{ Pairs map[string]string }
 	}
-	if err := yaml.Unmarshal(content, &kustomization); err != nil {
+	if err := dialect.Unmarshal(content, &kustomization); err != nil {
 		return nil, nil // render writes valid YAML, so it did not write this
 	}
 	written := map[string]bool{}

@@ -46,6 +46,8 @@ func TestHostileKustomizationsAreNotBuilt(t *testing.T) {
 		{"aliases that explode", []string{file, "resources: [bomb.yaml]", "apps/bomb.yaml", bomb()}, "aliases"},
 		{"copies that explode", []string{file, "resources: [selection.yaml]\npatches:\n- target: {kind: CatalogSelection}\n  patch: |\n" +
 			strings.Repeat("    - {op: copy, from: /spec, path: /spec/x}\n", 40)}, "patches copy"},
+		{"copies that explode behind another operation", []string{file, "resources: [selection.yaml]\npatches:\n- target: {kind: CatalogSelection}\n  patch: |\n" +
+			strings.Repeat("    - {op: test, op: copy, from: /spec, path: /spec/x}\n", 40)}, "patches copy"},
 		{"a file that is too large", []string{file, "resources: [large.yaml]", "apps/large.yaml", strings.Repeat("# large\n", repository.MaxFile/8+1)}, "too large"},
 		{"a file of too many values", []string{file, "resources: [wide.yaml]", "apps/wide.yaml", "a: [" + strings.Repeat("[],", repository.MaxFile/4) + "]\n"}, "too large: it may have more than 2500000 values"},
 		{"a component of the web", []string{file, "components: ['" + web + "']"}, "nothing is fetched"},

@@ -11,12 +11,12 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
+	"github.com/winnow-dev/winnow/render/dialect"
 )
 
 // maker is an object from which others are made in the cluster: a ResourceSet, or a HelmRelease with its chart and values.
@@ -168,7 +168,7 @@ func (w *walk) dependencies(dir string) (dirs []string) {
 			} `json:"dependencies"`
 		}
 		content, err := w.tree.Read(path.Join(dir, name))
-		if err != nil || inputs.CheckAliases(content) != nil || yaml.Unmarshal(content, &chart) != nil {
+		if err != nil || inputs.CheckAliases(content) != nil || dialect.Unmarshal(content, &chart) != nil {
 			continue
 		}
 		for _, on := range chart.Dependencies {

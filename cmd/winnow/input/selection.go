@@ -13,12 +13,11 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
 	"github.com/winnow-dev/winnow/render/catalog/document"
+	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -110,7 +109,7 @@ func Unapplied(inputs []files.Input) string {
 	for _, m := range inputs {
 		dir, base := filepath.Split(m.Name)
 		var fields map[string]any
-		if base != "kustomization.yaml" && base != "kustomization.yml" || yaml.Unmarshal(m.Content, &fields) != nil {
+		if base != "kustomization.yaml" && base != "kustomization.yml" || dialect.Unmarshal(m.Content, &fields) != nil {
 			continue
 		}
 		found := slices.DeleteFunc(slices.Sorted(maps.Keys(fields)), func(name string) bool { return slices.Contains(harmless, name) })

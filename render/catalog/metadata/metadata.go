@@ -10,6 +10,7 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog/document"
 	"github.com/winnow-dev/winnow/render/catalog/objectmeta"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
+	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -43,6 +44,7 @@ func Parse(root *yaml.Node, found *violation.Findings) Metadata {
 		found.Add(root.Line, "must be a mapping, not %s", yamlnode.Describe(root))
 		return metadata
 	}
+	RefuseBooleans(root, found)
 	for _, member := range yamlnode.Entries(root) {
 		switch member.Name {
 		case "tier":
@@ -64,6 +66,16 @@ func Parse(root *yaml.Node, found *violation.Findings) Metadata {
 		}
 	}
 	return metadata
+}
+
+// RefuseBooleans reports the texts of a file that other readers, and most people, take for booleans.
+func RefuseBooleans(root *yaml.Node, found *violation.Findings) {
+	dialect.EachBoolean(root, func(node *yaml.Node, of string) {
+		if of == "deprecated" {
+			return // is a message, which has advice of its own
+		}
+		found.Add(node.Line, "%s is a text here, and a boolean for other readers of YAML: write true or false, or put it in quotes", excerpt.Quoted(node.Value))
+	})
 }
 
 func (m *Metadata) keepExtra(member yamlnode.Entry, found *violation.Findings) {

@@ -19,7 +19,7 @@ import (
 // maxDocuments bounds a file of documents in bytes. Package catalog refuses what is larger.
 const maxDocuments = 8 << 20
 
-// readDocuments reads the files of the format Definitions. Each of their documents is a definition.
+// readDocuments reads the definitions, and what is no YAML, in the files of the format Definitions.
 func readDocuments(ctx context.Context, fsys fs.FS) (all []*Definition, err error) {
 	files, err := catalog.Definitions{}.Files(fsys)
 	if err != nil {
@@ -38,6 +38,9 @@ func readDocuments(ctx context.Context, fsys fs.FS) (all []*Definition, err erro
 		}
 		for _, piece := range document.Split(data) {
 			node := decode(piece.Data)
+			if kind := yamlnode.TextAt(node, "kind"); node != nil && kind != catalog.DefinitionKind && catalog.FormerKind(kind) == "" {
+				continue // package catalog reports it
+			}
 			shift(node, piece.Above)
 			all = append(all, &Definition{Path: name, Above: piece.Above, Root: field.Root(node), Data: piece.Data, File: data})
 		}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backend/kkp"
@@ -118,7 +117,7 @@ func eachText(values field.Field, f func(at field.Field, text string)) {
 func refusal(root field.Field) (at field.Field, err error) {
 	at, values, err := block(root)
 	if err == nil && values != nil {
-		_, err = sigsyaml.YAMLToJSON([]byte(at.Text()))
+		_, err = dialect.JSON([]byte(at.Text()))
 		return at, err
 	}
 	return field.Field{}, nil

@@ -8,9 +8,9 @@ import (
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/lint/field"
 )
 
@@ -51,7 +51,7 @@ func cozystack() platform { return platforms()[1] }
 // parse reads a schema that is a part of the program.
 func parse(text []byte) *apiextensionsv1.JSONSchemaProps {
 	schema := &apiextensionsv1.JSONSchemaProps{}
-	if err := yaml.UnmarshalStrict(text, schema); err != nil {
+	if err := dialect.UnmarshalStrict(text, schema); err != nil {
 		panic(fmt.Sprintf("parsing a schema of lint: %v", err))
 	}
 	return schema

@@ -11,6 +11,7 @@ import (
 	"github.com/opencontainers/go-digest"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -74,7 +75,11 @@ func (x index) versions(list *yaml.Node) versions {
 	known, _ := x.parsed.LoadOrStore(list, sync.OnceValue(func() versions {
 		var texts []string
 		for _, node := range list.Content {
-			texts = append(texts, yamlnode.TextAt(yamlnode.Resolve(node), "version"))
+			text := ""
+			if version := yamlnode.Lookup(yamlnode.Resolve(node), "version"); version != nil {
+				text = dialect.Key(version)
+			}
+			texts = append(texts, text)
 		}
 		return newVersions(texts)
 	}))

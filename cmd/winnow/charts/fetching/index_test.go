@@ -47,3 +47,13 @@ func TestAVersionIsParsedOnlyIfItIsTheSame(t *testing.T) {
 		t.Errorf("it takes %.0f allocations to find no version", found)
 	}
 }
+
+func TestAVersionIsReadAsHelmReadsIt(t *testing.T) {
+	index, err := parseIndex(&url.URL{Scheme: "https", Host: "charts.example.com"}, []byte("entries:\n  web:\n  - {version: 1.10, urls: [a]}\n  - {version: {}, urls: [b]}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := index.find("web", "1.1"); err != nil {
+		t.Error(err)
+	}
+}

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"sigs.k8s.io/yaml"
+	"github.com/winnow-dev/winnow/render/dialect"
 )
 
 // maxGenerated bounds the fields of a manifest that are listed; with more, all of it is generated.
@@ -33,7 +33,7 @@ func markGenerated(all, again []Manifest) {
 // differing returns the paths of the fields that differ between two manifests.
 func differing(text, again string) []string {
 	var a, b any
-	if yaml.Unmarshal([]byte(text), &a) != nil || yaml.Unmarshal([]byte(again), &b) != nil {
+	if dialect.Unmarshal([]byte(text), &a) != nil || dialect.Unmarshal([]byte(again), &b) != nil {
 		return []string{""}
 	}
 	paths := differences(nil, "", a, b)

@@ -23,6 +23,8 @@ import (
 	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/render/dialect"
 )
 
 // helm3Version is what templates read as the version of Helm in KKP 2.30.
@@ -46,7 +48,7 @@ func firstDocuments(files []*archive.BufferedFile) (all []*archive.BufferedFile)
 		if valuesFile.MatchString(f.Name) {
 			first := map[string]any{}
 			values, err := loader.LoadValues(bytes.NewReader(f.Data))
-			if yaml.Unmarshal(f.Data, &first) == nil && (err != nil || !reflect.DeepEqual(first, values)) {
+			if dialect.Unmarshal(f.Data, &first) == nil && (err != nil || !reflect.DeepEqual(first, values)) {
 				one := *f
 				one.Data, _ = yaml.Marshal(first)
 				f = &one

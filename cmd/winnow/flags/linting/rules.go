@@ -4,19 +4,17 @@
 package linting
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/crdcheck"
 	"github.com/winnow-dev/winnow/cmd/winnow/crds"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
+	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/lint"
 	"github.com/winnow-dev/winnow/render/lint/schema"
 )
@@ -66,7 +64,7 @@ type schemas struct{ set *crds.Set }
 
 // Check is part of schema.Schemas.
 func (s schemas) Check(ctx context.Context, document []byte) (problems []schema.Problem, known bool, err error) {
-	built, err := asBuilt(document)
+	built, err := dialect.Built(document)
 	if err != nil {
 		return nil, false, err
 	}
@@ -81,24 +79,4 @@ func (s schemas) Check(ctx context.Context, document []byte) (problems []schema.
 		problems = append(problems, schema.Problem{Field: f.Field, Message: f.Message})
 	}
 	return problems, len(result.Unchecked) == 0, nil
-}
-
-// asBuilt parses a document as kustomize-controller does, by kustomize: unlike in kubectl, yes is a string and
-// an explicit key overrides a merge key. lint has bounded the size of the document.
-func asBuilt(document []byte) (built []byte, err error) {
-	defer func() {
-		if p := recover(); p != nil { // the parser panics on some invalid documents
-			built, err = nil, fmt.Errorf("parser gave up: %v", p)
-		}
-	}()
-	decoder := yaml.NewDecoder(bytes.NewReader(document))
-	for {
-		var object map[string]any
-		if err := decoder.Decode(&object); err != nil {
-			return nil, err
-		}
-		if object != nil {
-			return json.Marshal(object)
-		}
-	}
 }

@@ -10,8 +10,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/kyaml/fn/runtime/runtimeutil"
-	k8syaml "sigs.k8s.io/yaml"
 
+	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -121,7 +121,7 @@ func readRuntime(key string, text []byte) (*runtimeutil.FunctionSpec, error) {
 		return nil, fmt.Errorf("has a runtime in %s that is not readable: %w", key, err)
 	}
 	spec := &runtimeutil.FunctionSpec{}
-	if err := k8syaml.UnmarshalStrict(text, spec); err != nil {
+	if err := dialect.UnmarshalStrict(text, spec); err != nil {
 		return nil, fmt.Errorf("has a runtime in %s that kustomize refuses: %w", key, err)
 	}
 	if spec.Container.Image == "" && spec.Exec.Path == "" {

@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-	k8syaml "sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/functions/workspace"
+	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/finding"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -105,7 +105,7 @@ func Parse(content []byte) (*yaml.Node, error) {
 // a merge key replaces what is above it. It returns nil for a text that kustomize refuses.
 func kustomizeLists(content []byte) map[string][]string {
 	var read struct{ Resources, Bases, Components, Generators, Transformers, Validators []string }
-	if err := k8syaml.Unmarshal(content, &read); err != nil {
+	if err := dialect.Unmarshal(content, &read); err != nil {
 		return nil
 	}
 	return map[string][]string{

@@ -20,6 +20,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
+	"github.com/winnow-dev/winnow/render/dialect"
 )
 
 // generateKustomization returns all files that differ from the tree, by path: among them the kustomization file of a
@@ -72,7 +73,7 @@ func readKustomization(c *inputs.Closure, file string, into *kustypes.Kustomizat
 			return err
 		}
 	}
-	return yaml.Unmarshal(content, into)
+	return dialect.Unmarshal(content, into)
 }
 
 // resourcesBelow returns the directories below dir that have a kustomization file, and the YAML files of the others,

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
+	"github.com/winnow-dev/winnow/render/dialect"
 )
 
 // originAnnotation is the annotation in which kustomize records the file of an object.
@@ -35,7 +36,7 @@ func newResource(r *kustomize.Resource, dir string) (*resource, error) {
 	var origin struct {
 		Path string `json:"path"`
 	}
-	_ = yaml.Unmarshal([]byte(annotations[originAnnotation]), &origin) // kustomize writes valid YAML
+	_ = dialect.Unmarshal([]byte(annotations[originAnnotation]), &origin) // kustomize writes valid YAML
 	delete(annotations, originAnnotation)
 	if err := r.SetAnnotations(annotations); err != nil {
 		return nil, err
@@ -80,6 +81,6 @@ func (r *resource) with(vars *Variables) (manifest.Object, error) {
 	if content, object.Unknown, object.Hidden, err = vars.substitute(content); err != nil {
 		return manifest.Object{}, fmt.Errorf("replacing the variables of %s %s: %w", r.kind, r.name, err)
 	}
-	object.Object, err = manifest.Decode(content)
+	object.Object, err = dialect.Object(content, false)
 	return object, err
 }

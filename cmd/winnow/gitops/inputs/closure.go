@@ -12,10 +12,10 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
 	kustypes "sigs.k8s.io/kustomize/api/types"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
+	"github.com/winnow-dev/winnow/render/dialect"
 )
 
 // maxVisits bounds the directories and files that a Kustomization is built of.
@@ -369,9 +369,9 @@ func (c *Closure) patch(file, text string) {
 		return
 	}
 	var operations []struct {
-		Op string `yaml:"op"`
+		Op string `json:"op"`
 	}
-	if yaml.Unmarshal([]byte(text), &operations) != nil {
+	if dialect.Unmarshal([]byte(text), &operations) != nil {
 		return // a strategic merge patch, or one that kustomize refuses
 	}
 	for _, operation := range operations {

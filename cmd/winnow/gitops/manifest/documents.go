@@ -11,7 +11,6 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
-	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
@@ -40,15 +39,6 @@ func Documents(content []byte) []*unstructured.Unstructured {
 		}
 	}
 	return all
-}
-
-// Decode returns the object of a document in YAML. Whole numbers are int64, which keeps all of their digits, as in the API server.
-func Decode(document []byte) (object map[string]any, err error) {
-	encoded, err := yaml.YAMLToJSON(document)
-	if err == nil {
-		err = utiljson.Unmarshal(encoded, &object)
-	}
-	return object, err
 }
 
 // selectionPattern matches content that may lead to a CatalogSelection, directly or by another Kustomization, or by a chart of

@@ -12,12 +12,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/cmd/winnow/functions"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/render/dialect"
 )
 
 // defaultFunctionCatalogs returns the catalogs of functions in the file winnow/functions.yaml of the user's directory of
@@ -42,7 +41,7 @@ func defaultFunctionCatalogs(ctx context.Context, notes io.Writer) ([]string, er
 	var defaults struct {
 		Catalogs []string `json:"catalogs"`
 	}
-	if err := yaml.UnmarshalStrict(content, &defaults); err != nil {
+	if err := dialect.UnmarshalStrict(content, &defaults); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	for i, where := range defaults.Catalogs {

@@ -8,19 +8,23 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
+	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/approval"
+	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/lint/rules"
 	"github.com/winnow-dev/winnow/render/mention"
 	"github.com/winnow-dev/winnow/render/monitoring"
 	"github.com/winnow-dev/winnow/render/selectionrule"
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // selectionLinter lints the selection of -f, over the catalogs of --source.
@@ -35,7 +39,7 @@ type selectionLinter struct {
 
 // lint adds the findings of the selection to the report. A single CATALOG is the catalog of a single source.
 func (l *selectionLinter) lint(ctx context.Context, catalogs []string, stdin io.Reader, notes io.Writer) error {
-	cs, files, err := input.PlaceSelection(ctx, l.File, l.Name, stdin)
+	cs, inputs, err := input.PlaceSelection(ctx, l.File, l.Name, stdin)
 	if err != nil {
 		return err
 	}
@@ -51,14 +55,15 @@ func (l *selectionLinter) lint(ctx context.Context, catalogs []string, stdin io.
 	if err != nil {
 		return err
 	}
-	beside, placed := input.Beside(ctx, cs, files)
+	l.readersDiffer(inputs)
+	beside, placed := input.Beside(ctx, cs, inputs)
 	l.add(rules.Warning, append(beside.Warnings(placed, rendered.result), resultWarnings(cs.CatalogSelection, rendered.result)...)...)
 	severity := rules.Warning
 	if l.strict {
 		severity = rules.Error
 	}
 	l.add(severity, beside.Misspelt(placed)...)
-	if sentence := input.Unapplied(files); sentence != "" {
+	if sentence := input.Unapplied(inputs); sentence != "" {
 		l.add(severity, documents.Warning{Rule: selectionrule.Unbuilt, Message: sentence})
 	}
 	for i, entry := range l.Selection.Spec.Safeguards.Approve {
@@ -75,6 +80,27 @@ func (l *selectionLinter) lint(ctx context.Context, catalogs []string, stdin io.
 		l.add(severity, documents.Warning{Rule: selectionrule.Unmatched, Field: field, Message: sentence})
 	}
 	return l.lintCharts(ctx, rendered)
+}
+
+// readersDiffer adds what readers of the objects of Winnow and Flux in files read different values of.
+func (l *selectionLinter) readersDiffer(inputs []files.Input) {
+	for _, file := range inputs {
+		if !documents.MayBeRelevant(file.Content) {
+			continue
+		}
+		for document, err := range yamlnode.Documents(file.Content) {
+			if err != nil {
+				break
+			}
+			group, _, _ := strings.Cut(yamlnode.TextAt(document.Content[0], "apiVersion"), "/")
+			if group != v1alpha1.GroupVersion.Group && !strings.HasSuffix(group, ".toolkit.fluxcd.io") {
+				continue
+			}
+			dialect.Differences(document, func(line int, format string, args ...any) {
+				l.found(rules.Finding{Rule: selectionrule.ReadersDiffer, Severity: rules.Warning, Path: file.Name, Line: line, Message: fmt.Sprintf(format, args...)})
+			})
+		}
+	}
 }
 
 // resultWarnings returns warnings about a render; none of nil.
@@ -95,19 +121,21 @@ func resultWarnings(cs *v1alpha1.CatalogSelection, result *render.Result) []docu
 // add adds findings about the selection, except with a rule of --ignore.
 func (l *selectionLinter) add(severity rules.Severity, all ...documents.Warning) {
 	for _, w := range all {
-		switch {
-		case slices.Contains(l.ignore, w.Rule):
-			l.report.Ignored++
-			continue
-		case severity == rules.Error:
-			l.report.Errors++
-		case severity == rules.Warning:
-			l.report.Warnings++
-		}
-		l.report.Findings = append(l.report.Findings, rules.Finding{
-			Rule: w.Rule, Severity: severity, Path: l.Selection.File(), Line: l.Selection.Line(w.Field), Message: w.Message,
-		})
+		l.found(rules.Finding{Rule: w.Rule, Severity: severity, Path: l.Selection.File(), Line: l.Selection.Line(w.Field), Message: w.Message})
 	}
+}
+
+func (l *selectionLinter) found(f rules.Finding) {
+	switch {
+	case slices.Contains(l.ignore, f.Rule):
+		l.report.Ignored++
+		return
+	case f.Severity == rules.Error:
+		l.report.Errors++
+	case f.Severity == rules.Warning:
+		l.report.Warnings++
+	}
+	l.report.Findings = append(l.report.Findings, f)
 }
 
 // renderedSelection is the render of the selection, nil without catalogs, and the names that match nothing in them.

@@ -10,7 +10,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/document"
+	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -88,16 +90,16 @@ func nameOf(object *yaml.Node) string {
 	return name
 }
 
-const definitionKind = "ApplicationDefinition"
+const definitionKind = catalog.DefinitionKind
 
 // errAliases refuses what kubectl and Helm do not write.
 var errAliases = errors.New("it has aliases or merge keys, which are taken in definitions only: write them out")
 
-// scalar returns the text of a scalar, which need not be a string; empty for anything else.
+// scalar returns a scalar, which need not be a string, as Helm reads it into one; empty for anything else.
 func scalar(node *yaml.Node, name string) string {
 	value := written(node, name)
-	if value == nil || value.Kind != yaml.ScalarNode || yamlnode.IsNull(value) {
+	if value == nil || yamlnode.IsNull(value) {
 		return ""
 	}
-	return value.Value
+	return dialect.Key(value)
 }

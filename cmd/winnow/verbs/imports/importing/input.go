@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	sigsyaml "sigs.k8s.io/yaml"
 
+	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -110,9 +111,17 @@ func (i *Importer) addDocument(ctx context.Context, at position, text []byte) er
 	case kind == "":
 		i.refuse(at.String(), "it has no kind")
 	default:
-		i.skip(Skipped{Place: at.String(), Name: nameOf(root), Reason: "its kind is " + excerpt.Of(kind)})
+		i.skip(Skipped{Place: at.String(), Name: nameOf(root), Reason: otherKind(kind)})
 	}
 	return nil
+}
+
+// otherKind returns why a document of a kind is not taken.
+func otherKind(kind string) string {
+	if former := catalog.FormerKind(kind); former != "" {
+		return "it " + former
+	}
+	return "its kind is " + excerpt.Of(kind)
 }
 
 // addList takes the items of a list, as kubectl get prints it.

@@ -10,11 +10,10 @@ import (
 	"slices"
 
 	"go.yaml.in/yaml/v3"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
-	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/render/catalog/document"
+	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -69,11 +68,7 @@ func objectOf(at position, text []byte) (object map[string]any, problem *Skipped
 			return refuse(problem)
 		}
 	}
-	encoded, err := sigsyaml.YAMLToJSONStrict(text)
-	if err == nil {
-		err = utiljson.Unmarshal(encoded, &object)
-	}
-	if err != nil {
+	if object, err = dialect.Object(text, true); err != nil {
 		return refuse("it cannot be converted to JSON: it has a key twice, or a value that JSON does not have") // err may quote a value
 	}
 	if items, isList := lists.Items(object); isList && slices.ContainsFunc(items, isNoObject) {
