@@ -28,8 +28,8 @@ func (e *unsettledError) Reason() string { return v1alpha1.SourcesUnsettledReaso
 
 func (e *unsettledError) Error() string { return e.message }
 
-// edits maps the UID of a selection to its spec, the revision of its sources and that of its artifact, and when each of them was
-// seen first. The zero value is empty.
+// edits maps the UID of a selection to its spec and to the revisions of its sources and of its artifact, and when each was seen
+// first. The zero value is empty.
 type edits struct {
 	mu   sync.Mutex
 	seen map[types.UID]edit

@@ -115,7 +115,7 @@ var clouds = map[string]string{
 	"iam.gke.io":              sourcev1.GoogleOCIProvider,
 }
 
-// generic returns an error if the ServiceAccount, which has no Secret for the registry, is that of a cloud: without credentials, a
+// generic returns an error if the ServiceAccount, which has no Secret for the registry, belongs to a cloud: without credentials, a
 // registry refuses a request with an error that names neither.
 func (r *Registries) generic(ctx context.Context, a Access) error {
 	account := &corev1.ServiceAccount{}

@@ -75,7 +75,7 @@ func (u *union) join(object Object) {
 	}
 }
 
-// make refuses a second instance of which Cozystack makes the same object, by other prefixes, or which has that object itself.
+// make refuses a second instance that leads to the same object: Cozystack makes it by other prefixes, or the instance has it.
 func (u *union) make(object Object) {
 	if object.Role != Main {
 		return
@@ -87,7 +87,7 @@ func (u *union) make(object Object) {
 	case !isTaken:
 		u.made[key] = owned{object: object, instance: u.instance}
 	case object.Makes != "" || first.object.Makes != "":
-		u.refuse("name", "with the prefix in its definition it is the %s in the namespace %s, which is also that of the instance %s: give one of them another name",
+		u.refuse("name", "with the prefix in its definition it is the %s in the namespace %s, as the instance %s is: give one of them another name",
 			excerpt.Quoted(makes), excerpt.Quoted(key.namespace), excerpt.Quoted(first.instance))
 	}
 }

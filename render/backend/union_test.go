@@ -107,7 +107,7 @@ func TestApplicationsThatAreOneReleaseInCozystack(t *testing.T) {
 				}
 				return
 			}
-			checkProblems(t, err, problem{"name", `"HelmRelease vm-disk-a" in the namespace "tenant", which is also that of the instance "1"`})
+			checkProblems(t, err, problem{"name", `"HelmRelease vm-disk-a" in the namespace "tenant", as the instance "1" is`})
 		})
 	}
 }

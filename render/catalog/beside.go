@@ -13,7 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// besideDefinitions returns the error of a tree of the format Definitions with one violation in place of those of all files that
+// besideDefinitions returns the error of a tree of the format Definitions with one violation for all files that
 // have no definition, such as charts, where a pattern separates them from the others. Otherwise invalid stays as it is.
 func besideDefinitions(fsys fs.FS, invalid *violation.InvalidError) error {
 	files, err := Definitions{}.Files(fsys)

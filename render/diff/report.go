@@ -37,7 +37,7 @@ func New(selections ...*Selection) *Report {
 	return &Report{APIVersion: APIVersion, Kind: Kind, Classes: []Class{}, Places: map[string]bool{}, Selections: append([]*Selection{}, selections...), Notes: []string{}, Unknown: []string{}}
 }
 
-// Held returns the selections of which something is held, in their order.
+// Held returns the selections with something held, in their order.
 func (r *Report) Held() []*Selection {
 	return slices.DeleteFunc(slices.Clone(r.Selections), func(s *Selection) bool { return !s.IsHeld() })
 }

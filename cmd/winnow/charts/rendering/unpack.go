@@ -19,7 +19,7 @@ import (
 // MaxArchive bounds the archive of a chart, in bytes.
 const MaxArchive = 32 << 20
 
-// maxArchives bounds the archives of charts in that of a chart.
+// maxArchives bounds the archives of charts in an archive of a chart.
 const maxArchives = 200
 
 // Limits are the bounds of the archive of a chart, with the archives of charts in it. Helm has the same for bytes.

@@ -40,8 +40,8 @@ type Problem struct {
 	Line int
 }
 
-// TypeProblem states which field has the wrong type. The error of base64 counts before that of encoding/json, which has it since
-// Go 1.27 as one of a string that should be a list.
+// TypeProblem states which field has the wrong type. The error of base64 counts before the error of encoding/json: since
+// Go 1.27, that tells of a string that should be a list.
 func TypeProblem(err error) Problem {
 	if corrupt, ok := errors.AsType[base64.CorruptInputError](err); ok {
 		return Problem{Message: corrupt.Error()}
