@@ -104,10 +104,7 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, e
 	if markErr == nil {
 		cs.Status = marked.In(&cs.Status)
 		kept = r.cluster.Departures.Kept(cs, live, a.kept)
-		applied = live.Consumers.Applied(consumers.RevisionOf(cs), r.publishedFiles(cs), cs.Spec.Patches)
-		if cs.Status.Artifact != nil && cs.Status.Withheld == "" {
-			live.Consumers.Remind(applied, consumers.RevisionOf(cs), r.now().Sub(r.edits.published(cs, r.now())))
-		}
+		applied = r.appliedBy(live.Consumers, cs)
 	}
 	served := cs.Status.Artifact != nil && cs.Status.Withheld == "" && !a.isOld() && (err == nil || r.artifacts.Intact(cs))
 	o := decide(err, cs, served)
@@ -127,6 +124,15 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, e
 		return ctrl.Result{}, errors.Join(err, markErr)
 	}
 	return result, err
+}
+
+// appliedBy returns the condition Applied.
+func (r *CatalogSelectionReconciler) appliedBy(consumed consumers.Consumers, cs *v1alpha1.CatalogSelection) *metav1.Condition {
+	applied := consumed.Applied(consumers.RevisionOf(cs), r.publishedFiles(cs), cs.Spec.Patches)
+	if cs.Status.Artifact != nil && cs.Status.Withheld == "" {
+		consumed.Remind(applied, consumers.RevisionOf(cs), r.now().Sub(r.edits.published(cs, r.now())))
+	}
+	return applied
 }
 
 // pushed enqueues the push of the artifact, and returns the condition Pushed. What the status names is not pushed while

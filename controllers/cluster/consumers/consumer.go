@@ -3,6 +3,7 @@
 package consumers
 
 import (
+	"slices"
 	"strings"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
@@ -88,22 +89,23 @@ func consumerOf(ks *kustomizev1.Kustomization, revision string) Consumer {
 	}, attempted: ks.Status.LastAttemptedRevision, Prune: ks.Spec.Prune, Suspended: ks.Spec.Suspend, prefix: ks.Spec.NamePrefix, suffix: ks.Spec.NameSuffix, namespace: ks.Spec.TargetNamespace,
 		interferences: interferences(ks.Spec), patches: ks.Spec.Patches}
 	failed, pathless := conditions.IsFalse(ks, meta.ReadyCondition), lacksPath(ks)
+	reason := conditions.GetReason(ks, meta.ReadyCondition)
+	tried := ks.Status.LastAttemptedRevision == revision || conditions.IsStalled(ks)
 	readyMessage := strings.TrimSpace(conditions.GetMessage(ks, meta.ReadyCondition))
 	message := bounds.Truncate(readyMessage, maxConsumerMessage)
 	switch {
 	case hasApplied(ks, revision):
-	case failed && conditions.GetReason(ks, meta.ReadyCondition) == acl.AccessDeniedReason && strings.Contains(message, "feature gate"):
+	case failed && reason == acl.AccessDeniedReason && strings.Contains(message, "feature gate"):
 		c.Reason = v1alpha1.FeatureGateDisabledReason
 		c.Message = message + "; start kustomize-controller with --feature-gates=ExternalArtifact=true"
 	case ks.Spec.Suspend:
 		c.Reason, c.Message = v1alpha1.SuspendedReason, "is suspended"
-	case failed && (ks.Status.LastAttemptedRevision == revision || ks.Status.LastAttemptedRevision == "" || conditions.IsStalled(ks) || pathless):
+	case failed && (tried || ks.Status.LastAttemptedRevision == "" || pathless):
 		c.Reason, c.Message, c.refused = v1alpha1.ApplyFailedReason, message, refusedIn(readyMessage, c.prefix, c.suffix)
-		c.Failed = pathless || conditions.GetReason(ks, meta.ReadyCondition) != meta.ArtifactFailedReason &&
-			(ks.Status.LastAttemptedRevision == revision || conditions.IsStalled(ks))
+		c.Failed = pathless || reason != meta.ArtifactFailedReason && tried
 	default:
 		c.Reason, c.Message = v1alpha1.ProgressingReason, "has not applied the revision yet"
-		if reason := conditions.GetReason(ks, meta.ReadyCondition); failed && (reason == meta.ArtifactFailedReason || reason == meta.DependencyNotReadyReason) {
+		if failed && slices.Contains([]string{meta.ArtifactFailedReason, meta.DependencyNotReadyReason}, reason) {
 			c.Message += ": " + message
 		}
 	}

@@ -44,39 +44,37 @@ func compareContents(ctx context.Context, of stages.Placed, clusters []*Cluster,
 	return nil
 }
 
+// applied is what the Kustomizations of a stage have applied, and the live definitions, by a receipt.
+type applied struct {
+	// inventory is nil where it is not known.
+	inventory map[string]bool
+	live      map[safeguard.Key]receipt.Definition
+	// isWhole is true if no live definition is left out.
+	isWhole bool
+}
+
 // compareObjects compares the objects of an artifact with the inventories of the Kustomizations, and with the live definitions.
 func (c *Cluster) compareObjects(want []safeguard.Definition) {
-	inventory := map[string]bool{}
-	isListed := true
+	has := applied{map[string]bool{}, map[safeguard.Key]receipt.Definition{}, c.Receipt.Omitted == 0}
 	for _, k := range c.kustomizations {
 		if len(k.Changes) > 0 {
 			c.add(unknown, fmt.Sprintf("the Kustomization %s/%s has %s: it does not apply the artifact as it is", k.Namespace, k.Name, strings.Join(k.Changes, ", ")))
 			return
 		}
-		isListed = isListed && k.Objects != nil
 		for _, id := range k.Objects {
-			inventory[id] = true
+			has.inventory[id] = true
 		}
 	}
-	if !isListed {
+	if slices.ContainsFunc(c.kustomizations, func(k receipt.Kustomization) bool { return k.Objects == nil }) {
+		has.inventory = nil
 		c.add(unknown, "the receipt has no inventory: it is of an older winnow, or has too many objects")
 	}
-	live := map[safeguard.Key]receipt.Definition{}
 	for _, d := range c.Receipt.Definitions {
-		live[safeguard.Definition{APIVersion: d.APIVersion, Kind: d.Kind, Name: d.Name}.Key()] = d
+		has.live[safeguard.Definition{APIVersion: d.APIVersion, Kind: d.Kind, Name: d.Name}.Key()] = d
 	}
 	var differences, bypasses []string
 	for _, d := range want {
-		found, lives := live[d.Key()]
-		differs := ""
-		switch {
-		case isListed && !inventory[receipt.ObjectID(d.Key())]:
-			differs = "is not applied"
-		case lives && !isSame(found.Versions, d.Versions):
-			differs = fmt.Sprintf("has %s instead of %s", versions(found.Versions), versions(d.Versions))
-		case !lives && d.Key().IsDefinition() && isListed && c.Receipt.Omitted == 0:
-			differs = "is deleted"
-		}
+		differs, found := has.difference(d), has.live[d.Key()]
 		switch {
 		case found.Bypassed:
 			bypasses = append(bypasses, strings.TrimSpace(d.Name+" "+since(found)+" "+differs))
@@ -84,12 +82,29 @@ func (c *Cluster) compareObjects(want []safeguard.Definition) {
 			differences = append(differences, d.Name+" "+differs)
 		}
 	}
-	const most = 5
-	if len(differences) > 0 {
-		c.add(differing, excerpt.Clauses(differences, most, 0, strings.Clone))
+	c.addAll(differing, differences)
+	c.addAll(bypassed, bypasses)
+}
+
+// difference returns how an object differs; nothing if it does not, or that is not known.
+func (a applied) difference(want safeguard.Definition) string {
+	found, lives := a.live[want.Key()]
+	switch {
+	case a.inventory != nil && !a.inventory[receipt.ObjectID(want.Key())]:
+		return "is not applied"
+	case lives && !isSame(found.Versions, want.Versions):
+		return fmt.Sprintf("has %s instead of %s", versions(found.Versions), versions(want.Versions))
+	case !lives && want.Key().IsDefinition() && a.inventory != nil && a.isWhole:
+		return "is deleted"
 	}
-	if len(bypasses) > 0 {
-		c.add(bypassed, excerpt.Clauses(bypasses, most, 0, strings.Clone))
+	return ""
+}
+
+// addAll adds a problem of several objects, if there are some.
+func (c *Cluster) addAll(name string, objects []string) {
+	const most = 5
+	if len(objects) > 0 {
+		c.add(name, excerpt.Clauses(objects, most, 0, strings.Clone))
 	}
 }
 

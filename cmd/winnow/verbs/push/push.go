@@ -90,18 +90,7 @@ func New() *cobra.Command {
 			"    --include \"*/cozyrds/*.yaml\"\n\n" +
 			"  # an image for OLM\n" +
 			"  winnow push --as catalog-image ./rendered oci://ghcr.io/org/operators:v1",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 2 && strings.HasPrefix(args[0], oci.Scheme) && !strings.HasPrefix(args[1], oci.Scheme) {
-				return fmt.Errorf("DIR comes first; did you mean: winnow push %s %s?", plaintext.Line(args[1]), plaintext.Line(args[0]))
-			}
-			return flags.Arguments(2, 2, "DIR and "+oci.Scheme+"HOST/REPOSITORY[:TAG]")(cmd, args)
-		},
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			if len(args) == 0 {
-				return nil, cobra.ShellCompDirectiveFilterDirs
-			}
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		},
+		Args: arguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.asGiven = cmd.Flags().Changed("as")
 			for _, flag := range []string{"source-url", "revision"} {
@@ -114,6 +103,14 @@ func New() *cobra.Command {
 	}
 	o.addFlags(cmd)
 	return cmd
+}
+
+// arguments checks the arguments.
+func arguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 2 && strings.HasPrefix(args[0], oci.Scheme) && !strings.HasPrefix(args[1], oci.Scheme) {
+		return fmt.Errorf("DIR comes first; did you mean: winnow push %s %s?", plaintext.Line(args[1]), plaintext.Line(args[0]))
+	}
+	return flags.Arguments(2, 2, "DIR and "+oci.Scheme+"HOST/REPOSITORY[:TAG]")(cmd, args)
 }
 
 func (o *pushOptions) addFlags(cmd *cobra.Command) {
