@@ -25,7 +25,7 @@ const (
 
 // operatorsStandIns let kubectl print what kustomize builds, and winnow push to a registry without TLS.
 const operatorsStandIns = `
-git() { echo; }
+git() { echo https://github.com/org/catalog; }
 kubectl() { if [ "$1" = kustomize ]; then cat "$2.built"; fi; }
 winnow() { verb=$1; shift; if [ "$verb" = push ]; then set -- --plain-http "$@"; fi; command winnow "$verb" "$@"; }
 `

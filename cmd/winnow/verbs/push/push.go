@@ -91,6 +91,12 @@ func New() *cobra.Command {
 			"  # an image for OLM\n" +
 			"  winnow push --as catalog-image ./rendered oci://ghcr.io/org/operators:v1",
 		Args: arguments,
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				return nil, cobra.ShellCompDirectiveFilterDirs
+			}
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.asGiven = cmd.Flags().Changed("as")
 			for _, flag := range []string{"source-url", "revision"} {
