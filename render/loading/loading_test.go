@@ -146,7 +146,7 @@ func TestPlaces(t *testing.T) {
 		place loading.CatalogLocation
 		want  []string // names, or the error
 	}{
-		"all files":       {loading.CatalogLocation{}, []string{"violations"}},
+		"all files":       {loading.CatalogLocation{}, []string{`name those that have one by include: "**/cozyrds/*.yaml"`}},
 		"included":        {loading.CatalogLocation{Include: []string{"**/cozyrds/*.yaml"}}, []string{"a", "b"}},
 		"below a path":    {loading.CatalogLocation{Path: "packages", Format: "Definitions", Include: []string{"*/cozyrds/*.yaml"}}, []string{"a", "b"}},
 		"one of several":  {loading.CatalogLocation{Include: []string{"none", "packages/[b]-rd/**"}}, []string{"b"}},

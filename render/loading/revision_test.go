@@ -27,7 +27,7 @@ func newRevisions(seed uint64, applications int) *revisions {
 	r := &revisions{rand.New(rand.NewPCG(seed, seed)), map[string]string{}}
 	for i := range applications {
 		r.files[fmt.Sprintf("applications/a%d/application.yaml", i)] = definitionOf(fmt.Sprintf("a%d", i), "one")
-		r.files[fmt.Sprintf("applications/a%d/metadata.yaml", i)] = "tier: gold\nlabels: {x: y}\n"
+		r.files[fmt.Sprintf("applications/a%d/metadata.yaml", i)] = "tier: gold\nlabels: {x: z}\n"
 	}
 	return r
 }
