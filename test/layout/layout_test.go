@@ -14,6 +14,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -84,6 +85,33 @@ func TestOnePackageWritesTheStatus(t *testing.T) {
 				return true
 			})
 		}
+	}
+}
+
+// yamlReaders are the packages that parse YAML, each by the reader that it names: docs/design/dialects.md.
+var yamlReaders = []string{"render/dialect", "render/yamlnode", "render/catalog/filebased/jsontext"}
+
+var yamlParse = regexp.MustCompile(`\byaml\.(Unmarshal|UnmarshalStrict|YAMLToJSON|YAMLToJSONStrict|NewDecoder|Parse)\(`)
+
+// All else is read by them: two libraries read other values from the same file.
+func TestYAMLIsReadByItsDialect(t *testing.T) {
+	readers := 0
+	for dir, files := range packages(t) {
+		for _, file := range files {
+			content, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch parses := yamlParse.Match(content); {
+			case parses && slices.Contains(yamlReaders, dir):
+				readers++
+			case parses:
+				t.Errorf("%s parses YAML: use render/dialect", file)
+			}
+		}
+	}
+	if readers == 0 {
+		t.Error("nothing parses YAML")
 	}
 }
 
