@@ -58,6 +58,13 @@ func sourceTroubles() []trouble {
 			want: retried("SourceNotReady"), retry: atInterval, message: []string{"OCIRepository", "/none", "does not exist"},
 		},
 		{
+			name: "a misspelt source is answered with the one that is meant",
+			cause: func(e *environment) {
+				e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].Name = "catalg" })
+			},
+			want: retried("SourceNotReady"), retry: atInterval, message: []string{"/catalg does not exist: did you mean catalog?"},
+		},
+		{
 			name:  "a source without an artifact is checked at the interval",
 			cause: func(e *environment) { e.setArtifact("OCIRepository", e.key("catalog"), nil) },
 			want:  retried("SourceNotReady"), retry: atInterval, message: []string{"OCIRepository", "/catalog", "no artifact"},

@@ -35,6 +35,16 @@ func Kinds() map[string]Object {
 	}
 }
 
+// lists are the lists of the kinds.
+func lists() map[string]client.ObjectList {
+	return map[string]client.ObjectList{
+		sourcev1.OCIRepositoryKind:    &sourcev1.OCIRepositoryList{},
+		sourcev1.GitRepositoryKind:    &sourcev1.GitRepositoryList{},
+		sourcev1.BucketKind:           &sourcev1.BucketList{},
+		sourcev1.ExternalArtifactKind: &sourcev1.ExternalArtifactList{},
+	}
+}
+
 func hasArtifact(object Object) bool {
 	artifact := object.GetArtifact()
 	return artifact != nil && artifact.URL != "" && artifact.Digest != ""

@@ -9,9 +9,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -19,6 +22,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/failure"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/spelling"
 )
 
 // Sources reads the sources of CatalogSelections. All exported fields are required, except for the bool.
@@ -118,6 +122,23 @@ func (s *Sources) ready(ctx context.Context, kind string, key types.NamespacedNa
 	return object, nil
 }
 
+// meant returns which source of the kind, in the same namespace, has a name that resembles a missing one.
+func (s *Sources) meant(ctx context.Context, kind string, key types.NamespacedName) string {
+	list := lists()[kind]
+	if s.Reader.List(ctx, list, client.InNamespace(key.Namespace)) != nil {
+		return ""
+	}
+	var names []string
+	_ = apimeta.EachListItem(list, func(item runtime.Object) error { // the only error is that of the function
+		names = append(names, item.(client.Object).GetName())
+		return nil
+	})
+	if near := spelling.Nearest(key.Name, names); len(near) > 0 {
+		return ": did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return ""
+}
+
 // get returns a source, with or without an artifact.
 func (s *Sources) get(ctx context.Context, kind string, key types.NamespacedName) (Object, error) {
 	object, known := Kinds()[kind]
@@ -125,7 +146,7 @@ func (s *Sources) get(ctx context.Context, kind string, key types.NamespacedName
 		return nil, failure.Because(v1alpha1.InvalidSpecReason, fmt.Errorf("kind %s is not a source of catalogs", kind))
 	}
 	if err := s.Reader.Get(ctx, key, object); apierrors.IsNotFound(err) {
-		return nil, failure.Because(v1alpha1.SourceNotReadyReason, fmt.Errorf("source %s %s does not exist", kind, key))
+		return nil, failure.Because(v1alpha1.SourceNotReadyReason, fmt.Errorf("source %s %s does not exist%s", kind, key, s.meant(ctx, kind, key)))
 	} else if err != nil {
 		return nil, failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("getting source %s %s: %w", kind, key, err))
 	}
