@@ -129,7 +129,7 @@ func (s *Sources) meant(ctx context.Context, kind string, key types.NamespacedNa
 		return ""
 	}
 	var names []string
-	_ = apimeta.EachListItem(list, func(item runtime.Object) error { // the only error is that of the function
+	_ = apimeta.EachListItem(list, func(item runtime.Object) error { // it returns only what the function returns
 		names = append(names, item.(client.Object).GetName())
 		return nil
 	})
