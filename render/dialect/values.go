@@ -78,11 +78,19 @@ func readAsSigs(node *yaml.Node) error {
 		}
 	}
 	replaced, err := overridden(node, written)
-	for _, key := range replaced {
-		at := slices.Index(node.Content, key)
-		node.Content = slices.Delete(node.Content, at, at+2)
+	if len(replaced) == 0 {
+		return err
 	}
-	return err
+	var kept []*yaml.Node
+	for pair := range slices.Chunk(node.Content, 2) {
+		if len(replaced) > 0 && pair[0] == replaced[0] { // they have the order of the mapping
+			replaced = replaced[1:]
+			continue
+		}
+		kept = append(kept, pair...)
+	}
+	node.Content = kept
+	return nil
 }
 
 // keys has keys by what Key returns of them.
