@@ -9,7 +9,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -125,7 +124,7 @@ func (s *Sources) ready(ctx context.Context, kind string, key types.NamespacedNa
 // meant returns which source of the kind, in the same namespace, has a name that resembles a missing one.
 func (s *Sources) meant(ctx context.Context, kind string, key types.NamespacedName) string {
 	list := lists()[kind]
-	if s.Reader.List(ctx, list, client.InNamespace(key.Namespace)) != nil {
+	if s.Reader.List(ctx, list, client.InNamespace(key.Namespace), client.UnsafeDisableDeepCopy) != nil {
 		return ""
 	}
 	var names []string
@@ -133,10 +132,7 @@ func (s *Sources) meant(ctx context.Context, kind string, key types.NamespacedNa
 		names = append(names, item.(client.Object).GetName())
 		return nil
 	})
-	if near := spelling.Nearest(key.Name, names); len(near) > 0 {
-		return ": did you mean " + strings.Join(near, " or ") + "?"
-	}
-	return ""
+	return spelling.Meant(key.Name, names)
 }
 
 // get returns a source, with or without an artifact.

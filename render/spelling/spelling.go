@@ -18,6 +18,15 @@ const (
 	maxName = 128
 )
 
+// Meant returns ": did you mean A or B?" for the known names that resemble name; nothing without one.
+func Meant(name string, known []string) string {
+	near := Nearest(name, known)
+	if len(near) == 0 {
+		return ""
+	}
+	return ": did you mean " + strings.Join(near, " or ") + "?"
+}
+
 // Nearest returns the known names that resemble name, the likeliest first.
 func Nearest(name string, known []string) []string {
 	type candidate struct {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -89,10 +88,7 @@ func (c *Cluster) meant(ctx context.Context, key types.NamespacedName) string {
 			beside = append(beside, s.Name)
 		}
 	}
-	if near := spelling.Nearest(key.Name, beside); len(near) > 0 {
-		return ": did you mean " + strings.Join(near, " or ") + "?"
-	}
-	return ""
+	return spelling.Meant(key.Name, beside)
 }
 
 // Elsewhere returns a clause on the selections of other namespaces, for a namespace without one; empty without them.
