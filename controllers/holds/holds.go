@@ -88,7 +88,7 @@ func Describe(reasons []v1alpha1.HeldReason, total int) string {
 		used += len(part)
 		parts = append(parts, part)
 	}
-	return strings.Join(excerpt.First(parts, len(parts), total-len(parts), excerpt.More), "; ")
+	return excerpt.Clauses(parts, len(parts), total-len(parts), strings.Clone)
 }
 
 // Bounds of status.held: the bytes of a version, and what all reasons, and the lines that release them, take in the output

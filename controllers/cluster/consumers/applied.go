@@ -43,7 +43,7 @@ func (c Consumers) applied(revision string, files Files, patches []kustomize.Pat
 	}
 	message := fmt.Sprintf("Kustomization %s/%s: %s%s", worst.Namespace, worst.Name, describeRefusal(worst.refused, files, patches), worst.Message+kinds.RequiredRelease(worst.Message))
 	return &metav1.Condition{
-		Status: metav1.ConditionFalse, Reason: worst.Reason, Message: strings.Join(excerpt.First([]string{message}, 1, waiting-1, excerpt.More), "; "),
+		Status: metav1.ConditionFalse, Reason: worst.Reason, Message: excerpt.Clauses([]string{message}, 1, waiting-1, strings.Clone),
 	}
 }
 
@@ -91,5 +91,5 @@ func (c Consumers) interfering() string {
 			}
 		}
 	}
-	return strings.Join(excerpt.First(named, len(named), total-len(named), excerpt.More), "; ")
+	return excerpt.Clauses(named, len(named), total-len(named), strings.Clone)
 }

@@ -123,7 +123,7 @@ func violations(invalid *violation.InvalidError, at position) string {
 	} else {
 		text = at.line(first.Line) + text
 	}
-	return strings.Join(excerpt.First([]string{text}, 1, len(invalid.Violations)+invalid.Omitted-1, excerpt.More), "; ")
+	return excerpt.Clauses([]string{text}, 1, len(invalid.Violations)+invalid.Omitted-1, strings.Clone)
 }
 
 // Check returns an error if the applications are not valid together.
