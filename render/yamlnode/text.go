@@ -30,24 +30,27 @@ func Encode(value any) (_ []byte, err error) {
 
 // withNulls returns a node whose nulls in brackets and braces are written out: an empty one the encoder puts in quotes, as a text.
 func withNulls(node *yaml.Node, inFlow bool) *yaml.Node {
-	inFlow = inFlow || node.Style&yaml.FlowStyle != 0
 	copied := *node
+	inFlow = inFlow || node.Style&yaml.FlowStyle != 0
 	if inFlow && IsNull(node) && node.Value == "" {
 		copied.Value = "null"
 		return &copied
 	}
+	var content []*yaml.Node // nil until a node below differs
 	for i, child := range node.Content {
-		if written := withNulls(child, inFlow); written != child {
-			if &copied.Content[0] == &node.Content[0] {
-				copied.Content = slices.Clone(node.Content)
-			}
-			copied.Content[i] = written
+		written := withNulls(child, inFlow)
+		if written != child && content == nil {
+			content = slices.Clone(node.Content)
+		}
+		if content != nil {
+			content[i] = written
 		}
 	}
-	if len(node.Content) > 0 && &copied.Content[0] != &node.Content[0] {
-		return &copied
+	if content == nil {
+		return node
 	}
-	return node
+	copied.Content = content
+	return &copied
 }
 
 // LineOffsets returns where each line of a document starts. Positions of nodes count lines from 1.

@@ -122,8 +122,11 @@ var definitionKinds = []schema.GroupVersionKind{
 
 // managed returns the definitions with the label of Winnow, and definitions in the inventories.
 func (c *Cluster) managed(ctx context.Context, by []receipt.Kustomization) (all []receipt.Definition, err error) {
-	isApplied := func(id string) bool {
-		return slices.ContainsFunc(by, func(k receipt.Kustomization) bool { return slices.Contains(k.Objects, id) })
+	applied := map[string]bool{}
+	for _, k := range by {
+		for _, id := range k.Objects {
+			applied[id] = true
+		}
 	}
 	for _, gvk := range definitionKinds {
 		objects, err := c.list(ctx, gvk)
@@ -132,7 +135,7 @@ func (c *Cluster) managed(ctx context.Context, by []receipt.Kustomization) (all 
 		}
 		for _, object := range objects {
 			id := receipt.ObjectID(safeguard.KeyOf(gvk.Group, gvk.Kind, "", object.GetName()))
-			if object.GetLabels()[v1alpha1.ManagedByLabel] == v1alpha1.ManagedByValue || isApplied(id) {
+			if object.GetLabels()[v1alpha1.ManagedByLabel] == v1alpha1.ManagedByValue || applied[id] {
 				d := receipt.Definition{
 					APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Name: object.GetName(), Versions: safeguard.Versions(object.Object),
 				}
