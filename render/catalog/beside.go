@@ -8,6 +8,8 @@ import (
 	"path"
 	"slices"
 
+	"github.com/bmatcuk/doublestar/v4"
+
 	"github.com/winnow-dev/winnow/render/catalog/document"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -47,17 +49,15 @@ func besideDefinitions(fsys fs.FS, invalid *violation.InvalidError) error {
 
 // includeOf returns a pattern that matches all of own and none of others, empty without one.
 func includeOf(own, others []string) string {
-	for _, general := range []func(string) string{
-		func(name string) string { return path.Join("**", path.Base(path.Dir(name)), "*"+path.Ext(name)) },
-		func(name string) string { return path.Join("**", path.Base(name)) },
-	} {
-		found := map[string]bool{}
-		for _, name := range own {
-			found[general(name)] = true
-		}
-		isFound := func(name string) bool { return found[general(name)] }
-		if len(found) == 1 && !slices.ContainsFunc(others, isFound) {
-			return general(own[0])
+	if len(own) == 0 {
+		return ""
+	}
+	dir, file := path.Split(own[0])
+	inDir := "*" + path.Ext(file)
+	for _, pattern := range []string{path.Join("**", path.Base(dir), inDir), path.Join("**", file), path.Join(dir, inDir)} {
+		isFound := func(name string) bool { return doublestar.MatchUnvalidated(pattern, name) }
+		if !slices.ContainsFunc(others, isFound) && !slices.ContainsFunc(own, func(name string) bool { return !isFound(name) }) {
+			return pattern
 		}
 	}
 	return ""

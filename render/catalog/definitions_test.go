@@ -63,6 +63,14 @@ func TestFilesBesideDefinitionsAreOneViolation(t *testing.T) {
 			files{"p/Chart.yaml": chart, "p/templates/ns.yaml": "kind: Namespace\n", "p/templates/rds.yaml": definition("x") + "---\n" + definition("y")},
 			[]string{`.: 2 of 3 files have no ApplicationDefinition, such as "p/Chart.yaml": name those that have one by include: "**/rds.yaml"`},
 		},
+		"definitions above all other files": {
+			files{"a.yaml": definition("a"), "b.yaml": definition("b"), "x/Chart.yaml": chart},
+			[]string{`.: 1 of 3 files have no ApplicationDefinition, such as "x/Chart.yaml": name those that have one by include: "*.yaml"`},
+		},
+		"a directory with brackets, which a pattern cannot name": {
+			files{"x[1]/a.yaml": definition("a"), "x[1]/y/Chart.yaml": chart},
+			[]string{`.: 1 of 2 files have no ApplicationDefinition, such as "x[1]/y/Chart.yaml": name those that have one by include: "**/a.yaml"`},
+		},
 		"files without a pattern of their own": {
 			files{"a.yaml": definition("a"), "b.yaml": definition("b"), "Chart.yaml": chart},
 			[]string{"Chart.yaml:1: is no ApplicationDefinition: name the files of the catalog by include"},
