@@ -62,3 +62,23 @@ func TestTheInstallationsOfARemovedVersionAreNamed(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// KKP uninstalls nothing of a definition that stays in the cluster.
+func TestTheInstallationsOfARemovedDefinitionAreNamedWhereItIsDeleted(t *testing.T) {
+	for policy, want := range map[string]string{"": "[]", "Delete": "[lost]"} {
+		cs := selectionWith(func(s *v1alpha1.CatalogSelectionSpec) {
+			s.DeletionPolicy = policy
+			s.Instances = map[string]v1alpha1.Instance{"lost": {Application: "b", Version: "1.0.0", Backend: backend.ApplicationInstallation}}
+		})
+		s := compare(t, side(t, cs, sourceOf(t, sumA, files{"a": versions("1.0.0"), "b": charts("a: 1\n", "1.0.0")})),
+			side(t, cs, sourceOf(t, sumB, files{"a": versions("1.0.0")})))
+		removed := func() string { return fmt.Sprint(s.Applications[len(s.Applications)-1].Versions[0].Installations) }
+		if got := removed(); got != want {
+			t.Errorf("deletionPolicy %q: %s, want %s", policy, got, want)
+		}
+		s.Moved("b")
+		if got := removed(); got != "[]" {
+			t.Errorf("deletionPolicy %q: %s of a definition that another selection publishes", policy, got)
+		}
+	}
+}

@@ -127,6 +127,7 @@ func (s *Selection) Survives(application string) { s.settle(application, new(boo
 // Moved records that another selection publishes a removed application.
 func (s *Selection) Moved(application string) { s.settle(application, nil) }
 
+// settle sets what becomes of a definition that stays, and so do its installations.
 func (s *Selection) settle(application string, deleted *bool) {
 	for i := range s.Applications {
 		a := &s.Applications[i]
@@ -137,6 +138,9 @@ func (s *Selection) settle(application string, deleted *bool) {
 			s.Counts.Deleted--
 		}
 		a.Deleted = deleted
+		for j := range a.Versions {
+			a.Versions[j].Installations = nil
+		}
 	}
 }
 

@@ -106,7 +106,11 @@ func (d *differ) removed(before safeguard.Definition) diff.Application {
 	a.Cause, a.Reason = d.cause(before.Key(), ""), guard.WhyGone(before.Key(), d.to.Result.Selection)
 	a.Deleted = new(!protected(d.older[before.Key()]))
 	for _, version := range before.Versions {
-		a.Versions = append(a.Versions, diff.Version{Version: version, Change: diff.Removed, Cause: a.Cause, Installations: d.installations(before.Key(), version)})
+		v := diff.Version{Version: version, Change: diff.Removed, Cause: a.Cause}
+		if *a.Deleted {
+			v.Installations = d.installations(before.Key(), version)
+		}
+		a.Versions = append(a.Versions, v)
 	}
 	return a
 }
