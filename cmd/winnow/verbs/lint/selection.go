@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/files"
@@ -92,15 +94,25 @@ func (l *selectionLinter) readersDiffer(inputs []files.Input) {
 			if err != nil {
 				break
 			}
-			group, _, _ := strings.Cut(yamlnode.TextAt(document.Content[0], "apiVersion"), "/")
-			if group != v1alpha1.GroupVersion.Group && !strings.HasSuffix(group, ".toolkit.fluxcd.io") {
-				continue
+			objects := []*yaml.Node{document.Content[0]}
+			if items := yamlnode.Lookup(objects[0], "items"); items != nil {
+				objects = items.Content
 			}
-			dialect.Differences(document, func(line int, format string, args ...any) {
-				l.found(rules.Finding{Rule: selectionrule.ReadersDiffer, Severity: rules.Warning, Path: file.Name, Line: line, Message: fmt.Sprintf(format, args...)})
-			})
+			for _, object := range objects {
+				l.readersDifferOn(file.Name, object)
+			}
 		}
 	}
+}
+
+func (l *selectionLinter) readersDifferOn(file string, object *yaml.Node) {
+	group, _, _ := strings.Cut(yamlnode.TextAt(object, "apiVersion"), "/")
+	if group != v1alpha1.GroupVersion.Group && !strings.HasSuffix(group, ".toolkit.fluxcd.io") {
+		return
+	}
+	dialect.Differences(object, func(line int, format string, args ...any) {
+		l.found(rules.Finding{Rule: selectionrule.ReadersDiffer, Severity: rules.Warning, Path: file, Line: line, Message: fmt.Sprintf(format, args...)})
+	})
 }
 
 // resultWarnings returns warnings about a render; none of nil.
