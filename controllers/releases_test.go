@@ -3,7 +3,6 @@
 package controllers
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -215,28 +214,43 @@ func TestAReleaseOfAStrangerIsNotPublished(t *testing.T) {
 	}
 }
 
-// It has installed nothing, and is neither where the release is stored nor where it is installed.
-func TestAStrangerInAnotherNamespaceHoldsNoReleaseOfAnOwner(t *testing.T) {
-	for _, installed := range []bool{false, true} {
-		t.Run(fmt.Sprintf("installed %t", installed), func(t *testing.T) {
+// A tenant can name any namespace, but its HelmRelease has no history in one that it may not write to. It keeps the history of an
+// earlier release while it is suspended.
+func TestAStrangerInAnotherNamespaceHoldsWhatItHasStored(t *testing.T) {
+	for _, test := range []struct {
+		name, stored string // NAMESPACE is the platform's
+		owner, holds bool
+	}{
+		{"nothing", "", false, false},
+		{"nothing, and the platform owns another release there", "", true, false},
+		{"another release", "elsewhere", false, false},
+		{"another release, and the platform owns one there", "elsewhere", true, false},
+		{"this release", "NAMESPACE", false, true},
+		{"this release, and the platform owns another one there", "NAMESPACE", true, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
 			c := newCluster(t)
 			n := c.tenants()
 			c.selection("platform", installing("b=1.0.0"))
 			c.consumer("platform", "platform", pruning)
 			c.settle("platform")
 			c.ready("platform")
-			c.applyRelease("platform", c.namespace, "web", "b", "b")
+			if test.owner {
+				c.applyRelease("platform", c.namespace, "web", "b", "b")
+			}
 			stranger := liveRelease(n.namespace, "x", map[string]any{"releaseName": "a", "storageNamespace": c.namespace, "targetNamespace": "elsewhere"})
 			n.environment.create(stranger)
-			if installed {
-				stranger.Object["status"] = map[string]any{"history": []any{map[string]any{"chartName": "web"}}}
+			if test.stored != "" {
+				stranger.Object["status"] = map[string]any{
+					"storageNamespace": strings.ReplaceAll(test.stored, "NAMESPACE", c.namespace), "history": []any{map[string]any{"chartName": "web"}},
+				}
 				if err := apiServer.Status().Update(t.Context(), stranger); err != nil {
 					t.Fatal(err)
 				}
 			}
 			c.change("platform", releasing("a", c.namespace, c.namespace))
 			c.settle("platform")
-			if installed {
+			if test.holds {
 				c.equal("conditions", conditionsOf(c.get("platform"))[:1], stalled("Conflict")[:1])
 				return
 			}

@@ -58,10 +58,21 @@ func strangerOf(u unstructured.Unstructured) safeguard.Definition {
 }
 
 // addStranger adds a HelmRelease that has releases, unless its Kustomization is of a selection, which claims them. Of one in another
-// namespace than the release and than the object of the selection, only where it stores the release counts; and if it has installed
-// nothing, not against a selection that owns a HelmRelease there: a tenant can name any namespace.
+// namespace than the release and than the object of the selection, only a release that it has stored counts: a tenant can name any
+// namespace.
 func (h *Holders) addStranger(ctx context.Context, p *Position, u unstructured.Unstructured, entering inventory.Keys) error {
 	d := strangerOf(u)
+	storage, _, _ := unstructured.NestedString(u.Object, "status", "storageNamespace")
+	history, _, _ := unstructured.NestedSlice(u.Object, "status", "history")
+	held := slices.DeleteFunc(d.Releases(), func(key safeguard.Key) bool {
+		_, known := p.foreign[key]
+		near := d.Namespace == key.Namespace || d.Namespace == p.releases[key].Namespace
+		stored := key.Group == safeguard.StoredRelease && storage == key.Namespace && len(history) > 0
+		return known || !entering[key] || !near && !stored
+	})
+	if len(held) == 0 {
+		return nil
+	}
 	holder := Holder{HelmRelease: d.Key()}
 	if owner := guard.OwnerOf(&u); owner.Name != "" {
 		ks, err := h.Kustomizations.Get(ctx, owner)
@@ -76,25 +87,8 @@ func (h *Holders) addStranger(ctx context.Context, p *Position, u unstructured.U
 			holder.Kustomization, holder.Source = by.holder.Kustomization, by.holder.Source
 		}
 	}
-	history, _, _ := unstructured.NestedSlice(u.Object, "status", "history")
-	for _, key := range d.Releases() {
-		near := d.Namespace == key.Namespace || d.Namespace == p.releases[key].Namespace
-		stored := key.Group == safeguard.StoredRelease && (len(history) > 0 || !p.ownsLike(key))
-		if _, known := p.foreign[key]; !known && entering[key] && (near || stored) {
-			p.foreign[key] = holder
-		}
+	for _, key := range held {
+		p.foreign[key] = holder
 	}
 	return nil
-}
-
-// ownsLike reports whether the Kustomizations of the selection have applied an object of the kind that installs a release, in the
-// namespace of the release.
-func (p *Position) ownsLike(release safeguard.Key) bool {
-	like := kindOf(p.like(release))
-	for key := range p.mine {
-		if kindOf(key) == like {
-			return true
-		}
-	}
-	return false
 }
