@@ -47,7 +47,7 @@ func (s *Sources) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) ([
 		}
 		object, err := s.ready(ctx, kind, key)
 		if err != nil {
-			return nil, err
+			return nil, s.meant(ctx, cs, kind, key, err)
 		}
 		o := Observed{Kind: kind, Name: key, Place: render.LocationOf(ref), Artifact: *object.GetArtifact()}
 		o.repository, _ = object.(*sourcev1.OCIRepository)
@@ -121,18 +121,23 @@ func (s *Sources) ready(ctx context.Context, kind string, key types.NamespacedNa
 	return object, nil
 }
 
-// meant returns which source of the kind, in the same namespace, has a name that resembles a missing one.
-func (s *Sources) meant(ctx context.Context, kind string, key types.NamespacedName) string {
+// meant adds the likely name to the error of a source that does not exist. It names only sources of the selection's namespace: who
+// writes a selection may be unable to list others.
+func (s *Sources) meant(ctx context.Context, cs *v1alpha1.CatalogSelection, kind string, key types.NamespacedName, err error) error {
 	list := lists()[kind]
-	if s.Reader.List(ctx, list, client.InNamespace(key.Namespace), client.UnsafeDisableDeepCopy) != nil {
-		return ""
+	if list == nil || key.Namespace != cs.Namespace ||
+		s.Reader.List(ctx, list, client.InNamespace(key.Namespace), client.UnsafeDisableDeepCopy) != nil {
+		return err
 	}
 	var names []string
 	_ = apimeta.EachListItem(list, func(item runtime.Object) error { // it returns only what the function returns
 		names = append(names, item.(client.Object).GetName())
 		return nil
 	})
-	return spelling.Meant(key.Name, names)
+	if slices.Contains(names, key.Name) { // it exists, and is not ready
+		return err
+	}
+	return fmt.Errorf("%w%s", err, spelling.Meant(key.Name, names))
 }
 
 // get returns a source, with or without an artifact.
@@ -142,7 +147,7 @@ func (s *Sources) get(ctx context.Context, kind string, key types.NamespacedName
 		return nil, failure.Because(v1alpha1.InvalidSpecReason, fmt.Errorf("kind %s is not a source of catalogs", kind))
 	}
 	if err := s.Reader.Get(ctx, key, object); apierrors.IsNotFound(err) {
-		return nil, failure.Because(v1alpha1.SourceNotReadyReason, fmt.Errorf("source %s %s does not exist%s", kind, key, s.meant(ctx, kind, key)))
+		return nil, failure.Because(v1alpha1.SourceNotReadyReason, fmt.Errorf("source %s %s does not exist", kind, key))
 	} else if err != nil {
 		return nil, failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("getting source %s %s: %w", kind, key, err))
 	}
