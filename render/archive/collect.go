@@ -19,7 +19,7 @@ type collector struct {
 	entries int
 	paths   int64 // bytes
 	// dirs has the directories that have entries of their own, and the directories above them: the
-	// tree knows only directories of files.
+	// tree has only directories of files.
 	dirs map[string]struct{}
 }
 

@@ -27,7 +27,7 @@ func TargetsIn(main Object, objects []Object) string {
 
 // Group is what an OperatorGroup states of the operators of its namespace.
 type Group struct {
-	// Targets are the namespaces that they watch, for people, and Account is theirs; empty for OLM's account.
+	// Targets are the namespaces that they watch, for messages, and Account is their account; empty for OLM's account.
 	Targets, Account string
 }
 

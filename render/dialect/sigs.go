@@ -43,5 +43,5 @@ func Object(text []byte, strict bool) (object map[string]any, err error) {
 	return object, err
 }
 
-// gaveUp reports a panic of a parser, which panics where it believes its own state impossible.
+// gaveUp reports a panic of a parser, which panics on a state that it holds to be impossible.
 const gaveUp = "the parser gave up"

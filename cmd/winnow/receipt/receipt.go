@@ -63,7 +63,7 @@ type Definition struct {
 	Name       string   `json:"name"`
 	Versions   []string `json:"versions,omitempty"`
 	// Bypassed reports the bypass label, or the annotation that keeps Flux from updating it. BypassedSince is when the field manager that
-	// has set it has last written; nil where none tells.
+	// has set it has last written; nil if that is not known.
 	Bypassed      bool       `json:"bypassed,omitempty"`
 	BypassedSince *time.Time `json:"bypassedSince,omitempty"`
 }

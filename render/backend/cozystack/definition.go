@@ -48,7 +48,7 @@ func Prefixed(d *draft.Draft, of definition.Field) string {
 }
 
 // Labels returns the labels of the object that installs the instance: the labels of its backend in the definition, and the
-// labels by which Cozystack knows the application.
+// labels by which Cozystack finds the application.
 func Labels(d *draft.Draft, of definition.Field) map[string]string {
 	const application = "apps.cozystack.io/application."
 	labels := of.Get("labels").Labels()

@@ -70,7 +70,7 @@ func (c *Column) places() []string {
 // part is an application of a catalog with the cells of a row that are of it.
 type part struct {
 	application *Application
-	// clusters of the cells, by what tells them apart.
+	// clusters of the cells, by what distinguishes them.
 	clusters map[string][]string
 }
 
