@@ -51,8 +51,8 @@ func compareFarm(t *testing.T, f farm.Farm, second map[string]string) (*diff.Rep
 func shownAs(report *diff.Report) map[string]string {
 	views := map[string]string{}
 	for name, show := range map[string]func(*bytes.Buffer){
-		"text":              func(w *bytes.Buffer) { diffview.Text(w, report, false) },
-		"text, --stat":      func(w *bytes.Buffer) { diffview.Text(w, report, true) },
+		"text":              func(w *bytes.Buffer) { diffview.Text(w, report, diffview.View{Verbose: true}) },
+		"text, --stat":      func(w *bytes.Buffer) { diffview.Text(w, report, diffview.View{Stat: true}) },
 		"a comment":         func(w *bytes.Buffer) { diffview.Markdown(w, report, false) },
 		"a comment, --stat": func(w *bytes.Buffer) { diffview.Markdown(w, report, true) },
 	} {

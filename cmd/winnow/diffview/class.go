@@ -104,10 +104,10 @@ func remark(r diff.Remark, shown func(string) string) string {
 	return excerpt.List(r.Places, maxPlaces, shown) + ": " + text
 }
 
-// maxNotes bounds the notes that are shown.
-const maxNotes = 10
+// noted returns the number of notes.
+func noted(n int) string { return plaintext.Count(n, "note") + " on what is assumed, or not evaluated" }
 
-// notes returns the first notes, and their number of the others.
+// notes returns the notes, with one sentence for all places of each.
 func notes(report *diff.Report, shown func(string) string) []string {
 	all := report.Remarks(report.Notes)
 	var texts []string
@@ -118,7 +118,7 @@ func notes(report *diff.Report, shown func(string) string) []string {
 		}
 		texts = append(texts, remark(r, shown))
 	}
-	return excerpt.First(texts, maxNotes, 0, func(more int) string { return excerpt.More(more) + ", which -o json has" })
+	return texts
 }
 
 // invalid returns a message for each error with a prefix, with the first of the selections that have it.

@@ -79,12 +79,8 @@ func lastParts(report *diff.Report, d detail) []part {
 	if rest := d.lessThan(report, code); rest != "" {
 		parts = append(parts, partOf(rankSummary, rest+"\n"))
 	}
-	all := notes(report, code)
-	if len(all) > 0 && d != full {
-		return append(parts, partOf(rankSummary, "Notes:\n- "+strings.Join(all, "\n- ")+"\n"))
-	}
-	for _, note := range all {
-		parts = append(parts, partOf(rankSummary, "Note: "+note+"\n"))
+	if all := notes(report, code); len(all) > 0 {
+		parts = append(parts, partOf(rankFold, fold(noted(len(all)), "- "+strings.Join(all, "\n- "))))
 	}
 	return parts
 }

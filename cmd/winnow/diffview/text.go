@@ -12,13 +12,13 @@ import (
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
-// Text writes a report for a terminal. With stat, it writes a line for each application and no details.
-func Text(w io.Writer, report *diff.Report, stat bool) {
+// Text writes a report for a terminal. With Stat, it writes a line for each application and no details.
+func Text(w io.Writer, report *diff.Report, how View) {
 	classes := report.Classified()
-	fmt.Fprint(w, fitting(report, func(d detail) string { return text(report, classes, stat, d) }))
+	fmt.Fprint(w, fitting(report, func(d detail) string { return text(report, classes, how, d) }))
 }
 
-func text(report *diff.Report, classes []diff.Class, stat bool, d detail) string {
+func text(report *diff.Report, classes []diff.Class, how View, d detail) string {
 	var unknown []string
 	for _, r := range report.Remarks(report.Unknown) {
 		unknown = append(unknown, remark(r, plaintext.Line))
@@ -31,12 +31,15 @@ func text(report *diff.Report, classes []diff.Class, stat bool, d detail) string
 		}
 		s := c.Sample()
 		parts = append(parts, head(c, s, d))
-		parts = append(parts, terminal(classBlocks(c, s, stat, len(classes) == 1, d))...)
+		parts = append(parts, terminal(classBlocks(c, s, how.Stat, len(classes) == 1, d))...)
 	}
 	if len(classes) > 1 {
 		parts = append(parts, terminal([]block{offline(classes...)})...)
 	}
 	last := block{title: wording{terminal: d.lessThan(report, plaintext.Line)}, sentences: labelled("note: ", notes(report, plaintext.Line))}
+	if n := len(last.sentences); n > 0 && !how.Verbose {
+		last.sentences = []wording{same(noted(n) + ": -v lists them")}
+	}
 	return strings.Join(append(parts, terminal([]block{last})...), "\n")
 }
 

@@ -43,7 +43,7 @@ func TestTheVerdictIsTheFirstLine(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var text, markdown strings.Builder
-			Text(&text, test.report, false)
+			Text(&text, test.report, View{})
 			Markdown(&markdown, test.report, false)
 			for want, got := range map[string]string{test.text: text.String(), test.markdown: markdown.String()} {
 				if first, _, _ := strings.Cut(got, "\n"); first != want {

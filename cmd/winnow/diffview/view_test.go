@@ -152,17 +152,17 @@ func TestASelectionInBothFormats(t *testing.T) {
 	report.Notes = []string{"a note"}
 	for _, test := range []struct {
 		name string
-		show func(io.Writer, *diff.Report, bool)
-		stat bool
+		show func(io.Writer)
 		want string
 	}{
-		{"text", Text, false, wantText},
-		{"text in lines", Text, true, wantLines},
-		{"markdown", Markdown, false, wantMarkdown},
+		{"text", func(w io.Writer) { Text(w, report, View{Verbose: true}) }, wantText + "note: a note\n"},
+		{"text without its notes", func(w io.Writer) { Text(w, report, View{}) }, wantText + wantCount},
+		{"text in lines", func(w io.Writer) { Text(w, report, View{Stat: true}) }, wantLines + wantCount},
+		{"markdown", func(w io.Writer) { Markdown(w, report, false) }, wantMarkdown},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var w strings.Builder
-			test.show(&w, report, test.stat)
+			test.show(&w)
 			if w.String() != test.want {
 				t.Errorf("got\n%s\nwant\n%s", w.String(), test.want)
 			}
@@ -181,9 +181,9 @@ applications selected)
 Unknown without --live: which definitions live in the cluster already
 (adoption), and which of them are bypassed.
 
-note: a note
 `
-	wantText = wantHead + `- loki: removed by the edit of the selection, because spec.exclude has it
+	wantCount = "1 note on what is assumed, or not evaluated: -v lists them\n"
+	wantText  = wantHead + `- loki: removed by the edit of the selection, because spec.exclude has it
 
 + argo [2Jcd: added
 ` + wantEnd
@@ -194,7 +194,8 @@ note: a note
 		"What changes:\n- removed: `loki`\n- added: `argo [2Jcd`\n\n" +
 		"Unknown without `--live`: which definitions live in the cluster already (adoption), and which of them are bypassed.\n\n" +
 		"<details>\n<summary><code>- loki: removed by the edit of the selection, because spec.exclude has it</code></summary>\n\n\n</details>\n\n" +
-		"<details>\n<summary><code>+ argo [2Jcd: added</code></summary>\n\n\n</details>\n\nNote: `a note`\n"
+		"<details>\n<summary><code>+ argo [2Jcd: added</code></summary>\n\n\n</details>\n\n" +
+		"<details>\n<summary>1 note on what is assumed, or not evaluated</summary>\n\n- `a note`\n</details>\n"
 )
 
 func TestAnotherChartIsAnUpgradeInPlace(t *testing.T) {

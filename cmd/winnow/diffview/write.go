@@ -15,11 +15,16 @@ import (
 type Options struct {
 	// Format is one of -o.
 	Format string
-	// Stat leaves out the details.
-	Stat bool
+	View
 	// FailOn are the names of conditions that are findings, and Invalid is the prefix of errors that are.
 	FailOn  []string
 	Invalid string
+}
+
+// View is how much a view for people has.
+type View struct {
+	// Stat leaves out the details, and Verbose adds the notes, which a terminal otherwise has the number of.
+	Stat, Verbose bool
 }
 
 // Write writes a report, and returns what it has of the conditions as a finding.
@@ -30,7 +35,7 @@ func Write(w io.Writer, report *diff.Report, o Options) error {
 			report.Shorten()
 		}
 	}
-	if err := output.Write(w, o.Format, view{report, o.Stat}); err != nil {
+	if err := output.Write(w, o.Format, view{report, o.View}); err != nil {
 		return err
 	}
 	found := report.Trips(o.FailOn)
@@ -47,11 +52,11 @@ func Write(w io.Writer, report *diff.Report, o Options) error {
 type view struct {
 	*diff.Report
 
-	stat bool
+	how View
 }
 
 // Table is part of output.Write.
-func (v view) Table(w io.Writer) { Text(w, v.Report, v.stat) }
+func (v view) Table(w io.Writer) { Text(w, v.Report, v.how) }
 
 // Markdown is part of output.Write.
-func (v view) Markdown(w io.Writer) { Markdown(w, v.Report, v.stat) }
+func (v view) Markdown(w io.Writer) { Markdown(w, v.Report, v.how.Stat) }

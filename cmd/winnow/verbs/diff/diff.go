@@ -35,7 +35,7 @@ type diffOptions struct {
 
 	kubeconfig, kubeContext string
 
-	stat     bool
+	view     diffview.View
 	markdown string
 	failOn   flags.FailOn
 	output   *flags.Choice
@@ -118,7 +118,8 @@ func New() *cobra.Command {
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "`FILE` for --live, instead of kubectl's")
 	f.StringVar(&o.kubeContext, "context", "", "`NAME` of the context in it")
 	f.StringVar(&o.markdown, "markdown", "", "`FILE` for the report in Markdown as well")
-	f.BoolVar(&o.stat, "stat", false, "a line for each application, no details")
+	f.BoolVar(&o.view.Stat, "stat", false, "a line for each application, no details")
+	f.BoolVarP(&o.view.Verbose, "verbose", "v", false, "list the notes, on what is assumed, or not evaluated")
 	clusterflags.CompleteContexts(cmd)
 	_ = cmd.MarkFlagFilename("kubeconfig")
 	o.output = flags.AddFormats(cmd, output.FormatTable, output.FormatJSON, output.FormatYAML, output.FormatMarkdown)
@@ -134,13 +135,13 @@ func (o *diffOptions) run(ctx context.Context, paths []string, stdin io.Reader, 
 	}
 	if o.markdown != "" {
 		var text bytes.Buffer
-		diffview.Markdown(&text, report, o.stat)
+		diffview.Markdown(&text, report, o.view.Stat)
 		if err := os.WriteFile(o.markdown, text.Bytes(), 0o600); err != nil {
 			return output.Unusable(err)
 		}
 	}
 	return diffview.Write(stdout, report, diffview.Options{
-		Format: o.output.Value, Stat: o.stat, FailOn: o.failOn.Names, Invalid: selections.AfterPrefix,
+		Format: o.output.Value, View: o.view, FailOn: o.failOn.Names, Invalid: selections.AfterPrefix,
 	})
 }
 

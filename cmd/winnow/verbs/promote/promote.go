@@ -33,6 +33,7 @@ type options struct {
 	name         string
 	minAge       time.Duration
 	approve      bool
+	view         diffview.View
 	failOn       flags.FailOn
 	output       *flags.Choice
 	// now is the time that ages are measured at.
@@ -78,6 +79,7 @@ func New() *cobra.Command {
 	f.StringArrayVar(&o.repositories, "repository", nil, "`NAME=DIR` of a source that is this repository")
 	f.StringVar(&o.name, "name", "", "`NAME` of the OCIRepository, of several")
 	f.DurationVar(&o.minAge, "min-age", 0, "`AGE` of the digest of FROM, such as 24h")
+	f.BoolVarP(&o.view.Verbose, "verbose", "v", false, "list the notes, on what is assumed, or not evaluated")
 	f.BoolVar(&o.approve, "approve", false, "name what is held")
 	o.access.AddFlags(cmd)
 	flags.CompleteNothing(cmd, "repository", "name", "min-age")
@@ -129,7 +131,7 @@ func (o *options) run(ctx context.Context, from string, to []string, out output.
 	if err := o.write(ctx, edits, out); err != nil {
 		return err
 	}
-	return diffview.Write(out.Stdout, report, diffview.Options{Format: o.output.Value, FailOn: o.failOn.Names, Invalid: selections.AfterPrefix})
+	return diffview.Write(out.Stdout, report, diffview.Options{Format: o.output.Value, View: o.view, FailOn: o.failOn.Names, Invalid: selections.AfterPrefix})
 }
 
 // compare compares the commit with the edits.
