@@ -59,26 +59,35 @@ func hasAccent(file string) bool {
 // accents counts the phrases of a page, or of the comments and strings of a Go file that is not generated.
 func accents(t *testing.T, file, text string) (found int) {
 	t.Helper()
+	for _, prose := range proseOf(t, file, text) {
+		found += len(accent.FindAllString(prose, -1))
+	}
+	return found
+}
+
+// proseOf returns a page, or the comments and strings of a Go file that is not generated.
+func proseOf(t *testing.T, file, text string) (prose []string) {
+	t.Helper()
 	if path.Ext(file) != ".go" {
-		return len(accent.FindAllString(text, -1))
+		return []string{text}
 	}
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, text, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if ast.IsGenerated(parsed) {
-		return 0
+		return nil
 	}
 	for _, group := range parsed.Comments {
-		found += len(accent.FindAllString(group.Text(), -1))
+		prose = append(prose, group.Text())
 	}
 	ast.Inspect(parsed, func(node ast.Node) bool {
 		if literal, ok := node.(*ast.BasicLit); ok && literal.Kind == token.STRING {
-			found += len(accent.FindAllString(literal.Value, -1))
+			prose = append(prose, literal.Value)
 		}
 		return true
 	})
-	return found
+	return prose
 }
 
 func TestPhrasesWithoutTheirNounAreFound(t *testing.T) {
