@@ -51,6 +51,29 @@ func TestEveryFieldEverServedIsStillThere(t *testing.T) {
 	}
 }
 
+// kubectl explain prints descriptions, and not all defaults.
+func TestDescriptionsNameDefaults(t *testing.T) {
+	var check func(path string, s apiextensionsv1.JSONSchemaProps)
+	check = func(path string, s apiextensionsv1.JSONSchemaProps) {
+		for name, property := range s.Properties {
+			check(path+"."+name, property)
+		}
+		if s.Items != nil {
+			check(path, *s.Items.Schema)
+		}
+		if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
+			check(path, *s.AdditionalProperties.Schema)
+		}
+		if s.Default == nil || s.Type == "boolean" || s.Type == "object" { // false, or the defaults of its fields
+			return
+		}
+		if value := strings.Trim(string(s.Default.Raw), `[]"`); !strings.Contains(strings.Join(strings.Fields(s.Description), " "), "By default "+value+".") {
+			t.Errorf("%s: the description lacks: By default %s.", path, value)
+		}
+	}
+	check("spec", definition(t).Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"])
+}
+
 // fieldsOf returns a line for the field, for each value that it may have, and for each field in it.
 func fieldsOf(path string, s apiextensionsv1.JSONSchemaProps, required bool) []string {
 	line := path + " " + s.Type

@@ -14,7 +14,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="(has(self.definitions) ? self.definitions : 'Publish') == (has(oldSelf.definitions) ? oldSelf.definitions : 'Publish')",message="definitions cannot be changed: make a second CatalogSelection"
 type CatalogSelectionSpec struct {
 	// Interval at which the selection is reconciled without a change, and at which sources that are not
-	// ready are checked again. It is jittered. At least 1s.
+	// ready are checked again. It is jittered. At least 1s. By default 10m.
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s')",message="must be at least 1s"
 	// +kubebuilder:validation:Pattern="^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"
@@ -132,7 +132,7 @@ type CatalogSelectionSpec struct {
 	// Provenance sets where the sources' digests are recorded. Artifact: in the artifact's
 	// metadata only. Object: also as an annotation of every object, which then changes with
 	// every revision of its source; in KKP any change of a definition re-queues all its
-	// installations.
+	// installations. By default Artifact.
 	// +kubebuilder:validation:Enum=Artifact;Object
 	// +kubebuilder:default=Artifact
 	// +optional
@@ -165,7 +165,7 @@ type CatalogSelectionSpec struct {
 // SourceReference names a Flux source that carries a catalog.
 // +kubebuilder:validation:XValidation:rule="!has(self.requireVerified) || !self.requireVerified || self.kind in ['OCIRepository', 'GitRepository']",message="requireVerified needs an OCIRepository or a GitRepository: Flux verifies no other kind"
 type SourceReference struct {
-	// Kind of the source.
+	// Kind of the source. By default OCIRepository.
 	// +kubebuilder:validation:Enum=OCIRepository;GitRepository;Bucket;ExternalArtifact
 	// +kubebuilder:default=OCIRepository
 	// +optional
@@ -195,7 +195,7 @@ type SourceReference struct {
 	// catalog of OLM. KRMFunctions: catalogs of functions of kustomize (KEP-2906), of the kind Catalog,
 	// KRMFunctionCatalog or KRMFunctionDefinition.
 	// Auto: for an OCIRepository, the manifest in the registry decides; for other kinds, and for artifacts
-	// of flux push artifact, the content.
+	// of flux push artifact, the content. By default Auto.
 	// +kubebuilder:validation:Enum=Auto;Applications;Definitions;FileBased;KRMFunctions
 	// +kubebuilder:default=Auto
 	// +optional

@@ -45,7 +45,7 @@ type MirrorFlux struct {
 	// +optional
 	CertSecretRef *meta.LocalObjectReference `json:"certSecretRef,omitempty"`
 
-	// Provider of credentials for oci:// addresses.
+	// Provider of credentials for oci:// addresses. By default generic.
 	// +kubebuilder:validation:Enum=generic;aws;azure;gcp
 	// +optional
 	Provider string `json:"provider,omitempty"`

@@ -31,7 +31,7 @@ type Push struct {
 	URL string `json:"url"`
 
 	// Tags to set to the artifact, in order. A tag that does not name an artifact of this selection is not
-	// moved.
+	// moved. By default latest.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:Pattern="^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$"
@@ -42,7 +42,7 @@ type Push struct {
 
 	// Type of what is pushed. Artifact: the whole artifact, for the OCIRepositories of Flux. CatalogImage: the
 	// packages of operators in it, as a container image that OLM serves as a catalog. The tags of one type are not
-	// moved to the other.
+	// moved to the other. By default Artifact.
 	// +kubebuilder:validation:Enum=Artifact;CatalogImage
 	// +kubebuilder:default=Artifact
 	// +optional
@@ -54,7 +54,7 @@ type Push struct {
 	Catalog *PushCatalog `json:"catalog,omitempty"`
 
 	// Provider of the credentials: generic takes them from secretRef and serviceAccountName, the
-	// others from the cloud that the controller runs in.
+	// others from the cloud that the controller runs in. By default generic.
 	// +kubebuilder:validation:Enum=generic;aws;azure;gcp
 	// +kubebuilder:default=generic
 	// +optional

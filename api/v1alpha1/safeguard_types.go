@@ -6,14 +6,14 @@ package v1alpha1
 // patch. A publication loses nothing that is not named by spec.exclude, by a version in spec.instances or in approve.
 type Safeguards struct {
 	// OnRemoval: an application, or an instance, is removed. Publish does not let everything go at once, nor an instance
-	// because one that it depends on goes.
+	// because one that it depends on goes. By default Hold.
 	// +kubebuilder:validation:Enum=Hold;Publish
 	// +kubebuilder:default=Hold
 	// +optional
 	OnRemoval string `json:"onRemoval,omitempty"`
 
 	// OnVersionRemoval: a version of an application is removed, or a definition that lives in the cluster
-	// has versions that the application lacks; or the version of an instance is gone, or resolves lower.
+	// has versions that the application lacks; or the version of an instance is gone, or resolves lower. By default Hold.
 	// +kubebuilder:validation:Enum=Hold;Publish
 	// +kubebuilder:default=Hold
 	// +optional
@@ -22,7 +22,7 @@ type Safeguards struct {
 	// OnIdentityChange: the backend, the prefix of its releases (spec.release.prefix), spec.application.kind or
 	// spec.application.plural of one of Cozystack's applications changes. These decide which HelmReleases it means: the
 	// live ones would be orphaned, and installed again. Or the object or the release of an instance becomes another
-	// one: what runs would be uninstalled, and installed again.
+	// one: what runs would be uninstalled, and installed again. By default Hold.
 	// +kubebuilder:validation:Enum=Hold;Publish
 	// +kubebuilder:default=Hold
 	// +optional
@@ -30,7 +30,7 @@ type Safeguards struct {
 
 	// OnSourceChange: a version of an application, or a whole application of Cozystack, stays and comes
 	// from another chart, module, repository, commit, image or program, so that its releases are upgraded in place.
-	// summary.sourceChanges counts the published ones.
+	// summary.sourceChanges counts the published ones. By default Publish.
 	// +kubebuilder:validation:Enum=Hold;Publish
 	// +kubebuilder:default=Publish
 	// +optional
@@ -38,13 +38,13 @@ type Safeguards struct {
 
 	// OnInstanceUpgrade: an instance rises to another version that its range, or the default version of its
 	// definition, resolves to, or to another channel. HoldMajor holds another major version, versions that are
-	// not semantic, and another channel. A version that spec.instances names exactly is not held.
+	// not semantic, and another channel. A version that spec.instances names exactly is not held. By default HoldMajor.
 	// +kubebuilder:validation:Enum=HoldMajor;Hold;Publish
 	// +kubebuilder:default=HoldMajor
 	// +optional
 	OnInstanceUpgrade string `json:"onInstanceUpgrade,omitempty"`
 
-	// OnMajorUpgrade: the highest version of an application rises to another major.
+	// OnMajorUpgrade: the highest version of an application rises to another major. By default Publish.
 	// +kubebuilder:validation:Enum=Hold;Publish
 	// +kubebuilder:default=Publish
 	// +optional
@@ -76,14 +76,14 @@ const (
 // Cluster configures how live definitions of this cluster are treated.
 type Cluster struct {
 	// Bypass: Honor keeps Flux from updating and deleting definitions with the label
-	// apps.k8c.io/application-bypass. Ignore ignores the label.
+	// apps.k8c.io/application-bypass. Ignore ignores the label. By default Honor.
 	// +kubebuilder:validation:Enum=Honor;Ignore
 	// +kubebuilder:default=Honor
 	// +optional
 	Bypass string `json:"bypass,omitempty"`
 
 	// Unmanaged: Label marks definitions of the same kinds that no selection holds with the label
-	// catalog.winnow.dev/unmanaged, and removes the labels of their former selections.
+	// catalog.winnow.dev/unmanaged, and removes the labels of their former selections. By default Ignore.
 	// +kubebuilder:validation:Enum=Ignore;Label
 	// +kubebuilder:default=Ignore
 	// +optional
@@ -92,7 +92,7 @@ type Cluster struct {
 	// Serve: Compared names no artifact in the ExternalArtifact until a Kustomization uses it and its
 	// inventory was compared with the render: a Kustomization that used another source before deletes the
 	// objects of its inventory that the artifact lacks. Always serves from the first publication on, for
-	// consumers that are no Kustomizations.
+	// consumers that are no Kustomizations. By default Compared.
 	// +kubebuilder:validation:Enum=Compared;Always
 	// +kubebuilder:default=Compared
 	// +optional
