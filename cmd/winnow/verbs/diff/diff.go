@@ -119,7 +119,7 @@ func New() *cobra.Command {
 	f.StringVar(&o.kubeContext, "context", "", "`NAME` of the context in it")
 	f.StringVar(&o.markdown, "markdown", "", "`FILE` for the report in Markdown as well")
 	f.BoolVar(&o.view.Stat, "stat", false, "a line for each application, no details")
-	f.BoolVarP(&o.view.Verbose, "verbose", "v", false, "list the notes, on what is assumed, or not evaluated")
+	f.BoolVarP(&o.view.Verbose, "verbose", "v", false, "list the notes")
 	clusterflags.CompleteContexts(cmd)
 	_ = cmd.MarkFlagFilename("kubeconfig")
 	o.output = flags.AddFormats(cmd, output.FormatTable, output.FormatJSON, output.FormatYAML, output.FormatMarkdown)

@@ -79,7 +79,7 @@ func New() *cobra.Command {
 	f.StringArrayVar(&o.repositories, "repository", nil, "`NAME=DIR` of a source that is this repository")
 	f.StringVar(&o.name, "name", "", "`NAME` of the OCIRepository, of several")
 	f.DurationVar(&o.minAge, "min-age", 0, "`AGE` of the digest of FROM, such as 24h")
-	f.BoolVarP(&o.view.Verbose, "verbose", "v", false, "list the notes, on what is assumed, or not evaluated")
+	f.BoolVarP(&o.view.Verbose, "verbose", "v", false, "list the notes")
 	f.BoolVar(&o.approve, "approve", false, "name what is held")
 	o.access.AddFlags(cmd)
 	flags.CompleteNothing(cmd, "repository", "name", "min-age")
