@@ -16,18 +16,17 @@ cp -R "$root/examples/catalog" v1.0.0
 # say TEXT, run COMMAND...: a step, and a command with its output.
 say() { printf '==> %s\n' "$1"; }
 run() {
-  printf '    $ winnow %s\n' "$*"
+  printf '$ winnow %s\n' "$*"
   "$winnow" "$@" >printed 2>&1 || { cat printed >&2; exit 1; }
-  # Lines fit into a terminal; the lines that name what is lost come from the file.
-  sed -e '/^Unknown without --live/,$d' -e '/^$/d' -e 's/\(sha256:[0-9a-f]\{12\}\)[0-9a-f]*/\1.../g' printed |
-    fold -s -w 75 | sed -e 's/ *$//' -e 's/^/    /'
+  # The lines that name what is lost come from the file. Texts of a catalog may be wider than a terminal.
+  sed -e '/^Unknown without --live/,$d' -e '/^$/d' -e 's/\(sha256:[0-9a-f]\{12\}\)[0-9a-f]*/\1.../g' printed | cut -c1-80
 }
 
 # application CATALOG NAME: the file of an application.
 application() { printf '%s/applications/%s/application.yaml' "$1" "$2"; }
 
 say "rendering what examples/gitops selects of examples/catalog"
-echo "    A revision is the checksum of what is rendered."
+echo "A revision is the checksum of what is rendered."
 run render -f selection.yaml --source v1.0.0 -o rendered
 
 say "upgrading to v1.1.0, in which the values of argocd changed"
@@ -46,7 +45,7 @@ say "naming what is lost, as a pull request does"
   printf '  safeguards:\n    approve:\n'
   sed -n '/^ *approve:$/,$ s/^ *- /    - /p' printed
 } >approval
-sed 's/^/  /' approval
+cat approval
 cat approval >>selection.yaml
 run diff -f selection.yaml --from v1.1.0 --to v2.0.0 --fail-on held
 rm -r rendered

@@ -60,8 +60,8 @@ func (d *demo) upgrade(ctx context.Context) error {
 		return err
 	}
 	edit := func(file, content string) string {
-		if strings.Contains(file, "argocd") {
-			return strings.Replace(content, "replicas: 1", "replicas: 2", 1)
+		if strings.Contains(file, "/argocd/") {
+			return withReplicas(content)
 		}
 		return content
 	}
@@ -82,6 +82,11 @@ func (d *demo) upgrade(ctx context.Context) error {
 	return nil
 }
 
+// withReplicas returns a definition of v1.1.0, which v2.0.0 has as well.
+func withReplicas(definition string) string {
+	return strings.ReplaceAll(definition, "replicas: 1", "replicas: 2")
+}
+
 // hold publishes a catalog without an application and without a version of another one.
 func (d *demo) hold(ctx context.Context) error {
 	d.say("upgrading to v2.0.0, which lost loki and argocd's version 2.13.0")
@@ -90,7 +95,7 @@ func (d *demo) hold(ctx context.Context) error {
 		case strings.Contains(file, "/loki/"):
 			return ""
 		case strings.Contains(file, "/argocd/"):
-			kept, rest, _ := strings.Cut(content, "    - version: 2.13.0\n")
+			kept, rest, _ := strings.Cut(withReplicas(content), "    - version: 2.13.0\n")
 			_, next, _ := strings.Cut(rest, "    - version: ")
 			if next != "" {
 				return kept + "    - version: " + next
