@@ -30,7 +30,7 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	defer r.instances.pause(req.NamespacedName)()
 	cs, err := r.get(ctx, req.NamespacedName)
 	if apierrors.IsNotFound(err) {
-		return r.departed(ctx, req.NamespacedName)
+		return r.removeOwned(ctx, req.NamespacedName)
 	}
 	if err != nil {
 		return ctrl.Result{}, err

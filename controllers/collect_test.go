@@ -160,7 +160,7 @@ func TestTheExternalArtifactOfNoDeletedSelectionStays(t *testing.T) {
 			cs := e.selection("kkp")
 			_, announced := e.publish("kkp")
 			if change == nil {
-				if _, err := e.reconciler.departed(t.Context(), e.key("kkp")); err != nil {
+				if _, err := e.reconciler.removeOwned(t.Context(), e.key("kkp")); err != nil {
 					t.Error(err)
 				}
 				e.equal("the ExternalArtifact", e.announced("kkp"), announced)

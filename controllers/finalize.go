@@ -33,7 +33,7 @@ func (r *CatalogSelectionReconciler) removeFinalizer(ctx context.Context, cs *v1
 }
 
 // finalize deletes what belongs to a selection that is being deleted, and still there because of a finalizer of
-// another client, or of an earlier version. A selection without finalizers is gone at once: see departed.
+// another client, or of an earlier version. A selection without finalizers is gone at once: see removeOwned.
 func (r *CatalogSelectionReconciler) finalize(ctx context.Context, cs *v1alpha1.CatalogSelection) error {
 	if err := r.artifacts.Delete(ctx, cs); err != nil {
 		return fmt.Errorf("deleting the ExternalArtifact: %w", err)
@@ -64,10 +64,10 @@ func (r *CatalogSelectionReconciler) forget(cs *v1alpha1.CatalogSelection) {
 // removed.
 const departureDelay = 30 * time.Second
 
-// departed drops the state of a selection that is not in the cache: it was deleted, or belongs to another shard now. Of
+// removeOwned drops the state of a selection that is not in the cache: it was deleted, or belongs to another shard now. Of
 // one that was deleted, it deletes the ExternalArtifact and the archives. The archives of one that belongs to another shard
 // stay until that shard serves it.
-func (r *CatalogSelectionReconciler) departed(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
+func (r *CatalogSelectionReconciler) removeOwned(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
 	r.leave(key)
 	r.cluster.Kinds.Forget(key)
 	r.deleteMetrics(ctx, key)

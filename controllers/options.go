@@ -114,7 +114,7 @@ func New(ctx context.Context, o Options) *CatalogSelectionReconciler {
 	r.cluster.Objects.Reported = func(ctx context.Context, object client.Object) {
 		r.instances.enqueue(r.cluster.Holders.Appliers(ctx, object)...)
 	}
-	o.Claims.Changed = r.cluster.Holders.Tell(ctx, r.enqueue)
+	o.Claims.Changed = r.cluster.Holders.EnqueueConcerned(ctx, r.enqueue)
 	r.slots.limit, r.slots.enqueue, r.slots.now, r.slots.metrics = 1, r.enqueue, o.Now, measured.Renders
 	r.loader = &source.Loader{
 		Sources: r.sources, Queue: downloads, Enqueue: r.enqueue, Now: o.Now,

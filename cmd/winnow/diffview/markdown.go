@@ -127,7 +127,7 @@ func summaryMarkdown(s *diff.Selection, instances [][]change, c diff.Class, alon
 		blocks = append(blocks, offline(c))
 	}
 	var parts []string
-	for _, b := range append(blocks, surroundings(s)...) {
+	for _, b := range append(blocks, remainder(s)...) {
 		b = d.cut(b)
 		parts = append(parts, b.comment()...)
 	}

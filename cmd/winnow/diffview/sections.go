@@ -38,8 +38,8 @@ func offline(classes ...diff.Class) block {
 	return block{title: wording{offlineNote, strings.Replace(offlineNote, "--live", "`--live`", 1)}}
 }
 
-// surroundings returns what follows the applications.
-func surroundings(s *diff.Selection) []block {
+// remainder returns what follows the applications.
+func remainder(s *diff.Selection) []block {
 	var blocks []block
 	if len(s.Replaced) > 0 {
 		blocks = append(blocks, settings(s.Replaced, s.Keep))

@@ -93,7 +93,7 @@ func classBlocks(c diff.Class, s *diff.Selection, stat, alone bool, d detail) []
 		blocks = append(blocks, d.cut(b))
 	}
 	if d != full {
-		blocks = append(append(blocks, d.cut(briefChanges(s))), surroundings(s)...)
+		blocks = append(append(blocks, d.cut(briefChanges(s))), remainder(s)...)
 		return append(blocks, approval(c, s, d))
 	}
 	headline := applicationHeadline
@@ -113,7 +113,7 @@ func classBlocks(c diff.Class, s *diff.Selection, stat, alone bool, d detail) []
 	if alone {
 		blocks = append(blocks, offline(c))
 	}
-	return append(append(blocks, surroundings(s)...), approval(c, s, d), keeping(s.Held))
+	return append(append(blocks, remainder(s)...), approval(c, s, d), keeping(s.Held))
 }
 
 // changeBlocks returns a block for each group of changes, or with stat one with a line for each change.

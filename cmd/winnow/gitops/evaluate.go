@@ -171,7 +171,7 @@ func (r reporter) report() {
 	var same, different []string
 	for _, name := range namesIn(r.base.nodes, r.head.nodes) {
 		before, after := r.base.nodes[name], r.head.nodes[name]
-		if r.isTold(before) || r.isTold(after) {
+		if r.isReported(before) || r.isReported(after) {
 			continue
 		}
 		r.node(before, after)

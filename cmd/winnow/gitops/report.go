@@ -63,9 +63,9 @@ func equal(before, after *node) bool {
 	return before != nil && after != nil && before.state == after.state
 }
 
-// isTold reports whether a node is lost with another one, about which there is a sentence in Unknown: what would need its files
+// isReported reports whether a node is lost with another one, about which there is a sentence in Unknown: what would need its files
 // is part of that fact.
-func (r reporter) isTold(n *node) bool {
+func (r reporter) isReported(n *node) bool {
 	return n != nil && n.lostWith != nil && !equal(r.base.nodes[n.lostWith.name], r.head.nodes[n.lostWith.name])
 }
 
@@ -251,9 +251,9 @@ func (r reporter) branch(before, after *node) {
 	}
 	what := "has another spec.url or spec.ref"
 	older, newer := r.base.source(before), r.head.source(after)
-	isTold := (before.isUnknown() || after.isUnknown()) && !equal(before, after) || newer != nil && newer.Lost != ""
+	isReported := (before.isUnknown() || after.isUnknown()) && !equal(before, after) || newer != nil && newer.Lost != ""
 	switch {
-	case isTold, branchOf(older) == branchOf(newer):
+	case isReported, branchOf(older) == branchOf(newer):
 		return
 	case older == nil:
 		what = "was not in this repository"

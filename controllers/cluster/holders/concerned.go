@@ -73,7 +73,7 @@ func (h *Holders) ours(ctx context.Context, names []types.NamespacedName) []type
 	return ours
 }
 
-// Tell returns the function that enqueues the selections of this process among those that a change of the view concerns.
-func (h *Holders) Tell(ctx context.Context, enqueue func(context.Context, ...types.NamespacedName)) func(...types.NamespacedName) {
+// EnqueueConcerned returns the function that enqueues the selections of this process among those that a change of the view concerns.
+func (h *Holders) EnqueueConcerned(ctx context.Context, enqueue func(context.Context, ...types.NamespacedName)) func(...types.NamespacedName) {
 	return func(names ...types.NamespacedName) { enqueue(ctx, h.ours(ctx, names)...) }
 }

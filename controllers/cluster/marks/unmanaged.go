@@ -34,7 +34,7 @@ func (m *Marks) SyncUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelection
 	var orphans []*guard.Live
 	var errs []error
 	for _, object := range concerned {
-		held := m.isClaimed(cs, state, object) || labels && m.heldByUnseen(ctx, cs, object, unseen)
+		held := m.isClaimed(cs, state, object) || labels && m.isHeldByAnother(ctx, cs, object, unseen)
 		orphan := !held && !exempt(object)
 		switch {
 		case orphan && labels:
@@ -110,9 +110,9 @@ func (m *Marks) isClaimed(cs *v1alpha1.CatalogSelection, state *live.State, obje
 	return state.Served[key] || by != nil && by.UID != cs.UID || len(m.Holders.View.Claiming(holders.DigestOf(key))) > 0
 }
 
-// heldByUnseen reports whether the definition has the labels of an existing selection that this controller does
+// isHeldByAnother reports whether the definition has the labels of an existing selection that this controller does
 // not watch, of another shard or namespace. known caches the results.
-func (m *Marks) heldByUnseen(ctx context.Context, cs *v1alpha1.CatalogSelection,
+func (m *Marks) isHeldByAnother(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	object *guard.Live, known map[types.NamespacedName]bool) bool {
 	key := types.NamespacedName{Namespace: object.Labels[v1alpha1.NamespaceLabel], Name: object.Labels[v1alpha1.NameLabel]}
 	if key.Name == "" || key.Namespace == "" || key == client.ObjectKeyFromObject(cs) {

@@ -56,8 +56,8 @@ func TestTheLabelsOfAnUnseenSelection(t *testing.T) {
 	} {
 		object := &guard.Live{}
 		object.Labels = map[string]string{v1alpha1.NamespaceLabel: test.namespace, v1alpha1.NameLabel: test.selection}
-		if got := c.heldByUnseen(t.Context(), cs, object, map[types.NamespacedName]bool{}); got != test.want {
-			t.Errorf("%s: heldByUnseen() = %t", test.name, got)
+		if got := c.isHeldByAnother(t.Context(), cs, object, map[types.NamespacedName]bool{}); got != test.want {
+			t.Errorf("%s: isHeldByAnother() = %t", test.name, got)
 		}
 	}
 }

@@ -38,16 +38,16 @@ func (s sides) unmounted() (risks []diff.Risk) {
 	had, has := s.from.mounters(), s.to.mounters()
 	for _, key := range s.from.sorted() {
 		o := s.from[key]
-		newer, told := s.to[key], map[storage]bool{}
+		newer, reported := s.to[key], map[storage]bool{}
 		after := mountsOf(newer)
 		for _, m := range mountsOf(o) {
 			at := slices.IndexFunc(after, func(other mount) bool { return other.path == m.path })
 			stays := slices.ContainsFunc(after, func(other mount) bool { return other.path == m.path && other.storage == m.storage }) ||
 				at < 0 && moves(key, newer, had[m.storage], has[m.storage])
-			if !m.keeps || stays || told[m.storage] || s.isTold(m, newer) || isGenerated(m, o, newer) {
+			if !m.keeps || stays || reported[m.storage] || s.isReported(m, newer) || isGenerated(m, o, newer) {
 				continue
 			}
-			told[m.storage] = true
+			reported[m.storage] = true
 			r := diff.Risk{
 				Rule: VolumeClaim, Object: o.String(), Field: "volumeMounts[" + excerpt.To(m.path, 200) + "]", From: diff.JSON(m.String()),
 				Text: "Pods no longer have it there, and start without what it has, which is not deleted. Mount it again, or copy its data first.",
@@ -86,8 +86,8 @@ func moves(key identity, newer object, had, has map[identity]bool) bool {
 	return false
 }
 
-// isTold reports whether the storage of a mount has a risk of another rule: a claim that is gone, or a template.
-func (s sides) isTold(m mount, newer object) bool {
+// isReported reports whether the storage of a mount has a risk of another rule: a claim that is gone, or a template.
+func (s sides) isReported(m mount, newer object) bool {
 	if m.kind == templateStorage {
 		return !slices.Contains(templatesOf(newer), m.name)
 	}
@@ -154,7 +154,7 @@ func volumesOf(o object, spec map[string]any, list string) map[string]mount {
 	return volumes
 }
 
-// passing are the kinds of volumes that are made with a pod, or of other objects. Directories of nodes are not told from what only
+// passing are the kinds of volumes that are made with a pod, or of other objects. Directories of nodes look like what only
 // reads of them.
 var passing = []string{"emptyDir", "ephemeral", "configMap", "secret", "projected", "downwardAPI", "image", "csi", "gitRepo", "hostPath"}
 

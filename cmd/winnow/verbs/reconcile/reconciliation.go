@@ -27,9 +27,9 @@ type reconciliation struct {
 
 // sourceRequest is a source, and what its request results in: nil for a kind that knows no requests.
 type sourceRequest struct {
-	name string
-	wait func() (*live.Reconciled, error)
-	told bool
+	name     string
+	wait     func() (*live.Reconciled, error)
+	reported bool
 }
 
 // startedSelection is a selection that is requested once its sources are reconciled.
@@ -109,10 +109,10 @@ func (r *reconciliation) report() (failed error) {
 			if err != nil || done.Ready.Status != metav1.ConditionTrue {
 				break // the selection has the error
 			}
-			if !source.told {
+			if !source.reported {
 				fmt.Fprintf(r.out.Notes, "%s: %s\n", source.name, plaintext.Line(done.Revision))
 			}
-			source.told = true
+			source.reported = true
 		}
 		done, err := awaitShown("CatalogSelection "+s.key.String(), r.out, s.wait)
 		if err == nil {

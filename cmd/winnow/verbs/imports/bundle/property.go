@@ -64,7 +64,7 @@ func checkDependency(one Property) string {
 	case TypePackage:
 		var value struct{ PackageName, Version string }
 		if json.Unmarshal(one.Value, &value) != nil || value.PackageName == "" || value.Version == "" {
-			return wants("packageName", "version")
+			return mappingWith("packageName", "version")
 		}
 		if _, err := semver.ParseRange(value.Version); err != nil {
 			return "version " + excerpt.Quoted(value.Version) + " is no range of versions, such as >=1.2.0 <2.0.0"
@@ -72,7 +72,7 @@ func checkDependency(one Property) string {
 	case "olm.label":
 		var value struct{ Label string }
 		if json.Unmarshal(one.Value, &value) != nil || value.Label == "" {
-			return wants("label")
+			return mappingWith("label")
 		}
 	case "olm.constraint":
 		return checkConstraint(one.Value)
@@ -118,11 +118,11 @@ func checkProperty(one Property) string {
 func checkAPI(value []byte) string {
 	var api API
 	if json.Unmarshal(value, &api) != nil || api.Group == "" || api.Version == "" || api.Kind == "" {
-		return wants("group", "version", "kind")
+		return mappingWith("group", "version", "kind")
 	}
 	return ""
 }
 
-func wants(fields ...string) string {
+func mappingWith(fields ...string) string {
 	return "value must be a mapping with the strings " + strings.Join(fields, " and ") + ", none of them empty"
 }
