@@ -45,6 +45,8 @@ type Application struct {
 	// Fields are the first of the other changes of the object, and the number of further ones.
 	Fields        []Field `json:"fields"`
 	FieldsOmitted int     `json:"fieldsOmitted,omitempty"`
+	// Schema are the changes of the schema of its values that may refuse values, or change their defaults.
+	Schema []SchemaChange `json:"schema,omitempty"`
 	// Facts are the first changes of what two catalogs, compared without a selection, state about it: selections choose by
 	// them.
 	Facts []Field `json:"facts,omitempty"`

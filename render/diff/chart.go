@@ -14,6 +14,8 @@ type Chart struct {
 	To   string `json:"to"`
 	// Risks are what the upgrade may break.
 	Risks []Risk `json:"risks,omitempty"`
+	// Schema are the changes of its values.schema.json that may refuse values.
+	Schema []SchemaChange `json:"schema,omitempty"`
 	// Added, Removed and Changed are numbers of objects.
 	Added   int `json:"added,omitempty"`
 	Removed int `json:"removed,omitempty"`

@@ -41,6 +41,7 @@ func Conditions() []Condition {
 			applicationsThat(func(a Application) bool { return a.Highest != nil && a.Highest.Kind == StepMajor }),
 			instancesThat(Instance.Major))},
 		{"namespace", "a default namespace changes", applicationsThat(func(a Application) bool { return a.DefaultNamespace != nil })},
+		{SchemaCondition, "a schema refuses more values, or has another default", stricterSchemas},
 		{"deprecation", "an application, or a version, is newly deprecated", newDeprecations},
 		{"unmirrored", "a host is needed that no mirror covers", applicationsThat(func(a Application) bool {
 			return len(a.Unmirrored) > 0 || a.Unsearched != ""
@@ -239,6 +240,17 @@ func baseApprovals(s *Selection) []string {
 		return nil
 	}
 	return s.Held.BaseApprovals
+}
+
+// stricterSchemas returns the applications and charts whose schemas change so.
+func stricterSchemas(s *Selection) []string {
+	found := applicationsThat(func(a Application) bool { return len(a.Schema) > 0 })(s)
+	for _, c := range s.Charts {
+		if len(c.Schema) > 0 {
+			found = append(found, "chart of "+c.Name())
+		}
+	}
+	return found
 }
 
 func unprotectedMoves(s *Selection) []string {

@@ -53,6 +53,31 @@ func TestWhatAVersionOfCozystackChangesInPlaceIsTold(t *testing.T) {
 	}
 }
 
+func TestASchemaThatRefusesMoreIsReported(t *testing.T) {
+	schema := func(text string) string {
+		return "{application: {kind: VM, plural: vms, openAPISchema: '" + text + "'}, release: {prefix: vm-, chartRef: {kind: ExternalArtifact, name: vm}}}"
+	}
+	older := cozystackOf(t, sumA, schema(`{"type":"object","properties":{"size":{"type":"integer"},"disk":{}}}`))
+	for name, test := range map[string]struct {
+		newer  string
+		want   []diff.SchemaChange
+		fields int
+	}{
+		"a key is gone": {`{"type":"object","properties":{"size":{"type":"integer"}}}`, []diff.SchemaChange{{Path: "disk", Rule: diff.SchemaKeyGone}}, 0},
+		"a key is new":  {`{"type":"object","properties":{"size":{"type":"integer"},"disk":{},"cpu":{}}}`, nil, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := compare(t, side(t, selectionWith(nil), older), side(t, selectionWith(nil), cozystackOf(t, sumB, schema(test.newer))))
+			if a := s.Applications[0]; !reflect.DeepEqual(a.Schema, test.want) || len(a.Fields) != test.fields {
+				t.Errorf("the schema changes by %+v, the fields by %+v", a.Schema, a.Fields)
+			}
+			if found := diff.New(s).Trips([]string{diff.SchemaCondition}); len(found) != len(test.want) {
+				t.Errorf("what is found: %q", found)
+			}
+		})
+	}
+}
+
 // The report has what the safeguards compare, wherever it stands in the definition.
 func TestAnotherBackendIsAnotherIdentity(t *testing.T) {
 	const release = "{application: {kind: VM, plural: vms}, release: {prefix: vm-, chartRef: {kind: ExternalArtifact, name: vm}}}"

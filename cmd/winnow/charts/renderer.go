@@ -51,6 +51,8 @@ type Rendered struct {
 	Failure error
 	// OtherVersion is the version in the Chart.yaml of its archive, if it is another one.
 	OtherVersion string
+	// Schema is its values.schema.json.
+	Schema string
 	// Rendered are the renders of each use.
 	Rendered []Pair
 }
@@ -111,6 +113,7 @@ func (r Renderer) one(ctx context.Context, out *Rendered, processes chan struct{
 		if err != nil {
 			return fmt.Errorf("%s: %w", reference, err)
 		}
+		out.Schema = answer.Schema
 		last := len(answer.Renders) - 1
 		if has := answer.Version; strings.TrimPrefix(has, "v") != strings.TrimPrefix(reference.Version, "v") {
 			out.OtherVersion = has

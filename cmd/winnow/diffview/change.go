@@ -73,6 +73,7 @@ func applicationDetails(a diff.Application, comment bool) block {
 		b.list = append(b.list, entry{label: wording{"DEFAULT NAMESPACE ", "**default namespace** "}, text: fromTo(*f)})
 	}
 	b.list = append(b.list, fieldEntries(wording{}, a.Fields, a.FieldsOmitted)...)
+	b.list = append(b.list, schemaEntries(a.Schema)...)
 	b.list = append(b.list, entriesOf(facts(a))...)
 	return b
 }

@@ -47,7 +47,7 @@ func risks(all []diff.Chart) block {
 func uncompared(all []diff.Chart) block {
 	b := block{title: wording{comment: "Charts without differences, or not compared:"}}
 	for _, c := range all {
-		if !c.IsFinding && len(c.Risks)+len(c.Notes) == 0 && c.Diff == nil {
+		if !c.IsFinding && len(c.Risks)+len(c.Notes)+len(c.Schema) == 0 && c.Diff == nil {
 			b.list = append(b.list, entry{text: chartTitle(c) + ": " + chartHeadline(c)})
 		}
 	}
@@ -91,7 +91,7 @@ func chartChanges(s *diff.Selection) []change {
 			}
 			details.list = append(details.list, entry{label: label, text: riskLine(r), below: entriesOf(sentences(r))})
 		}
-		details.list = append(details.list, entriesOf(c.Notes)...)
+		details.list = append(append(details.list, schemaEntries(c.Schema)...), entriesOf(c.Notes)...)
 		public := details
 		public.list = firstEntries(details.list, maxReasons, 0, " risks and notes")
 		all = append(all, change{name: chartTitle(c), noun: "chart", sign: "~", headline: chartHeadline(c), details: details, public: public})
@@ -101,10 +101,11 @@ func chartChanges(s *diff.Selection) []change {
 
 // chartHeadline counts risks and objects, or says why there are none.
 func chartHeadline(c diff.Chart) string {
-	if c.Problem != "" {
-		return "not compared: " + c.Problem
-	}
 	var parts plaintext.Texts
+	parts.Add(len(c.Schema) > 0, "stricter schema")
+	if c.Problem != "" {
+		return strings.Join(append(parts, "not compared: "+c.Problem), ", ")
+	}
 	open := len(c.Open())
 	parts.Add(open > 0, "%s", plaintext.Count(open, "risk"))
 	ignored := len(c.Risks) - open

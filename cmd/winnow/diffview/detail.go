@@ -11,6 +11,12 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
+// View is how much a view for people has.
+type View struct {
+	// Stat leaves out the details, and Verbose adds the notes, which a terminal otherwise has the number of.
+	Stat, Verbose bool
+}
+
 // detail is how much a view has of each class. A report on few clusters has all; of one on many, the first detail with
 // which it has at most maxLines lines.
 type detail int

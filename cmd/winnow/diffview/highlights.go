@@ -21,6 +21,7 @@ func highlights(s *diff.Selection) []string {
 		{"other live releases are meant", that(func(a diff.Application) bool { return len(a.Identity) > 0 })},
 		{"no upgrade any more", strandedIn},
 		{"APIs removed", goneAPIs},
+		{"stricter schema", that(func(a diff.Application) bool { return len(a.Schema) > 0 })},
 		{"versions removed", versionsOf(diff.Removed)},
 		{"same version, another source", sourceChanges},
 		{"default namespace changed", that(func(a diff.Application) bool { return a.DefaultNamespace != nil })},

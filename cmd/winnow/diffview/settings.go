@@ -57,6 +57,10 @@ func withoutLive(a diff.Application) diff.Application {
 		return a
 	}
 	a.Fields = pathsOnly(a.Fields)
+	a.Schema = slices.Clone(a.Schema)
+	for i := range a.Schema {
+		a.Schema[i].From = ""
+	}
 	a.Versions = slices.Clone(a.Versions)
 	for i := range a.Versions {
 		a.Versions[i].Fields = pathsOnly(a.Versions[i].Fields)

@@ -30,6 +30,7 @@ func statOf(a diff.Application) string {
 	parts.Add(a.SourceChanged, "another chart")
 	parts = append(parts, packageStat(a)...)
 	parts = append(parts, versionStat(a)...)
+	parts.Add(len(a.Schema) > 0, "STRICTER SCHEMA")
 	parts.Add(a.DefaultNamespace != nil, "DEFAULT NAMESPACE")
 	if v := a.Values; v != nil {
 		parts.Add(true, "values +%d -%d", v.Added, v.Removed)

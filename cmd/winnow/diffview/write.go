@@ -21,12 +21,6 @@ type Options struct {
 	Invalid string
 }
 
-// View is how much a view for people has.
-type View struct {
-	// Stat leaves out the details, and Verbose adds the notes, which a terminal otherwise has the number of.
-	Stat, Verbose bool
-}
-
 // Write writes a report, and returns what it has of the conditions as a finding.
 func Write(w io.Writer, report *diff.Report, o Options) error {
 	if o.Format == output.FormatJSON || o.Format == output.FormatYAML {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/fielddiff"
+	"github.com/winnow-dev/winnow/render/diff/schemadiff"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -125,8 +126,14 @@ func setOther(a *diff.Application, changes []fielddiff.Change, older, newer kust
 	for _, c := range moved {
 		a.Identity = append(a.Identity, diff.Field{Path: c.Field, From: diff.JSON(c.From), To: diff.JSON(c.To)})
 	}
+	isSchema := func(c fielddiff.Change) bool { return c.IsAt("spec", "application", "openAPISchema") }
+	if i := slices.IndexFunc(changes, isSchema); i >= 0 {
+		from, _ := changes[i].From.(string)
+		to, _ := changes[i].To.(string)
+		a.Schema = schemadiff.Of(from, to)
+	}
 	rest := slices.DeleteFunc(changes, func(c fielddiff.Change) bool {
-		return c.IsAt("spec", blockField) || c.IsAt("spec", mappingField) ||
+		return isSchema(c) && len(a.Schema) > 0 || c.IsAt("spec", blockField) || c.IsAt("spec", mappingField) ||
 			c.IsAt("spec", "versions") && len(a.Versions) > 0 ||
 			c.IsAt("spec", "defaultNamespace", "name") && a.DefaultNamespace != nil ||
 			slices.ContainsFunc(moved, func(m safeguard.Change) bool { return m.Field == c.Text() })

@@ -16,6 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
+	"github.com/winnow-dev/winnow/render/diff/schemadiff"
 )
 
 // Comparer compares the charts of selections.
@@ -127,6 +128,9 @@ func (c *Comparer) compare(ctx context.Context, s state, pairs []pair) ([]diff.C
 			compared = diff.Chart{Problem: p.problem(), IsFinding: p.before.Missing == "" && p.after.Missing != ""}
 		default:
 			compared = s.look(p, rendered[0], rendered[1])
+			if was, is := rendered[0], rendered[1]; was.Failure == nil && is.Failure == nil {
+				compared.Schema = schemasBetween(was.Schema, is.Schema)
+			}
 			rendered = rendered[2:]
 		}
 		c.known[key] = compared
@@ -134,6 +138,14 @@ func (c *Comparer) compare(ctx context.Context, s state, pairs []pair) ([]diff.C
 		all = append(all, s.ignored.mark(compared))
 	}
 	return all, nil
+}
+
+// schemasBetween returns the changes of a values.schema.json that may refuse values. Helm ignores its defaults.
+func schemasBetween(older, newer string) []diff.SchemaChange {
+	if older == newer {
+		return nil
+	}
+	return slices.DeleteFunc(schemadiff.Of(older, newer), func(c diff.SchemaChange) bool { return c.Rule == diff.SchemaDefault })
 }
 
 // with returns a chart with one set of values.

@@ -35,7 +35,8 @@ func (source) Fetch(_ context.Context, r fetching.Reference) ([]byte, error) {
 	return []byte(r.Version), nil
 }
 
-// process renders a Secret that has the version in its name, and an image. It does not render a version 4.0.0, and reads no value old in a version 2.0.0.
+// process renders a Secret that has the version in its name, and an image. It does not render a version 4.0.0, and reads no value old in a version 2.0.0, whose
+// schema requires b.
 type process struct{ renders *atomic.Int32 }
 
 func (p process) Render(_ context.Context, r rendering.Request) (rendering.Answer, error) {
@@ -53,7 +54,8 @@ func (p process) Render(_ context.Context, r rendering.Request) (rendering.Answe
 	if version == "2.0.0" && strings.Contains(string(r.Values[0]), "old:") {
 		one.Unread = []unread.Key{{Name: "old", Nearest: "new"}}
 	}
-	return rendering.Answer{Name: "web", Version: version, Renders: []rendering.Render{one}}, nil
+	schema := map[string]string{"1.0.0": `{"properties":{"a":{"default":1}}}`, "2.0.0": `{"properties":{"a":{"default":2}},"required":["a","b"]}`}[version]
+	return rendering.Answer{Name: "web", Version: version, Schema: schema, Renders: []rendering.Render{one}}, nil
 }
 
 // side is a state of a selection over a catalog with versions.
@@ -97,10 +99,10 @@ func TestAdd(t *testing.T) {
 		renders  int32
 	}{
 		{"there was no selection", nil, side(t, with("", ""), "1.0.0"), "", 0},
-		{"an instance", side(t, with("1.0.0", ""), "1.0.0", "2.0.0"), side(t, with("2.0.0", ""), "1.0.0", "2.0.0"), "main 1.0.0 2.0.0: " + risks, 2},
+		{"an instance", side(t, with("1.0.0", ""), "1.0.0", "2.0.0"), side(t, with("2.0.0", ""), "1.0.0", "2.0.0"), "main 1.0.0 2.0.0: " + risks + "; b required", 2},
 		{"a rule that is ignored", side(t, with("1.0.0", ""), "1.0.0", "2.0.0"), side(t, with("2.0.0", "web charts/gone: known"), "1.0.0", "2.0.0"),
-			"main 1.0.0 2.0.0: charts/gone Secret web/key-1.0.0 ignored, known; charts/value old; charts/image A image", 2},
-		{"default values", side(t, with("", ""), "1.0.0"), side(t, with("", ""), "1.0.0", "2.0.0"), " 1.0.0 2.0.0: charts/gone Secret web/key-1.0.0; charts/image A image", 2},
+			"main 1.0.0 2.0.0: charts/gone Secret web/key-1.0.0 ignored, known; charts/value old; charts/image A image; b required", 2},
+		{"default values", side(t, with("", ""), "1.0.0"), side(t, with("", ""), "1.0.0", "2.0.0"), " 1.0.0 2.0.0: charts/gone Secret web/key-1.0.0; charts/image A image; b required", 2},
 		{"a chart that is not there", side(t, with("", ""), "1.0.0"), side(t, with("", ""), "1.0.0", "3.0.0"),
 			" 1.0.0 3.0.0: finding: chart web 3.0.0 of https://charts.example.com/x: not found", 1},
 		{"a chart that does not render with default values", side(t, with("", ""), "1.0.0"), side(t, with("", ""), "1.0.0", "4.0.0"),
@@ -139,6 +141,9 @@ func shown(all []diff.Chart) string {
 				text += " ignored, " + r.Ignored
 			}
 			parts = append(parts, text)
+		}
+		for _, change := range c.Schema {
+			parts = append(parts, change.Path+" "+string(change.Rule))
 		}
 		text := c.Problem + strings.Join(parts, "; ")
 		if c.IsFinding {

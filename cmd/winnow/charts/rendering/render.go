@@ -46,7 +46,7 @@ func Do(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{Refused: brief(err) + r.rules()}, nil
 	}
-	answer := Answer{Name: loaded.Name(), Version: loaded.Metadata.Version}
+	answer := Answer{Name: loaded.Name(), Version: loaded.Metadata.Version, Schema: string(loaded.Schema)}
 	for _, values := range r.Values {
 		one, err := renderUse(r, files, caps, values)
 		if ctx.Err() != nil {

@@ -43,6 +43,8 @@ type Answer struct {
 	// Name and Version of the chart in its Chart.yaml.
 	Name    string `json:"name"`
 	Version string `json:"version"`
+	// Schema is its values.schema.json.
+	Schema string `json:"schema,omitempty"`
 	// Renders are in the order of the values of the request.
 	Renders []Render `json:"renders"`
 	// Refused is the reason why the archive is no chart; then there are no renders.
