@@ -193,6 +193,10 @@ const ApproveAnnotation = "catalog.winnow.dev/approve"
 // APPLICATION RULE: REASON. The controller does not read it.
 const IgnoreRisksAnnotation = "catalog.winnow.dev/ignore-risks"
 
+// NoCatalogsAnnotation of a ResourceSet, a HelmRelease or a Kustomization in Git has the reason for which what it makes, or
+// applies from elsewhere, has nothing to do with catalogs. winnow diff --git takes it from the older commit.
+const NoCatalogsAnnotation = "catalog.winnow.dev/no-catalogs"
+
 // Labels and annotations of live definitions.
 const (
 	// BypassLabel, with any value, keeps Flux from updating and deleting a definition.

@@ -12,17 +12,21 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/render/dialect"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // maker is an object from which others are made in the cluster: a ResourceSet, or a HelmRelease with its chart and values.
 type maker struct {
 	// state is a digest of what decides on these others, as far as it is in this repository.
 	state string
+	// declared is why it makes nothing of catalogs, empty where nothing says so.
+	declared string
 	// leads reports that they may lead to a CatalogSelection, and lost that its Kustomization cannot be built, which is reported.
 	leads, lost bool
 }
@@ -33,12 +37,19 @@ func (r reporter) makers() {
 	for _, name := range namesIn(older, newer) {
 		switch before, after := older[name], newer[name]; {
 		case !before.leads && !after.leads, after.lost:
+		case before.declared != "" && after.declared != "":
+			r.note("the %s is not evaluated, by its annotation %s: %s", name, v1alpha1.NoCatalogsAnnotation, excerpt.Of(before.declared))
 		case before == after:
 			r.note("the %s is not evaluated, and is the same in both commits", name)
 		default:
 			r.unknown("the %s differs, and its objects are known in the cluster only", name)
 		}
 	}
+}
+
+// declared returns the reason for which an object makes nothing of catalogs, empty for none.
+func declared(o *unstructured.Unstructured) string {
+	return strings.TrimSpace(o.GetAnnotations()[v1alpha1.NoCatalogsAnnotation])
 }
 
 // makers maps the names of makers for messages to them.
@@ -53,7 +64,10 @@ func (w *walk) makers() map[string]maker {
 		}
 		name := o.GetKind() + " " + nameOf(o.Unstructured) + strings.TrimPrefix(o.Cluster, w.cluster)
 		spec := []byte(documents.YAMLOf(o.Object["spec"]))
-		made := maker{o.Digest(), manifest.MayMakeSelections(spec) || documents.Mentions(spec, variables...), o.Lost != ""}
+		made := maker{
+			state: o.Digest(), declared: declared(o.Unstructured), lost: o.Lost != "",
+			leads: manifest.MayMakeSelections(spec) || documents.Mentions(spec, variables...),
+		}
 		if isSet {
 			found[name], sets, leading = made, append(sets, name), leading || made.leads
 			continue
@@ -62,7 +76,9 @@ func (w *walk) makers() map[string]maker {
 		found[name+", with its chart and values,"] = made
 	}
 	for _, name := range sets { // one has the inputs of others
-		found[name] = maker{found[name].state, leading, found[name].lost}
+		made := found[name]
+		made.leads = leading
+		found[name] = made
 	}
 	return found
 }

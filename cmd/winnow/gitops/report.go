@@ -13,6 +13,7 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
@@ -81,7 +82,13 @@ func (r reporter) node(before, after *node) {
 		return
 	}
 	fault := lost.fault()
+	isDeclared := func(n *node) bool { return n != nil && n.outcome == external && declared(n.Object) != "" }
+	if isDeclared(after) && before != nil && !isDeclared(before) {
+		r.unknown("%s gets the annotation %s, which counts from the next change on", after.label(), v1alpha1.NoCatalogsAnnotation)
+	}
 	switch {
+	case isDeclared(before) && isDeclared(after):
+		r.note("%s, by its annotation %s: %s", fault, v1alpha1.NoCatalogsAnnotation, excerpt.Of(declared(before.Object)))
 	case equal(before, after) && lost.name == "" && (r.alone == nil || r.alone.named):
 		r.unknown("%s, in either commit: %s", fault, lost.reason)
 	case equal(before, after) && r.differing(before, after) != "":

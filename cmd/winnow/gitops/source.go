@@ -57,6 +57,9 @@ func (w *walk) recognize(m manifest.Ref, source *manifest.Object, name string) (
 	if pin := pinOf(source); pin != "" {
 		return no(false, "%s stays at ref.%s, whatever is committed", name, pin)
 	}
+	if is, own := branchName(source), w.ownBranch(); own != "" && is != own {
+		return no(false, "%s follows the branch %s, and not %s as the cluster does", name, excerpt.Of(is), excerpt.Of(own))
+	}
 	return ".", "the remote " + remote + " has its url", nil
 }
 
@@ -108,6 +111,25 @@ func pinOf(source *manifest.Object) string {
 		}
 	}
 	return ""
+}
+
+// ownBranch returns the branch that the root of the cluster follows, empty for none and where it is not known yet.
+func (w *walk) ownBranch() string {
+	if len(w.roots) == 0 {
+		return ""
+	}
+	source := w.source(&node{Kustomization: w.roots[0].Kustomization, cluster: w.cluster})
+	if source == nil || source.GetKind() != sourcev1.GitRepositoryKind {
+		return ""
+	}
+	return branchName(source)
+}
+
+// branchName returns the branch that a GitRepository follows.
+func branchName(source *manifest.Object) string {
+	const byDefault = "master" // of source-controller
+	ref := func(field string) string { return manifest.StringAt(source.Unstructured, "spec", "ref", field) }
+	return cmp.Or(strings.TrimPrefix(ref("name"), "refs/heads/"), ref("branch"), byDefault)
 }
 
 // withoutUser removes the credentials from an address.
