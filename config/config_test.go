@@ -64,8 +64,8 @@ func TestInstallationsUseOneNamespace(t *testing.T) {
 				if res.GetNamespace() == "" || res.GetNamespace() == namespace {
 					continue
 				}
-				if res.GetKind() == "NetworkPolicy" && res.GetName() == "allow-winnow" {
-					continue // it lets Winnow into Flux's namespace
+				if res.GetNamespace() == "flux-system" && (res.GetName() == "allow-winnow" || res.GetName() == controller+"-registries") {
+					continue // they let Winnow into Flux's namespace
 				}
 				t.Errorf("%s %s is in namespace %s", res.GetKind(), res.GetName(), res.GetNamespace())
 			}
@@ -144,19 +144,41 @@ func TestOptionalRolesGrantNoMoreThanTheySay(t *testing.T) {
 				APIGroups: []string{"operators.coreos.com"}, Resources: []string{"subscriptions", "operatorgroups"}, Verbs: []string{"get", "list", "watch"},
 			},
 		},
-		"registries":        {{APIGroups: []string{""}, Resources: []string{"secrets", "serviceaccounts"}, Verbs: []string{"get"}}},
-		"workload-identity": {{APIGroups: []string{""}, Resources: []string{"serviceaccounts/token"}, Verbs: []string{"create"}}},
-		"tenants":           {{APIGroups: []string{""}, Resources: []string{"serviceaccounts"}, Verbs: []string{"impersonate"}}},
+		"registries/all-namespaces": {{APIGroups: []string{""}, Resources: []string{"secrets", "serviceaccounts"}, Verbs: []string{"get"}}},
+		"workload-identity":         {{APIGroups: []string{""}, Resources: []string{"serviceaccounts/token"}, Verbs: []string{"create"}}},
+		"tenants":                   {{APIGroups: []string{""}, Resources: []string{"serviceaccounts"}, Verbs: []string{"impersonate"}}},
 	} {
 		resources := build(t, dir)
-		role := one[rbacv1.ClusterRole](t, resources, "ClusterRole", controller+"-"+dir)
+		name, _, _ := strings.Cut(dir, "/")
+		role := one[rbacv1.ClusterRole](t, resources, "ClusterRole", controller+"-"+name)
 		if !reflect.DeepEqual(role.Rules, want) {
 			t.Errorf("%s grants %+v", dir, role.Rules)
 		}
-		binding := one[rbacv1.ClusterRoleBinding](t, resources, "ClusterRoleBinding", controller+"-"+dir)
+		binding := one[rbacv1.ClusterRoleBinding](t, resources, "ClusterRoleBinding", controller+"-"+name)
 		if binding.RoleRef.Name != role.Name || len(binding.Subjects) != 1 || binding.Subjects[0].Name != controller {
 			t.Errorf("%s binds %+v", dir, binding)
 		}
+	}
+}
+
+// TestNoInstallationReadsSecretsOfAllNamespaces: one reads those of Flux's namespace alone, and one for tenants none.
+func TestNoInstallationReadsSecretsOfAllNamespaces(t *testing.T) {
+	for dir := range installations {
+		t.Run(dir, func(t *testing.T) {
+			var got []string
+			for _, res := range build(t, dir).Resources() {
+				if strings.HasSuffix(res.GetKind(), "Role") && strings.Contains(res.MustYaml(), "- secrets\n") {
+					got = append(got, res.GetKind()+" "+res.GetNamespace()+"/"+res.GetName())
+				}
+			}
+			want := []string{"Role flux-system/winnow-controller-registries"}
+			if strings.Contains(dir, "multitenant") {
+				want = nil
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("Secrets are read by %v, want %v", got, want)
+			}
+		})
 	}
 }
 

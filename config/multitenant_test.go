@@ -45,7 +45,7 @@ func TestMultitenantRights(t *testing.T) {
 			}
 		}
 		for _, res := range build(t, base).Resources() {
-			left := strings.HasPrefix(res.GetKind(), "ClusterRole") && res.GetName() == "winnow-controller-registries"
+			left := strings.HasPrefix(res.GetKind(), "Role") && res.GetName() == "winnow-controller-registries"
 			if _, err := resources.GetByCurrentId(res.CurId()); (err != nil) != left {
 				t.Errorf("%s: %s %s: %v", dir, res.GetKind(), res.GetName(), err)
 			}
@@ -103,21 +103,23 @@ func aggregated(role rbacv1.ClusterRole) (labels []string) {
 	return labels
 }
 
-// TestTenantRegistriesGrantInOneNamespace: the objects have no namespace, which kubectl -n or a kustomization
-// adds, and grant what config/registries grants in all namespaces.
-func TestTenantRegistriesGrantInOneNamespace(t *testing.T) {
-	resources := build(t, "tenants/registries")
-	role, binding := one[rbacv1.Role](t, resources, "Role", ""), one[rbacv1.RoleBinding](t, resources, "RoleBinding", "")
-	everywhere := build(t, "registries")
-	if want := one[rbacv1.ClusterRole](t, everywhere, "ClusterRole", ""); !reflect.DeepEqual(role.Rules, want.Rules) {
-		t.Errorf("the Role grants %+v, config/registries %+v", role.Rules, want.Rules)
-	}
-	want := one[rbacv1.ClusterRoleBinding](t, everywhere, "ClusterRoleBinding", "").Subjects
-	if binding.RoleRef.Kind != "Role" || binding.RoleRef.Name != role.Name || !slices.Equal(binding.Subjects, want) {
-		t.Errorf("the binding is %+v", binding)
-	}
-	if role.Namespace+binding.Namespace != "" || resources.Size() != 2 {
-		t.Errorf("namespaces %q and %q of %d objects", role.Namespace, binding.Namespace, resources.Size())
+// TestRegistriesGrantTheSameWhereverTheyDo: the objects of the base have no namespace, which kubectl -n or a kustomization adds.
+func TestRegistriesGrantTheSameWhereverTheyDo(t *testing.T) {
+	everywhere := build(t, "registries/all-namespaces")
+	rules := one[rbacv1.ClusterRole](t, everywhere, "ClusterRole", "").Rules
+	subjects := one[rbacv1.ClusterRoleBinding](t, everywhere, "ClusterRoleBinding", "").Subjects
+	for dir, namespace := range map[string]string{"registries": "flux-system", "registries/namespace": ""} {
+		resources := build(t, dir)
+		role, binding := one[rbacv1.Role](t, resources, "Role", ""), one[rbacv1.RoleBinding](t, resources, "RoleBinding", "")
+		if !reflect.DeepEqual(role.Rules, rules) {
+			t.Errorf("%s grants %+v, config/registries/all-namespaces %+v", dir, role.Rules, rules)
+		}
+		if binding.RoleRef.Kind != "Role" || binding.RoleRef.Name != role.Name || !slices.Equal(binding.Subjects, subjects) {
+			t.Errorf("the binding of %s is %+v", dir, binding)
+		}
+		if role.Namespace != namespace || binding.Namespace != namespace || resources.Size() != 2 {
+			t.Errorf("%s: namespaces %q and %q of %d objects", dir, role.Namespace, binding.Namespace, resources.Size())
+		}
 	}
 }
 

@@ -132,7 +132,7 @@ func TestWithoutTheRightToReadSecrets(t *testing.T) {
 	e.restartWith(func(o *Options) { o.Secrets = powerless })
 	e.selectByManifest()
 	e.suffer(trouble{retry: backoff, message: []string{
-		"the controller may not read it; the Role of config/tenants/registries in the namespace " + e.namespace + " grants that",
+		"the controller may not read it: registries.namespaces: [" + e.namespace + "] of the chart, or kubectl apply -n " + e.namespace + " -k config/registries/namespace, grants it",
 	}}, retried("FetchFailed"))
 
 	role := &rbacv1.Role{Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get"}}}}

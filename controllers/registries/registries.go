@@ -30,6 +30,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/config"
 	"github.com/winnow-dev/winnow/controllers/metrics"
 	"github.com/winnow-dev/winnow/registry/realm"
 	"github.com/winnow-dev/winnow/registry/redact"
@@ -242,8 +243,11 @@ func (a Access) unreadable(field string, err error) error {
 	case err == nil:
 		return nil
 	case apierrors.IsForbidden(err):
-		return fmt.Errorf("%s.%s: the controller may not read it; the Role of config/tenants/registries in the namespace %s grants that, "+
-			"and config/registries does in all namespaces: %w", a.Field, field, a.Namespace, err)
+		grants := config.GrantsSecrets(a.Namespace)
+		if strings.Contains(err.Error(), `"serviceaccounts/token"`) {
+			grants = config.GrantsWorkloadIdentity
+		}
+		return fmt.Errorf("%s.%s: the controller may not read it: %s: %w", a.Field, field, grants, err)
 	}
 	return fmt.Errorf("%s.%s: %w", a.Field, field, err)
 }

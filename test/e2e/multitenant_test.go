@@ -224,14 +224,14 @@ func readSecretsByRole(t *testing.T) {
 	a.of("apps").awaitSelection("the missing Role is named", func(cs *v1alpha1.CatalogSelection) error {
 		message := conditions.GetMessage(cs, meta.ReadyCondition)
 		if conditions.GetReason(cs, meta.ReadyCondition) != v1alpha1.FetchFailedReason ||
-			!strings.Contains(message, "the Role of config/tenants/registries in the namespace mtsecret grants that") {
+			!strings.Contains(message, "kubectl apply -n mtsecret -k config/registries/namespace, grants it") {
 			return errors.New("not named")
 		}
 		return nil
 	})
 	a.commit([]string{a.bindingIn("admin", "adam")})
 	a.awaitAllowed(true, "adam", "create", rbacv1.GroupName, "rolebindings", a.name)
-	a.createAs("adam", "config/tenants/registries")
+	a.createAs("adam", "config/registries/namespace")
 	a.awaitParts(part{"apps", "apps", []string{"mtsecret-a", "mtsecret-b", "mtsecret-c"}})
 	a.awaitAllowed(true, theController, "get", "", "secrets", a.name)
 	a.awaitAllowed(false, theController, "list", "", "secrets", a.name)

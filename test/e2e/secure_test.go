@@ -29,7 +29,7 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// With the rights of config/default, the controller reads a catalog from a registry with TLS and a
+// With the rights of config/default and config/registries/namespace, the controller reads a catalog from a registry with TLS and a
 // password, and pushes its render there. It never writes the password to any output.
 func TestARegistryWithTLSAndAPassword(t *testing.T) {
 	const user, password = "robot", "pass+word/of-the-robot"
@@ -66,6 +66,7 @@ func TestARegistryWithTLSAndAPassword(t *testing.T) {
 	}
 	s.create(login)
 	s.create(authority)
+	tenant{&estate{scenario: s}}.createAs("", "config/registries/namespace")
 	repository := s.repository()
 	s.update(repository, func() {
 		repository.Spec.URL, repository.Spec.Insecure = "oci://"+secure.Host+"/secure", false

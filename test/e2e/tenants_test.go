@@ -38,8 +38,8 @@ func lockDown(t *testing.T) {
 	if err := system.ApplyKustomization(t.Context(), "config/overlays/multitenant"); err != nil {
 		t.Fatal(err)
 	}
-	name := metav1.ObjectMeta{Name: stack.WinnowController + "-registries"}
-	for _, o := range []client.Object{&rbacv1.ClusterRoleBinding{ObjectMeta: name}, &rbacv1.ClusterRole{ObjectMeta: name}} {
+	name := metav1.ObjectMeta{Name: stack.WinnowController + "-registries", Namespace: stack.FluxNamespace}
+	for _, o := range []client.Object{&rbacv1.RoleBinding{ObjectMeta: name}, &rbacv1.Role{ObjectMeta: name}} {
 		if err := system.Client().Delete(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@
 package install_test
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -56,9 +57,21 @@ func TestTheChartInstallsWhatConfigDoes(t *testing.T) {
 		"for tenants, in the namespace of Flux": {
 			namespace: "flux-system", flags: []string{"multitenant.enabled=true"}, kustomization: "resources:\n- overlays/multitenant-flux-system\n",
 		},
-		"without the definition":   {flags: []string{"crds.install=false"}, kustomization: without("crd")},
-		"without marks":            {flags: []string{"marks.enabled=false"}, kustomization: without("marks")},
-		"without registries":       {flags: []string{"registries.enabled=false"}, kustomization: without("registries")},
+		"without the definition": {flags: []string{"crds.install=false"}, kustomization: without("crd")},
+		"without marks":          {flags: []string{"marks.enabled=false"}, kustomization: without("marks")},
+		"without registries":     {flags: []string{"registries.enabled=false"}, kustomization: without("registries")},
+		"with a namespace of registries": {
+			flags:         []string{"registries.namespaces={tenant-a,flux-system}"},
+			kustomization: "resources:\n- default\n- tenant-a\n",
+		},
+		"for tenants, with a namespace of registries": {
+			flags:         []string{"multitenant.enabled=true", "registries.namespaces={tenant-a}"},
+			kustomization: "resources:\n- overlays/multitenant\n- tenant-a\n",
+		},
+		"with registries of all namespaces": {
+			flags:         []string{"registries.enabled=false", "registries.allNamespaces=true"},
+			kustomization: without("registries") + "- registries/all-namespaces\n",
+		},
 		"without network policies": {flags: []string{"networkPolicy.enabled=false"}, kustomization: without("network-policy", "default/source_controller_network_policy.yaml")},
 		"for tenants, without marks": {
 			flags:         []string{"multitenant.enabled=true", "marks.enabled=false"},
@@ -117,7 +130,7 @@ func TestTheChartInstallsWhatConfigDoes(t *testing.T) {
 		})
 	}
 	t.Run("a value that is misspelt is refused", func(t *testing.T) {
-		for _, flag := range []string{"replica=2", "marks.enable=false", "image.name=x", "replicas=two"} {
+		for _, flag := range []string{"replica=2", "marks.enable=false", "image.name=x", "replicas=two", "registries.namespaces={A b}"} {
 			if out, err := failing(t, helm, "template", "winnow", filepath.Join(root(t), "charts", "winnow"), "--set", flag); err == nil {
 				t.Errorf("--set %s renders %s", flag, out)
 			}
@@ -134,7 +147,13 @@ func build(t *testing.T, kustomization string) string {
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join(root(t), "config"))); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(kustomization), 0o600); err != nil {
+	tenant := "namespace: tenant-a\nresources:\n- ../registries/namespace\n" // as kubectl -n tenant-a
+	err := errors.Join(
+		os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(kustomization), 0o600),
+		os.Mkdir(filepath.Join(dir, "tenant-a"), 0o700),
+		os.WriteFile(filepath.Join(dir, "tenant-a", "kustomization.yaml"), []byte(tenant), 0o600),
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
 	options := krusty.MakeDefaultOptions()

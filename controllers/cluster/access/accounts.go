@@ -59,8 +59,10 @@ func (a *Accounts) client(namespace, name string) (client.Client, error) {
 	return created, nil
 }
 
-// impersonates reports whether the client of a selection with this account acts as another account than the controller.
-func (a *Accounts) impersonates(name string) bool { return name != "" || a.defaultName != "" }
+// Impersonates reports whether the client of a selection acts as another account than the controller.
+func (a *Accounts) Impersonates(cs *v1alpha1.CatalogSelection) bool {
+	return cs.Spec.ServiceAccountName != "" || a.defaultName != ""
+}
 
 // Of returns the client that writes for a selection.
 func (a *Accounts) Of(cs *v1alpha1.CatalogSelection) (client.Client, error) {

@@ -23,7 +23,7 @@ const maxReviews = 100
 // status of the selection must not see what that account does not.
 func (a *Accounts) WithoutUnreadable(ctx context.Context, cs *v1alpha1.CatalogSelection, changes []safeguard.Change,
 	kindOf map[safeguard.Key]schema.GroupVersionKind) ([]safeguard.Change, error) {
-	if len(changes) == 0 || !a.impersonates(cs.Spec.ServiceAccountName) {
+	if len(changes) == 0 || !a.Impersonates(cs) {
 		return changes, nil
 	}
 	account, err := a.Of(cs)

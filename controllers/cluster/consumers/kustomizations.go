@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/config"
 	"github.com/winnow-dev/winnow/controllers/cluster/access"
 	"github.com/winnow-dev/winnow/controllers/kinds"
 )
@@ -141,7 +142,7 @@ func (k *Kustomizations) Each(ctx context.Context, f func(*kustomizev1.Kustomiza
 func (k *Kustomizations) Of(ctx context.Context, cs *v1alpha1.CatalogSelection) (Consumers, error) {
 	reader, err := k.Kinds.Look(ctx, k.kind(), client.ObjectKeyFromObject(cs))
 	if errors.Is(err, kinds.ErrForbidden) {
-		k.ReportForbidden(ctx, cs, err, "the Kustomizations that apply the artifact are not known, so that there is no condition Applied, and conflicts with other selections are not found; config/rbac allows it")
+		k.ReportForbidden(ctx, cs, err, "the Kustomizations that apply the artifact are not known, so that there is no condition Applied, and conflicts with other selections are not found; "+config.GrantsRBAC)
 	}
 	if kinds.Settled(err) {
 		return Consumers{}, nil

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/config"
 	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
@@ -155,7 +156,7 @@ func look(ctx context.Context, of kind, key safeguard.Key, kustomization types.N
 }
 
 func forbidden(kind string) string {
-	return fmt.Sprintf("the controller may not read objects of the kind %s: kubectl apply -k config/marks allows it", kind)
+	return fmt.Sprintf("the controller may not read objects of the kind %s: %s", kind, config.GrantsMarks)
 }
 
 // update reads the objects that have changed since the last time, one by one: the objects of others can be many, and large.

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/config"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -74,7 +75,7 @@ func (o *Objects) EachReadable(ctx context.Context, cs *v1alpha1.CatalogSelectio
 	}
 	err := o.Each(ctx, gvk, f)
 	if apierrors.IsForbidden(err) {
-		o.ReportForbidden(ctx, cs, err, consequence+"; kubectl apply -k config/marks allows it")
+		o.ReportForbidden(ctx, cs, err, consequence+"; "+config.GrantsMarks)
 		return nil
 	}
 	return err

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/config"
 	"github.com/winnow-dev/winnow/controllers/cluster/access"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/kinds"
@@ -104,7 +105,7 @@ func (o *Objects) list(ctx context.Context, cs *v1alpha1.CatalogSelection,
 		reader, err := look(ctx, o.kind(gvk), client.ObjectKeyFromObject(cs))
 		if errors.Is(err, kinds.ErrForbidden) {
 			unread[gvk.GroupKind()] = true
-			o.ReportForbidden(ctx, cs, err, "live definitions are neither guarded nor marked; kubectl apply -k config/marks allows it")
+			o.ReportForbidden(ctx, cs, err, "live definitions are neither guarded nor marked; "+config.GrantsMarks)
 		}
 		if kinds.Settled(err) {
 			continue

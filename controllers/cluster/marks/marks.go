@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/config"
 	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/controllers/cluster/access"
 	"github.com/winnow-dev/winnow/controllers/cluster/holders"
@@ -185,13 +187,20 @@ func (m *Marks) written(ctx context.Context, cs *v1alpha1.CatalogSelection, obje
 	case !theirs && apierrors.IsConflict(err), uidChanged(err):
 		return ErrChanged
 	case theirs, apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
-		consequence := "definitions are not marked"
+		grants := config.GrantsMarks
+		switch {
+		case strings.Contains(err.Error(), "cannot impersonate"):
+			grants = config.GrantsImpersonation
+		case m.Accounts.Impersonates(cs):
+			grants = config.GrantsAccount
+		}
+		consequence := "definitions are not marked; " + grants
 		if !apierrors.IsForbidden(err) {
 			consequence = "the definition " + object.Name + " is not marked"
 		}
 		m.ReportForbidden(ctx, cs, err, consequence)
-		return &Refused{fmt.Sprintf("it may not be marked: the API server refuses the annotation: %s; let Winnow set it (config/marks has the rights), or set it by hand",
-			bounds.Truncate(err.Error(), maxQuoted))}
+		return &Refused{fmt.Sprintf("it may not be marked: the API server refuses the annotation: %s; let Winnow set it (%s), or set it by hand",
+			bounds.Truncate(err.Error(), maxQuoted), grants)}
 	}
 	return fmt.Errorf("marking %s %s: %w", object.Kind, object.Name, err)
 }

@@ -55,6 +55,16 @@ func expressions(o object) (string, error) {
 	return text, nil
 }
 
+// inEach returns the text of an object of Flux's namespace, for a range over namespaces.
+func inEach(o object) (string, error) {
+	text, err := expressions(o)
+	const namespace = "  namespace: flux-system\n"
+	if strings.Count(text, namespace) != 1 {
+		return "", fmt.Errorf("%s is not in the namespace of Flux: did config change?", o.id)
+	}
+	return strings.Replace(strings.ReplaceAll(text, " .Release.", " $.Release."), namespace, "  namespace: {{ . }}\n", 1), err
+}
+
 // resourcesOf returns the resources of the container of a Deployment, as they stand in config.
 func resourcesOf(o object) (string, error) {
 	found := resources.FindAllStringSubmatch(o.text, -1)

@@ -16,24 +16,29 @@ import (
 type part struct {
 	dir  string
 	when string // condition of its objects; empty: always
+	each string // list of the namespaces that have its objects, in place of that of Flux; empty: one set of objects
 }
 
 // multitenant is the condition of what config/multitenant changes.
 const multitenant = ".Values.multitenant.enabled"
 
+// registries is the list of the namespaces whose Secrets the controller may read.
+const registries = `prepend .Values.registries.namespaces (ternary "flux-system" "" (and .Values.registries.enabled (not ` + multitenant + `))) | compact | uniq`
+
 // parts returns the parts of an installation, each before those that need it, and then the optional ones.
 func parts() []part {
 	return []part{
-		{"crd", ".Values.crds.install"},
-		{"rbac", ""},
-		{"marks", ".Values.marks.enabled"},
-		{"registries", ".Values.registries.enabled"},
-		{"manager", ""},
-		{"network-policy", ".Values.networkPolicy.enabled"},
-		{"monitoring", ".Values.monitoring.enabled"},
-		{"workload-identity", ".Values.workloadIdentity.enabled"},
-		{"policies", ".Values.policies.enabled"},
-		{"policies/bypass", ".Values.policies.bypass"},
+		{dir: "crd", when: ".Values.crds.install"},
+		{dir: "rbac"},
+		{dir: "marks", when: ".Values.marks.enabled"},
+		{dir: "registries", each: registries},
+		{dir: "registries/all-namespaces", when: ".Values.registries.allNamespaces"},
+		{dir: "manager"},
+		{dir: "network-policy", when: ".Values.networkPolicy.enabled"},
+		{dir: "monitoring", when: ".Values.monitoring.enabled"},
+		{dir: "workload-identity", when: ".Values.workloadIdentity.enabled"},
+		{dir: "policies", when: ".Values.policies.enabled"},
+		{dir: "policies/bypass", when: ".Values.policies.bypass"},
 	}
 }
 
@@ -86,20 +91,23 @@ func generate(config string) (map[string]string, error) {
 		var documents []string
 		for _, o := range own {
 			text, err := installed.template(o)
+			if part.each != "" {
+				text, err = inEach(o)
+			}
 			if err != nil {
 				return nil, err
 			}
 			taken[o.id] = true
 			documents = append(documents, text)
 		}
-		files["templates/"+strings.ReplaceAll(part.dir, "/", "-")+".yaml"] = file(part.dir, part.when, documents)
+		files["templates/"+strings.ReplaceAll(part.dir, "/", "-")+".yaml"] = file(part, documents)
 	}
 	own, tenants, err := installed.rest(plain, locked, taken)
 	if err != nil {
 		return nil, err
 	}
-	files["templates/default.yaml"] = file("default", ownNamespace, own)
-	files["templates/multitenant.yaml"] = file("multitenant", multitenant, tenants)
+	files["templates/default.yaml"] = file(part{dir: "default", when: ownNamespace}, own)
+	files["templates/multitenant.yaml"] = file(part{dir: "multitenant", when: multitenant}, tenants)
 	files["values.yaml"], err = values(plain)
 	return files, err
 }
@@ -143,13 +151,16 @@ func index(objects []object) map[string]object {
 }
 
 // file joins documents to a template.
-func file(dir, when string, documents []string) string {
-	text := fmt.Sprintf("# SPDX-License-Identifier: Apache-2.0\n\n# Generated from config/%s by make generate.\n", dir)
+func file(p part, documents []string) string {
+	text := fmt.Sprintf("# SPDX-License-Identifier: Apache-2.0\n\n# Generated from config/%s by make generate.\n", p.dir)
 	joined := "---\n" + strings.Join(documents, "---\n")
-	if when == "" {
-		return text + joined
+	switch {
+	case p.each != "":
+		return text + "{{- range " + p.each + " }}\n" + joined + "{{- end }}\n"
+	case p.when != "":
+		return text + conditional(p.when, joined)
 	}
-	return text + conditional(when, joined)
+	return text + joined
 }
 
 func conditional(when, text string) string {
