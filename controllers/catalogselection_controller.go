@@ -74,6 +74,7 @@ func (r *CatalogSelectionReconciler) suspended(ctx context.Context, cs *v1alpha1
 		return ctrl.Result{}, err
 	}
 	marked, err := r.cluster.SyncMarks(ctx, cs, live)
+	r.measureMarks(cs, marked, err)
 	return ctrl.Result{RequeueAfter: marked.Again}, err
 }
 
@@ -101,6 +102,7 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, e
 	if isConflict(err) {
 		return retryConflict(err)
 	}
+	r.measureMarks(cs, marked, markErr)
 	if markErr == nil {
 		cs.Status = marked.In(&cs.Status)
 		kept = r.cluster.Departures.Kept(cs, live, a.kept)

@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/metrics"
 )
 
 func TestMarksFollowWhateverTheSelectionDoes(t *testing.T) {
@@ -180,6 +183,12 @@ func TestTheMarkComesBeforeTheArtifact(t *testing.T) {
 
 func TestTheStatusListsBypassedDefinitions(t *testing.T) {
 	c := newCluster(t)
+	own, err := metrics.New(prometheus.NewRegistry(), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.restartWith(func(o *Options) { o.DomainMetrics = own })
+	measured := func() metrics.Selection { return own.Selections.Of(c.key("kkp")) }
 	c.catalog("argocd", "nginx", "falco")
 	c.selection("kkp")
 	c.publish("kkp")
@@ -189,11 +198,17 @@ func TestTheStatusListsBypassedDefinitions(t *testing.T) {
 	cs := c.look()
 	c.equal("bypassed", cs.Status.Bypassed, []string{"argocd", "nginx"})
 	c.equal("summary.bypassed", cs.Status.Summary.Bypassed, 2)
+	if since := measured().BypassedSince; time.Since(since).Abs() > time.Hour {
+		t.Errorf("bypassed since %s", since)
+	}
+	c.equal("measured", measured().Bypassed, 2)
 	c.unlabel("nginx", v1alpha1.BypassLabel)
 	c.remove(c.live("argocd"))
 	cs = c.look()
 	c.equal("bypassed", cs.Status.Bypassed, []string(nil))
 	c.equal("summary.bypassed", cs.Status.Summary.Bypassed, 0)
+	c.equal("measured", measured().Bypassed, 0)
+	c.equal("measured since", measured().BypassedSince, time.Time{})
 }
 
 func TestTheListOfTheBypassedIsBounded(t *testing.T) {

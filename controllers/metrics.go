@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/controllers/metrics"
+	"github.com/winnow-dev/winnow/controllers/cluster"
 )
 
 // recordMetrics records the conditions of a selection, or deletes the series of one that is deleted.
@@ -76,10 +76,8 @@ func conditionTypes() []string {
 // measure records what a reconciliation has found out about the artifact of its selection.
 func (r *CatalogSelectionReconciler) measure(a *attempt, o outcome) {
 	cs, key := a.selection, client.ObjectKeyFromObject(a.selection)
-	last := r.measured.Selections.Of(key)
-	next := metrics.Selection{
-		Held: heldChanges(cs), Unmatched: last.Unmatched, Published: publishedAt(cs), BehindSince: r.behindSince(a, o, last.BehindSince),
-	}
+	next := r.measured.Selections.Of(key)
+	next.Held, next.Published, next.BehindSince = heldChanges(cs), publishedAt(cs), r.behindSince(a, o, next.BehindSince)
 	if o.names != nil {
 		next.Unmatched = new(len(o.names.unmatched))
 	}
@@ -91,6 +89,17 @@ func (r *CatalogSelectionReconciler) measureSuspended(cs *v1alpha1.CatalogSelect
 	key := client.ObjectKeyFromObject(cs)
 	next := r.measured.Selections.Of(key)
 	next.Held, next.Published = heldChanges(cs), publishedAt(cs)
+	r.measured.Selections.Set(key, next)
+}
+
+// measureMarks records what SyncMarks has found, unless it failed.
+func (r *CatalogSelectionReconciler) measureMarks(cs *v1alpha1.CatalogSelection, marked cluster.Marked, err error) {
+	if err != nil {
+		return
+	}
+	key := client.ObjectKeyFromObject(cs)
+	next := r.measured.Selections.Of(key)
+	next.Bypassed, next.BypassedSince, next.Orphaned = len(marked.Bypassed), marked.BypassedSince, marked.Orphaned
 	r.measured.Selections.Set(key, next)
 }
 

@@ -22,6 +22,7 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/controllers/metrics"
 )
 
@@ -112,7 +113,9 @@ func TestTheMetricsOfASelection(t *testing.T) {
 	m.setArtifact("OCIRepository", m.key("catalog"), later)
 	m.hold(good, "Removal")
 	m.equal("behind since the first revision that is not published", own(), held)
+	m.reconciler.measureMarks(m.get("kkp"), cluster.Marked{Bypassed: []string{"argocd"}, BypassedSince: m.now(), Orphaned: 1}, nil)
 	m.compareWithFile()
+	m.reconciler.measureMarks(m.get("kkp"), cluster.Marked{}, nil)
 
 	m.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Suspend = true })
 	m.reconcile("kkp")

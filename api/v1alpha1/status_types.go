@@ -290,6 +290,9 @@ type Summary struct {
 	// Unmanaged is the number of live definitions that the selection marks as unmanaged.
 	// +optional
 	Unmanaged int32 `json:"unmanaged,omitempty"`
+	// Orphaned is the number of live definitions that left the artifact, and that an annotation keeps in the cluster.
+	// +optional
+	Orphaned int32 `json:"orphaned,omitempty"`
 }
 
 // ApplicationStatus is an application in the artifact.

@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
+	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -46,6 +47,10 @@ type Marked struct {
 	// Bypassed are the names of the bypassed definitions, sorted, and Unmanaged is the number of unmanaged ones.
 	Bypassed  []string
 	Unmanaged int
+	// Orphaned is the number of definitions that left the artifact and that Flux keeps, and BypassedSince when the oldest bypass was set;
+	// zero if that is not known.
+	Orphaned      int
+	BypassedSince time.Time
 	// Again is the time after which to look at unfinished moves again; zero for none.
 	Again time.Duration
 }
@@ -57,6 +62,7 @@ func (m Marked) In(status *v1alpha1.CatalogSelectionStatus) v1alpha1.CatalogSele
 	if next.Summary != nil {
 		next.Summary = next.Summary.DeepCopy()
 		next.Summary.Bypassed, next.Summary.Unmanaged = bounds.Count(len(m.Bypassed)), bounds.Count(m.Unmanaged)
+		next.Summary.Orphaned = bounds.Count(m.Orphaned)
 	}
 	return next
 }
@@ -86,5 +92,22 @@ func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 	}
 	c.Objects.Keep(cs, state)
 	slices.Sort(m.Bypassed)
+	m.countLeftovers(cs, state)
 	return m, nil
+}
+
+// countLeftovers counts what the labels in the watch tell. While the artifact is not known, nothing counts as orphaned.
+func (m *Marked) countLeftovers(cs *v1alpha1.CatalogSelection, state *live.State) {
+	for _, object := range live.Definitions(state.Live) {
+		left := guard.LeftoverOf(object, state.Served == nil || state.Served[guard.LiveKey(object)])
+		// Flux deletes the others. A mark of the bypass that is set or removed just now is not in the cache yet.
+		stays := guard.Kept(object) || guard.Honored(cs, object) || guard.StaysUntouched(cs, object)
+		if left.Orphaned && guard.AppliedBy(cs, object) && stays {
+			m.Orphaned++
+		}
+		if since := left.BypassedSince; since != nil && slices.Contains(m.Bypassed, object.Name) &&
+			(m.BypassedSince.IsZero() || since.Before(m.BypassedSince)) {
+			m.BypassedSince = *since
+		}
+	}
 }

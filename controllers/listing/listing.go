@@ -41,7 +41,7 @@ func (p Publication) After(status *v1alpha1.CatalogSelectionStatus) v1alpha1.Cat
 	next.Sources, next.SourceRevision = p.Sources, sourceRevision(p.Sources[0])
 	summary := summarize(p.Result)
 	if last := status.Summary; last != nil {
-		summary.Bypassed, summary.Unmanaged = last.Bypassed, last.Unmanaged // until SyncMarks counts them again
+		summary.Bypassed, summary.Unmanaged, summary.Orphaned = last.Bypassed, last.Unmanaged, last.Orphaned // until SyncMarks counts them again
 		summary.SourceChanges = last.SourceChanges
 	}
 	if p.SourceChanges != nil {

@@ -79,10 +79,12 @@ func TestTheSeriesOfASelectionAreReplacedAndForgotten(t *testing.T) {
 	equal(t, "before", series(t, registry, "winnow_selection_"))
 	measured.Selections.Set(key, metrics.Selection{
 		Held: map[string]int{"Removal": 2, "MajorUpgrade": 1}, Unmatched: &unmatched, Published: clock.now(), BehindSince: clock.now().Add(time.Hour),
+		Bypassed: 3, BypassedSince: clock.now().Add(-time.Hour), Orphaned: 4,
 	})
 	equal(t, "held", series(t, registry, "winnow_selection_"),
-		"behind_since_timestamp_seconds kkp ns 1700003600", "held_changes kkp ns MajorUpgrade 1", "held_changes kkp ns Removal 2",
-		"published_timestamp_seconds kkp ns 1700000000", "unmatched_names kkp ns 2")
+		"behind_since_timestamp_seconds kkp ns 1700003600", "bypassed_definitions kkp ns 3", "bypassed_since_timestamp_seconds kkp ns 1699996400",
+		"held_changes kkp ns MajorUpgrade 1", "held_changes kkp ns Removal 2",
+		"orphaned_definitions kkp ns 4", "published_timestamp_seconds kkp ns 1700000000", "unmatched_names kkp ns 2")
 	measured.Selections.Set(key, metrics.Selection{Published: clock.now()})
 	equal(t, "published", series(t, registry, "winnow_selection_"), "published_timestamp_seconds kkp ns 1700000000")
 	measured.Selections.Forget(key)

@@ -20,12 +20,16 @@ type Selection struct {
 	Published time.Time
 	// BehindSince is since when the newest sources and spec are not what is served; zero if they are.
 	BehindSince time.Time
+	// Bypassed and Orphaned are the numbers of live definitions that the artifact leaves behind, and BypassedSince is when the
+	// oldest bypass was set; zero if that is not known.
+	Bypassed, Orphaned int
+	BypassedSince      time.Time
 }
 
 // Selections has the series of each CatalogSelection, as of its last reconciliation. The series of a forgotten one are gone
 // with the next scrape: no other part of Metrics has series with the name of an object.
 type Selections struct {
-	held, unmatched, published, behind *prometheus.Desc
+	held, unmatched, published, behind, bypassed, bypassedSince, orphaned *prometheus.Desc
 
 	mu  sync.Mutex
 	all map[types.NamespacedName]Selection
@@ -41,7 +45,11 @@ func newSelections() *Selections {
 		published: describe("published_timestamp_seconds", "When the served artifact of a CatalogSelection was published. Absent while none is served."),
 		behind: describe("behind_since_timestamp_seconds",
 			"Since when the served artifact of a CatalogSelection does not have its newest spec and sources. Absent while it is."),
-		all: map[types.NamespacedName]Selection{},
+		bypassed: describe("bypassed_definitions", "The bypassed live definitions that a CatalogSelection holds. Absent without one."),
+		bypassedSince: describe("bypassed_since_timestamp_seconds",
+			"Since when the oldest bypass of a CatalogSelection is set. Absent if that is not known."),
+		orphaned: describe("orphaned_definitions", "The live definitions that left the artifact of a CatalogSelection. Absent without one."),
+		all:      map[types.NamespacedName]Selection{},
 	}
 }
 
@@ -77,7 +85,7 @@ func (s *Selections) Forget(key types.NamespacedName) {
 
 // Describe implements prometheus.Collector.
 func (s *Selections) Describe(descriptions chan<- *prometheus.Desc) {
-	for _, one := range []*prometheus.Desc{s.held, s.unmatched, s.published, s.behind} {
+	for _, one := range []*prometheus.Desc{s.held, s.unmatched, s.published, s.behind, s.bypassed, s.bypassedSince, s.orphaned} {
 		descriptions <- one
 	}
 }
@@ -101,6 +109,15 @@ func (s *Selections) Collect(metrics chan<- prometheus.Metric) {
 		}
 		if !measured.BehindSince.IsZero() {
 			gauge(s.behind, timestamp(measured.BehindSince))
+		}
+		if measured.Bypassed > 0 {
+			gauge(s.bypassed, float64(measured.Bypassed))
+		}
+		if !measured.BypassedSince.IsZero() {
+			gauge(s.bypassedSince, timestamp(measured.BypassedSince))
+		}
+		if measured.Orphaned > 0 {
+			gauge(s.orphaned, float64(measured.Orphaned))
 		}
 	}
 }

@@ -81,7 +81,7 @@ func OwnerOf(object metav1.Object) types.NamespacedName {
 // Owns reports whether the marks' field manager has set the label or annotation.
 func Owns(object metav1.Object, key string) bool {
 	return slices.ContainsFunc(object.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool {
-		return f.Manager == MarksOwner && f.FieldsV1 != nil && strings.Contains(f.FieldsV1.GetRawString(), `"f:`+key+`"`)
+		return f.Manager == MarksOwner && sets(f, key)
 	})
 }
 

@@ -80,7 +80,8 @@ func TestEveryConditionAndReasonIsASymptom(t *testing.T) {
 
 // An alert leads to a section with a command, and each section belongs to an alert.
 func TestEveryAlertHasARunbook(t *testing.T) {
-	const address = "https://github.com/winnow-dev/winnow/blob/main/docs/symptoms.md#"
+	address := regexp.MustCompile(`^https://github.com/winnow-dev/winnow/blob/(main|v\d+\.\d+\.\d+)/docs/symptoms.md#`)
+	versions := map[string]bool{}
 	var rules struct {
 		Spec struct {
 			Groups []struct {
@@ -106,14 +107,20 @@ func TestEveryAlertHasARunbook(t *testing.T) {
 	}
 	for _, group := range rules.Spec.Groups {
 		for _, rule := range group.Rules {
-			if got, want := rule.Annotations["runbook_url"], address+strings.ToLower(rule.Alert); got != want {
-				t.Errorf("%s has the runbook_url %q, want %q", rule.Alert, got, want)
+			url := rule.Annotations["runbook_url"]
+			at := address.FindStringSubmatch(url)
+			if at == nil || strings.TrimPrefix(url, at[0]) != strings.ToLower(rule.Alert) {
+				t.Fatalf("%s has the runbook_url %q", rule.Alert, url)
 			}
+			versions[at[1]] = true
 			if !strings.Contains(sections[rule.Alert], "```sh\n") {
 				t.Errorf("docs/symptoms.md has no section with a command for %s", rule.Alert)
 			}
 			delete(sections, rule.Alert)
 		}
+	}
+	if len(versions) != 1 {
+		t.Errorf("the runbooks are of several versions: %v", versions)
 	}
 	for name := range sections {
 		t.Errorf("docs/symptoms.md has a section for %s, which is no alert", name)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/meta"
@@ -139,28 +138,11 @@ func (c *Cluster) managed(ctx context.Context, by []receipt.Kustomization) (all 
 				d := receipt.Definition{
 					APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Name: object.GetName(), Versions: safeguard.Versions(object.Object),
 				}
-				d.Bypassed, d.BypassedSince = bypass(&object)
+				left := guard.LeftoverOf(&object, applied[id])
+				d.Bypassed, d.BypassedSince = left.Bypassed, left.BypassedSince
 				all = append(all, d)
 			}
 		}
 	}
 	return all, nil
-}
-
-// bypass reports whether an object has the bypass label, or the annotation that keeps Flux from updating it, and when the last field
-// manager that has set it was there.
-func bypass(object *unstructured.Unstructured) (bypassed bool, since *time.Time) {
-	key := guard.ReconcileAnnotation
-	if guard.Bypassed(object) {
-		key = v1alpha1.BypassLabel
-	} else if !guard.Untouched(object) {
-		return false, nil
-	}
-	for _, f := range object.GetManagedFields() {
-		if f.Time != nil && f.FieldsV1 != nil && strings.Contains(f.FieldsV1.GetRawString(), `"f:`+key+`"`) {
-			at := f.Time.UTC()
-			since = &at
-		}
-	}
-	return true, since
 }

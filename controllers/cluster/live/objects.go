@@ -81,7 +81,7 @@ func trim(o client.Object) {
 	}
 	o.SetAnnotations(kept)
 	o.SetManagedFields(slices.DeleteFunc(o.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool {
-		return f.Manager != guard.MarksOwner
+		return f.Manager != guard.MarksOwner && !guard.SetsBypass(f)
 	}))
 }
 

@@ -28,6 +28,9 @@ var edits = []edit{
 	{"Deployment", "      volumes:\n", "      {{- if gt (int .Values.replicas) 1 }}\n      topologySpreadConstraints:\n      - labelSelector:\n          matchLabels:\n            app: winnow-controller\n        maxSkew: 1\n        topologyKey: kubernetes.io/hostname\n        whenUnsatisfiable: ScheduleAnyway\n      {{- end }}\n      volumes:\n"},
 }
 
+// runbook is the version in the address of a runbook, for which a chart of a release has its own.
+var runbook = regexp.MustCompile(`/blob/(main|v[0-9.]+)/docs/`)
+
 // resources is that of the one container, with the lines below it.
 var resources = regexp.MustCompile(`(?m)^        resources:\n((?: {10}.*\n)+)`)
 
@@ -46,6 +49,7 @@ func expressions(o object) (string, error) {
 		}
 		text = strings.Replace(text, edit.old, edit.new, 1)
 	}
+	text = runbook.ReplaceAllLiteralString(text, `/blob/{{ ternary "main" .Chart.AppVersion (eq .Chart.AppVersion "dev") }}/docs/`)
 	if o.kind == "Deployment" {
 		if _, err := resourcesOf(o); err != nil {
 			return "", err

@@ -97,7 +97,7 @@ func healthy(series string) string {
 		return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(series, part) })
 	}
 	switch {
-	case is("behind_since"), is("oldest_timestamp"), is("held_changes"):
+	case is("behind_since"), is("bypassed"), is("orphaned"), is("oldest_timestamp"), is("held_changes"):
 		return ""
 	case is("timestamp"):
 		return fmt.Sprint(now.Add(-time.Hour).Unix())
@@ -167,6 +167,8 @@ func TestAlerts(t *testing.T) {
 		{"CatalogSelectionBehind", "until now", changed(t, ago(25*time.Hour)+strings.Repeat(" "+ago(25*time.Hour), 150)+" _x40", "behind_since"), nil},
 		{"CatalogSelectionUnmatched", "for 2 hours", changed(t, "0x59 2x120", "unmatched_names"), []string{selection}},
 		{"CatalogSelectionUnmatched", "for minutes", changed(t, "0x150 2x30", "unmatched_names"), nil},
+		{"CatalogSelectionBypassed", "for 31 days", changed(t, ago(31*24*time.Hour), "bypassed_since"), []string{selection}},
+		{"CatalogSelectionBypassed", "for 29 days", changed(t, ago(29*24*time.Hour), "bypassed_since"), nil},
 		{"CatalogSelectionSlow", "all take longer than a minute", slow(), []string{selection}},
 		{"WinnowQueueStuck", "for an hour", changed(t, ago(time.Hour), "oldest_timestamp"),
 			[]string{`{namespace="winnow-system", pod="winnow-controller-6b9d-x2x", queue="renders"}`}},

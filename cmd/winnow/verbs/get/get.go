@@ -44,7 +44,8 @@ func New() *cobra.Command {
 			"is cut to fit into the terminal, and whole with -o wide and in a pipe. CATALOG\n" +
 			"is the revision of the catalogs. PUSHED and SUSPENDED are left out if no\n" +
 			"selection is pushed or suspended, but not with -o wide, which has also the\n" +
-			"numbers of applications and, where there are some, of instances.\n" +
+			"numbers of applications and, where there are some, of instances, of bypassed\n" +
+			"definitions, and of orphaned ones, which left the artifact and live on.\n" +
 			"-o yaml and -o json print the objects as kubectl does.\n\n" +
 			"winnow get instances lists the instances of selections.\n\n" +
 			"-w prints the table, and then a line for each change, until it is interrupted.\n\n" +

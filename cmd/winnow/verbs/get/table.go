@@ -147,7 +147,9 @@ func columnsOf(found []*live.Selection, l layout) []column {
 		pushed,
 		{header: "SUSPENDED", hidden: !l.wide && !slices.ContainsFunc(found, isSuspended), condition: true, cell: suspendedOf},
 		{header: "CATALOG", spare: true, cell: func(s *live.Selection) string { return output.OrDash(s.Status.SourceRevision) }},
-		{header: "SELECTED", hidden: !l.wide, cell: selectedOf},
+		{header: "SELECTED", hidden: !l.wide, cell: countOf(func(s *v1alpha1.Summary) int32 { return s.Selected })},
+		leftColumn("BYPASSED", found, l, func(s *v1alpha1.Summary) int32 { return s.Bypassed }),
+		leftColumn("ORPHANED", found, l, func(s *v1alpha1.Summary) int32 { return s.Orphaned }),
 		{header: "INSTANCES", hidden: !l.wide || !slices.ContainsFunc(found, installs), cell: instancesOf},
 		{header: "REVISION", hidden: !l.wide, cell: revisionOf},
 	}
@@ -164,11 +166,20 @@ func conditionColumn(header, kind string) column {
 	return column{header: header, condition: true, cell: func(s *live.Selection) string { return conditionCell(s.CatalogSelection, kind) }}
 }
 
-func selectedOf(s *live.Selection) string {
-	if s.Status.Summary == nil {
-		return "-"
+// countOf returns the cell of a number in the summary.
+func countOf(of func(*v1alpha1.Summary) int32) func(*live.Selection) string {
+	return func(s *live.Selection) string {
+		if s.Status.Summary == nil {
+			return "-"
+		}
+		return strconv.Itoa(int(of(s.Status.Summary)))
 	}
-	return strconv.Itoa(int(s.Status.Summary.Selected))
+}
+
+// leftColumn returns a column of definitions that are left behind, where there are some.
+func leftColumn(header string, found []*live.Selection, l layout, of func(*v1alpha1.Summary) int32) column {
+	there := slices.ContainsFunc(found, func(s *live.Selection) bool { return s.Status.Summary != nil && of(s.Status.Summary) > 0 })
+	return column{header: header, hidden: !l.wide || !there, cell: countOf(of)}
 }
 
 // installs reports whether a selection has instances, in its spec or in its artifact.

@@ -57,6 +57,40 @@ func TestGetCountsInstancesWhereThereAreSome(t *testing.T) {
 	}
 }
 
+func TestGetCountsWhatIsLeftBehindWhereThereIsSome(t *testing.T) {
+	selection := func(bypassed, orphaned int32) *live.Selection {
+		cs := &v1alpha1.CatalogSelection{}
+		cs.Name, cs.Status.Summary = "apps", &v1alpha1.Summary{Selected: 7, Bypassed: bypassed, Orphaned: orphaned}
+		return &live.Selection{CatalogSelection: cs}
+	}
+	for _, test := range []struct {
+		name  string
+		found []*live.Selection
+		wide  bool
+		want  string
+	}{
+		{"none", []*live.Selection{selection(0, 0), {CatalogSelection: &v1alpha1.CatalogSelection{}}}, true, ""},
+		{"a bypass", []*live.Selection{selection(2, 0), {CatalogSelection: &v1alpha1.CatalogSelection{}}}, true, "BYPASSED=2,-"},
+		{"both", []*live.Selection{selection(2, 0), selection(0, 3)}, true, "BYPASSED=2,0 ORPHANED=0,3"},
+		{"not in the table that fits a terminal", []*live.Selection{selection(2, 3)}, false, ""},
+	} {
+		var got []string
+		for _, c := range newSelectionTable(test.found, layout{wide: test.wide}).columns {
+			if c.header != "BYPASSED" && c.header != "ORPHANED" {
+				continue
+			}
+			var cells []string
+			for _, s := range test.found {
+				cells = append(cells, c.cell(s))
+			}
+			got = append(got, c.header+"="+strings.Join(cells, ","))
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
 // described returns a selection with conditions, each TYPE STATUS REASON MESSAGE.
 func described(name string, conditions ...string) *live.Selection {
 	cs := &v1alpha1.CatalogSelection{}
