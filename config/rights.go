@@ -9,7 +9,8 @@ import (
 	"fmt"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/render/dialect"
 )
 
 //go:embed rbac/role.yaml marks/role.yaml
@@ -37,6 +38,6 @@ func Rules(dir string) ([]rbacv1.PolicyRule, error) {
 		return nil, err
 	}
 	var role rbacv1.ClusterRole
-	err = yaml.Unmarshal(content, &role)
+	err = dialect.Unmarshal(content, &role)
 	return role.Rules, err
 }

@@ -85,7 +85,7 @@ func TestAnObjectThatMayNotBeReadIsUnknown(t *testing.T) {
 	c.equal("before", c.states()[1], "a True: installed")
 	reads.refuseGets = apierrors.NewForbidden(schema.GroupResource{Group: "helm.toolkit.fluxcd.io", Resource: "helmreleases"}, "a", errors.New("no"))
 	c.release("a", "False", "broken")
-	c.equal("afterwards", c.states()[1], "a Unknown: the controller may not read objects of the kind HelmRelease: kubectl apply -k config/marks allows it")
+	c.equal("afterwards", c.states()[1], "a Unknown: the controller may not read objects of the kind HelmRelease: marks.enabled of the chart, or kubectl apply -k config/marks, grants it")
 	reads.refuseGets = nil
 	c.equal("with the right", c.states()[1], "a False: broken")
 }

@@ -146,7 +146,7 @@ func TestStatesThatAreNotKnown(t *testing.T) {
 		{"no Kustomization applies it", func(c *liveCluster) { c.remove(c.kustomization("kkp")) }, "no Kustomization of this cluster applies it"},
 		{"its kind may not be read", func(c *liveCluster) {
 			c.runAs(read(platformGroup, "applicationdefinitions"), readKustomizations())
-		}, "the controller may not read objects of the kind HelmRelease: kubectl apply -k config/marks allows it"},
+		}, "the controller may not read objects of the kind HelmRelease: marks.enabled of the chart, or kubectl apply -k config/marks, grants it"},
 		{"Kustomizations may not be read", func(c *liveCluster) {
 			c.runAs(read("helm.toolkit.fluxcd.io", "helmreleases"))
 		}, "the Kustomizations that apply it cannot be read"},

@@ -81,8 +81,9 @@ func TestDocumentsConformToTheirSchemas(t *testing.T) {
 			"diff -f " + edited + " --from-selection " + file + " --to " + catalog,
 			"diff -f " + raised + " --from-selection " + installed + " --to " + plain,
 		},
-		"Version": {"version"},
-		"Receipt": {"receipt berlin --kubeconfig " + clusterConfig(t)},
+		"Version":     {"version"},
+		"Receipt":     {"receipt berlin --kubeconfig " + clusterConfig(t)},
+		"Examination": {"doctor --kubeconfig " + clusterConfig(t)},
 		"FunctionList": {
 			"functions view testdata/functions/catalog.yaml", "functions view testdata/functions/catalog.yaml SetLogger",
 		},

@@ -3,7 +3,6 @@
 package guard
 
 import (
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,8 +42,4 @@ func LeftoverOf(object metav1.Object, isApplied bool) Leftover {
 // SetsBypass reports whether the fields of a manager have the label or the annotation of a bypass.
 func SetsBypass(f metav1.ManagedFieldsEntry) bool {
 	return sets(f, v1alpha1.BypassLabel) || sets(f, ReconcileAnnotation)
-}
-
-func sets(f metav1.ManagedFieldsEntry, key string) bool {
-	return f.FieldsV1 != nil && strings.Contains(f.FieldsV1.GetRawString(), `"f:`+key+`"`)
 }

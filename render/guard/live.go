@@ -85,6 +85,11 @@ func Owns(object metav1.Object, key string) bool {
 	})
 }
 
+// sets reports whether the fields of a manager have a label or annotation.
+func sets(f metav1.ManagedFieldsEntry, key string) bool {
+	return f.FieldsV1 != nil && strings.Contains(f.FieldsV1.GetRawString(), `"f:`+key+`"`)
+}
+
 // OfPlatform reports whether KKP's operator reconciles an object, or KKP's application-catalog-manager,
 // which restores the versions of the object.
 func OfPlatform(object metav1.Object) bool {

@@ -121,6 +121,18 @@ var definitionKinds = []schema.GroupVersionKind{
 
 // managed returns the definitions with the label of Winnow, and definitions in the inventories.
 func (c *Cluster) managed(ctx context.Context, by []receipt.Kustomization) (all []receipt.Definition, err error) {
+	err = c.definitions(ctx, by, func(object *unstructured.Unstructured, isApplied bool) {
+		left := guard.LeftoverOf(object, isApplied)
+		all = append(all, receipt.Definition{
+			APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Name: object.GetName(), Versions: safeguard.Versions(object.Object),
+			Bypassed: left.Bypassed, BypassedSince: left.BypassedSince,
+		})
+	})
+	return all, err
+}
+
+// definitions calls f for each definition with the label of Winnow, or in the inventories.
+func (c *Cluster) definitions(ctx context.Context, by []receipt.Kustomization, f func(object *unstructured.Unstructured, isApplied bool)) error {
 	applied := map[string]bool{}
 	for _, k := range by {
 		for _, id := range k.Objects {
@@ -130,19 +142,14 @@ func (c *Cluster) managed(ctx context.Context, by []receipt.Kustomization) (all 
 	for _, gvk := range definitionKinds {
 		objects, err := c.list(ctx, gvk)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		for _, object := range objects {
-			id := receipt.ObjectID(safeguard.KeyOf(gvk.Group, gvk.Kind, "", object.GetName()))
-			if object.GetLabels()[v1alpha1.ManagedByLabel] == v1alpha1.ManagedByValue || applied[id] {
-				d := receipt.Definition{
-					APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Name: object.GetName(), Versions: safeguard.Versions(object.Object),
-				}
-				left := guard.LeftoverOf(&object, applied[id])
-				d.Bypassed, d.BypassedSince = left.Bypassed, left.BypassedSince
-				all = append(all, d)
+		for i := range objects {
+			isApplied := applied[receipt.ObjectID(safeguard.KeyOf(gvk.Group, gvk.Kind, "", objects[i].GetName()))]
+			if isApplied || objects[i].GetLabels()[v1alpha1.ManagedByLabel] == v1alpha1.ManagedByValue {
+				f(&objects[i], isApplied)
 			}
 		}
 	}
-	return all, nil
+	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/approve"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/diff"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/doctor"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/explain"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/fleet"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/functions"
@@ -70,7 +71,7 @@ const (
 // Documents returns an empty document of each kind that -o json prints. docs/schemas has their schemas.
 func Documents() []any {
 	return slices.Concat(lint.Documents(), list.Documents(), explain.Documents(), show.Documents(), diff.Documents(), version.Documents(),
-		push.Documents(), functions.Documents(), get.Documents(), receipts.Documents(), fleet.Documents())
+		push.Documents(), functions.Documents(), get.Documents(), receipts.Documents(), fleet.Documents(), doctor.Documents())
 }
 
 // New returns the program winnow, with its verbs.
@@ -104,6 +105,6 @@ func New() *cobra.Command {
 		diff.New(), promote.New(), fleet.New(), site.New(), push.New(), pull.New(), initialize.New(), imports.New(),
 		functions.New(), version.New(), newCompletionCommand())
 	root.SetHelpCommand(newHelpCommand())
-	root.AddCommand(get.New(), reconcile.New(), reconcile.NewSuspend(), reconcile.NewResume(), approve.New(), receipts.New(), renderchart.New())
+	root.AddCommand(get.New(), doctor.New(version.Number()), reconcile.New(), reconcile.NewSuspend(), reconcile.NewResume(), approve.New(), receipts.New(), renderchart.New())
 	return root
 }
