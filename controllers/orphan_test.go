@@ -148,30 +148,30 @@ func refusals() []refusal {
 			"an admission policy denies it as invalid", func(c *liveCluster) { c.admission(validating("Invalid")) },
 			"it may not be marked: the API server refuses the annotation: applicationdefinitions.platform.winnow.example \"argocd\" is forbidden: " +
 				"ValidatingAdmissionPolicy 'keep' with binding 'keep' denied request: no annotations here; " +
-				"let Winnow set it (marks.enabled of the chart, or kubectl apply -k config/marks, grants it), or set it by hand", (*liveCluster).admitAgain,
+				"let Winnow set it, or set it by hand", (*liveCluster).admitAgain,
 		},
 		{
 			"an admission policy forbids it", func(c *liveCluster) { c.admission(validating("Forbidden")) },
 			"it may not be marked: the API server refuses the annotation: applicationdefinitions.platform.winnow.example \"argocd\" is forbidden: " +
 				"ValidatingAdmissionPolicy 'keep' with binding 'keep' denied request: no annotations here; " +
-				"let Winnow set it (marks.enabled of the chart, or kubectl apply -k config/marks, grants it), or set it by hand", (*liveCluster).admitAgain,
+				"let Winnow set it, or set it by hand", (*liveCluster).admitAgain,
 		},
 		{
 			"a webhook denies it as a bad request", func(c *liveCluster) { c.wire.answer = badRequest },
 			"it may not be marked: the API server refuses the annotation: admission webhook denied the request; " +
-				"let Winnow set it (marks.enabled of the chart, or kubectl apply -k config/marks, grants it), or set it by hand", byHand,
+				"let Winnow set it, or set it by hand", byHand,
 		},
 		{
 			"the right is missing", (*liveCluster).markWithout,
 			"it may not be marked: the API server refuses the annotation: applicationdefinitions.platform.winnow.example \"argocd\" is forbidden: " +
 				"User \"ACCOUNT\" cannot patch resource \"applicationdefinitions\" in API group \"platform.winnow.example\" at the cluster scope; " +
-				"let Winnow set it (marks.enabled of the chart, or kubectl apply -k config/marks, grants it), or set it by hand", byHand,
+				"let Winnow set it, or set it by hand; marks.enabled of the chart, or kubectl apply -k config/marks, grants it", byHand,
 		},
 		{
 			"another client has set another value", func(c *liveCluster) { c.annotate("argocd", pruneAnnotation, "enabled") },
 			"it may not be marked: the API server refuses the annotation: Apply failed with 1 conflict: conflict with \"user\" using " +
 				"platform.winnow.example/v1: .metadata.annotations.kustomize.toolkit.fluxcd.io/prune; " +
-				"let Winnow set it (marks.enabled of the chart, or kubectl apply -k config/marks, grants it), or set it by hand", byHand,
+				"let Winnow set it, or set it by hand", byHand,
 		},
 	}
 }

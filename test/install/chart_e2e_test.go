@@ -5,6 +5,7 @@
 package install_test
 
 import (
+	"bytes"
 	"errors"
 	"maps"
 	"os"
@@ -129,6 +130,24 @@ func TestTheChartInstallsWhatConfigDoes(t *testing.T) {
 			}
 		})
 	}
+	t.Run("the runbooks of a release are of its version", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "winnow")
+		if err := os.CopyFS(dir, os.DirFS(filepath.Join(root(t), "charts", "winnow"))); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(dir, "Chart.yaml")
+		content, err := os.ReadFile(file)
+		if err == nil {
+			err = os.WriteFile(file, bytes.Replace(content, []byte("appVersion: dev"), []byte("appVersion: v1.2.3"), 1), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := command(t, t.TempDir(), nil, helm, "template", "winnow", dir, "--set", "monitoring.enabled=true")
+		if alerts := strings.Count(got, "runbook_url:"); alerts == 0 || strings.Count(got, "/blob/v1.2.3/docs/symptoms.md#") != alerts {
+			t.Errorf("of %d runbooks, some are of another version:\n%s", alerts, got)
+		}
+	})
 	t.Run("a value that is misspelt is refused", func(t *testing.T) {
 		for _, flag := range []string{"replica=2", "marks.enable=false", "image.name=x", "replicas=two", "registries.namespaces={A b}"} {
 			if out, err := failing(t, helm, "template", "winnow", filepath.Join(root(t), "charts", "winnow"), "--set", flag); err == nil {

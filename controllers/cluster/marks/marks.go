@@ -187,22 +187,29 @@ func (m *Marks) written(ctx context.Context, cs *v1alpha1.CatalogSelection, obje
 	case !theirs && apierrors.IsConflict(err), uidChanged(err):
 		return ErrChanged
 	case theirs, apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
-		grants := config.GrantsMarks
-		switch {
-		case strings.Contains(err.Error(), "cannot impersonate"):
-			grants = config.GrantsImpersonation
-		case m.Accounts.Impersonates(cs):
-			grants = config.GrantsAccount
-		}
-		consequence := "definitions are not marked; " + grants
+		consequence := "definitions are not marked"
 		if !apierrors.IsForbidden(err) {
 			consequence = "the definition " + object.Name + " is not marked"
 		}
-		m.ReportForbidden(ctx, cs, err, consequence)
-		return &Refused{fmt.Sprintf("it may not be marked: the API server refuses the annotation: %s; let Winnow set it (%s), or set it by hand",
+		grants := m.grants(cs, err)
+		m.ReportForbidden(ctx, cs, err, consequence+grants)
+		return &Refused{fmt.Sprintf("it may not be marked: the API server refuses the annotation: %s; let Winnow set it, or set it by hand%s",
 			bounds.Truncate(err.Error(), maxQuoted), grants)}
 	}
 	return fmt.Errorf("marking %s %s: %w", object.Kind, object.Name, err)
+}
+
+// grants returns what grants the right that an error misses, after a semicolon; nothing if an admission policy denies the request.
+func (m *Marks) grants(cs *v1alpha1.CatalogSelection, err error) string {
+	switch {
+	case !strings.Contains(err.Error(), " cannot "):
+		return ""
+	case strings.Contains(err.Error(), " cannot impersonate "):
+		return "; " + config.GrantsImpersonation
+	case m.Accounts.Impersonates(cs):
+		return "; " + config.GrantsAccount
+	}
+	return "; " + config.GrantsMarks
 }
 
 // maxQuoted bounds the part of an API error in a message, in bytes.
