@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"sigs.k8s.io/kustomize/kyaml/fn/runtime/runtimeutil"
+
 	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
 	"github.com/winnow-dev/winnow/cmd/winnow/functions/workspace"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -24,21 +26,6 @@ type runtime struct {
 	needs needs
 	// from is the place of the runtime in its catalog.
 	from string
-}
-
-// written is the content of the annotation, the fields that kustomize reads.
-type written struct {
-	Container *writtenContainer `yaml:"container,omitempty"`
-	Exec      *writtenExec      `yaml:"exec,omitempty"`
-}
-
-type writtenContainer struct {
-	Image   string `yaml:"image"`
-	Network bool   `yaml:"network,omitempty"`
-}
-
-type writtenExec struct {
-	Path string `yaml:"path"`
 }
 
 // runtime decides on the runtime of a config in a layer; nil after it has reported why there is none. Of a function with
@@ -58,7 +45,7 @@ func (r *resolver) runtime(ctx context.Context, c *configs.Config, l *configs.La
 	if !r.conforms(ctx, c, s, f, v) {
 		return nil, nil
 	}
-	chosen, out := &runtime{from: fmt.Sprintf("%s:%d", s.Locate(f.Path), v.Runtime.Line), needs: needs{function: true}}, written{}
+	chosen, out := &runtime{from: fmt.Sprintf("%s:%d", s.Locate(f.Path), v.Runtime.Line), needs: needs{function: true}}, runtimeutil.FunctionSpec{}
 	var problem string
 	switch run := v.Runtime; {
 	case run.Container != nil:
@@ -83,47 +70,47 @@ func (r *resolver) runtime(ctx context.Context, c *configs.Config, l *configs.La
 }
 
 // container returns the runtime of an image, or why it is refused.
-func (r *resolver) container(ctx context.Context, s *Source, f *krmfunctions.Function, c *krmfunctions.Container) (_ *writtenContainer, problem string, err error) {
+func (r *resolver) container(ctx context.Context, s *Source, f *krmfunctions.Function, c *krmfunctions.Container) (written runtimeutil.ContainerSpec, problem string, err error) {
 	switch {
 	case c.Network && !r.Network:
-		return nil, "needs the network: pass --network to allow it", nil
+		return written, "needs the network: pass --network to allow it", nil
 	case c.Storage && len(r.Mounts) == 0:
-		return nil, "needs files of this machine: pass --mount, as of kustomize, to allow it", nil
+		return written, "needs files of this machine: pass --mount, as of kustomize, to allow it", nil
 	case c.SHA256 == "" && r.Digest == nil && s.Dir == "":
-		return nil, fmt.Sprintf("has the image %s without a digest: pass --pin to record the registry's digest in the config", excerpt.Quoted(c.Image)), nil
+		return written, fmt.Sprintf("has the image %s without a digest: pass --pin to record the registry's digest in the config", excerpt.Quoted(c.Image)), nil
 	case c.SHA256 == "" && r.Digest == nil:
-		return nil, fmt.Sprintf("has the image %s without a digest: pass --pin to write the registry's digest into the catalog", excerpt.Quoted(c.Image)), nil
+		return written, fmt.Sprintf("has the image %s without a digest: pass --pin to write the registry's digest into the catalog", excerpt.Quoted(c.Image)), nil
 	case c.SHA256 == "":
 		if err := r.pin(ctx, s, f, c); err != nil {
-			return nil, "", err
+			return written, "", err
 		}
 	}
 	image, _, _ := strings.Cut(c.Image, "@")
-	return &writtenContainer{Image: image + "@sha256:" + c.SHA256, Network: c.Network}, "", nil
+	return runtimeutil.ContainerSpec{Image: image + "@sha256:" + c.SHA256, Network: c.Network}, "", nil
 }
 
 // exec returns the runtime of a program for the platform with the program's hash, or why it is refused.
-func (r *resolver) exec(ctx context.Context, s *Source, f *krmfunctions.Function, e *krmfunctions.Exec, l *configs.Layer) (_ *writtenExec, hash, problem string, err error) {
+func (r *resolver) exec(ctx context.Context, s *Source, f *krmfunctions.Function, e *krmfunctions.Exec, l *configs.Layer) (written runtimeutil.ExecSpec, hash, problem string, err error) {
 	for _, p := range e.Platforms {
 		if p.OS != r.OS || p.Arch != r.Arch {
 			continue
 		}
 		if problem := execProblem(s, p); problem != "" {
-			return nil, "", problem, nil
+			return written, "", problem, nil
 		}
 		name, err := workspace.Join(path.Dir(f.Path), p.URI)
 		if err != nil {
-			return nil, "", fmt.Sprintf("has the program %s outside of its catalog", excerpt.Quoted(p.URI)), nil
+			return written, "", fmt.Sprintf("has the program %s outside of its catalog", excerpt.Quoted(p.URI)), nil
 		}
 		file, problem, err := workspace.Verify(ctx, s.Dir, name, p.SHA256)
 		if problem != "" || err != nil {
-			return nil, "", problem, err
+			return written, "", problem, err
 		}
 		relative, err := r.fromLayer(file, l)
-		return &writtenExec{Path: relative}, p.SHA256, "", err
+		return runtimeutil.ExecSpec{Path: relative}, p.SHA256, "", err
 	}
 	has := excerpt.List(e.Platforms, maxNamed, func(p krmfunctions.Platform) string { return excerpt.Of(p.OS + "/" + p.Arch) })
-	return nil, "", fmt.Sprintf("has no program for %s/%s: it has %s", r.OS, r.Arch, has), nil
+	return written, "", fmt.Sprintf("has no program for %s/%s: it has %s", r.OS, r.Arch, has), nil
 }
 
 func execProblem(s *Source, p krmfunctions.Platform) string {
