@@ -15,23 +15,20 @@ import (
 )
 
 // corpusRule is a rule on all applications together, of any kind.
-type corpusRule struct {
-	rules.Rule
-	check func(*corpus.Corpus, corpus.Report)
-}
+type corpusRule = rules.Checked[func(*corpus.Corpus, corpus.Report)]
 
 // corpusRules are those on metadata.yaml, and those that compare applications.
 func corpusRules() []corpusRule {
 	return []corpusRule{
-		{rules.New("catalog/metadata-missing", rules.Warning, "every application has a metadata.yaml"), metadataMissing},
-		{rules.New("catalog/tier-missing", rules.Warning, "every metadata.yaml has a tier"), tierMissing},
-		{rules.New("catalog/tier-spelling", rules.Warning, "a tier is spelt in one way"), tierSpelling},
-		{rules.New("catalog/misspelt-key", rules.Error, "no key of a metadata.yaml is misspelt"), misspeltKey},
-		{rules.New("catalog/unknown-locked-value", rules.Warning, "a locked value is among the default values"), unknownLockedValue},
-		{rules.New("catalog/unknown-version", rules.Warning, "a metadata.yaml describes versions that the application has"), unknownVersion},
-		{rules.New("catalog/unchecked-requirement", rules.Warning, "a version requires what selections can list"), uncheckedRequirement},
-		{rules.New("catalog/readers-differ", rules.Warning, "all readers of YAML read the same values"), readersDiffer},
-		{rules.New("catalog/deprecated", rules.Info, "the application is not deprecated"), deprecated},
+		rules.NewChecked("catalog/metadata-missing", rules.Warning, "every application has a metadata.yaml", metadataMissing),
+		rules.NewChecked("catalog/tier-missing", rules.Warning, "every metadata.yaml has a tier", tierMissing),
+		rules.NewChecked("catalog/tier-spelling", rules.Warning, "a tier is spelt in one way", tierSpelling),
+		rules.NewChecked("catalog/misspelt-key", rules.Error, "no key of a metadata.yaml is misspelt", misspeltKey),
+		rules.NewChecked("catalog/unknown-locked-value", rules.Warning, "a locked value is among the default values", unknownLockedValue),
+		rules.NewChecked("catalog/unknown-version", rules.Warning, "a metadata.yaml describes versions that the application has", unknownVersion),
+		rules.NewChecked("catalog/unchecked-requirement", rules.Warning, "a version requires what selections can list", uncheckedRequirement),
+		rules.NewChecked("catalog/readers-differ", rules.Warning, "all readers of YAML read the same values", readersDiffer),
+		rules.NewChecked("catalog/deprecated", rules.Info, "the application is not deprecated", deprecated),
 	}
 }
 

@@ -99,7 +99,7 @@ func Run(ctx context.Context, fsys fs.FS, options Options) (Result, error) {
 		found = append(found, more...)
 	}
 	for _, rule := range corpusRules() {
-		rule.check(c, func(d *corpus.Definition, path string, line int, format string, args ...any) {
+		rule.Check(c, func(d *corpus.Definition, path string, line int, format string, args ...any) {
 			found = append(found, rule.Finding(d.Name, path, line, format, args...))
 		})
 	}

@@ -14,12 +14,9 @@ import (
 
 // Rules returns all rules, sorted by identifier.
 func Rules() []rules.Rule {
-	all := slices.Concat(kkp.Rules(), olm.Rules(), loadingRules(), schema.Rules())
-	for _, rule := range corpusRules() {
-		all = append(all, rule.Rule)
-	}
-	all = append(all, misplacedListRule(), ignoreRule(),
-		rules.New(functionRule, rules.Warning, "functions have what people need to know, once, and are pinned"))
+	all := slices.Concat(kkp.Rules(), olm.Rules(), loadingRules(), schema.Rules(), rules.Of(corpusRules()), []rules.Rule{
+		misplacedListRule(), ignoreRule(), rules.New(functionRule, rules.Warning, "functions have what people need to know, once, and are pinned"),
+	})
 	slices.SortFunc(all, func(a, b rules.Rule) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }

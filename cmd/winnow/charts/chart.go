@@ -144,8 +144,8 @@ func originalOf(application *catalog.Application, chart Chart) fetching.Referenc
 		}
 	}
 	definition, _ := parse(from.Document)
-	if v := definition.find(chart.Version); v != nil {
-		original, _ := v.reference()
+	if i := slices.IndexFunc(definition.Spec.Versions, func(v version) bool { return v.Version == chart.Version }); i >= 0 {
+		original, _ := definition.Spec.Versions[i].reference()
 		return original
 	}
 	return chart.Mirrored
@@ -158,13 +158,10 @@ func (f finder) uses(application, version string) (all []Use) {
 		if in.application != application || in.version != version {
 			continue
 		}
-		use := Use{
-			Instance: name, ReleaseName: in.releaseName, Namespace: in.namespace, Original: in.values, Mirrored: in.values, IsOpen: in.isOpen, IsHelm3: in.isHelm3,
-		}
 		if original, ok := f.original.instances[name]; ok {
-			use.Original = original.values
+			in.Original = original.Mirrored
 		}
-		all = append(all, use)
+		all = append(all, in.Use)
 	}
 	return all
 }

@@ -91,13 +91,3 @@ func encode(values map[string]any) ([]byte, error) {
 	}
 	return yaml.Marshal(backend.MergeValues(values, nil))
 }
-
-// find returns a version of a definition; nil without one.
-func (p parsed) find(name string) *version {
-	for i := range p.Spec.Versions {
-		if p.Spec.Versions[i].Version == name {
-			return &p.Spec.Versions[i]
-		}
-	}
-	return nil
-}

@@ -14,15 +14,10 @@ import (
 	"github.com/winnow-dev/winnow/render/installation"
 )
 
-// installed are the values of an instance, with its release.
+// installed are the values of an instance, with the version that it installs.
 type installed struct {
-	application, version   string
-	releaseName, namespace string
-	values                 []byte
-	// isOpen reports whether the cluster has further values.
-	isOpen bool
-	// isHelm3 reports whether KKP installs it.
-	isHelm3 bool
+	application, version string
+	Use
 }
 
 // readInstances returns the values of the instances that install charts, by name.
@@ -61,14 +56,14 @@ func readInstance(in installation.Instance, objects []backend.Object) (read inst
 		return read, false, nil
 	}
 	main := objects[i]
-	read = installed{application: in.Application, version: in.Version, releaseName: main.GetName()}
+	read = installed{in.Application, in.Version, Use{Instance: in.Name, ReleaseName: main.GetName()}}
 	switch main.GroupVersionKind().GroupKind() {
 	case kinds.HelmRelease.GroupKind():
-		read.releaseName, _, _ = unstructured.NestedString(main.Object, "spec", "releaseName")
-		read.namespace, _, _ = unstructured.NestedString(main.Object, "spec", "targetNamespace")
+		read.ReleaseName, _, _ = unstructured.NestedString(main.Object, "spec", "releaseName")
+		read.Namespace, _, _ = unstructured.NestedString(main.Object, "spec", "targetNamespace")
 	case kinds.ApplicationInstallation.GroupKind():
-		read.namespace, _, _ = unstructured.NestedString(main.Object, "spec", "namespace", "name")
-		read.isHelm3 = true
+		read.Namespace, _, _ = unstructured.NestedString(main.Object, "spec", "namespace", "name")
+		read.IsHelm3 = true
 	default:
 		return read, false, nil
 	}
@@ -76,7 +71,8 @@ func readInstance(in installation.Instance, objects []backend.Object) (read inst
 	if err != nil {
 		return read, false, err
 	}
-	read.isOpen = len(effective.Open) > 0
-	read.values, err = encode(effective.Values)
+	read.IsOpen = len(effective.Open) > 0
+	read.Mirrored, err = encode(effective.Values)
+	read.Original = read.Mirrored
 	return read, true, err
 }

@@ -128,12 +128,12 @@ func (s Source) Reference() (Reference, error) {
 
 // repositorySpec has the fields of an OCIRepository that determine what Flux pulls.
 type repositorySpec struct {
-	URL       string        `json:"url"`
-	Reference repositoryRef `json:"ref"`
-	Insecure  bool          `json:"insecure"`
-	Ignore    *string       `json:"ignore"`
-	Suspend   bool          `json:"suspend"`
-	Verify    any           `json:"verify"`
+	URL       string                    `json:"url"`
+	Reference sourcev1.OCIRepositoryRef `json:"ref"`
+	Insecure  bool                      `json:"insecure"`
+	Ignore    *string                   `json:"ignore"`
+	Suspend   bool                      `json:"suspend"`
+	Verify    any                       `json:"verify"`
 	// LayerSelector is nothing but its fields by default.
 	LayerSelector sourcev1.OCILayerSelector `json:"layerSelector"`
 	// SecretRef, CertSecretRef and ProxySecretRef name Secrets.
@@ -150,14 +150,6 @@ func (s repositorySpec) filter() string {
 		ignore = strconv.Quote(*s.Ignore)
 	}
 	return fmt.Sprintf("%s %q %q", ignore, s.LayerSelector.MediaType, operation)
-}
-
-type repositoryRef struct {
-	Digest string `json:"digest"`
-	SemVer string `json:"semver"`
-	// SemverFilter is a regular expression.
-	SemverFilter string `json:"semverFilter"`
-	Tag          string `json:"tag"`
 }
 
 // IsRead reports whether the fields come from a document.

@@ -113,12 +113,17 @@ func (r *Repository) pullImage(ctx context.Context, manifest v1.Descriptor, raw 
 
 // asInvalid converts an error about the content of the registry to the error of an invalid artifact.
 func asInvalid(err error) error {
-	var large *registry.TooLargeError
-	var image *registry.ImageError
-	if errors.As(err, &large) || errors.As(err, &image) {
+	if isContent(err) {
 		return notCatalog(err)
 	}
 	return err
+}
+
+// isContent reports whether an error is about what a registry has, and not about reaching it.
+func isContent(err error) bool {
+	_, isLarge := errors.AsType[*registry.TooLargeError](err)
+	_, isRefused := errors.AsType[*registry.ImageError](err)
+	return isLarge || isRefused
 }
 
 // notCatalog returns the error for an artifact that is readable and not a catalog.

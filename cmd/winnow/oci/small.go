@@ -46,10 +46,8 @@ func (r *Repository) At(name string) (*Repository, error) {
 // something else.
 func (r *Repository) PullSmall(ctx context.Context, want Small) ([]byte, error) {
 	manifest, raw, err := r.fetchManifest(ctx)
-	var large *registry.TooLargeError
-	var refused *registry.ImageError
 	switch {
-	case errors.As(err, &large), errors.As(err, &refused):
+	case isContent(err):
 		return nil, &OtherError{err.Error()}
 	case err != nil:
 		return nil, err

@@ -37,46 +37,49 @@ type csv struct {
 	Icon     []icon            `json:"icon"`
 }
 
-// About decodes the documents that describe the package: its own, and the head of the default channel for what its
-// own does not have.
-func (p *Package) About() About {
-	var own packageDocument
+// described decodes the documents that describe the package: its own, and the head of the default channel for what its own does
+// not have.
+func (p *Package) described() (own packageDocument, head csv) {
 	if data, _, err := p.blob.object(); err == nil {
 		_ = json.Unmarshal(data, &own) // Load has accepted it
 	}
-	about := About{Description: own.Description, Icon: own.Icon != nil && len(own.Icon.Data) > 0}
-	if head := p.Heads()[p.DefaultChannel]; head != nil {
-		about.add(head.Blob.csv())
+	if bundle := p.Heads()[p.DefaultChannel]; bundle != nil {
+		head = bundle.Blob.csv()
 	}
+	return own, head
+}
+
+// About returns what the documents of the package state.
+func (p *Package) About() About {
+	own, head := p.described()
+	about := About{Description: own.Description, Icon: len(iconOf(own, head).Data) > 0}
+	about.add(head)
 	return about
 }
 
 // Icon returns the picture of the package, from its own document or else from the head of the default channel, and
 // its media type, as the catalog has them; nil without one.
 func (p *Package) Icon() (data []byte, mediaType string) {
-	var own packageDocument
-	if document, _, err := p.blob.object(); err == nil {
-		_ = json.Unmarshal(document, &own) // Load has accepted it
+	found := iconOf(p.described())
+	return found.Data, found.MediaType
+}
+
+func iconOf(own packageDocument, head csv) icon {
+	all := head.Icon
+	if own.Icon != nil {
+		all = append([]icon{*own.Icon}, all...)
 	}
-	if own.Icon != nil && len(own.Icon.Data) > 0 {
-		return own.Icon.Data, own.Icon.MediaType
-	}
-	if head := p.Heads()[p.DefaultChannel]; head != nil {
-		for _, one := range head.Blob.csv().Icon {
-			if len(one.Data) > 0 {
-				return one.Data, one.MediaType
-			}
+	for _, one := range all {
+		if len(one.Data) > 0 {
+			return one
 		}
 	}
-	return nil, ""
+	return icon{}
 }
 
 func (a *About) add(from csv) {
 	a.DisplayName, a.Provider, a.Keywords, a.Labels = from.DisplayName, from.Provider.Name, from.Keywords, from.Labels
 	a.Description = cmp.Or(a.Description, from.Description)
-	for _, one := range from.Icon {
-		a.Icon = a.Icon || len(one.Data) > 0
-	}
 	for _, one := range from.Maintainers {
 		switch {
 		case one.Name == "" && one.Email == "":

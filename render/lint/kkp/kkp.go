@@ -14,18 +14,12 @@ import (
 )
 
 // Rules returns the rules, in the order in which Check applies them.
-func Rules() []rules.Rule {
-	var list []rules.Rule
-	for _, rule := range all() {
-		list = append(list, rule.Rule)
-	}
-	return list
-}
+func Rules() []rules.Rule { return rules.Of(all()) }
 
 // Check applies the rules to a definition of KKP, and calls report for each finding. What cannot be read has no value.
 func Check(root field.Field, report func(rule rules.Rule, at field.Field, format string, args ...any)) {
 	for _, rule := range all() {
-		rule.check(root, func(at field.Field, format string, args ...any) { report(rule.Rule, at, format, args...) })
+		rule.Check(root, func(at field.Field, format string, args ...any) { report(rule.Rule, at, format, args...) })
 	}
 }
 

@@ -22,19 +22,19 @@ import (
 // user cluster.
 func missedRules() []rule {
 	return []rule{
-		{rules.New("kkp/name-label", rules.Error, "metadata.name is a DNS label"), nameLabel},
-		{rules.New("kkp/versions-required", rules.Error, "there is a version"), versionsRequired},
-		{rules.New("kkp/version", rules.Error, "versions have a number"), versionPattern},
-		{rules.New("kkp/chart-version", rules.Error, "chartVersion is a version, or a range, that Helm reads"), eachHelm(chartVersion)},
-		{rules.New("kkp/chart-version-range", rules.Warning, "chartVersion is one version"), eachHelm(chartVersionRange)},
-		{rules.New("kkp/semver", rules.Warning, "versions can be compared"), semanticVersions},
-		{rules.New("kkp/version-prefix", rules.Warning, "all versions of a definition have a leading v, or none"), versionPrefix},
-		{rules.New("kkp/version-equal", rules.Warning, "no two versions have the same number"), versionEqual},
-		{rules.New("kkp/default-version", rules.Error, "spec.defaultVersion is one of spec.versions"), defaultVersion},
-		{rules.New("kkp/default-version-unset", rules.Info, "of several versions one is the default"), defaultVersionUnset},
-		{rules.New("kkp/default-namespace", rules.Error, "spec.defaultNamespace.name is a DNS label"), defaultNamespace},
-		{rules.New("kkp/managed-by", rules.Warning, "no label protects the definition from being deleted"), managedBy},
-		{rules.New("kkp/link", rules.Warning, "documentationURL and sourceURL are http or https URLs"), links},
+		rules.NewChecked("kkp/name-label", rules.Error, "metadata.name is a DNS label", nameLabel),
+		rules.NewChecked("kkp/versions-required", rules.Error, "there is a version", versionsRequired),
+		rules.NewChecked("kkp/version", rules.Error, "versions have a number", versionPattern),
+		rules.NewChecked("kkp/chart-version", rules.Error, "chartVersion is a version, or a range, that Helm reads", eachHelm(chartVersion)),
+		rules.NewChecked("kkp/chart-version-range", rules.Warning, "chartVersion is one version", eachHelm(chartVersionRange)),
+		rules.NewChecked("kkp/semver", rules.Warning, "versions can be compared", semanticVersions),
+		rules.NewChecked("kkp/version-prefix", rules.Warning, "all versions of a definition have a leading v, or none", versionPrefix),
+		rules.NewChecked("kkp/version-equal", rules.Warning, "no two versions have the same number", versionEqual),
+		rules.NewChecked("kkp/default-version", rules.Error, "spec.defaultVersion is one of spec.versions", defaultVersion),
+		rules.NewChecked("kkp/default-version-unset", rules.Info, "of several versions one is the default", defaultVersionUnset),
+		rules.NewChecked("kkp/default-namespace", rules.Error, "spec.defaultNamespace.name is a DNS label", defaultNamespace),
+		rules.NewChecked("kkp/managed-by", rules.Warning, "no label protects the definition from being deleted", managedBy),
+		rules.NewChecked("kkp/link", rules.Warning, "documentationURL and sourceURL are http or https URLs", links),
 	}
 }
 

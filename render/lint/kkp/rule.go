@@ -7,8 +7,5 @@ import (
 	"github.com/winnow-dev/winnow/render/lint/rules"
 )
 
-// rule is a rule on one definition: check reports what breaks it.
-type rule struct {
-	rules.Rule
-	check func(root field.Field, report field.Report)
-}
+// rule is a rule on one definition: its function reports what breaks it.
+type rule = rules.Checked[func(root field.Field, report field.Report)]

@@ -13,17 +13,17 @@ import (
 // sourceRules are those by which KKP's webhook refuses where a version comes from.
 func sourceRules() []rule {
 	return []rule{
-		{rules.New("kkp/one-source", rules.Error, "a version has exactly one of helm and git"), oneSource},
-		{rules.New("kkp/helm-url", rules.Error, "the address of a chart is a URL"), eachHelm(helmURL)},
-		{rules.New("kkp/http-insecure", rules.Error, "an http:// URL comes without insecure"), eachHelm(httpInsecure)},
-		{rules.New("kkp/http-plain-http", rules.Error, "an http:// URL comes without plainHTTP: false"), eachHelm(httpPlainHTTP)},
-		{rules.New("kkp/https-plain-http", rules.Error, "an https:// URL comes without plainHTTP: true"), eachHelm(httpsPlainHTTP)},
-		{rules.New("kkp/oci-plain-http-insecure", rules.Error, "an oci:// URL with plainHTTP comes without insecure"), eachHelm(ociPlainHTTPInsecure)},
-		{rules.New("kkp/credentials-exclusive", rules.Error, "registryConfigFile excludes username and password"), eachHelm(credentialsExclusive)},
-		{rules.New("kkp/credentials-complete", rules.Error, "credentials have all that their method needs"), credentialsComplete},
-		{rules.New("kkp/git-ref-required", rules.Error, "a Git source has a tag or a branch"), eachRef(refRequired)},
-		{rules.New("kkp/git-ref-exclusive", rules.Error, "a Git tag excludes branch and commit"), eachRef(refExclusive)},
-		{rules.New("kkp/git-commit-needs-branch", rules.Error, "a Git commit comes with its branch"), eachRef(commitNeedsBranch)},
+		rules.NewChecked("kkp/one-source", rules.Error, "a version has exactly one of helm and git", oneSource),
+		rules.NewChecked("kkp/helm-url", rules.Error, "the address of a chart is a URL", eachHelm(helmURL)),
+		rules.NewChecked("kkp/http-insecure", rules.Error, "an http:// URL comes without insecure", eachHelm(httpInsecure)),
+		rules.NewChecked("kkp/http-plain-http", rules.Error, "an http:// URL comes without plainHTTP: false", eachHelm(httpPlainHTTP)),
+		rules.NewChecked("kkp/https-plain-http", rules.Error, "an https:// URL comes without plainHTTP: true", eachHelm(httpsPlainHTTP)),
+		rules.NewChecked("kkp/oci-plain-http-insecure", rules.Error, "an oci:// URL with plainHTTP comes without insecure", eachHelm(ociPlainHTTPInsecure)),
+		rules.NewChecked("kkp/credentials-exclusive", rules.Error, "registryConfigFile excludes username and password", eachHelm(credentialsExclusive)),
+		rules.NewChecked("kkp/credentials-complete", rules.Error, "credentials have all that their method needs", credentialsComplete),
+		rules.NewChecked("kkp/git-ref-required", rules.Error, "a Git source has a tag or a branch", eachRef(refRequired)),
+		rules.NewChecked("kkp/git-ref-exclusive", rules.Error, "a Git tag excludes branch and commit", eachRef(refExclusive)),
+		rules.NewChecked("kkp/git-commit-needs-branch", rules.Error, "a Git commit comes with its branch", eachRef(commitNeedsBranch)),
 	}
 }
 

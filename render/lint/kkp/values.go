@@ -22,15 +22,15 @@ import (
 // valuesRules are those on what a definition carries in other formats: values and logo.
 func valuesRules() []rule {
 	return []rule{
-		{rules.New("kkp/values-mapping", rules.Error, "the default values are a mapping"), valuesMapping},
-		{rules.New("kkp/values-yaml", rules.Warning, "spec.defaultValuesBlock is YAML"), valuesYAML},
-		{rules.New("kkp/template", rules.Error, "the templates in default values need what KKP has"), templates},
-		{rules.New("kkp/values-refused", rules.Error, "KKP's webhook can read the default values"), valuesRefused},
-		{rules.New("kkp/values-ambiguous", rules.Warning, "the default values are one document, without a key twice"), valuesAmbiguous},
-		{rules.New("kkp/values-deprecated", rules.Info, "values are in spec.defaultValuesBlock"), valuesDeprecated},
-		{rules.New("kkp/logo", rules.Warning, "spec.logo is base64 of an image of the stated format"), logo},
-		{rules.New("kkp/logo-type", rules.Error, "spec.logoFormat is svg+xml or png"), logoType},
-		{rules.New("kkp/logo-format", rules.Warning, "a logo comes with its format"), logoFormat},
+		rules.NewChecked("kkp/values-mapping", rules.Error, "the default values are a mapping", valuesMapping),
+		rules.NewChecked("kkp/values-yaml", rules.Warning, "spec.defaultValuesBlock is YAML", valuesYAML),
+		rules.NewChecked("kkp/template", rules.Error, "the templates in default values need what KKP has", templates),
+		rules.NewChecked("kkp/values-refused", rules.Error, "KKP's webhook can read the default values", valuesRefused),
+		rules.NewChecked("kkp/values-ambiguous", rules.Warning, "the default values are one document, without a key twice", valuesAmbiguous),
+		rules.NewChecked("kkp/values-deprecated", rules.Info, "values are in spec.defaultValuesBlock", valuesDeprecated),
+		rules.NewChecked("kkp/logo", rules.Warning, "spec.logo is base64 of an image of the stated format", logo),
+		rules.NewChecked("kkp/logo-type", rules.Error, "spec.logoFormat is svg+xml or png", logoType),
+		rules.NewChecked("kkp/logo-format", rules.Warning, "a logo comes with its format", logoFormat),
 	}
 }
 

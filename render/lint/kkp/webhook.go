@@ -15,12 +15,12 @@ import (
 // Those on the sources of versions are in sources.go.
 func webhookRules() []rule {
 	return []rule{
-		{rules.New("kkp/method", rules.Error, "spec.method is helm"), method},
-		{rules.New("kkp/atomic-needs-wait", rules.Warning, "atomic comes with wait"), atomicNeedsWait},
-		{rules.New("kkp/wait-needs-timeout", rules.Warning, "wait comes with a timeout"), waitNeedsTimeout},
-		{rules.New("kkp/timeout-needs-wait", rules.Error, "a timeout comes with wait"), timeoutNeedsWait},
-		{rules.New("kkp/timeout", rules.Error, "the timeout is a duration"), timeoutIsDuration},
-		{rules.New("kkp/values-exclusive", rules.Error, "only one of defaultValues and defaultValuesBlock is set"), valuesExclusive},
+		rules.NewChecked("kkp/method", rules.Error, "spec.method is helm", method),
+		rules.NewChecked("kkp/atomic-needs-wait", rules.Warning, "atomic comes with wait", atomicNeedsWait),
+		rules.NewChecked("kkp/wait-needs-timeout", rules.Warning, "wait comes with a timeout", waitNeedsTimeout),
+		rules.NewChecked("kkp/timeout-needs-wait", rules.Error, "a timeout comes with wait", timeoutNeedsWait),
+		rules.NewChecked("kkp/timeout", rules.Error, "the timeout is a duration", timeoutIsDuration),
+		rules.NewChecked("kkp/values-exclusive", rules.Error, "only one of defaultValues and defaultValuesBlock is set", valuesExclusive),
 	}
 }
 

@@ -20,10 +20,7 @@ import (
 const maxExamples = 3
 
 // rule is a rule on a package.
-type rule struct {
-	rules.Rule
-	check func(p *filebased.Package, offer filebased.Offer) []finding
-}
+type rule = rules.Checked[func(p *filebased.Package, offer filebased.Offer) []finding]
 
 // finding is about a document of a package.
 type finding struct {
@@ -32,23 +29,17 @@ type finding struct {
 }
 
 // Rules returns the rules.
-func Rules() []rules.Rule {
-	var list []rules.Rule
-	for _, rule := range all() {
-		list = append(list, rule.Rule)
-	}
-	return list
-}
+func Rules() []rules.Rule { return rules.Of(all()) }
 
 func all() []rule {
 	return []rule{
-		{rules.New("olm/api-owners", rules.Warning, "no two packages provide one API"), apiOwners},
-		{rules.New("olm/default-channel", rules.Warning, "the default channel is not deprecated"), defaultChannel},
-		{rules.New("olm/dependency", rules.Warning, "the catalog has what its bundles require"), dependency},
-		{rules.New("olm/image-tag", rules.Warning, "images are named by digests"), imageTag},
-		{rules.New("olm/install-modes", rules.Info, "the heads of channels support all namespaces, as OLM v1 needs"), allNamespaces},
-		{rules.New("olm/requires", rules.Info, "the heads of channels require no other packages, which OLM v1 does not install"), requires},
-		{rules.New("olm/schema", rules.Warning, "no schema is almost one of OLM"), schema},
+		rules.NewChecked("olm/api-owners", rules.Warning, "no two packages provide one API", apiOwners),
+		rules.NewChecked("olm/default-channel", rules.Warning, "the default channel is not deprecated", defaultChannel),
+		rules.NewChecked("olm/dependency", rules.Warning, "the catalog has what its bundles require", dependency),
+		rules.NewChecked("olm/image-tag", rules.Warning, "images are named by digests", imageTag),
+		rules.NewChecked("olm/install-modes", rules.Info, "the heads of channels support all namespaces, as OLM v1 needs", allNamespaces),
+		rules.NewChecked("olm/requires", rules.Info, "the heads of channels require no other packages, which OLM v1 does not install", requires),
+		rules.NewChecked("olm/schema", rules.Warning, "no schema is almost one of OLM", schema),
 	}
 }
 
@@ -66,7 +57,7 @@ func Check(loaded *catalog.Catalog) (found []rules.Finding) {
 	offer := filebased.NewOffer(packages)
 	for _, p := range packages {
 		for _, rule := range all() {
-			for _, f := range rule.check(p, offer) {
+			for _, f := range rule.Check(p, offer) {
 				found = append(found, rule.Finding(p.Name, f.blob.Path, f.blob.Line, "%s", f.message))
 			}
 		}

@@ -42,6 +42,25 @@ type Rule struct {
 // New returns a rule.
 func New(id string, severity Severity, summary string) Rule { return Rule{id, severity, summary} }
 
+// Checked is a rule with a function that finds what breaks it.
+type Checked[F any] struct {
+	Rule
+	Check F
+}
+
+// NewChecked returns a rule with its function.
+func NewChecked[F any](id string, severity Severity, summary string, check F) Checked[F] {
+	return Checked[F]{New(id, severity, summary), check}
+}
+
+// Of returns rules without their functions, in their order.
+func Of[F any](all []Checked[F]) (list []Rule) {
+	for _, rule := range all {
+		list = append(list, rule.Rule)
+	}
+	return list
+}
+
 // Finding returns a finding of the rule, with the severity of the rule and a message that fmt.Sprintf makes. The other
 // arguments are the fields of the Finding.
 func (r Rule) Finding(application, path string, line int, format string, args ...any) Finding {
