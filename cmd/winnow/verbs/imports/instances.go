@@ -110,7 +110,7 @@ func reportInstances(result *takeover.Result, skipped []importing.Skipped, out o
 	done := "imported " + plaintext.Count(len(result.Instances), "instance")
 	var lines []string
 	for _, s := range skipped {
-		lines = append(lines, plaintext.Line(s.Where()+": "+s.Reason))
+		lines = append(lines, plaintext.Line(s.Error()))
 	}
 	for _, f := range result.Refused {
 		lines = append(lines, findingLine(f))

@@ -63,17 +63,13 @@ func (i *Importer) addApplicationCatalog(ctx context.Context, at position, root 
 	var c applicationCatalog
 	switch err := root.Decode(&c); {
 	case !yamlnode.IsExpanded(root):
-		i.refuse(at.String(), errAliases.Error())
-		return nil
+		return at.refuse("", errAliases.Error())
 	case err != nil:
-		i.refuse(at.String(), "it is no "+applicationCatalogKind+" of applicationcatalog.k8c.io/v1alpha1") // err may quote values
-		return nil
+		return at.refuse("", "it is no "+applicationCatalogKind+" of applicationcatalog.k8c.io/v1alpha1") // err may quote values
 	case len(c.Spec.Helm.Charts) == 0 && c.Spec.Helm.IncludeDefaults:
-		i.refuse(at.String(), "spec.helm.charts is missing, which the cluster adds for includeDefaults: import what kubectl get applicationcatalogs -o yaml prints")
-		return nil
+		return at.refuse("", "spec.helm.charts is missing, which the cluster adds for includeDefaults: import what kubectl get applicationcatalogs -o yaml prints")
 	case len(c.Spec.Helm.Charts) == 0:
-		i.refuse(at.String(), "it has no charts")
-		return nil
+		return at.refuse("", "it has no charts")
 	}
 	at.exact = false
 	for _, chart := range c.Spec.Helm.Charts {
@@ -85,7 +81,7 @@ func (i *Importer) addApplicationCatalog(ctx context.Context, at position, root 
 			i.skip(Skipped{Place: at.String(), Name: name, Reason: badName})
 			continue
 		}
-		if err := i.takeApplication(ctx, at, chart.application(name, c.Spec.Helm.Repository), name); err != nil {
+		if err := i.record(i.takeApplication(ctx, at, chart.application(name, c.Spec.Helm.Repository), name)); err != nil {
 			return err
 		}
 	}

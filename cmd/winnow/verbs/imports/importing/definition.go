@@ -27,28 +27,23 @@ const (
 // without these stays as it is.
 func (i *Importer) addDefinition(ctx context.Context, at position, text []byte) error {
 	if len(text) > maxDefinition {
-		i.refuse(at.String(), fmt.Sprintf("the definition is larger than %d bytes", maxDefinition))
-		return nil
+		return at.refuse("", fmt.Sprintf("the definition is larger than %d bytes", maxDefinition))
 	}
 	root, err := yamlnode.First(text)
 	if err != nil {
-		i.skip(at.syntaxError(err, text))
-		return nil
+		return at.syntaxError(err, text)
 	}
 	if problem := at.unbounded(root); problem != "" {
-		i.refuse(at.String(), problem)
-		return nil
+		return at.refuse("", problem)
 	}
 	name, metadata := nameOf(root), metadataOf(root)
 	fields := clusterFields(root)
 	if len(fields) > maxRemoved {
-		i.skip(Skipped{Place: at.String(), Name: name, Reason: fmt.Sprintf("it has more than %d labels and annotations to leave out", maxRemoved)})
-		return nil
+		return at.refuse(name, fmt.Sprintf("it has more than %d labels and annotations to leave out", maxRemoved))
 	}
 	definition, err := transform.Without(text, fields...)
 	if err != nil {
-		i.skip(Skipped{Place: at.String(), Name: name, Reason: err.Error()})
-		return nil
+		return at.refuse(name, err.Error())
 	}
 	at.exact = at.exact && bytes.Equal(definition, text)
 	return i.take(ctx, at, definition, metadata, name)

@@ -23,26 +23,23 @@ func (i *Importer) addIndex(ctx context.Context, at position, root *yaml.Node) e
 	i.indexes++
 	switch {
 	case !yamlnode.IsExpanded(root):
-		i.refuse(at.String(), errAliases.Error())
-		return nil
+		return at.refuse("", errAliases.Error())
 	case i.indexes > 1:
-		i.refuse(at.String(), "it is the index of another Helm repository: import one at a time")
-		return nil
+		return at.refuse("", "it is the index of another Helm repository: import one at a time")
 	}
 	entries := yamlnode.Entries(yamlnode.Lookup(root, "entries"))
 	if len(entries) == 0 {
 		i.refuse(at.String(), "the index has no charts")
 	}
 	if i.helm.URL == "" && slices.ContainsFunc(entries, hasRepositoryURL) {
-		i.refuse(at.String(), "the index does not have the address of its repository: pass --helm-url URL")
-		return nil
+		return at.refuse("", "the index does not have the address of its repository: pass --helm-url URL")
 	}
 	at.exact = false
 	for _, entry := range entries {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := i.addChart(ctx, at, entry); err != nil {
+		if err := i.record(i.addChart(ctx, at, entry)); err != nil {
 			return err
 		}
 	}
@@ -61,25 +58,22 @@ func hasRepositoryURL(entry yamlnode.Entry) bool {
 const badName = "KKP can install no chart of this name: want lower case letters, digits and -, at most 63"
 
 func (i *Importer) addChart(ctx context.Context, at position, entry yamlnode.Entry) error {
-	skip := func(reason string) { i.skip(Skipped{Place: at.String(), Name: entry.Name, Reason: reason}) }
 	if len(validation.IsDNS1123Label(entry.Name)) > 0 {
-		skip(badName)
-		return nil
+		return at.refuse(entry.Name, badName)
 	}
 	if entry.Value.Kind != yaml.SequenceNode {
-		skip("the versions of the chart are " + yamlnode.Describe(entry.Value) + ", not a list")
-		return nil
+		return at.refuse(entry.Name, "the versions of the chart are "+yamlnode.Describe(entry.Value)+", not a list")
 	}
 	c := chart{name: entry.Name, helm: i.helm}
 	versions := c.versions(entry.Value.Content)
 	for _, one := range c.skipped {
-		skip(one.String())
+		i.skip(Skipped{Place: at.String(), Name: entry.Name, Reason: one.String()})
 	}
-	if len(versions) == 0 {
-		if len(c.skipped) == 0 {
-			skip("it has no version, or none in the range of --versions")
-		}
-		return nil
+	switch {
+	case len(versions) > 0:
+		return i.takeApplication(ctx, at, c.application(versions), entry.Name)
+	case len(c.skipped) == 0:
+		return at.refuse(entry.Name, "it has no version, or none in the range of --versions")
 	}
-	return i.takeApplication(ctx, at, c.application(versions), entry.Name)
+	return nil
 }

@@ -59,6 +59,15 @@ func (i *Importer) Len() int { return i.count }
 // refuse records a place of the input that was not imported, and whose application is unknown.
 func (i *Importer) refuse(place, reason string) { i.skip(Skipped{Place: place, Reason: reason}) }
 
+// record records what was not imported, and returns any other error.
+func (i *Importer) record(err error) error {
+	if skipped, ok := errors.AsType[Skipped](err); ok {
+		i.skip(skipped)
+		return nil
+	}
+	return err
+}
+
 func (i *Importer) skip(s Skipped) {
 	if len(i.Skipped) == maxSkipped {
 		i.Omitted++
@@ -89,15 +98,13 @@ func (i *Importer) take(ctx context.Context, at position, definition []byte, fie
 	loaded, err := catalog.Load(ctx, files.FS())
 	switch invalid, ok := errors.AsType[*violation.InvalidError](err); {
 	case ok:
-		i.skip(Skipped{Place: at.String(), Name: name, Reason: violations(invalid, at)})
-		return nil
+		return at.refuse(name, violations(invalid, at))
 	case err != nil:
 		return err
 	}
 	name = loaded.Applications[0].Name // a DNS subdomain, and so the name of a file
 	if other, ok := i.taken[name]; ok {
-		i.skip(Skipped{Place: at.String(), Name: name, Reason: "the name is taken by " + other})
-		return nil
+		return at.refuse(name, "the name is taken by "+other)
 	}
 	if i.count == maxApplications {
 		return fmt.Errorf("more than %d applications: import them in several directories", maxApplications)
@@ -142,6 +149,9 @@ type Skipped struct {
 	Reason string
 }
 
+// Error returns the place and the reason.
+func (s Skipped) Error() string { return s.Where() + ": " + s.Reason }
+
 // Where returns the place and the name. It contains text of the input, which is not trusted, as Reason does.
 func (s Skipped) Where() string {
 	if s.Name == "" {
@@ -149,6 +159,9 @@ func (s Skipped) Where() string {
 	}
 	return s.Place + ": " + excerpt.Of(s.Name)
 }
+
+// refuse returns what was not imported as an error, which Importer.record records.
+func (p position) refuse(name, reason string) error { return Skipped{p.String(), name, reason} }
 
 // syntaxError returns what the parser found, with the line in the file.
 func (p position) syntaxError(err error, text []byte) Skipped {

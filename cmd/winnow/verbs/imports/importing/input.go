@@ -52,7 +52,7 @@ func (i *Importer) Add(ctx context.Context, file string, content []byte) error {
 		if len(documents) > 1 {
 			at.document = n + 1
 		}
-		if err := i.addDocument(ctx, at, one.Data); err != nil {
+		if err := i.record(i.addDocument(ctx, at, one.Data)); err != nil {
 			return err
 		}
 	}
@@ -87,8 +87,7 @@ func elements(content []byte) (n int) {
 func (i *Importer) addDocument(ctx context.Context, at position, text []byte) error {
 	root, err := yamlnode.First(text)
 	if err != nil {
-		i.skip(at.syntaxError(err, text))
-		return nil
+		return at.syntaxError(err, text)
 	}
 	if root == nil {
 		return nil
@@ -99,7 +98,7 @@ func (i *Importer) addDocument(ctx context.Context, at position, text []byte) er
 	i.Recognized = i.Recognized || kind == definitionKind || kind == applicationCatalogKind || isList || isIndex(root)
 	switch {
 	case root.Kind != yaml.MappingNode:
-		i.refuse(at.String(), "it is "+yamlnode.Describe(root))
+		return at.refuse("", "it is "+yamlnode.Describe(root))
 	case kind == definitionKind:
 		return i.addDefinition(ctx, at, text)
 	case kind == applicationCatalogKind:
@@ -109,11 +108,9 @@ func (i *Importer) addDocument(ctx context.Context, at position, text []byte) er
 	case isIndex(root):
 		return i.addIndex(ctx, at, root)
 	case kind == "":
-		i.refuse(at.String(), "it has no kind")
-	default:
-		i.skip(Skipped{Place: at.String(), Name: nameOf(root), Reason: otherKind(kind)})
+		return at.refuse("", "it has no kind")
 	}
-	return nil
+	return at.refuse(nameOf(root), otherKind(kind))
 }
 
 // otherKind returns why a document of a kind is not taken.
@@ -127,8 +124,7 @@ func otherKind(kind string) string {
 // addList takes the items of a list, as kubectl get prints it.
 func (i *Importer) addList(ctx context.Context, at position, root, items *yaml.Node) error {
 	if !yamlnode.IsExpanded(root) {
-		i.refuse(at.String(), errAliases.Error())
-		return nil
+		return at.refuse("", errAliases.Error())
 	}
 	if len(items.Content) == 0 {
 		i.refuse(at.String(), "the list has no items")
@@ -142,7 +138,7 @@ func (i *Importer) addList(ctx context.Context, at position, root, items *yaml.N
 		switch kind, _ := yamlnode.Text(written(item, "kind")); kind {
 		case definitionKind:
 		case applicationCatalogKind:
-			if err := i.addApplicationCatalog(ctx, at, item); err != nil {
+			if err := i.record(i.addApplicationCatalog(ctx, at, item)); err != nil {
 				return err
 			}
 			continue
@@ -155,7 +151,7 @@ func (i *Importer) addList(ctx context.Context, at position, root, items *yaml.N
 			i.refuse(at.String(), excerpt.To(err.Error(), maxReason))
 			continue
 		}
-		if err := i.addDefinition(ctx, at, text); err != nil {
+		if err := i.record(i.addDefinition(ctx, at, text)); err != nil {
 			return err
 		}
 	}
