@@ -144,17 +144,20 @@ func (v *version) unknown(paths []string, source string) (found []Finding) {
 
 // check recovers from panics of the libraries: definitions and objects are untrusted.
 func (d *definition) check(ctx context.Context, v *version, object *unstructured.Unstructured) (found []Finding) {
-	defer func() {
-		if p := recover(); p != nil {
-			found = append(found, Finding{Message: fmt.Sprintf("checking the object failed: %v", p)})
-		}
-	}()
+	defer recoverInto(&found)
 	unknown, err := d.pruneAndDefault(v, object)
 	found = v.unknown(unknown, "the CustomResourceDefinition")
 	if err != nil {
 		return append(found, Finding{Field: "metadata", Message: err.Error()})
 	}
 	return append(found, findings(d.validate(ctx, v, object))...)
+}
+
+// recoverInto adds a panic of the function that defers it.
+func recoverInto(found *[]Finding) {
+	if p := recover(); p != nil {
+		*found = append(*found, Finding{Message: fmt.Sprintf("checking the object failed: %v", p)})
+	}
 }
 
 func findings(errs field.ErrorList) (found []Finding) {

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
+
+	"github.com/winnow-dev/winnow/render/parallel"
 )
 
 // Set is a set of definitions. Its zero value is empty.
@@ -94,11 +96,7 @@ func compile(v *apiextensionsv1.CustomResourceDefinitionVersion) (*version, erro
 // compileSchema recovers from panics of the libraries: the schema is untrusted. With strict, a schema that is not
 // structural is an error. Otherwise it has no structure, and no rules.
 func compileSchema(schema *apiextensionsv1.JSONSchemaProps, strict bool) (compiled *version, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			compiled, err = nil, fmt.Errorf("compiling the schema failed: %v", p)
-		}
-	}()
+	defer parallel.RecoverAs("compiling the schema failed", &err)
 	var props apiextensions.JSONSchemaProps
 	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(schema, &props, nil); err != nil {
 		return nil, fmt.Errorf("converting the schema: %w", err)

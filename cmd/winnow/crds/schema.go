@@ -43,11 +43,7 @@ func open(s *structuralschema.Structural) bool {
 // Check returns what an object, whose unknown fields it prunes and whose defaults it sets, breaks of the schema.
 // Finding.Object is empty.
 func (s *Schema) Check(ctx context.Context, object map[string]any) (found []Finding) {
-	defer func() {
-		if p := recover(); p != nil {
-			found = append(found, Finding{Message: fmt.Sprintf("checking the object failed: %v", p)})
-		}
-	}()
+	defer recoverInto(&found)
 	if s.structural != nil {
 		found = s.unknown(pruning.PruneWithOptions(object, s.structural, true,
 			structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}), "the schema")

@@ -37,9 +37,7 @@ func decodeBlob(source split.Document) (*Blob, []shape.Problem) {
 	if err != nil {
 		return blob, []shape.Problem{blob.unreadable(source, err)}
 	}
-	found, problems := readMeta(top.Members)
-	blob.Schema, blob.Package, blob.Name = found.schema, found.packageName, found.name
-	if len(problems) > 0 {
+	if problems := blob.readMeta(top.Members); len(problems) > 0 {
 		return blob, problems
 	}
 	return blob, blob.decode(data, top)
@@ -110,12 +108,9 @@ func (b *Blob) kept() int64 {
 	return int64(sum)
 }
 
-// meta is what every document has.
-type meta struct{ schema, packageName, name string }
-
-// readMeta returns the schema, package and name of a document. Keys are found in any case of their letters, and so
+// readMeta reads the schema, package and name, which every document has. Keys are found in any case of their letters, and so
 // no two may be equal but for that.
-func readMeta(members []jsontext.Member) (found meta, problems []shape.Problem) {
+func (b *Blob) readMeta(members []jsontext.Member) (problems []shape.Problem) {
 	first := make(map[string]string, len(members))
 	values := make(map[string][]byte, len(members))
 	for _, one := range members {
@@ -129,7 +124,7 @@ func readMeta(members []jsontext.Member) (found meta, problems []shape.Problem) 
 	for _, field := range []struct {
 		name  string
 		value *string
-	}{{"schema", &found.schema}, {"package", &found.packageName}, {"name", &found.name}} {
+	}{{"schema", &b.Schema}, {"package", &b.Package}, {"name", &b.Name}} {
 		raw, isSet := values[field.name]
 		if !isSet {
 			continue
@@ -140,8 +135,8 @@ func readMeta(members []jsontext.Member) (found meta, problems []shape.Problem) 
 		}
 		*field.value = jsontext.Unquoted(raw)
 	}
-	if len(problems) == 0 && found.schema == "" {
+	if len(problems) == 0 && b.Schema == "" {
 		problems = append(problems, shape.Problem{Message: "has no schema: every document needs one, such as olm.bundle"})
 	}
-	return found, problems
+	return problems
 }

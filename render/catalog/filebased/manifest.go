@@ -21,7 +21,7 @@ func clusterServiceVersion(manifest []byte) []byte {
 	if _, err := jsontext.Scan(manifest); err != nil {
 		return nil
 	}
-	if kind := jsontext.ValueOf(manifest, "kind"); kind == nil || jsontext.UnquotedText(kind) != "ClusterServiceVersion" {
+	if kind := jsontext.ValueOf(manifest, "kind"); kind == nil || kind[0] != '"' || jsontext.Unquoted(kind) != "ClusterServiceVersion" {
 		return nil
 	}
 	return jsontext.ValueOf(manifest, "spec")

@@ -20,7 +20,9 @@ type report struct {
 	kept   []numbered
 	counts map[string]int
 	total  int
-	last   located
+	// located is the blob whose nodes root has: violations of one come one after the other.
+	located *Blob
+	root    *yaml.Node
 }
 
 // numbered is a violation in a document, counted from 1; 0 for the whole file.
@@ -64,12 +66,6 @@ func (r *report) err() error {
 	return invalid
 }
 
-// located is the blob whose nodes the report has: violations of one come one after the other.
-type located struct {
-	blob *Blob
-	root *yaml.Node
-}
-
 // blob reports the problems of a blob.
 func (r *report) blob(blob *Blob, problems []shape.Problem) {
 	for _, one := range problems {
@@ -100,14 +96,13 @@ func (r *report) at(blob *Blob, at shape.FieldPath, format string, args ...any) 
 // line returns the line of a value, or of the last part of its place that there is. Only what is wrong has to be
 // located, so that its nodes need not be kept.
 func (r *report) line(blob *Blob, at shape.FieldPath) int {
-	if r.last.blob != blob {
-		root, err := yamlnode.First(blob.Data)
-		if err != nil {
-			root = nil
+	if r.located != blob {
+		r.located, r.root = blob, nil
+		if root, err := yamlnode.First(blob.Data); err == nil {
+			r.root = root
 		}
-		r.last = located{blob: blob, root: root}
 	}
-	node, line := r.last.root, 1
+	node, line := r.root, 1
 	for _, step := range at {
 		if node == nil {
 			break

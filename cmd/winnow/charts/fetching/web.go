@@ -41,8 +41,12 @@ func (w web) get(ctx context.Context, address string, limit int64) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := w.authorize(ctx, request); err != nil {
+	found, err := w.credentials.Of(ctx, request.URL.Host)
+	if err != nil {
 		return nil, err
+	}
+	if found.Username != "" { // the transport keeps them from redirects to another host or port
+		request.SetBasicAuth(found.Username, found.Password)
 	}
 	response, err := w.client.Do(request)
 	if err != nil {
@@ -61,18 +65,6 @@ func (w web) get(ctx context.Context, address string, limit int64) ([]byte, erro
 		return nil, fmt.Errorf("GET %s: it has more than %d bytes", where, limit)
 	}
 	return content, nil
-}
-
-// authorize adds the credentials for the host and the port of a request, which the transport keeps from redirects to others.
-func (w web) authorize(ctx context.Context, request *http.Request) error {
-	found, err := w.credentials.Of(ctx, request.URL.Host)
-	if err != nil {
-		return err
-	}
-	if found.Username != "" {
-		request.SetBasicAuth(found.Username, found.Password)
-	}
-	return nil
 }
 
 // maxRedirects is for each request.

@@ -11,6 +11,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
+
+	"github.com/winnow-dev/winnow/render/parallel"
 )
 
 // schemaURL is the address of a schema, by which it names itself.
@@ -51,11 +53,7 @@ func (s *schemas) chart(c *chart.Chart, values map[string]any) {
 }
 
 func (s *schemas) check(c *chart.Chart, values map[string]any) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("it cannot be compiled: %v", r)
-		}
-	}()
+	defer parallel.RecoverAs("it cannot be compiled", &err)
 	content, err := jsonschema.UnmarshalJSON(bytes.NewReader(c.Schema))
 	if err != nil {
 		return fmt.Errorf("it is no JSON: %w", err)

@@ -119,12 +119,11 @@ func quantity(v any) (resource.Quantity, error) {
 
 // completeClaims sets what the API server sets in claims, and removes what it does not store.
 func completeClaims(o object, content map[string]any) {
-	claims := []any{content}
+	claims := []map[string]any{content}
 	if o.kind == "StatefulSet" {
-		claims, _ = value(content, "spec", "volumeClaimTemplates").([]any)
+		claims = mapsIn(value(content, "spec", "volumeClaimTemplates"))
 	}
-	for _, one := range claims {
-		claim, _ := one.(map[string]any)
+	for _, claim := range claims {
 		spec, _ := claim["spec"].(map[string]any)
 		if spec == nil {
 			continue

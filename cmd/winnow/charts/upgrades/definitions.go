@@ -61,9 +61,8 @@ func lostVersion(newer object, isStored bool) string {
 
 // servedVersions returns the names of the versions that a definition serves.
 func servedVersions(o object) (names []string) {
-	versions, _ := value(o.content, "spec", "versions").([]any)
-	for _, one := range versions {
-		if version, _ := one.(map[string]any); version["served"] == true {
+	for _, version := range mapsIn(value(o.content, "spec", "versions")) {
+		if version["served"] == true {
 			names = append(names, text(version, "name"))
 		}
 	}
@@ -75,9 +74,8 @@ func servedVersions(o object) (names []string) {
 
 // storedVersion returns the version in which the objects of a definition are written.
 func storedVersion(o object) string {
-	versions, _ := value(o.content, "spec", "versions").([]any)
-	for _, one := range versions {
-		if version, _ := one.(map[string]any); version["storage"] == true {
+	for _, version := range mapsIn(value(o.content, "spec", "versions")) {
+		if version["storage"] == true {
 			return text(version, "name")
 		}
 	}

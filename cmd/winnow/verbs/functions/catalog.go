@@ -41,8 +41,8 @@ func openFunctions(ctx context.Context, where string, access *flags.Access) (*fu
 	if err == nil {
 		return s, nil
 	}
-	var invalid *krmfunctions.InvalidError
-	if !errors.As(err, &invalid) {
+	invalid, ok := errors.AsType[*krmfunctions.InvalidError](err)
+	if !ok {
 		return nil, err
 	}
 	return nil, output.Finding(fmt.Errorf("the catalog of functions %s: %w", where, located(s, invalid)))

@@ -74,11 +74,3 @@ func ValueOf(data []byte, name string) (value []byte) {
 	})
 	return value
 }
-
-// UnquotedText returns a string of valid JSON, nothing of another value.
-func UnquotedText(value []byte) string {
-	if value[0] != '"' {
-		return ""
-	}
-	return Unquoted(value)
-}
