@@ -27,12 +27,21 @@ func TestReceiptsNeedLittle(t *testing.T) {
 	if role := one[rbacv1.ClusterRole](t, resources, "ClusterRole", account); !reflect.DeepEqual(role.Rules, want) {
 		t.Errorf("the role grants %+v", role.Rules)
 	}
+	more := build(t, "receipts/uses")
+	for _, rule := range one[rbacv1.ClusterRole](t, more, "ClusterRole", account+"-uses").Rules {
+		if !slices.Equal(rule.Verbs, []string{"list"}) || slices.Contains(rule.Resources, "*") || slices.Contains(rule.APIGroups, "") {
+			t.Errorf("the optional role grants %+v", rule)
+		}
+	}
 	job := one[batchv1.CronJob](t, resources, "CronJob", account)
 	pod := job.Spec.JobTemplate.Spec.Template.Spec
 	binding := one[rbacv1.ClusterRoleBinding](t, resources, "ClusterRoleBinding", account)
 	if subject := (rbacv1.Subject{Kind: "ServiceAccount", Name: pod.ServiceAccountName, Namespace: job.Namespace}); !slices.Equal(binding.Subjects, []rbacv1.Subject{subject}) ||
 		binding.RoleRef.Name != account {
 		t.Errorf("the binding is %+v", binding)
+	}
+	if optional := one[rbacv1.ClusterRoleBinding](t, more, "ClusterRoleBinding", account+"-uses"); !slices.Equal(optional.Subjects, binding.Subjects) || optional.RoleRef.Name != account+"-uses" {
+		t.Errorf("the optional binding is %+v", optional)
 	}
 	if s := one[corev1.ServiceAccount](t, resources, "ServiceAccount", account); s.AutomountServiceAccountToken == nil || is(s.AutomountServiceAccountToken) {
 		t.Error("other pods get the token of the account, too")

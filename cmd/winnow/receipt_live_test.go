@@ -6,6 +6,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
+	"reflect"
 	"strings"
 	"time"
 
@@ -99,6 +101,7 @@ spec: {description: b, method: helm, versions: [{version: 1.0.0, template: {sour
 	if !d.Bypassed || d.BypassedSince == nil || time.Since(*d.BypassedSince).Abs() > time.Hour || others.Name != "" {
 		c.t.Errorf("%+v, %+v", d, others)
 	}
+	testUses(c)
 	for _, test := range []struct{ args, want string }{
 		{"receipt Berlin", `"Berlin" is no name of a cluster`},
 		{"receipt berlin oci://registry.example.com/receipts", "--sign-key is missing"},
@@ -107,5 +110,43 @@ spec: {description: b, method: helm, versions: [{version: 1.0.0, template: {sour
 		if got := execute(c.t.Context(), append(strings.Fields(test.args), "--kubeconfig", c.Kubeconfig())...); got.code != root.ExitFailed || !strings.Contains(got.stderr, test.want) {
 			c.t.Errorf("%s: %+v", test.args, got)
 		}
+	}
+}
+
+// testUses: the API server answers with the metadata of releases alone. A seed does not know the installations in its user clusters.
+func testUses(c *cluster) {
+	crd := filepath.Join(c.t.TempDir(), "crd.yaml")
+	writeFile(c.t, crd, `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: terraforms.infra.contrib.fluxcd.io}
+spec:
+  group: infra.contrib.fluxcd.io
+  names: {kind: Terraform, listKind: TerraformList, plural: terraforms, singular: terraform}
+  scope: Namespaced
+  versions: [{name: v1alpha2, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
+`)
+	if err := c.ApplyPath(c.t.Context(), crd); err != nil {
+		c.t.Fatal(err)
+	}
+	c.apply(`apiVersion: infra.contrib.fluxcd.io/v1alpha2
+kind: Terraform
+metadata: {namespace: receipts, name: vpc, annotations: {catalog.winnow.dev/application: vpc, catalog.winnow.dev/version: 1.0.0}}
+spec: {a: b}
+---
+apiVersion: infra.contrib.fluxcd.io/v1alpha2
+kind: Terraform
+metadata: {namespace: receipts, name: other}
+`)
+	got := execute(c.t.Context(), "receipt", "berlin", "--names", "-o", "json", "--kubeconfig", c.Kubeconfig())
+	var document receipt.Receipt
+	if err := json.Unmarshal([]byte(got.stdout), &document); err != nil {
+		c.t.Fatal(err, got.stderr)
+	}
+	want := []receipt.Uses{
+		{Kind: "HelmRelease"}, {Kind: "Terraform", Applications: []receipt.Use{{Application: "vpc", Version: "1.0.0", Installations: 1, Objects: []string{"receipts/vpc"}}}},
+		{Kind: "ApplicationInstallation", Unknown: receipt.InUserClusters}, {Kind: "ClusterExtension"}, {Kind: "Subscription"},
+	}
+	if !reflect.DeepEqual(document.Uses, want) {
+		c.t.Errorf("%+v, want %+v", document.Uses, want)
 	}
 }

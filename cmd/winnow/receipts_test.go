@@ -151,7 +151,7 @@ func (f *fleetOfReceipts) sign(by, cluster string, age time.Duration, edit func(
 		f.t.Fatal(err)
 	}
 	r := receipt.New(cluster, time.Now().Add(-age), []receipt.Kustomization{applied(f.digest)},
-		[]receipt.Definition{{APIVersion: "apps.kubermatic.k8c.io/v1", Kind: "ApplicationDefinition", Name: "loki", Versions: []string{"1.0.0"}}})
+		[]receipt.Definition{{APIVersion: "apps.kubermatic.k8c.io/v1", Kind: "ApplicationDefinition", Name: "loki", Versions: []string{"1.0.0"}}}, nil)
 	if edit != nil {
 		edit(r)
 	}

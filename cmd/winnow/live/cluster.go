@@ -33,6 +33,8 @@ type Cluster struct {
 	// program.
 	raw     rest.Interface
 	objects dynamic.Interface
+	// metadata reads the metadata of objects alone.
+	metadata dynamic.Interface
 }
 
 // Open configures a client as kubectl does, using a context of a kubeconfig. Empty arguments select kubectl's defaults.
@@ -62,7 +64,11 @@ func Open(kubeconfig, kubeContext string) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the cluster: %w", err)
 	}
-	return &Cluster{Namespace: namespace, raw: raw, objects: objects}, nil
+	metadata, err := newMetadata(config)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the cluster: %w", err)
+	}
+	return &Cluster{Namespace: namespace, raw: raw, objects: objects, metadata: metadata}, nil
 }
 
 // Contexts returns the names of the contexts in a kubeconfig, or in kubectl's. It returns none if they cannot be read.
@@ -95,11 +101,15 @@ func (c *Cluster) Namespaces(ctx context.Context) ([]string, error) {
 
 // list returns all objects of a kind, and none of a kind that the cluster does not serve.
 func (c *Cluster) list(ctx context.Context, gvk schema.GroupVersionKind) ([]unstructured.Unstructured, error) {
+	return c.listBy(ctx, c.objects, gvk)
+}
+
+func (c *Cluster) listBy(ctx context.Context, client dynamic.Interface, gvk schema.GroupVersionKind) ([]unstructured.Unstructured, error) {
 	served, err := c.resource(ctx, gvk)
 	if err != nil || served == "" {
 		return nil, err
 	}
-	all, err := pages(ctx, c.objects.Resource(gvk.GroupVersion().WithResource(served)))
+	all, err := pages(ctx, client.Resource(gvk.GroupVersion().WithResource(served)))
 	if err != nil {
 		return nil, fmt.Errorf("reading the live %s objects: %w", gvk.Kind, err)
 	}

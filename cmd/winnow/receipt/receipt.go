@@ -33,6 +33,8 @@ type Receipt struct {
 	Definitions    []Definition    `json:"definitions"`
 	// Omitted is the number of Kustomizations and definitions beyond the bounds of a receipt.
 	Omitted int `json:"omitted,omitempty"`
+	// Uses are the installations in the cluster; nil where an older winnow has written the receipt.
+	Uses []Uses `json:"uses,omitempty"`
 }
 
 // Kustomization is a Kustomization of Flux that applies an artifact of an OCIRepository.
@@ -78,7 +80,7 @@ const (
 	// MaxBytes bounds the envelope.
 	MaxBytes = 1 << 20
 	// maxPayload and the numbers of elements bound its content.
-	maxPayload, maxKustomizations, maxDefinitions, maxVersions, maxObjects = 640 << 10, 200, 5_000, 20_000, 5_000
+	maxPayload, maxKustomizations, maxDefinitions, maxVersions, maxObjects, maxUses = 640 << 10, 200, 5_000, 20_000, 5_000, 2_000
 	// maxText bounds a text, in bytes.
 	maxText = 512
 )
@@ -97,7 +99,7 @@ func CheckCluster(name string) error {
 }
 
 // New returns the receipt of a cluster at a time. It cuts what is beyond the bounds.
-func New(cluster string, at time.Time, kustomizations []Kustomization, definitions []Definition) *Receipt {
+func New(cluster string, at time.Time, kustomizations []Kustomization, definitions []Definition, uses []Uses) *Receipt {
 	r := &Receipt{
 		Document: output.NewDocument(kind), Cluster: cluster, Time: at.UTC().Truncate(time.Second),
 		Kustomizations: []Kustomization{}, Definitions: []Definition{},
@@ -131,6 +133,7 @@ func New(cluster string, at time.Time, kustomizations []Kustomization, definitio
 		}
 		r.Definitions = append(r.Definitions, d)
 	}
+	r.Uses = bounded(uses, fits)
 	return r
 }
 
@@ -150,7 +153,7 @@ func (k *Kustomization) cut() {
 
 // parse reads a payload, which the key of a cluster has signed.
 func parse(payload []byte) (*Receipt, error) {
-	if len(payload) > maxPayload || bytes.Count(payload, []byte(",")) > 30*maxKustomizations+7*maxDefinitions+maxVersions+maxObjects {
+	if len(payload) > maxPayload || bytes.Count(payload, []byte(",")) > 30*maxKustomizations+7*maxDefinitions+maxVersions+maxObjects+5*maxUses {
 		return nil, errors.New("it is larger than a receipt may be")
 	}
 	r := &Receipt{}
@@ -173,5 +176,5 @@ func parse(payload []byte) (*Receipt, error) {
 			return nil, fmt.Errorf("a Kustomization has ready: %s", excerpt.Quoted(string(k.Ready)))
 		}
 	}
-	return r, nil
+	return r, checkUses(r.Uses)
 }

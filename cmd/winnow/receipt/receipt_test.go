@@ -66,7 +66,8 @@ func TestWhatIsSignedIsOpened(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := New("berlin", now, []Kustomization{{Namespace: "flux-system", Name: "applications", Source: "flux-system/applications", Ready: metav1.ConditionTrue}},
-		[]Definition{{APIVersion: "apps.kubermatic.k8c.io/v1", Kind: "ApplicationDefinition", Name: "loki", Versions: []string{"1.0.0"}}})
+		[]Definition{{APIVersion: "apps.kubermatic.k8c.io/v1", Kind: "ApplicationDefinition", Name: "loki", Versions: []string{"1.0.0"}}},
+		[]Uses{{Kind: "HelmRelease", Applications: []Use{{Application: "loki", Version: "1.0.0", Installations: 2}}}, {Kind: "Subscription", Unknown: Forbidden}})
 	for name, key := range map[string]crypto.Signer{"Ed25519": newKey(t), "ECDSA": curve} {
 		private, public := keysOf(t, key)
 		envelope, err := Sign(t.Context(), want, private)
@@ -163,6 +164,8 @@ func TestWhatIsSignedIsChecked(t *testing.T) {
 		{"a digest with escapes", payloadType, "{" + head + `, "time": "2026-08-01T12:00:00Z", "kustomizations": [{"ready": "True", "digest": "sha256:\u001b"}]}`, `a Kustomization has the digest "sha256:\x1b"`, false},
 		{"a million versions", payloadType, "{" + head + `, "time": "2026-08-01T12:00:00Z", "definitions": [{"versions": [""` + strings.Repeat(`,""`, 200_000) + `]}]}`, "it is larger than a receipt may be", false},
 		{"a payload of 700 KiB", payloadType, "{" + head + `, "time": "2026-08-01T12:00:00Z", "x": "` + strings.Repeat("x", 700<<10) + `"}`, "it is larger than a receipt may be", false},
+		{"fewer than one installation", payloadType, "{" + head + `, "time": "2026-08-01T12:00:00Z", "uses": [{"kind": "HelmRelease", "applications": [{"installations": -1}]}]}`, "a use has installations: -1", false},
+		{"more installations than a sum may have", payloadType, "{" + head + `, "time": "2026-08-01T12:00:00Z", "uses": [{"kind": "HelmRelease", "applications": [{"installations": 9000000000000000000}]}]}`, "a use has installations: 9000000000000000000", false},
 		{"10,000 levels", payloadType, strings.Repeat("[", 10_001), "it cannot be read", false},
 	} {
 		var before, after runtime.MemStats
@@ -194,7 +197,7 @@ func TestAReceiptIsCut(t *testing.T) {
 	for name, definitions := range map[string][]Definition{
 		"many": make([]Definition, 6_000), "with many versions": {definition(1_000), definition(19_000), definition(1)}, "with long names": slicesOf(definition(20), 3_000),
 	} {
-		r := New("berlin", now, kustomizations, definitions)
+		r := New("berlin", now, kustomizations, definitions, nil)
 		if r.Omitted == 0 || len(r.Kustomizations)+len(r.Definitions)+r.Omitted != 300+len(definitions) || len(r.Definitions) == 0 && name != "with long names" {
 			t.Errorf("%s: %d Kustomizations, %d definitions, %d omitted", name, len(r.Kustomizations), len(r.Definitions), r.Omitted)
 		}
@@ -204,6 +207,43 @@ func TestAReceiptIsCut(t *testing.T) {
 		}
 		if _, err := Open(t.Context(), envelope, public, "berlin", now); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Uses beyond the bounds are left out, and their kind says so. A use keeps the first names alone.
+func TestUsesAreCut(t *testing.T) {
+	private, public := keysOf(t, newKey(t))
+	many := func(n, names int) (all []Use) {
+		for i := range n {
+			all = append(all, Use{Application: "a", Version: fmt.Sprint(i), Installations: 1, Objects: make([]string, names)})
+		}
+		return all
+	}
+	for name, test := range map[string]struct {
+		uses    []Uses
+		want    []int
+		unknown []string
+	}{
+		"few":                      {[]Uses{{Kind: "A", Applications: many(3, 0)}, {Kind: "B"}}, []int{3, 0}, []string{"", ""}},
+		"many":                     {[]Uses{{Kind: "A", Applications: many(3_000, 0)}, {Kind: "B"}, {Kind: "C", Applications: many(1, 0)}}, []int{2_000, 0, 0}, []string{TooMany, "", TooMany}},
+		"many names":               {[]Uses{{Kind: "A", Applications: many(2, 5_000)}}, []int{2}, []string{""}},
+		"names of many":            {[]Uses{{Kind: "A", Applications: many(100, 50)}}, []int{39}, []string{TooMany}},
+		"a receipt that is full":   {[]Uses{{Kind: "A", Applications: []Use{{Application: strings.Repeat("x", maxPayload), Installations: 1}}}}, []int{0}, []string{TooMany}},
+		"a kind that is forbidden": {[]Uses{{Kind: "A", Unknown: Forbidden}}, []int{0}, []string{Forbidden}},
+	} {
+		envelope, err := Sign(t.Context(), New("berlin", now, nil, nil, test.uses), private)
+		if err != nil || len(envelope) > MaxBytes {
+			t.Fatalf("%s: %d bytes, %v", name, len(envelope), err)
+		}
+		r, err := Open(t.Context(), envelope, public, "berlin", now)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for i, kind := range r.Uses {
+			if len(kind.Applications) != test.want[i] || kind.Unknown != test.unknown[i] || len(kind.Applications) > 0 && len(kind.Applications[0].Objects) > 100 {
+				t.Errorf("%s: %s: %d, %s", name, kind.Kind, len(kind.Applications), kind.Unknown)
+			}
 		}
 	}
 }
@@ -230,7 +270,7 @@ func TestNamesOfClusters(t *testing.T) {
 // Whatever a registry serves, opening it ends, and only what was signed for the cluster is accepted.
 func FuzzOpen(f *testing.F) {
 	private, public := keysOf(f, ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))) // the same in each process of the fuzzer
-	good, err := Sign(f.Context(), New("berlin", now, nil, nil), private)
+	good, err := Sign(f.Context(), New("berlin", now, nil, nil, nil), private)
 	if err != nil {
 		f.Fatal(err)
 	}

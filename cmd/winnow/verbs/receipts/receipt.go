@@ -26,11 +26,12 @@ type options struct {
 
 	access flags.Access
 	key    string
+	names  bool
 	output *flags.Choice
 }
 
 // Documents returns the documents that the verb prints.
-func Documents() []any { return []any{receipt.New("", time.Time{}, nil, nil)} }
+func Documents() []any { return []any{receipt.New("", time.Time{}, nil, nil, nil)} }
 
 // New returns winnow receipt.
 func New() *cobra.Command {
@@ -46,6 +47,9 @@ func New() *cobra.Command {
 			"an artifact that Winnow has rendered, the digest, its origin and the condition\n" +
 			"Ready; and the definitions that Winnow has rendered, with their versions. The\n" +
 			"account lists Kustomizations, OCIRepositories and ApplicationDefinitions.\n\n" +
+			"It also has the number of installations of each application and version, as far\n" +
+			"as the account may list what installs them: see config/receipts/uses. Others are\n" +
+			"unknown, as on a seed of KKP.\n\n" +
 			"--sign-key is a private key in PEM, Ed25519 or ECDSA P-256. Its public key\n" +
 			"stands in Git, beside the OCIRepository of the stage.\n\n" +
 			"Credentials are in Docker's configuration. The tag latest moves.\n" +
@@ -66,6 +70,7 @@ func New() *cobra.Command {
 	o.AddClusterFlags(cmd)
 	cmd.Flags().StringVar(&o.key, "sign-key", "", "private key of the cluster, a `FILE`")
 	_ = cmd.MarkFlagFilename("sign-key")
+	cmd.Flags().BoolVar(&o.names, "names", false, "add the names of what is installed")
 	o.access.AddFlags(cmd)
 	o.output = flags.AddFormats(cmd, output.FormatYAML, output.FormatJSON)
 	return cmd
@@ -91,7 +96,11 @@ func (o *options) run(ctx context.Context, args []string, out output.Streams) er
 	var r *receipt.Receipt
 	err := o.On(ctx, func(ctx context.Context, cluster *live.Cluster) error {
 		kustomizations, definitions, err := cluster.Applied(ctx)
-		r = receipt.New(name, time.Now(), kustomizations, definitions)
+		if err != nil {
+			return err
+		}
+		uses, err := cluster.Uses(ctx, o.names)
+		r = receipt.New(name, time.Now(), kustomizations, definitions, uses)
 		return err
 	})
 	if err != nil {
