@@ -19,7 +19,7 @@ type Condition struct {
 	found func(*Selection) []string
 }
 
-// unknownCondition is the condition that also holds for a report as a whole.
+// unknownCondition is a condition that also holds for a report as a whole.
 const unknownCondition = "unknown"
 
 // Conditions returns all conditions: first those about applications, then those about the selection, in the
@@ -52,6 +52,7 @@ func Conditions() []Condition {
 		{"base-approval", "only a line of the base names what is held", baseApprovals},
 		{"move", "an application moves, and is pushed: it is installed anew", unprotectedMoves},
 		{RiskCondition, "with --charts: an upgrade of a chart may break something", riskyUpgrades},
+		{UsedCondition, "with --receipts: something that is lost has installations", func(*Selection) []string { return nil }},
 		{unknownCondition, "something could not be compared", notCompared},
 		{"any", "the artifact changes", func(s *Selection) []string { return once(s.Change != Unchanged, s) }},
 	}
@@ -69,8 +70,11 @@ func (r *Report) Trips(names []string) []string {
 		for _, s := range r.Selections {
 			found = append(found, condition.found(s)...)
 		}
-		if condition.Name == unknownCondition {
+		switch condition.Name {
+		case unknownCondition:
 			found = append(found, r.Unknown...)
+		case UsedCondition:
+			found = append(found, r.used()...)
 		}
 		if len(found) == 0 {
 			continue

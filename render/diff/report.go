@@ -30,6 +30,8 @@ type Report struct {
 	// Unknown are sentences about differences outside of the selections that may affect one and could not
 	// be evaluated.
 	Unknown []string `json:"unknown"`
+	// Uses are the installations of what is lost, and of what is deprecated, what is used first; nil where no receipts were read.
+	Uses []Use `json:"uses,omitempty"`
 }
 
 // New returns a report on the selections.

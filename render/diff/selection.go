@@ -45,6 +45,10 @@ type Selection struct {
 	Charts []Chart `json:"charts,omitempty"`
 	// Served are the changes of the catalog of OLM that serves the packages: two where another one replaces it.
 	Served []ServedCatalog `json:"served,omitempty"`
+	// PushURL is the address that the selection pushes to; empty for none.
+	PushURL string `json:"-"`
+	// Others are subjects besides Applications: all that a removed selection had, and what the newer state deprecates.
+	Others []Subject `json:"-"`
 	// Loosened are the protections that the edit of the spec removes.
 	Loosened []Loosened `json:"loosened"`
 	// Held are the changes that the safeguards hold; nil for none.

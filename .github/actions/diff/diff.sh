@@ -47,6 +47,7 @@ compare() {
   shift 2
   arguments=(diff --git "$range" --output "$format" "$@")
   [[ $INPUT_PLAIN_HTTP == false ]] || arguments+=(--plain-http)
+  [[ -z $INPUT_RECEIPTS ]] || arguments+=("--receipts=$INPUT_RECEIPTS")
   [[ -z $INPUT_CHARTS ]] || arguments+=("--charts=$INPUT_CHARTS")
   lines "$INPUT_REPOSITORY"
   for named in ${lines[@]+"${lines[@]}"}; do arguments+=("--repository=$named"); done

@@ -47,6 +47,7 @@ check_receipts() {
 promote() {
   local arguments=(promote --git --output markdown) one code=0
   [[ -z $INPUT_NAME ]] || arguments+=("--name=$INPUT_NAME")
+  [[ -z $INPUT_RECEIPTS ]] || arguments+=("--receipts=$INPUT_RECEIPTS")
   [[ -z $INPUT_MIN_AGE ]] || arguments+=("--min-age=$INPUT_MIN_AGE")
   [[ $INPUT_PLAIN_HTTP == false ]] || arguments+=(--plain-http)
   lines "$INPUT_REPOSITORY"

@@ -33,6 +33,7 @@ func markdown(report *diff.Report, classes []diff.Class, stat bool, d detail) st
 	for _, r := range report.Remarks(report.Unknown) {
 		parts = append(parts, partOf(rankSummary, "**Unknown:** "+remark(r, causes)+"\n"))
 	}
+	parts = append(parts, partOf(rankSummary, strings.Join(d.cut(uses(report)).comment(), "\n")))
 	for _, c := range classes {
 		if isPlain(c) {
 			parts = append(parts, partOf(rankDecision, plain(c)+"\n"))

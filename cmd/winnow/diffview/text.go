@@ -24,6 +24,7 @@ func text(report *diff.Report, classes []diff.Class, how View, d detail) string 
 		unknown = append(unknown, remark(r, plaintext.Line))
 	}
 	parts := terminal([]block{{title: same(verdict(report, classes)), sentences: labelled("unknown: ", unknown)}})
+	parts = append(parts, terminal([]block{d.cut(uses(report))})...)
 	for _, c := range classes {
 		if isPlain(c) {
 			parts = append(parts, plain(c)+"\n")

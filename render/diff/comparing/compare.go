@@ -31,10 +31,16 @@ func Compare(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*
 	some := cmp.Or(to, from)
 	out := diff.NewSelection(some.Selection)
 	out.From, out.To = from.state(), to.state()
+	if push := some.Selection.Spec.Push; push != nil {
+		out.PushURL = push.URL
+	}
 	out.NothingLives = from.hasNoObjects() && to.hasNoObjects()
 	switch {
 	case to == nil:
 		out.Change = diff.Removed
+		for _, d := range slices.Concat(from.result().Definitions, from.result().Contents) {
+			out.Others = append(out.Others, diff.Subject{Application: diff.Application{Name: d.Name, APIVersion: d.APIVersion, Kind: d.Kind}})
+		}
 		return out, nil
 	case from == nil:
 		out.Change = diff.Added
@@ -44,6 +50,7 @@ func Compare(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*
 	out.Notes = append(append(out.Notes, unmatched(from, to)...), monitoring.Sentences(to.monitoringLosses(), from.monitoringLosses())...)
 	out.SpecChanged = from != nil &&
 		!equality.Semantic.DeepEqual(guard.RenderedSpec(from.Selection), guard.RenderedSpec(to.Selection))
+	out.Others = retiring(to.Result)
 	verdict := decide(from, to, adopted)
 	if out.Change != diff.Unchanged || to.Empty != nil {
 		out.Held = held(from, to, verdict)

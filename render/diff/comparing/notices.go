@@ -51,6 +51,21 @@ func deprecatedVersions(d selection.Decision) []diff.DeprecatedVersion {
 	return all
 }
 
+// retiring returns the deprecated applications, and versions of others.
+func retiring(result *render.Result) (all []diff.Subject) {
+	for _, decision := range result.Selection.Applications() {
+		of := diff.Application{Name: decision.Application.Name, APIVersion: decision.Application.Group + "/", Kind: decision.Application.Kind}
+		if message := deprecation(decision); message != "" {
+			all = append(all, diff.Subject{Application: of, Deprecated: message})
+			continue
+		}
+		for _, v := range deprecatedVersions(decision) {
+			all = append(all, diff.Subject{Application: of, Version: v.Version, Deprecated: v.Message})
+		}
+	}
+	return all
+}
+
 // newlyDeprecated returns the deprecated versions that were not deprecated before.
 func newlyDeprecated(before, after []diff.DeprecatedVersion) []diff.DeprecatedVersion {
 	var was []string

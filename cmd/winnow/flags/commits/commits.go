@@ -21,6 +21,8 @@ import (
 
 // Commits are the flags of the verbs that compare two commits.
 type Commits struct {
+	Receipts
+
 	Git          string
 	Repositories []string
 }
@@ -31,9 +33,10 @@ func (o *Commits) AddFlags(cmd *cobra.Command) {
 	f.StringVar(&o.Git, "git", "", "`BASE..HEAD` of the Git repository to compare")
 	f.StringArrayVar(&o.Repositories, "repository", nil, "`NAME=DIR` of a source that is this repository")
 	flags.CompleteNothing(cmd, "git", "repository")
+	o.AddFlag(cmd)
 }
 
-// Compare compares the commits of --git at the paths, which are relative to the working directory.
+// Compare compares the commits of --git at the paths, which are relative to the working directory, and adds uses.
 func (o *Commits) Compare(ctx context.Context, paths []string, access *flags.Access,
 	compare func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error)) (*diff.Report, error) {
 	base, head, err := repository.Git{}.Commits(ctx, o.Git)
@@ -45,7 +48,11 @@ func (o *Commits) Compare(ctx context.Context, paths []string, access *flags.Acc
 		return nil, err
 	}
 	options.Open, options.Rendered, options.Compare = OpenOfCommit(access), Rendered(access), compare
-	return selections.Compare(ctx, base, head, options)
+	report, err := selections.Compare(ctx, base, head, options)
+	if err != nil {
+		return nil, err
+	}
+	return report, o.AddUses(ctx, access, report)
 }
 
 // ProveApprovals proves edits of a commit, as selections.ProveApprovals does.

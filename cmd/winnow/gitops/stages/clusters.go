@@ -21,12 +21,19 @@ type Cluster struct {
 }
 
 // clustersDir is the directory of the keys, beside the file of the stage, and keySuffix the end of their names. Flux builds
-// a directory of YAML files alone.
-const clustersDir, keySuffix = "clusters", ".pub"
+// a directory of YAML files alone. userClustersDir has the keys of user clusters of KKP, which have installations, but no definitions.
+const clustersDir, userClustersDir, keySuffix = "clusters", "user-clusters", ".pub"
 
 // Clusters returns the clusters of a stage, by name.
 func Clusters(tree *repository.Tree, of Placed) (all []Cluster, err error) {
 	dir := path.Join(path.Dir(of.File), clustersDir)
+	if all, err = keysIn(tree, dir); err == nil && len(all) == 0 {
+		err = fmt.Errorf("%s has no NAME%s in HEAD: commit the public key of each cluster there", dir, keySuffix)
+	}
+	return all, err
+}
+
+func keysIn(tree *repository.Tree, dir string) (all []Cluster, err error) {
 	for _, file := range tree.Dirs[dir] {
 		name, isKey := strings.CutSuffix(file, keySuffix)
 		if file = path.Join(dir, file); !isKey || !tree.IsFile(file) {
@@ -48,9 +55,6 @@ func Clusters(tree *repository.Tree, of Placed) (all []Cluster, err error) {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		all = append(all, c)
-	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("%s has no NAME%s in HEAD: commit the public key of each cluster there", dir, keySuffix)
 	}
 	return all, nil
 }

@@ -64,6 +64,9 @@ func New() *cobra.Command {
 			if o.commits.Git != "" {
 				return o.commits.run(cmd.Context(), args, o.file, flags.StreamsOf(cmd))
 			}
+			if err := o.commits.Check(nil, false); err != nil {
+				return err
+			}
 			if len(o.commits.Repositories) > 0 {
 				return errors.New("--repository is for --git")
 			}

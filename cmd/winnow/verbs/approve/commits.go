@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/diffview"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags/commits"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
@@ -67,6 +68,9 @@ func (o *commitOptions) run(ctx context.Context, paths []string, write string, o
 	}
 	for _, message := range report.Trips([]string{"held"}) {
 		fmt.Fprintln(out.Stdout, plaintext.Wrap(plaintext.Line(message), ""))
+	}
+	for _, sentence := range diffview.Uses(report) {
+		fmt.Fprintln(out.Stdout, plaintext.Wrap(sentence, ""))
 	}
 	for _, one := range added {
 		one.print(out)

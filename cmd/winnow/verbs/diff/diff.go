@@ -146,6 +146,9 @@ func (o *diffOptions) run(ctx context.Context, paths []string, stdin io.Reader, 
 }
 
 func (o *diffOptions) compare(ctx context.Context, paths []string, stdin io.Reader) (*diff.Report, error) {
+	if err := o.commits.Check(o.failOn.Names, o.commits.Git != ""); err != nil {
+		return nil, err
+	}
 	addCharts, err := o.addCharts(ctx)
 	switch {
 	case err != nil:

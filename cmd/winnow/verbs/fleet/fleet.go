@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
-	"oras.land/oras-go/v2/errdef"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags/commits"
@@ -18,7 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stages"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
-	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
+	"github.com/winnow-dev/winnow/cmd/winnow/receipt/pulling"
 	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
@@ -79,8 +77,8 @@ func New() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.name, "name", "", "`NAME` of the OCIRepository, of several")
-	f.DurationVar(&o.maxAge, "max-age", time.Hour, "a receipt is stale after `AGE`")
-	f.DurationVar(&o.timeout, "timeout", 2*time.Minute, "give up after `DURATION`")
+	f.DurationVar(&o.maxAge, "max-age", pulling.MaxAge, "a receipt is stale after `AGE`")
+	f.DurationVar(&o.timeout, "timeout", pulling.Timeout, "give up after `DURATION`")
 	flags.CompleteNothing(cmd, "name", "max-age", "timeout")
 	o.access.AddFlags(cmd)
 	o.output = flags.AddFormats(cmd, output.FormatTable, output.FormatJSON, output.FormatYAML)
@@ -88,13 +86,7 @@ func New() *cobra.Command {
 	return cmd
 }
 
-// Bounds of a run.
-const (
-	maxStages = 100
-	// maxPulls bounds the requests at a time, and pullTime the time of one receipt.
-	maxPulls = 16
-	pullTime = 20 * time.Second
-)
+const maxStages = 100
 
 // stage is a stage with its clusters, and the rows of these.
 type stage struct {
@@ -172,52 +164,33 @@ func (o *options) find(ctx context.Context, tree *repository.Tree, arguments []s
 
 // pull reads the receipts of all clusters.
 func (o *options) pull(ctx context.Context, below *oci.Repository, all []*stage, now time.Time) error {
-	bounded, cancel := context.WithTimeout(ctx, o.timeout)
-	defer cancel()
-	var pulls errgroup.Group
-	pulls.SetLimit(maxPulls)
+	var clusters []stages.Cluster
 	for _, s := range all {
-		for i, known := range s.known {
-			pulls.Go(func() error {
-				r, err := pullReceipt(bounded, below, known, now)
-				s.rows[i].failed(err)
-				if err == nil {
-					s.rows[i].read(r, s.Placed, now, o.maxAge)
-				}
-				return nil
-			})
+		clusters = append(clusters, s.known...)
+	}
+	pulled, err := pulling.Pull(ctx, below, clusters, now, o.timeout)
+	for _, s := range all {
+		for _, row := range s.rows {
+			row.failed(pulled[0])
+			if pulled[0].Err == nil {
+				row.read(pulled[0].Receipt, s.Placed, now, o.maxAge)
+			}
+			pulled = pulled[1:]
 		}
 	}
-	_ = pulls.Wait() // each failure is in a row
-	return ctx.Err()
+	return err
 }
 
-func pullReceipt(ctx context.Context, below *oci.Repository, of stages.Cluster, now time.Time) (*receipt.Receipt, error) {
-	ctx, cancel := context.WithTimeout(ctx, pullTime)
-	defer cancel()
-	at, err := below.At(of.Name)
-	if err != nil {
-		return nil, err
-	}
-	envelope, err := at.PullSmall(ctx, oci.Small{ArtifactType: receipt.ArtifactType, LayerType: receipt.LayerType, Most: receipt.MaxBytes})
-	if err != nil {
-		return nil, err
-	}
-	return receipt.Open(ctx, envelope, of.Key, of.Name, now)
-}
-
-// failed adds the problem that an error is.
-func (c *Cluster) failed(err error) {
-	var other *oci.OtherError
-	var forgery *receipt.ForgedError
+// failed adds the problem that a receipt has.
+func (c *Cluster) failed(r pulling.Result) {
 	switch {
-	case err == nil:
-	case errors.Is(err, errdef.ErrNotFound):
+	case r.Err == nil:
+	case r.IsMissing():
 		c.add(missing, "the registry has no receipt of this cluster, or this account must not see it")
-	case errors.As(err, &other), errors.As(err, &forgery):
-		c.add(forged, err.Error())
+	case r.IsForged():
+		c.add(forged, r.Err.Error())
 	default:
-		c.failure = err
-		c.add(unreadable, redact.Text(excerpt.To(err.Error(), maxMessage)))
+		c.failure = r.Err
+		c.add(unreadable, redact.Text(excerpt.To(r.Err.Error(), maxMessage)))
 	}
 }

@@ -35,6 +35,7 @@ type options struct {
 	approve      bool
 	view         diffview.View
 	failOn       flags.FailOn
+	receipts     commits.Receipts
 	output       *flags.Choice
 	// now is the time that ages are measured at.
 	now func() time.Time
@@ -82,6 +83,7 @@ func New() *cobra.Command {
 	f.BoolVarP(&o.view.Verbose, "verbose", "v", false, "list the notes")
 	f.BoolVar(&o.approve, "approve", false, "name what is held")
 	o.access.AddFlags(cmd)
+	o.receipts.AddFlag(cmd)
 	flags.CompleteNothing(cmd, "repository", "name", "min-age")
 	o.output = flags.AddFormats(cmd, output.FormatTable, output.FormatJSON, output.FormatYAML, output.FormatMarkdown)
 	o.output.Alias = output.FormatText
@@ -96,6 +98,9 @@ const maxStages = 1_000
 func (o *options) run(ctx context.Context, from string, to []string, out output.Streams) error {
 	if o.minAge < 0 {
 		return fmt.Errorf("--min-age %s: give a time that is not negative, such as 24h", o.minAge)
+	}
+	if err := o.receipts.Check(o.failOn.Names, true); err != nil {
+		return err
 	}
 	commit, err := repository.Git{}.Commit(ctx, "HEAD")
 	if err != nil {
@@ -119,19 +124,28 @@ func (o *options) run(ctx context.Context, from string, to []string, out output.
 	if o.output.Value == output.FormatTable && !slices.ContainsFunc(slices.Collect(maps.Values(edits)), (*edit).isChanged) {
 		return o.write(ctx, edits, out) // there is nothing to compare
 	}
+	report, err := o.report(ctx, commit, edits, source.digest)
+	if err != nil {
+		return output.Unusable(err)
+	}
+	if err := o.write(ctx, edits, out); err != nil {
+		return err
+	}
+	return diffview.Write(out.Stdout, report, diffview.Options{Format: o.output.Value, View: o.view, FailOn: o.failOn.Names, Invalid: selections.AfterPrefix})
+}
+
+// report compares the commit with the edits, to which it adds what names their losses.
+func (o *options) report(ctx context.Context, commit string, edits map[string]*edit, digest string) (*diff.Report, error) {
 	rendered := commits.Rendered(&o.access)
 	report, err := o.compare(ctx, commit, edits, rendered)
 	if err == nil && o.approve && approveAll(report, edits) { // what is built of the commit may replace the annotation
 		report, err = o.compare(ctx, commit, edits, rendered)
 	}
 	if err != nil {
-		return output.Unusable(err)
+		return nil, err
 	}
-	addUncompared(report, edits, source.digest)
-	if err := o.write(ctx, edits, out); err != nil {
-		return err
-	}
-	return diffview.Write(out.Stdout, report, diffview.Options{Format: o.output.Value, View: o.view, FailOn: o.failOn.Names, Invalid: selections.AfterPrefix})
+	addUncompared(report, edits, digest)
+	return report, o.receipts.AddUses(ctx, &o.access, report)
 }
 
 // compare compares the commit with the edits.

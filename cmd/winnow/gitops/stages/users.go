@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stages
+
+import (
+	"cmp"
+	"path"
+	"slices"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stagefile"
+)
+
+// Users are the clusters with keys beside the files of a directory: those that apply it, and the user clusters of these.
+type Users struct {
+	Dir string
+	// URLs are the addresses of the OCIRepositories in the files, as they stand there.
+	URLs     []string
+	Clusters []Cluster
+}
+
+// AllUsers returns the directories of a tree that have keys of clusters beside their files.
+func AllUsers(tree *repository.Tree) (all []Users, err error) {
+	for dir, names := range tree.Dirs {
+		u := Users{Dir: dir}
+		for _, sub := range []string{clustersDir, userClustersDir} {
+			keys, err := keysIn(tree, path.Join(dir, sub))
+			if err != nil {
+				return nil, err
+			}
+			u.Clusters = append(u.Clusters, keys...)
+		}
+		if len(u.Clusters) == 0 {
+			continue
+		}
+		for _, name := range names {
+			if file := path.Join(dir, name); repository.IsYAML(name) && tree.IsFile(file) {
+				content, err := tree.Read(file)
+				if err != nil {
+					return nil, err
+				}
+				found, _ := stagefile.Find(content) // another file may be no stage
+				for _, s := range found {
+					u.URLs = append(u.URLs, s.URL)
+				}
+			}
+		}
+		all = append(all, u)
+	}
+	slices.SortFunc(all, func(a, b Users) int { return cmp.Compare(a.Dir, b.Dir) })
+	return all, nil
+}

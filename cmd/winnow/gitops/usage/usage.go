@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package usage adds to a report who uses what the change loses, by the receipts of clusters. It must not know registries, nor what
+// a receipt permits: it permits nothing.
+package usage
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stages"
+	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
+	"github.com/winnow-dev/winnow/cmd/winnow/receipt/pulling"
+	"github.com/winnow-dev/winnow/render/approval"
+	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// maxNames bounds the names of the clusters of a use.
+const maxNames = 100
+
+// question is what clusters are asked for.
+type question struct {
+	diff.Subject
+
+	// clusters are indexes in the list of all, each once.
+	clusters map[int]bool
+}
+
+// Questions are what the clusters of selections are asked for.
+type Questions struct {
+	all []*question
+	// Clusters are those that are asked for something.
+	Clusters []stages.Cluster
+}
+
+// Of returns the questions on what the selections of a report lose, and on what they deprecate.
+func Of(report *diff.Report, users []stages.Users) *Questions {
+	q := &Questions{}
+	asked := map[string]*question{}
+	indexes := map[*stages.Cluster]int{}
+	for _, s := range report.Selections {
+		subjects := s.Subjects()
+		if len(subjects) == 0 {
+			continue
+		}
+		clusters := q.indexesOf(s, users, indexes)
+		for _, subject := range subjects {
+			id := fmt.Sprintf("%q", []string{subject.APIVersion, subject.Kind, subject.Name, subject.Version, subject.Deprecated})
+			if asked[id] == nil {
+				asked[id] = &question{Subject: subject, clusters: map[int]bool{}}
+				q.all = append(q.all, asked[id])
+			}
+			for _, i := range clusters {
+				asked[id].clusters[i] = true
+			}
+		}
+	}
+	return q
+}
+
+// indexesOf returns the indexes of the clusters of a selection, which it adds where they are new.
+func (q *Questions) indexesOf(s *diff.Selection, users []stages.Users, indexes map[*stages.Cluster]int) (all []int) {
+	for _, u := range users {
+		for i := range u.Clusters {
+			c := &u.Clusters[i]
+			if !isOf(u, s) {
+				break
+			}
+			if _, known := indexes[c]; !known {
+				indexes[c] = len(q.Clusters)
+				q.Clusters = append(q.Clusters, *c)
+			}
+			all = append(all, indexes[c])
+		}
+	}
+	return all
+}
+
+// isOf reports whether the clusters have what a selection publishes: their keys are beside its file, or beside an OCIRepository
+// of what it pushes, whose address may have variables.
+func isOf(u stages.Users, s *diff.Selection) bool {
+	return s.File != "" && u.Dir == path.Dir(s.File) || s.PushURL != "" && slices.ContainsFunc(u.URLs, func(url string) bool {
+		return url == s.PushURL || strings.Contains(url, "${")
+	})
+}
+
+// Answer returns what the receipts of Clusters, in their order, tell. What a cluster does not tell is unknown, never unused. What is
+// used comes first, then what may be, and what is lost before what is deprecated.
+func (q *Questions) Answer(receipts []pulling.Result, now time.Time) []diff.Use {
+	told := make([]answers, len(receipts))
+	for i, r := range receipts {
+		told[i] = answersOf(r, now)
+	}
+	uses := []diff.Use{}
+	for _, one := range q.all {
+		uses = append(uses, q.answer(one, told))
+	}
+	rank := func(u diff.Use) string {
+		return fmt.Sprint(u.Deprecated != "", u.Installations == 0, u.IsUnused()) // false is less than true
+	}
+	slices.SortStableFunc(uses, func(a, b diff.Use) int { return cmp.Compare(rank(a), rank(b)) })
+	return uses
+}
+
+func (q *Questions) answer(one *question, told []answers) diff.Use {
+	u := diff.Use{Application: one.Name, Version: one.Version, Deprecated: one.Deprecated, Clusters: []string{}, Asked: len(one.clusters), Unknown: []string{}}
+	why := map[string]int{}
+	for _, i := range slices.Sorted(maps.Keys(one.clusters)) {
+		installations, unknown := told[i].of(one.Subject)
+		if unknown != "" {
+			why[unknown]++
+		}
+		if installations > 0 {
+			u.Users, u.Installations = u.Users+1, u.Installations+installations
+			u.Clusters = append(u.Clusters, q.Clusters[i].Name)
+		}
+		if at := told[i].time; at != nil && (u.Since == nil || at.Before(*u.Since)) {
+			u.Since = at
+		}
+	}
+	slices.Sort(u.Clusters)
+	u.Clusters = u.Clusters[:min(len(u.Clusters), maxNames)]
+	for _, reason := range slices.Sorted(maps.Keys(why)) {
+		u.Unknown = append(u.Unknown, fmt.Sprintf("%d of %d clusters %s", why[reason], u.Asked, reason))
+	}
+	if u.Asked == 0 {
+		u.Unknown = append(u.Unknown, "Git has no keys of its clusters")
+	}
+	if u.Deprecated != "" && u.IsUnused() {
+		u.Approve = approval.Line{Application: u.Application, Version: u.Version}.Writable().String()
+	}
+	return u
+}
+
+// answers are what a receipt tells.
+type answers struct {
+	time *time.Time
+	// none is why it tells nothing, or nothing of today.
+	none string
+	// counts are the installations by kind, application and version, or approval.Any for all versions.
+	counts map[[3]string]int
+	// unknown is why there may be more by a kind; empty for a kind that is counted.
+	unknown map[string]string
+}
+
+// Reasons why something is unknown, about some clusters.
+const older, incomplete = "have a receipt of an older winnow", "cannot tell all installations"
+
+// reasons explain the reasons in a receipt. A newer winnow may have others.
+var reasons = map[string]string{
+	receipt.Forbidden: "may not list what installs it", receipt.InUserClusters: "are seeds, whose user clusters have the installations", receipt.TooMany: incomplete,
+}
+
+func answersOf(r pulling.Result, now time.Time) answers {
+	switch {
+	case r.IsMissing():
+		return answers{none: "send no receipt"}
+	case r.IsForged():
+		return answers{none: "have a receipt that is not theirs"}
+	case r.Err != nil:
+		return answers{none: "have a receipt that cannot be read"}
+	}
+	a := answers{time: &r.Receipt.Time, counts: map[[3]string]int{}, unknown: map[string]string{}}
+	if now.Sub(r.Receipt.Time) > pulling.MaxAge {
+		a.none = fmt.Sprintf("have a receipt older than %s", pulling.MaxAge)
+	}
+	for _, kind := range r.Receipt.Uses {
+		a.unknown[kind.Kind] = ""
+		if kind.Unknown != "" {
+			a.unknown[kind.Kind] = cmp.Or(reasons[kind.Unknown], incomplete)
+		}
+		for _, use := range kind.Applications {
+			a.counts[[3]string{kind.Kind, use.Application, use.Version}] += use.Installations
+			a.counts[[3]string{kind.Kind, use.Application, approval.Any}] += use.Installations
+		}
+	}
+	return a
+}
+
+// of returns the installations that are known, and why there may be more.
+func (a answers) of(s diff.Subject) (installations int, unknown string) {
+	unknown = a.none
+	by := installersOf(s.Application)
+	if len(by) == 0 {
+		unknown = cmp.Or(unknown, "do not count installations of its kind")
+	}
+	for _, kind := range by {
+		installations += a.counts[[3]string{kind, s.Name, cmp.Or(s.Version, approval.Any)}]
+		why, isCounted := a.unknown[kind]
+		switch {
+		case !isCounted:
+			why = older
+		case why == "" && s.Version != "" && a.counts[[3]string{kind, s.Name, ""}] > 0:
+			why = "have installations of unknown versions"
+		}
+		unknown = cmp.Or(unknown, why)
+	}
+	return installations, unknown
+}
+
+// installersOf returns the kinds of the objects that install an application; none for a kind that nothing installs.
+func installersOf(a diff.Application) []string {
+	switch {
+	case a.IsPackage():
+		return []string{kinds.ClusterExtension.Kind, kinds.Subscription.Kind}
+	case a.OfKKP():
+		return []string{kinds.ApplicationInstallation.Kind, kinds.HelmRelease.Kind}
+	case safeguard.Definition{APIVersion: a.APIVersion, Kind: a.Kind, Name: a.Name}.Key().IsDefinition():
+		return []string{kinds.HelmRelease.Kind, kinds.Terraform.Kind}
+	}
+	return nil
+}

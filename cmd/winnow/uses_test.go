@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
+	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/test/farm"
+)
+
+// fleetOfUses is a hub whose catalog loses alpha 1.0.0 and beta, and deprecates gamma 1.0.0; with two stages of clusters, and their user
+// clusters.
+type fleetOfUses struct {
+	*fleetOfReceipts
+
+	newer string // the artifact that staging and production get
+}
+
+var stagesOfUses = []string{"staging", "production"}
+
+func newFleetOfUses(t testing.TB, clusters int) *fleetOfUses {
+	t.Helper()
+	var names []string
+	for i := range clusters {
+		names = append(names, fmt.Sprintf("c%02d", i))
+	}
+	f := &fleetOfUses{fleetOfReceipts: newFleetOfReceipts(t, names...)}
+	definition := func(name string, versions ...string) string {
+		text := "apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata: {name: " + name + "}\nspec:\n  description: a\n  method: helm\n  versions:\n"
+		for _, v := range versions {
+			text += "  - {version: " + v + ", template: {source: {helm: {url: 'https://charts.example.com', chartName: a, chartVersion: " + v + "}}}}\n"
+		}
+		return text
+	}
+	selection := "apiVersion: catalog.winnow.dev/v1alpha1\nkind: CatalogSelection\nmetadata: {name: datacenter, namespace: fleet}\n" +
+		"spec:\n  interval: 1h\n  sources: [{kind: OCIRepository, name: catalog}]\n  push: {url: 'oci://" + f.host + "/rendered', tags: [latest]}\n"
+	push := func(tag string, catalog map[string]string) (digest string) {
+		dir := t.TempDir()
+		for name, content := range farm.With(catalog, map[string]string{"../selection.yaml": selection}) {
+			file := filepath.Join(dir, "catalog", name)
+			if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, args := range [][]string{
+			{"push", filepath.Join(dir, "catalog"), "oci://" + f.host + "/catalog:" + tag, "--plain-http"},
+			{"render", "-f", filepath.Join(dir, "selection.yaml"), "--source", filepath.Join(dir, "catalog"), "--archive", filepath.Join(dir, "archive")},
+		} {
+			if got := execute(t.Context(), args...); got.code != root.ExitOK {
+				t.Fatalf("%v: %+v", args, got)
+			}
+		}
+		archive, err := os.ReadFile(filepath.Join(dir, "archive"))
+		if err == nil {
+			digest, err = pushRendered(t.Context(), f.host, "rendered", tag, archive)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return digest
+	}
+	older := push("v1", map[string]string{
+		"applications/alpha/application.yaml": definition("alpha", "1.0.0", "2.0.0"), "applications/alpha/metadata.yaml": "tier: gold\n",
+		"applications/beta/application.yaml": definition("beta", "1.0.0"), "applications/beta/metadata.yaml": "tier: gold\n",
+		"applications/gamma/application.yaml": definition("gamma", "1.0.0", "2.0.0"), "applications/gamma/metadata.yaml": "tier: gold\n",
+	})
+	f.newer = push("v2", map[string]string{
+		"applications/alpha/application.yaml": definition("alpha", "2.0.0"), "applications/alpha/metadata.yaml": "tier: gold\n",
+		"applications/gamma/application.yaml": definition("gamma", "1.0.0", "2.0.0"),
+		"applications/gamma/metadata.yaml":    "tier: gold\nversions: {1.0.0: {deprecated: Use 2.0.0.}}\n",
+	})
+	files := map[string]string{"hub/datacenter.yaml": selection}
+	for i, name := range names {
+		dir := "clusters/"
+		if i%10 > 6 {
+			dir = "user-clusters/"
+		}
+		files["spokes/"+stagesOfUses[2*i/clusters]+"/"+dir+name+".pub"] = f.keys["spokes/staging/clusters/"+name+".pub"]
+	}
+	source := func(namespace, name, url, ref string) string {
+		return "apiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {name: " + name + ", namespace: " + namespace + "}\nspec:\n  interval: 1h\n  insecure: true\n  url: oci://" +
+			f.host + "/" + url + "\n  ref:\n    " + ref + "\n"
+	}
+	for _, stage := range stagesOfUses {
+		files["spokes/"+stage+"/applications.yaml"] = source("flux-system", "applications", "rendered", "digest: "+older) +
+			"---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: applications, namespace: flux-system}\n" +
+			"spec: {interval: 1h, prune: true, sourceRef: {kind: OCIRepository, name: applications}}\n"
+	}
+	hub := func(tag string) map[string]string {
+		return map[string]string{"hub/catalog.yaml": source("fleet", "catalog", "catalog", "tag: "+tag)}
+	}
+	dir := t.TempDir()
+	if err := farm.Commit(t.Context(), dir, farm.With(files, hub("v1")), hub("v2")); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	return f
+}
+
+// subjects are what installations are drawn of; the last one is neither lost nor deprecated.
+var subjects = []string{"alpha 1.0.0", "beta 1.0.0", "gamma 1.0.0", "alpha 2.0.0"}
+
+// told is what a cluster has told: installations by subject, and why there may be more.
+type told struct {
+	installations map[string]int
+	unknown       string
+}
+
+// draw publishes a receipt of a cluster, and returns what it tells.
+func (f *fleetOfUses) draw(random *rand.Rand, name string, allTell, isUnused bool) told {
+	is := told{map[string]int{}, ""}
+	applications := func(most int) (all []receipt.Use) {
+		for _, subject := range subjects {
+			if n := random.IntN(most + 1); n > 0 {
+				application, version, _ := strings.Cut(subject, " ")
+				all = append(all, receipt.Use{Application: application, Version: version, Installations: n})
+				is.installations[subject] += n
+			}
+		}
+		return all
+	}
+	most := random.IntN(2) * random.IntN(3) // most clusters use nothing
+	if isUnused {
+		most = 0
+	}
+	var uses []receipt.Uses
+	by, age := name, time.Minute
+	release := func() receipt.Uses { return receipt.Uses{Kind: "HelmRelease", Applications: applications(most)} }
+	installation := func() receipt.Uses {
+		return receipt.Uses{Kind: "ApplicationInstallation", Applications: applications(most)}
+	}
+	// Packages of OLM have other names.
+	ofOLM := receipt.Uses{Kind: "Subscription", Applications: []receipt.Use{{Application: "beta", Version: "1.0.0", Installations: 7}}}
+	state := random.IntN(12)
+	if allTell {
+		state = 11
+	}
+	switch state {
+	case 0:
+		is.unknown = "send no receipt"
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.manifests, "receipts/"+name+"/manifests/latest")
+		return is
+	case 1:
+		is.unknown, by = "have a receipt that is not theirs", "c00"
+		if name == by {
+			by = "c01"
+		}
+	case 2:
+		is.unknown, uses = "have a receipt of an older winnow", nil
+	case 3:
+		is.unknown, uses, age = "have a receipt older than 1h0m0s", []receipt.Uses{release(), installation(), ofOLM}, 2*time.Hour
+	case 4:
+		is.unknown, uses = "may not list what installs it", []receipt.Uses{release(), {Kind: "ApplicationInstallation", Unknown: receipt.Forbidden}, ofOLM}
+	case 5:
+		is.unknown, uses = "are seeds, whose user clusters have the installations", []receipt.Uses{release(), {Kind: "ApplicationInstallation", Unknown: receipt.InUserClusters}}
+	case 6:
+		is.unknown = "cannot tell all installations"
+		uses = []receipt.Uses{{Kind: "HelmRelease", Applications: applications(most), Unknown: receipt.TooMany}, installation()}
+	default:
+		uses = []receipt.Uses{release(), installation(), ofOLM}
+	}
+	f.publish(name, f.sign(by, name, age, func(r *receipt.Receipt) { r.Uses = uses }))
+	return is
+}
+
+// wanted is what a report has to have on a subject, by what the clusters have told.
+func wanted(all map[string]told, names []string, subject string) diff.Use {
+	u := diff.Use{Clusters: []string{}, Asked: len(names), Unknown: []string{}}
+	why := map[string]int{}
+	for _, name := range names {
+		if n := all[name].installations[subject]; n > 0 {
+			u.Users, u.Installations, u.Clusters = u.Users+1, u.Installations+n, append(u.Clusters, name)
+		}
+		if all[name].unknown != "" {
+			why[all[name].unknown]++
+		}
+	}
+	for _, reason := range slices.Sorted(maps.Keys(why)) {
+		u.Unknown = append(u.Unknown, fmt.Sprintf("%d of %d clusters %s", why[reason], len(names), reason))
+	}
+	return u
+}
+
+// Whatever 40 clusters of two stages tell: each report has all uses of what it loses and deprecates, of the clusters that it is about,
+// and no other. What one does not tell is unknown, and never unused.
+func TestUsesOfAFleet(t *testing.T) {
+	f := newFleetOfUses(t, 40)
+	var names []string
+	for i := range 40 {
+		names = append(names, fmt.Sprintf("c%02d", i))
+	}
+	address := "oci://" + f.host + "/receipts"
+	reports := map[string]struct {
+		args     []string
+		clusters []string
+		subjects []string
+	}{
+		"the hub":    {[]string{"diff", "--git", "HEAD~1..HEAD"}, names, subjects[:3]},
+		"staging":    {[]string{"promote", "--git", "oci://" + f.host + "/rendered@" + f.newer, "spokes/staging"}, names[:20], subjects[:2]},
+		"production": {[]string{"promote", "--git", "oci://" + f.host + "/rendered@" + f.newer, "spokes/production"}, names[20:], subjects[:2]},
+	}
+	seen := map[bool]int{}
+	for seed := range uint64(8) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		all := map[string]told{}
+		for _, name := range names {
+			all[name] = f.draw(random, name, seed%4 == 3, seed > 5)
+		}
+		for name, report := range reports {
+			got := execute(context.WithoutCancel(t.Context()), append(report.args, "--receipts", address, "--plain-http", "-o", "json", "--fail-on", "used")...)
+			shell(t, ".", "git checkout -q .")
+			var printed diff.Report
+			if err := json.Unmarshal([]byte(got.stdout), &printed); err != nil {
+				t.Fatalf("%v: %+v", err, got)
+			}
+			lost := false
+			for _, subject := range report.subjects {
+				want := wanted(all, report.clusters, subject)
+				i := slices.IndexFunc(printed.Uses, func(u diff.Use) bool { return u.Name() == subject || u.Name() == "beta" && subject == "beta 1.0.0" })
+				if i < 0 {
+					t.Fatalf("%d: %s: nothing on %s: %+v", seed, name, subject, printed.Uses)
+				}
+				lost = lost || subject != subjects[2] && want.Installations > 0
+				is := printed.Uses[i]
+				if isRetired := subject == subjects[2]; isRetired != (is.Deprecated != "") || isRetired && want.IsUnused() != (is.Approve == "gamma/1.0.0") {
+					t.Errorf("%d: %s: %s: %+v", seed, name, subject, is)
+				}
+				is.Application, is.Version, is.Deprecated, is.Approve, is.Since = "", "", "", "", nil
+				if fmt.Sprint(is) != fmt.Sprint(want) {
+					t.Errorf("%d: %s: %s: %+v, want %+v", seed, name, subject, is, want)
+				}
+			}
+			if len(printed.Uses) != len(report.subjects) || (got.code == root.ExitFindings) != lost || lost != strings.Contains(got.stderr, "--fail-on used: ") {
+				t.Errorf("%d: %s: exit code %d: %s%+v", seed, name, got.code, got.stderr, printed.Uses)
+			}
+			seen[lost]++
+		}
+	}
+	if seen[true] == 0 || seen[false] == 0 {
+		t.Errorf("nothing is shown: %v", seen)
+	}
+}
