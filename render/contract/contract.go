@@ -203,6 +203,15 @@ func RenderedLayer(mediaType string, raw []byte) (layer v1.Descriptor, other str
 	return m.Layers[0], "", valid(m.Layers[0])
 }
 
+// OriginOf returns the revisions of the sources that an artifact was rendered from, which its manifest has; empty where it has none.
+func OriginOf(mediaType string, raw []byte) string {
+	m, err := parse(mediaType, raw)
+	if err != nil {
+		return ""
+	}
+	return m.Annotations[v1.AnnotationRevision]
+}
+
 // ChartMediaType is the media type of the layer that is a chart of Helm.
 const ChartMediaType = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 

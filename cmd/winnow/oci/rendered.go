@@ -20,6 +20,8 @@ type Rendered struct {
 	// Result is what was rendered, and nil if the artifact is another one: then Other is why.
 	Result *render.Result
 	Other  string
+	// Origin has the revisions of the sources that it was rendered from.
+	Origin string
 }
 
 // PullRendered fetches an artifact that Winnow has rendered. It does not fetch the layers of another one.
@@ -33,6 +35,7 @@ func (r *Repository) PullRendered(ctx context.Context) (out Rendered, err error)
 	if out.Other = other; err != nil || other != "" {
 		return out, err
 	}
+	out.Origin = contract.OriginOf(manifest.MediaType, raw)
 	packed, err := registry.FetchLayer(ctx, r.remote, layer, archive.DefaultLimits().Compressed)
 	if err != nil {
 		return out, fmt.Errorf("fetching the layer: %w", r.advise(err))

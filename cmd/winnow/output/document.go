@@ -52,13 +52,19 @@ type markdownView interface {
 	Markdown(w io.Writer)
 }
 
-// listing is a view of objects, with two more formats.
+// listing is a view of objects.
 type listing interface {
 	View
-	// Wide prints the table with all columns, uncut.
-	Wide(w io.Writer)
+	wideView
+
 	// Names returns the objects as kubectl's -o name does.
 	Names() []string
+}
+
+// wideView is a view that has more columns than its table.
+type wideView interface {
+	// Wide prints the table with all columns, uncut.
+	Wide(w io.Writer)
 }
 
 // Write prints a view in a format.
@@ -70,7 +76,7 @@ func Write(w io.Writer, format string, v View) error {
 	case FormatMarkdown:
 		v.(markdownView).Markdown(&text) // a verb allows only the formats that its views have
 	case FormatWide:
-		v.(listing).Wide(&text)
+		v.(wideView).Wide(&text)
 	case FormatName:
 		for _, name := range v.(listing).Names() {
 			fmt.Fprintln(&text, plaintext.Line(name))

@@ -63,6 +63,22 @@ func (k *PrivateKey) Sign(_ context.Context, data []byte) ([]byte, error) {
 	return k.key.Sign(rand.Reader, data, crypto.Hash(0))
 }
 
+// NewKey returns a new key, Ed25519, in PEM.
+func NewKey() (private, public []byte, err error) {
+	publicKey, privateKey, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, nil, err
+	}
+	encode := func(kind string, key any, marshal func(any) ([]byte, error)) []byte {
+		content, marshalErr := marshal(key)
+		err = errors.Join(err, marshalErr)
+		return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: content})
+	}
+	private = encode("PRIVATE KEY", privateKey, x509.MarshalPKCS8PrivateKey)
+	public = encode("PUBLIC KEY", publicKey, x509.MarshalPKIXPublicKey)
+	return private, public, err
+}
+
 // PublicKey verifies receipts. It is a dsse.Verifier.
 type PublicKey struct{ key crypto.PublicKey }
 

@@ -97,7 +97,7 @@ func OpenOfCommit(access *flags.Access) func(ctx context.Context, address string
 func Rendered(access *flags.Access) *promotions.Registry {
 	return promotions.NewRegistry(func(ctx context.Context, address string, insecure bool) (promotions.Artifact, error) {
 		pulled, err := input.PullRendered(ctx, address, accessOfCommit(access, address, insecure))
-		return promotions.Artifact{Result: pulled.Result, Other: pulled.Other}, err
+		return promotions.Artifact{Result: pulled.Result, Other: pulled.Other, Origin: pulled.Origin}, err
 	})
 }
 

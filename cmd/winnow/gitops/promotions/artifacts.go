@@ -21,6 +21,8 @@ type Artifact struct {
 	// Result is what was rendered, and nil if the artifact is another one: then Other is why.
 	Result *render.Result
 	Other  string
+	// Origin has the revisions of the sources that it was rendered from, empty where these are not known.
+	Origin string
 }
 
 // Open pulls the artifact at an address, oci://host/repository@digest. plainHTTP reports whether the commit allows a

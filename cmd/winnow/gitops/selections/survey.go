@@ -46,6 +46,8 @@ type Stage struct {
 	// Result is the artifact; nil where Unread is the reason why it is not known.
 	Result *render.Result
 	Unread string
+	// Origin has the revisions of the sources that it was rendered from.
+	Origin string
 }
 
 // Look compares two commits as Compare does, and returns what the newer one publishes as well. What cannot be read is in the
@@ -120,7 +122,7 @@ func (c *comparison) stagesOfHead(ctx context.Context) (all []Stage) {
 		case err != nil:
 			all = append(all, Stage{Source: source, Reference: r, Unread: err.Error()})
 		case artifact.Result != nil:
-			all = append(all, Stage{Source: source, Reference: r, Result: artifact.Result})
+			all = append(all, Stage{Source: source, Reference: r, Result: artifact.Result, Origin: artifact.Origin})
 		}
 	}
 	return all

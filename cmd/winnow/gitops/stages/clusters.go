@@ -60,9 +60,9 @@ func keysIn(tree *repository.Tree, dir string) (all []Cluster, err error) {
 }
 
 // Named returns which of the digests the stage has had in its last commits.
-func Named(ctx context.Context, commit string, of Placed, digests map[string]bool) (map[string]bool, error) {
+func Named(ctx context.Context, git repository.Git, commit string, of Placed, digests map[string]bool) (map[string]bool, error) {
 	had := map[string]bool{}
-	err := repository.Git{}.History(ctx, commit, of.File, func(_ repository.Change, content []byte) bool {
+	err := git.History(ctx, commit, of.File, func(_ repository.Change, content []byte) bool {
 		found, _ := stagefile.Find(content) // one that cannot be read names none
 		for _, s := range found {
 			if s.FullName() == of.FullName() && digests[s.Digest] {

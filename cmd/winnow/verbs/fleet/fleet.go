@@ -6,19 +6,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags/commits"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/observed"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stages"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt/pulling"
-	"github.com/winnow-dev/winnow/registry/redact"
-	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // options are the flags of winnow fleet.
@@ -59,7 +59,7 @@ func New() *cobra.Command {
 			"    stale            the receipt was signed before --max-age\n" +
 			"    bypassed         definitions have a bypass: Flux does not update them\n" +
 			"    behind           the cluster runs a digest that Git named earlier\n\n" +
-			"READY, DIGEST and AGE come from the receipt. A receipt only warns: no verb\n" +
+			"READY, VERSION and AGE come from the receipt. A receipt only warns: no verb\n" +
 			"permits anything because of it. --fail-on takes these names, or any, for a job\n" +
 			"that promotes only what runs.\n\n" +
 			"Exit codes: 0 done, 1 something of --fail-on was found, 2 usage or I/O, or a\n" +
@@ -81,19 +81,20 @@ func New() *cobra.Command {
 	f.DurationVar(&o.timeout, "timeout", pulling.Timeout, "give up after `DURATION`")
 	flags.CompleteNothing(cmd, "name", "max-age", "timeout")
 	o.access.AddFlags(cmd)
-	o.output = flags.AddFormats(cmd, output.FormatTable, output.FormatJSON, output.FormatYAML)
-	o.failOn.Add(cmd, []string{forged, missing, foreign, differing, unhealthy, unknown, stale, bypassed, behind, anyProblem})
+	o.output = flags.AddFormats(cmd, output.FormatTable, output.FormatWide, output.FormatJSON, output.FormatYAML)
+	o.failOn.Add(cmd, problems())
 	return cmd
 }
 
 const maxStages = 100
 
-// stage is a stage with its clusters, and the rows of these.
-type stage struct {
-	stages.Placed
+// anyProblem is the word of --fail-on for all problems.
+const anyProblem = "any"
 
-	known []stages.Cluster
-	rows  []*Cluster
+// problems returns the words of --fail-on. A receipt that cannot be read is an error.
+func problems() []string {
+	names := slices.DeleteFunc(observed.Names(), func(name string) bool { return name == observed.Unreadable })
+	return append(names, anyProblem)
 }
 
 func (o *options) run(ctx context.Context, address string, arguments []string, out output.Streams) error {
@@ -109,7 +110,7 @@ func (o *options) run(ctx context.Context, address string, arguments []string, o
 	if err != nil {
 		return err
 	}
-	var all []*stage
+	var all []observed.Stage
 	err = git.ReadTree(ctx, commit, func(tree *repository.Tree) error {
 		all, err = o.find(ctx, tree, arguments)
 		return err
@@ -119,21 +120,11 @@ func (o *options) run(ctx context.Context, address string, arguments []string, o
 	}
 	f := newFleet()
 	f.now, f.width = time.Now(), output.WidthOf(out.Stdout)
-	if err := o.pull(ctx, below, all, f.now); err != nil {
+	f.Clusters, err = observed.Observer{
+		Receipts: below, Rendered: commits.Rendered(&o.access), Git: git, Commit: commit, Now: f.now, MaxAge: o.maxAge, Timeout: o.timeout,
+	}.Observe(ctx, all)
+	if err != nil {
 		return err
-	}
-	rendered := commits.Rendered(&o.access)
-	for _, s := range all {
-		err := nameDigests(s.rows, git.IsShallow(ctx), func(digests map[string]bool) (map[string]bool, error) {
-			return stages.Named(ctx, commit, s.Placed, digests)
-		})
-		if err != nil {
-			return err
-		}
-		if err := compareContents(ctx, s.Placed, s.rows, rendered); err != nil {
-			return err
-		}
-		f.Clusters = append(f.Clusters, s.rows...)
 	}
 	f.sort()
 	output.PrintNote(out.Notes, f.verdict())
@@ -144,53 +135,17 @@ func (o *options) run(ctx context.Context, address string, arguments []string, o
 }
 
 // find returns the stages with their clusters.
-func (o *options) find(ctx context.Context, tree *repository.Tree, arguments []string) (all []*stage, err error) {
+func (o *options) find(ctx context.Context, tree *repository.Tree, arguments []string) (all []observed.Stage, err error) {
 	for _, argument := range arguments {
-		s := &stage{}
+		s := observed.Stage{Label: argument}
 		s.Placed, err = stages.Find(ctx, tree, argument, o.name, true)
 		if err == nil {
-			s.known, err = stages.Clusters(tree, s.Placed)
+			s.Clusters, err = stages.Clusters(tree, s.Placed)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("STAGE %s: %w", argument, err)
 		}
-		for _, known := range s.known {
-			s.rows = append(s.rows, &Cluster{Name: known.Name, Stage: argument, Wanted: s.Digest, Problems: []Problem{}})
-		}
 		all = append(all, s)
 	}
 	return all, nil
-}
-
-// pull reads the receipts of all clusters.
-func (o *options) pull(ctx context.Context, below *oci.Repository, all []*stage, now time.Time) error {
-	var clusters []stages.Cluster
-	for _, s := range all {
-		clusters = append(clusters, s.known...)
-	}
-	pulled, err := pulling.Pull(ctx, below, clusters, now, o.timeout)
-	for _, s := range all {
-		for _, row := range s.rows {
-			row.failed(pulled[0])
-			if pulled[0].Err == nil {
-				row.read(pulled[0].Receipt, s.Placed, now, o.maxAge)
-			}
-			pulled = pulled[1:]
-		}
-	}
-	return err
-}
-
-// failed adds the problem that a receipt has.
-func (c *Cluster) failed(r pulling.Result) {
-	switch {
-	case r.Err == nil:
-	case r.IsMissing():
-		c.add(missing, "the registry has no receipt of this cluster, or this account must not see it")
-	case r.IsForged():
-		c.add(forged, r.Err.Error())
-	default:
-		c.failure = r.Err
-		c.add(unreadable, redact.Text(excerpt.To(r.Err.Error(), maxMessage)))
-	}
 }

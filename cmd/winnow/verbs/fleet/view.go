@@ -3,6 +3,7 @@
 package fleet
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,12 +11,11 @@ import (
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/observed"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
-	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -24,38 +24,17 @@ type Fleet struct {
 	output.Document
 
 	// Clusters, problems first, then by stage.
-	Clusters []*Cluster `json:"clusters"`
+	Clusters []*observed.Cluster `json:"clusters"`
 
 	now   time.Time
 	width int
-}
-
-// Cluster is a cluster of a stage.
-type Cluster struct {
-	Name string `json:"name"`
-	// Stage is the argument that names it.
-	Stage string `json:"stage"`
-	// Wanted is the digest in Git; empty where the stage follows a tag.
-	Wanted string `json:"wanted,omitempty"`
-	// Digest and Ready of the Kustomizations of the stage.
-	Digest string                 `json:"digest,omitempty"`
-	Ready  metav1.ConditionStatus `json:"ready,omitempty"`
-	// Problems, the worst first.
-	Problems []Problem `json:"problems"`
-	// Receipt is absent if there is none of this cluster.
-	Receipt *receipt.Receipt `json:"receipt,omitempty"`
-
-	// kustomizations of the stage.
-	kustomizations []receipt.Kustomization
-	// failure is why the receipt cannot be read.
-	failure error
 }
 
 // Documents returns the documents that the verb prints.
 func Documents() []any { return []any{newFleet()} }
 
 func newFleet() *Fleet {
-	return &Fleet{Document: output.NewDocument("Fleet"), Clusters: []*Cluster{}}
+	return &Fleet{Document: output.NewDocument("Fleet"), Clusters: []*observed.Cluster{}}
 }
 
 // leastMessage is the least width of the column MESSAGE.
@@ -63,7 +42,24 @@ const leastMessage = 20
 
 // Table implements output.View.
 func (f *Fleet) Table(w io.Writer) {
-	g := output.Grid{Header: []string{"CLUSTER", "STAGE", "PROBLEM", "DIGEST", "READY", "AGE", "MESSAGE"}}
+	g := f.grid()
+	g.CutLast(f.width, leastMessage)
+	g.Print(w)
+}
+
+// Wide prints messages as a whole, and digests.
+func (f *Fleet) Wide(w io.Writer) {
+	g := f.grid()
+	at := len(g.Header) - 1
+	g.Header = slices.Insert(g.Header, at, "DIGEST")
+	for i, c := range f.Clusters {
+		g.Rows[i] = slices.Insert(g.Rows[i], at, output.OrDash(c.Digest))
+	}
+	g.Print(w)
+}
+
+func (f *Fleet) grid() output.Grid {
+	g := output.Grid{Header: []string{"CLUSTER", "STAGE", "PROBLEM", "VERSION", "READY", "AGE", "MESSAGE"}}
 	for _, c := range f.Clusters {
 		var names, messages []string
 		for _, p := range c.Problems {
@@ -74,12 +70,11 @@ func (f *Fleet) Table(w io.Writer) {
 			age = duration.HumanDuration(max(f.now.Sub(c.Receipt.Time), 0))
 		}
 		g.Rows = append(g.Rows, []string{
-			c.Name, c.Stage, output.OrDash(strings.Join(names, ",")), output.OrDash(short(c.Digest)), output.OrDash(string(c.Ready)),
+			c.Name, c.Stage, output.OrDash(strings.Join(names, ",")), output.OrDash(cmp.Or(c.Version, short(c.Digest))), output.OrDash(string(c.Ready)),
 			output.OrDash(age), strings.Join(messages, "; "),
 		})
 	}
-	g.CutLast(f.width, leastMessage)
-	g.Print(w)
+	return g
 }
 
 // short returns the beginning of a digest, as Flux shows it, and of a longer text.
@@ -90,7 +85,7 @@ func short(digest string) string {
 
 // sort puts the worst problems first, in the order of the stages and the names of clusters.
 func (f *Fleet) sort() {
-	slices.SortStableFunc(f.Clusters, func(a, b *Cluster) int { return a.rank() - b.rank() })
+	slices.SortStableFunc(f.Clusters, func(a, b *observed.Cluster) int { return a.Rank() - b.Rank() })
 }
 
 // verdict returns a line with the numbers.
@@ -102,7 +97,7 @@ func (f *Fleet) verdict() string {
 		}
 	}
 	parts := []string{fmt.Sprintf("%s, %d without problems", plaintext.Count(len(f.Clusters), "cluster"), fine)}
-	for _, name := range worstFirst {
+	for _, name := range observed.Names() {
 		if found := f.with(name); len(found) > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", len(found), name))
 		}
@@ -111,16 +106,18 @@ func (f *Fleet) verdict() string {
 }
 
 // with returns the clusters with a problem.
-func (f *Fleet) with(problem string) []*Cluster {
-	return slices.DeleteFunc(slices.Clone(f.Clusters), func(c *Cluster) bool { return !c.has(problem) })
+func (f *Fleet) with(problem string) []*observed.Cluster {
+	return slices.DeleteFunc(slices.Clone(f.Clusters), func(c *observed.Cluster) bool {
+		return !c.Has(problem) && (problem != anyProblem || len(c.Problems) == 0)
+	})
 }
 
 // err returns the error for clusters whose receipts cannot be read, and a finding for what --fail-on names.
 func (f *Fleet) err(failOn []string) error {
 	const listed = 10
-	name := func(c *Cluster) string { return c.Name }
-	if found := f.with(unreadable); len(found) > 0 {
-		return fmt.Errorf("the receipts of %s cannot be read: %s: %w", plaintext.Count(len(found), "cluster"), excerpt.List(found, listed, name), found[0].failure)
+	name := func(c *observed.Cluster) string { return c.Name }
+	if found := f.with(observed.Unreadable); len(found) > 0 {
+		return fmt.Errorf("the receipts of %s cannot be read: %s: %w", plaintext.Count(len(found), "cluster"), excerpt.List(found, listed, name), found[0].Failure)
 	}
 	var tripped []string
 	for _, problem := range failOn {

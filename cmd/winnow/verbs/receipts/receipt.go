@@ -54,10 +54,7 @@ func New() *cobra.Command {
 			"stands in Git, beside the OCIRepository of the stage.\n\n" +
 			"Credentials are in Docker's configuration. The tag latest moves.\n" +
 			"Exit codes: 0 done, 2 usage, I/O or no access.",
-		Example: "  openssl genpkey -algorithm ed25519 -out receipts.pem\n" +
-			"  openssl pkey -in receipts.pem -pubout \\\n" +
-			"    -out spokes/production/clusters/berlin.pub\n\n" +
-			"  winnow receipt berlin oci://registry.example.com/receipts \\\n" +
+		Example: "  winnow receipt berlin oci://registry.example.com/receipts \\\n" +
 			"    --sign-key receipts.pem\n\n" +
 			"  # what it would push\n" +
 			"  winnow receipt berlin --context berlin",
@@ -67,6 +64,7 @@ func New() *cobra.Command {
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
+	cmd.AddCommand(newKeygen())
 	o.AddClusterFlags(cmd)
 	cmd.Flags().StringVar(&o.key, "sign-key", "", "private key of the cluster, a `FILE`")
 	_ = cmd.MarkFlagFilename("sign-key")

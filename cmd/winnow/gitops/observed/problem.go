@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package fleet
+package observed
 
 import (
 	"cmp"
@@ -13,12 +13,14 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stages"
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
+	"github.com/winnow-dev/winnow/cmd/winnow/receipt/pulling"
+	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // Problem is what is wrong with a cluster, or with its receipt.
 type Problem struct {
-	// Name is one of the words of --fail-on, or unreadable.
+	// Name is one of Names.
 	Name    string `json:"name"`
 	Message string `json:"message"`
 }
@@ -26,7 +28,7 @@ type Problem struct {
 // Names of problems, the worst first. A cluster that has one of the first three has no others.
 const (
 	forged     = "forged"
-	unreadable = "unreadable"
+	Unreadable = "unreadable"
 	missing    = "missing"
 	foreign    = "foreign"
 	differing  = "differs"
@@ -37,13 +39,13 @@ const (
 	behind     = "behind"
 )
 
-var worstFirst = []string{forged, unreadable, missing, foreign, differing, unhealthy, unknown, stale, bypassed, behind}
+// Names returns the names of problems, the worst first.
+func Names() []string {
+	return []string{forged, Unreadable, missing, foreign, differing, unhealthy, unknown, stale, bypassed, behind}
+}
 
 // maxMessage bounds what a registry answers, in bytes.
 const maxMessage = 512
-
-// anyProblem is the word of --fail-on for all problems.
-const anyProblem = "any"
 
 // read takes from a receipt what it tells of a stage. Whether another digest is behind or foreign is decided by nameDigests.
 func (c *Cluster) read(r *receipt.Receipt, of stages.Placed, now time.Time, maxAge time.Duration) {
@@ -67,7 +69,7 @@ func (c *Cluster) read(r *receipt.Receipt, of stages.Placed, now time.Time, maxA
 			}
 		}
 		if found == 1 || c.Digest == c.Wanted { // of several, the one that differs
-			c.Digest = k.Digest
+			c.Digest, c.Version = k.Digest, receipt.VersionOf(k.Origin)
 		}
 	}
 	const listed = 3
@@ -86,19 +88,20 @@ func (c *Cluster) add(name, message string) {
 	slices.SortStableFunc(c.Problems, func(a, b Problem) int { return rank(a.Name) - rank(b.Name) })
 }
 
-func (c *Cluster) has(name string) bool {
-	return slices.ContainsFunc(c.Problems, func(p Problem) bool { return p.Name == name || name == anyProblem })
+// Has reports whether the cluster has a problem of a name.
+func (c *Cluster) Has(name string) bool {
+	return slices.ContainsFunc(c.Problems, func(p Problem) bool { return p.Name == name })
 }
 
-// rank of a cluster without a problem is the last.
-func (c *Cluster) rank() int {
+// Rank is less for a worse problem, and the highest without one.
+func (c *Cluster) Rank() int {
 	if len(c.Problems) == 0 {
-		return len(worstFirst)
+		return len(Names())
 	}
 	return rank(c.Problems[0].Name)
 }
 
-func rank(name string) int { return slices.Index(worstFirst, name) }
+func rank(name string) int { return slices.Index(Names(), name) }
 
 // nameDigests decides whether clusters with another digest than their stage has in Git are behind: Git has named it before.
 // history returns which of the digests Git has named.
@@ -135,4 +138,18 @@ func nameDigests(clusters []*Cluster, shallow bool, history func(digests map[str
 // isElsewhere reports whether a receipt tells another digest than Git.
 func (c *Cluster) isElsewhere() bool {
 	return c.Receipt != nil && c.Wanted != "" && c.Digest != c.Wanted
+}
+
+// failed adds the problem that a receipt has.
+func (c *Cluster) failed(r pulling.Result) {
+	switch {
+	case r.Err == nil:
+	case r.IsMissing():
+		c.add(missing, "the registry has no receipt of this cluster, or this account must not see it")
+	case r.IsForged():
+		c.add(forged, r.Err.Error())
+	default:
+		c.Failure = r.Err
+		c.add(Unreadable, redact.Text(excerpt.To(r.Err.Error(), maxMessage)))
+	}
 }
