@@ -31,7 +31,7 @@ func TestSite(t *testing.T) {
 		{name: "no directory", args: []string{catalog}, code: root.ExitFailed, notes: "-o DIR is missing: add -o site"},
 		{name: "nothing to show", args: []string{"-o", dir}, code: root.ExitFailed, notes: "of what? pass a CATALOG, --git DIR, or both"},
 		{name: "a format instead of a directory", args: []string{catalog, "-o", "json"}, code: root.ExitFailed, notes: "-o takes a directory"},
-		{name: "a base without a repository", args: []string{catalog, "-o", dir, "--base", "main"}, code: root.ExitFailed, notes: "--base and --repository are for --git"},
+		{name: "a base without a repository", args: []string{catalog, "-o", dir, "--base", "main"}, code: root.ExitFailed, notes: "--base, --receipts and --repository are for --git"},
 		{name: "no repository", args: []string{"--git", filepath.Dir(repository), "-o", dir}, code: root.ExitFailed, notes: "no Git repository is here"},
 		{name: "a catalog that is not there", args: []string{notRead, "-o", dir}, code: root.ExitFailed, notes: "there is nothing to show: "},
 		{

@@ -3,6 +3,7 @@
 package site
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 type options struct {
 	directory, title string
 	git, base        string
+	receipts         string
 	repositories     []string
 	place            flags.CatalogFiles
 	access           flags.Access
@@ -45,7 +47,9 @@ func New() *cobra.Command {
 			"catalog that it refers to, whatever its tag.\n\n" +
 			"With --git the commit HEAD of the repository of DIR is read from that directory\n" +
 			"on, as winnow diff --git does, and the catalogs and artifacts that it names are\n" +
-			"pulled. Held are the changes since --base that no commit approves.\n\n" +
+			"pulled. Held are the changes since --base that no commit approves. With\n" +
+			"--receipts, each cluster of a stage has what it has applied, what is wrong with\n" +
+			"it, and what it has installed, as in winnow fleet.\n\n" +
 			"The same inputs give the same files. The directory may have other files: those\n" +
 			"of an earlier site are replaced, nothing else is. What cannot be read is on the\n" +
 			"first page.\n\n" +
@@ -65,13 +69,14 @@ func New() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.directory, "output", "o", "", "write the site to `DIR`")
-	f.StringVar(&o.title, "title", "Winnow", "`NAME` of the site")
+	f.StringVar(&o.title, "title", "", "`NAME` of the site, instead of the repository's")
 	f.StringVar(&o.git, "git", "", "`DIR` of a GitOps repository")
 	f.StringVar(&o.base, "base", "", "`COMMIT` for held changes, or one a week older")
+	f.StringVar(&o.receipts, "receipts", "", "show what clusters have applied, by `ADDRESS`")
 	f.StringArrayVar(&o.repositories, "repository", nil, "`NAME=DIR` of a source that is this repository")
 	o.place.AddFlags(cmd)
 	o.access.AddFlags(cmd)
-	flags.CompleteNothing(cmd, "title", "base", "repository")
+	flags.CompleteNothing(cmd, "title", "base", "receipts", "repository")
 	_ = cmd.MarkFlagDirname("output") // the only error is that there is no such flag
 	_ = cmd.MarkFlagDirname("git")    // as above
 	return cmd
@@ -83,8 +88,8 @@ func (o *options) check(args []string) error {
 		return errors.New("-o DIR is missing: add -o site to write it to ./site")
 	case len(args) == 0 && o.git == "":
 		return errors.New("of what? pass a CATALOG, --git DIR, or both")
-	case o.git == "" && (o.base != "" || len(o.repositories) > 0):
-		return errors.New("--base and --repository are for --git")
+	case o.git == "" && (o.base != "" || o.receipts != "" || len(o.repositories) > 0):
+		return errors.New("--base, --receipts and --repository are for --git")
 	}
 	return o.place.Check()
 }
@@ -122,7 +127,11 @@ func (o *options) run(ctx context.Context, args []string, out output.Streams) er
 }
 
 func (o *options) write(ctx context.Context, shown *model.Site, out output.Streams) error {
-	rendered, err := pages.Render(ctx, shown, o.title)
+	title := o.title
+	if shown.Fleet != nil {
+		title = cmp.Or(title, shown.Fleet.Repository.Name)
+	}
+	rendered, err := pages.Render(ctx, shown, title)
 	if err != nil {
 		return err
 	}

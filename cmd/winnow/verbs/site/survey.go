@@ -5,16 +5,19 @@ package site
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags/commits"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/observed"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stagefile"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stages"
+	"github.com/winnow-dev/winnow/cmd/winnow/receipt/pulling"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/site/model"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
@@ -30,7 +33,7 @@ func (o *options) survey(ctx context.Context, open *catalogs) (*model.Survey, er
 	if err != nil {
 		return nil, fmt.Errorf("--git %s: %w", o.git, err)
 	}
-	s := &model.Survey{Head: head, Since: map[string]time.Time{}, Clusters: map[string][]string{}}
+	s := &model.Survey{Head: head, Since: map[string]time.Time{}, Clusters: map[string][]string{}, Observed: map[[2]string]*observed.Cluster{}}
 	if s.At, err = git.Time(ctx, head); err != nil {
 		return nil, err
 	}
@@ -55,16 +58,63 @@ func (o *options) survey(ctx context.Context, open *catalogs) (*model.Survey, er
 	if err != nil {
 		return nil, err
 	}
+	remotes, err := git.Remotes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, remote := range slices.Sorted(maps.Keys(remotes)) {
+		if s.Remote == "" || remotes[remote] == "origin" {
+			s.Remote = remote
+		}
+	}
+	var withKeys []observed.Stage
 	err = git.ReadTree(ctx, head, func(tree *repository.Tree) error {
 		for _, stage := range s.Stages {
 			s.Clusters[stage.File] = stages.Names(tree, stage.File)
 		}
-		return nil
+		withKeys, err = o.observedStages(tree, s)
+		return err
 	})
 	if err == nil {
 		err = since(ctx, git, s)
 	}
+	if err == nil && o.receipts != "" {
+		err = o.observe(ctx, git, s, withKeys)
+	}
 	return s, err
+}
+
+// observedStages returns the stages whose clusters have keys; none without --receipts.
+func (o *options) observedStages(tree *repository.Tree, s *model.Survey) (all []observed.Stage, err error) {
+	for _, stage := range s.Stages {
+		if o.receipts == "" || len(s.Clusters[stage.File]) == 0 {
+			continue
+		}
+		url, _ := model.Split(stage.Reference.Catalog)
+		one := observed.Stage{Label: model.PlaceOf(stage), Placed: stages.Placed{File: stage.File, Stage: stagefile.Stage{
+			Namespace: stage.Namespace, Name: stage.Name, URL: url, Digest: stage.Reference.Digest, Insecure: stage.Reference.PlainHTTP,
+		}}}
+		if one.Clusters, err = stages.Clusters(tree, one.Placed); err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// observe adds what the clusters of stages have applied.
+func (o *options) observe(ctx context.Context, git repository.Git, s *model.Survey, all []observed.Stage) error {
+	below, err := o.access.ConnectBelow(ctx, o.receipts)
+	if err != nil {
+		return fmt.Errorf("--receipts: %w", err)
+	}
+	clusters, err := observed.Observer{
+		Receipts: below, Rendered: commits.Rendered(&o.access), Git: git, Commit: s.Head, Now: time.Now(), MaxAge: pulling.MaxAge, Timeout: pulling.Timeout,
+	}.Observe(ctx, all)
+	for _, c := range clusters {
+		s.Observed[[2]string{c.Stage, c.Name}] = c
+	}
+	return err
 }
 
 // maxHistories bounds the files whose history is read for one revision.

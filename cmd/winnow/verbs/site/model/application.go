@@ -31,7 +31,7 @@ type Application struct {
 	// Logo is nil without one. LogoRefused is why the one of the catalog is not shown.
 	Logo        *logo.Logo
 	LogoRefused string
-	// Versions are in the order of the catalog, or the highest first for a package of operators. Latest is the label of the
+	// Versions are the highest first, and those that are not semantic last, in the order of the catalog. Latest is the label of the
 	// highest one, and LatestNumber its semantic version.
 	Versions             []Version
 	Latest, LatestNumber string
@@ -67,6 +67,10 @@ func newApplication(a *catalog.Application, addresses render.Addresses, source s
 	for i, name := range a.Versions {
 		shown.Versions = append(shown.Versions, newVersion(a, addresses, i, name == defaultVersion))
 	}
+	slices.SortStableFunc(shown.Versions, func(a, b Version) int {
+		of := numbered.Of([]string{a.Label, b.Label})
+		return numbered.Descending(of[0], of[1])
+	})
 	shown.Latest, shown.LatestNumber = latestOf(a, a.Versions)
 	for _, image := range report.NewReferences(addresses).Images {
 		if len(shown.Images) < maxImages {

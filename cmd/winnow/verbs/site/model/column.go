@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/observed"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
+	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/diff"
 )
@@ -24,6 +26,10 @@ type Survey struct {
 	Since map[string]time.Time
 	// Clusters maps the files of stages to the names of their clusters.
 	Clusters map[string][]string
+	// Remote is the address of a remote of the repository, HOST/PATH; empty for none.
+	Remote string
+	// Observed maps places of stages, with the names of their clusters, to what these have applied.
+	Observed map[[2]string]*observed.Cluster
 	// Catalogs maps loaded catalogs to the shown ones.
 	Catalogs map[*catalog.Catalog]*Catalog
 }
@@ -44,19 +50,37 @@ type Column struct {
 	content content
 }
 
-// Name is the stage, or else the only cluster.
+// Name is the stage, the only cluster, or the directory that all clusters have in common, with the first of them.
 func (c *Column) Name() string {
 	switch {
 	case c.Stage != "":
 		return c.Stage
-	case len(c.Clusters) > 0:
+	case len(c.Clusters) == 0:
+		return ""
+	case len(c.Clusters) == 1:
 		return c.Clusters[0]
 	}
-	return ""
+	first, last := c.Clusters[0], c.Clusters[len(c.Clusters)-1] // sorted
+	shared := 0
+	for shared < min(len(first), len(last)) && first[shared] == last[shared] {
+		shared++
+	}
+	if dir := strings.LastIndexByte(first[:shared], '/'); dir > 0 {
+		return first[:dir] + " (" + first[dir+1:] + " ...)"
+	}
+	return first
 }
 
 // Count is the number of clusters, and 1 for a stage without names.
 func (c *Column) Count() int { return max(1, len(c.Clusters)) }
+
+// places are the clusters, or the stage without names of these.
+func (c *Column) places() []string {
+	if len(c.Clusters) > 0 {
+		return c.Clusters
+	}
+	return []string{c.Stage}
+}
 
 // Row is an application in all columns.
 type Row struct {
@@ -152,7 +176,7 @@ func (b *builder) addStages() {
 			b.unread = append(b.unread, Unread{where, "OCIRepository " + s.Name + ": " + s.Unread})
 			continue
 		}
-		column := &Column{Stage: placeOf(s), Clusters: b.survey.Clusters[s.File], Sources: []string{baseOf(s.Reference.Catalog)}, Since: b.survey.Since[s.Reference.Catalog]}
+		column := &Column{Stage: PlaceOf(s), Clusters: b.survey.Clusters[s.File], Sources: []string{sourceOf(s)}, Since: b.survey.Since[s.Reference.Catalog]}
 		changes := b.held[diff.Place{Kind: s.Kind, Cluster: s.Cluster, File: s.File, Namespace: s.Namespace, Name: s.Name}]
 		for _, reasons := range changes {
 			column.Held += len(reasons)
@@ -189,13 +213,21 @@ func (b *builder) sorted() []*Column {
 		all = append(all, column)
 	}
 	slices.SortFunc(all, func(x, y *Column) int {
-		return cmp.Or(boolean(x.Stage != "")-boolean(y.Stage != ""), y.Since.Compare(x.Since), cmp.Compare(x.Name(), y.Name()), cmp.Compare(x.content.digest, y.content.digest))
+		return cmp.Or(boolean(x.Stage != "")-boolean(y.Stage != ""), y.Since.Compare(x.Since), slices.Compare(x.places(), y.places()), cmp.Compare(x.content.digest, y.content.digest))
 	})
 	return all
 }
 
-// placeOf returns the directory of the file of a stage, or of its cluster.
-func placeOf(s selections.Stage) string {
+// sourceOf returns the versions that the artifact of a stage was rendered from, or its digest.
+func sourceOf(s selections.Stage) string {
+	if version := receipt.VersionOf(s.Origin); version != "" {
+		return version
+	}
+	return baseOf(s.Reference.Catalog)
+}
+
+// PlaceOf returns the directory of the file of a stage, or of its cluster.
+func PlaceOf(s selections.Stage) string {
 	if s.Cluster != "" {
 		return s.Cluster
 	}

@@ -5,6 +5,7 @@ package model
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/winnow-dev/winnow/registry/redact"
@@ -22,6 +23,10 @@ type Fleet struct {
 	Clusters int
 	Columns  []*Column
 	Rows     []*Row
+	// Members are the clusters with a page, what needs people first.
+	Members []*Cluster
+	// Repository leads to the repository; its name is empty where no remote has one.
+	Repository Link
 
 	Held       []Held
 	Deprecated []Deprecated
@@ -33,7 +38,7 @@ type Fleet struct {
 
 // NewFleet returns the matrix, and what could not be read of it.
 func NewFleet(s Survey) (*Fleet, []Unread) {
-	f := &Fleet{Head: s.Head, Base: s.Base, At: s.At}
+	f := &Fleet{Head: s.Head, Base: s.Base, At: s.At, Repository: repositoryOf(s.Remote)}
 	b := builder{survey: s, held: heldOf(s.Report), contents: map[any]content{}, columns: map[string]*Column{}}
 	b.addClusters()
 	b.addStages()
@@ -51,7 +56,17 @@ func NewFleet(s Survey) (*Fleet, []Unread) {
 		b.unread[i].Reason = excerpt.To(redact.Text(b.unread[i].Reason), maxReason)
 	}
 	slices.SortStableFunc(b.unread, func(x, y Unread) int { return cmp.Or(cmp.Compare(x.Where, y.Where), cmp.Compare(x.Reason, y.Reason)) })
-	return f, slices.Compact(b.unread)
+	unread := slices.Compact(b.unread)
+	f.Members = membersOf(f.Columns, unread, s.Observed)
+	return f, unread
+}
+
+// repositoryOf returns the link to a repository with the address of a remote, HOST/PATH.
+func repositoryOf(remote string) Link {
+	if remote == "" {
+		return Link{}
+	}
+	return newLink(remote[strings.LastIndexByte(remote, '/')+1:], "https://"+remote)
 }
 
 // Count is the number of things that need people, without what could not be read.

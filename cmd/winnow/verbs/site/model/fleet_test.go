@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -242,6 +243,29 @@ func TestSplit(t *testing.T) {
 	} {
 		if repository, revision := Split(address); repository != want[0] || revision != want[1] {
 			t.Errorf("Split(%s) = %s, %s", address, repository, revision)
+		}
+	}
+}
+
+func TestWhatCannotBeReadIsGroupedByItsCause(t *testing.T) {
+	got := CausesOf([]Unread{{"a", "pulling x: 401 Unauthorized"}, {"b", "odd"}, {"c", "odd"}, {"", "connection refused"}})
+	want := []Cause{
+		{"odd", "", []string{"b", "c"}},
+		{"pulling x: 401 Unauthorized", "Log in to the registry: winnow reads Docker's configuration.", []string{"a"}},
+		{"connection refused", "Is the registry up, and reachable from here?", nil},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestAGroupIsNamedByItsDirectory(t *testing.T) {
+	for want, of := range map[string]Column{
+		"spokes/staging": {Stage: "spokes/staging", Clusters: []string{"berlin"}}, "clusters/a": {Clusters: []string{"clusters/a"}}, "": {},
+		"clusters (a ...)": {Clusters: []string{"clusters/a", "clusters/b"}}, "x/prod (a1 ...)": {Clusters: []string{"x/prod/a1", "x/prod/a2"}}, "a": {Clusters: []string{"a", "b"}},
+	} {
+		if got := of.Name(); got != want {
+			t.Errorf("the name is %q, want %q", got, want)
 		}
 	}
 }

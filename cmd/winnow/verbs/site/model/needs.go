@@ -3,11 +3,13 @@
 package model
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection/numbered"
@@ -40,7 +42,7 @@ type Outdated struct {
 
 // Behind are clusters that Git gives another revision than the newest that it names for a repository.
 type Behind struct {
-	// Repository is the address without tag and digest, Runs and Newest are tags or digests.
+	// Repository is the address without tag and digest. Runs and Newest are tags, or the versions or digests of artifacts.
 	Repository, Runs, Newest string
 	// Since is the time since which Git names the newest; zero where it is not known.
 	Since    time.Time
@@ -58,13 +60,6 @@ type Different struct {
 type Revision struct {
 	Revision string
 	Clusters []string
-}
-
-func (c *Column) places() []string {
-	if len(c.Clusters) > 0 {
-		return c.Clusters
-	}
-	return []string{c.Stage}
 }
 
 // part is an application of a catalog with the cells of a row that are of it.
@@ -131,7 +126,7 @@ func available(columns []*Column, rows []*Row) (all []Available) {
 // behind returns the clusters with a catalog, or artifact, that is not the newest of its repository, by repository and revision,
 // and the repositories whose newest one is not known.
 func behind(s Survey) (all []Behind, different []Different) {
-	named := namedBy(s)
+	named, shown := namedBy(s), labelsOf(s)
 	for _, repository := range slices.Sorted(maps.Keys(named)) {
 		var revisions []Revision
 		for _, revision := range slices.Sorted(maps.Keys(named[repository])) {
@@ -141,16 +136,28 @@ func behind(s Survey) (all []Behind, different []Different) {
 		address := redact.Text(repository)
 		newest, known := Newest(repository, slices.Sorted(maps.Keys(named[repository])), s.Since)
 		if !known {
+			for i := range revisions {
+				revisions[i].Revision = shown(repository, revisions[i].Revision)
+			}
 			different = append(different, Different{address, revisions})
 			continue
 		}
 		for _, r := range revisions {
 			if r.Revision != newest {
-				all = append(all, Behind{address, r.Revision, newest, s.Since[repository+newest], r.Clusters})
+				all = append(all, Behind{address, shown(repository, r.Revision), shown(repository, newest), s.Since[repository+newest], r.Clusters})
 			}
 		}
 	}
 	return all, different
+}
+
+// labelsOf returns a function from a revision of a repository to the versions that its artifact was rendered from, or to itself.
+func labelsOf(s Survey) func(repository, revision string) string {
+	versions := map[string]string{}
+	for _, stage := range s.Stages {
+		versions[stage.Reference.Catalog] = receipt.VersionOf(stage.Origin)
+	}
+	return func(repository, revision string) string { return cmp.Or(versions[repository+revision], revision) }
 }
 
 // namedBy maps the repositories that Git names to their revisions, and these to the clusters.
@@ -177,7 +184,7 @@ func namedBy(s Survey) map[string]map[string][]string {
 			}
 			continue
 		}
-		add(stage.Reference.Catalog, placeOf(stage))
+		add(stage.Reference.Catalog, PlaceOf(stage))
 	}
 	return named
 }

@@ -5,7 +5,7 @@ package pages
 import (
 	"cmp"
 	"fmt"
-	"path"
+	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
@@ -51,7 +51,7 @@ type header struct {
 func headersOf(f *model.Fleet, p part) (all []header) {
 	for i, column := range f.Columns[p.from:p.to] {
 		all = append(all, header{
-			ID: p.from + i + 1, Name: column.Name(), Short: path.Base(column.Name()), Others: column.Count() - 1, Column: column,
+			ID: p.from + i + 1, Name: column.Name(), Short: column.Name(), Others: column.Count() - 1, Column: column,
 		})
 	}
 	return all
@@ -90,7 +90,16 @@ func linesOf(f *model.Fleet, p part, root string, files paths) []line {
 		}
 		all[i] = l
 	}
+	slices.SortStableFunc(all, func(a, b line) int { return order(a.Differs) - order(b.Differs) })
 	return all
+}
+
+// order is less for true.
+func order(first bool) int {
+	if first {
+		return 0
+	}
+	return 1
 }
 
 func showCell(c *model.Cell) cell {

@@ -33,6 +33,7 @@ type page struct {
 	Parts       []part
 	Columns     []header
 	Rows        []line
+	Cluster     *model.Cluster
 }
 
 // entry leads to a page.
@@ -65,7 +66,7 @@ func (b book) page(path, section, title string) *page {
 	p := &page{Root: rootOf(path), Section: section, Title: title, SiteTitle: b.title, Fleet: b.site.Fleet, Unread: b.site.Unread}
 	p.Nav = append(p.Nav, entry{Href: frontPage, Text: "Needs you", Count: b.site.Needs()})
 	if b.site.Fleet != nil {
-		p.Nav = append(p.Nav, entry{Href: fleetPage, Text: "Fleet"})
+		p.Nav = append(p.Nav, entry{Href: fleetPage, Text: "Fleet"}, entry{Href: clustersPage, Text: "Clusters"})
 	}
 	for _, c := range b.site.Catalogs {
 		p.Nav = append(p.Nav, entry{Href: b.files.catalogs[c], Text: c.Name})
@@ -148,6 +149,12 @@ func placesOf(columns []*model.Column, cells []*model.Cell) (all []place) {
 		all[i].Clusters = append(all[i].Clusters, column.Clusters...)
 	}
 	return all
+}
+
+func (b book) cluster(c *model.Cluster) *page {
+	p := b.page(b.files.clusters[c], clustersPage, c.Name)
+	p.Cluster = c
+	return p
 }
 
 func (b book) fleet(p part) *page {

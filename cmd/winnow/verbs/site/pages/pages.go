@@ -71,6 +71,10 @@ func filesOf(b book) []file {
 		for _, p := range partsOf(f) {
 			all = append(all, file{p.Href, "fleet", b.fleet(p)})
 		}
+		all = append(all, file{clustersPage, "clusters", b.page(clustersPage, clustersPage, "Clusters")})
+		for _, c := range f.Members {
+			all = append(all, file{b.files.clusters[c], "cluster", b.cluster(c)})
+		}
 	}
 	for _, c := range b.site.Catalogs {
 		all = append(all, file{b.files.catalogs[c], "catalog", b.catalog(c)})

@@ -21,7 +21,9 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/observed"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
+	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/site/logo"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/site/model"
 	"github.com/winnow-dev/winnow/render/tree"
@@ -96,6 +98,21 @@ func exampleSite(t *testing.T) *model.Site {
 		Upgrades:  []model.Available{{Row: row, Application: argocd, Latest: "3.2.0", From: []model.Outdated{{Version: "3.1.5", Clusters: []string{"clusters/berlin", "clusters/oslo"}}}}},
 		Instances: []model.Instance{{Name: "shop", Application: "argocd", Version: "3.0.0", Latest: "3.1.5", Clusters: []string{"clusters/berlin"}}},
 	}
+	site.Fleet.Repository = model.Link{Name: "fleet", Text: "https://git.example.com/org/fleet", URL: "https://git.example.com/org/fleet"}
+	for _, column := range columns {
+		for _, name := range column.Clusters {
+			site.Fleet.Members = append(site.Fleet.Members, &model.Cluster{Name: name, Column: column})
+		}
+	}
+	site.Fleet.Members = append([]*model.Cluster{{
+		Name: "rome", Stage: "spokes/staging", Column: columns[1], Observed: &observed.Cluster{
+			Name: "rome", Stage: "spokes/staging", Version: "v1.1.0", Digest: "sha256:0123", Ready: "True",
+			Problems: []observed.Problem{{Name: "bypassed", Message: "argocd since 2026-01-02"}},
+			Receipt: &receipt.Receipt{Time: time.Date(2026, 1, 15, 8, 0, 0, 0, time.UTC), Uses: []receipt.Uses{
+				{Kind: "ApplicationInstallation", Unknown: receipt.InUserClusters, Applications: []receipt.Use{{Application: "argocd", Version: "2.13.0", Installations: 5}}},
+			}},
+		},
+	}, {Name: "clusters/lost", Unread: site.Unread}}, site.Fleet.Members...)
 	return site
 }
 
@@ -113,7 +130,7 @@ func TestPagesOfTheExamples(t *testing.T) {
 	if again := rendered(t, exampleSite(t), "Example"); again.Digest() != files.Digest() {
 		t.Error("the same site has other bytes the second time")
 	}
-	for _, page := range []string{"index.html", "fleet.html", "catalogs/catalog/index.html", "catalogs/catalog/applications/argocd.html", "catalogs/operators/applications/courier.html"} {
+	for _, page := range []string{"index.html", "fleet.html", "clusters.html", "clusters/rome.html", "clusters/lost.html", "catalogs/catalog/index.html", "catalogs/catalog/applications/argocd.html", "catalogs/operators/applications/courier.html"} {
 		got, _ := files.Content(page)
 		golden := filepath.Join("testdata", "golden", strings.ReplaceAll(page, "/", "_"))
 		if *update {
@@ -365,7 +382,7 @@ func TestAMatrixIsCutIntoPages(t *testing.T) {
 			t.Errorf("%s has %d cells", page, got)
 		}
 	}
-	if got := files.Len(); got != 5 {
+	if got := files.Len(); got != 6 {
 		t.Errorf("there are %d files", got)
 	}
 }

@@ -5,6 +5,7 @@ package pages
 import (
 	"crypto/sha256"
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/site/model"
@@ -14,16 +15,19 @@ import (
 const (
 	frontPage = "index.html"
 	fleetPage = "fleet.html"
+	// clustersPage lists the clusters of the fleet, which have pages of their own.
+	clustersPage = "clusters.html"
 )
 
 // paths has the files of what has a page of its own.
 type paths struct {
 	catalogs     map[*model.Catalog]string
 	applications map[*model.Application]string
+	clusters     map[*model.Cluster]string
 }
 
 func newPaths(site *model.Site) paths {
-	p := paths{map[*model.Catalog]string{}, map[*model.Application]string{}}
+	p := paths{map[*model.Catalog]string{}, map[*model.Application]string{}, map[*model.Cluster]string{}}
 	dirs := map[string]bool{}
 	for _, c := range site.Catalogs {
 		dir := "catalogs/" + free(c.Name, c.Address, dirs)
@@ -31,6 +35,12 @@ func newPaths(site *model.Site) paths {
 		files := map[string]bool{}
 		for _, a := range c.Applications {
 			p.applications[a] = dir + "/applications/" + free(a.Name, a.Kind+" "+a.Name, files) + ".html"
+		}
+	}
+	if site.Fleet != nil {
+		files := map[string]bool{}
+		for _, c := range site.Fleet.Members {
+			p.clusters[c] = "clusters/" + free(path.Base(c.Name), c.Stage+" "+c.Name, files) + ".html"
 		}
 	}
 	return p

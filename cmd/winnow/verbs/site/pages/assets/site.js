@@ -38,7 +38,8 @@
         if (item.hidden === matches) item.hidden = !matches;
         if (matches) shown++;
       }
-      count.textContent = shown === items.length ? `${shown} applications` : `${shown} of ${items.length} applications`;
+      const noun = `${form.dataset.filters || 'application'}s`;
+      count.textContent = shown === items.length ? `${shown} ${noun}` : `${shown} of ${items.length} ${noun}`;
       empty.hidden = shown > 0 || items.length === 0;
     };
     form.addEventListener('input', apply);
