@@ -54,7 +54,7 @@ func TestSentencesOnUses(t *testing.T) {
 		t.Errorf("%d sentences, the last one: %s", len(got), got[len(got)-1])
 	}
 	var text, comment strings.Builder
-	Text(&text, report, false)
+	Text(&text, report, View{})
 	Markdown(&comment, report, false)
 	for _, part := range []struct{ in, want string }{
 		{text.String(), "no CatalogSelection changes\n\nUses by receipts, which permit nothing:\n  1 cluster has 1 installation of argocd 1.0.0: c000\n"},
