@@ -40,6 +40,11 @@ func without(left ...string) string {
 // optional adds a directory to the resources of config/default.
 func optional(dir string) string { return "resources:\n- default\n- " + dir + "\n" }
 
+// patch adds an operation of JSON patch on the objects of a kind.
+func patch(kind, operation string) string {
+	return "patches:\n- target: {kind: " + kind + "}\n  patch: |\n    - " + operation + "\n"
+}
+
 // TestTheChartInstallsWhatConfigDoes renders the chart with Helm and config with kustomize, without options and with each.
 func TestTheChartInstallsWhatConfigDoes(t *testing.T) {
 	helm, err := stack.Helm(t.Context(), t.Output())
@@ -89,6 +94,55 @@ func TestTheChartInstallsWhatConfigDoes(t *testing.T) {
 		"an image by tag": {
 			flags:         []string{"image.repository=registry.example.com/winnow", "image.tag=v1"},
 			kustomization: plain + "images:\n- name: winnow-controller\n  newName: registry.example.com/winnow\n  newTag: v1\n",
+		},
+		"another node": {
+			flags:         []string{"nodeSelector.pool=system"},
+			kustomization: plain + patch("Deployment", `{op: add, path: /spec/template/spec/nodeSelector/pool, value: system}`),
+		},
+		"tolerations": {
+			flags:         []string{"tolerations[0].key=control", "tolerations[0].operator=Exists"},
+			kustomization: plain + patch("Deployment", `{op: add, path: /spec/template/spec/tolerations, value: [{key: control, operator: Exists}]}`),
+		},
+		"an affinity": {
+			flags:         []string{"affinity.podAffinity.x=y"},
+			kustomization: plain + patch("Deployment", `{op: add, path: /spec/template/spec/affinity, value: {podAffinity: {x: y}}}`),
+		},
+		"without a priority": {
+			flags:         []string{"priorityClassName="},
+			kustomization: plain + patch("Deployment", `{op: remove, path: /spec/template/spec/priorityClassName}`),
+		},
+		"labels of the pod": {
+			flags:         []string{"podLabels.team=a"},
+			kustomization: plain + patch("Deployment", `{op: add, path: /spec/template/metadata/labels/team, value: a}`),
+		},
+		"annotations of the pod": {
+			flags:         []string{"podAnnotations.note=a"},
+			kustomization: plain + patch("Deployment", `{op: add, path: /spec/template/metadata/annotations/note, value: a}`),
+		},
+		"the security context of the pod": {
+			flags:         []string{"podSecurityContext.fsGroup=7"},
+			kustomization: plain + patch("Deployment", `{op: replace, path: /spec/template/spec/securityContext/fsGroup, value: 7}`),
+		},
+		"an identity of a cloud": {
+			flags:         []string{"serviceAccount.annotations.role=a"},
+			kustomization: plain + patch("ServiceAccount", `{op: add, path: /metadata/annotations, value: {role: a}}`),
+		},
+		"a proxy": {
+			flags:         []string{"extraEnv[0].name=HTTPS_PROXY", "extraEnv[0].value=http://proxy"},
+			kustomization: plain + patch("Deployment", `{op: add, path: /spec/template/spec/containers/0/env/-, value: {name: HTTPS_PROXY, value: "http://proxy"}}`),
+		},
+		"a volume": {
+			flags:         []string{"extraVolumes[0].name=ca", "extraVolumes[0].configMap.name=ca"},
+			kustomization: plain + patch("Deployment", `{op: add, path: /spec/template/spec/volumes/-, value: {name: ca, configMap: {name: ca}}}`),
+		},
+		"a mount": {
+			flags:         []string{"extraVolumeMounts[0].name=ca", "extraVolumeMounts[0].mountPath=/etc/ssl/certs"},
+			kustomization: plain + patch("Deployment", `{op: add, path: /spec/template/spec/containers/0/volumeMounts/-, value: {name: ca, mountPath: /etc/ssl/certs}}`),
+		},
+		"another domain": {
+			flags: []string{"clusterDomain=example.org"},
+			kustomization: plain + patch("Deployment", `{op: replace, path: /spec/template/spec/containers/0/args/1, value: --storage-adv-addr=winnow-controller.$(RUNTIME_NAMESPACE).svc.example.org.}
+    - {op: replace, path: /spec/template/spec/containers/0/args/2, value: --events-addr=http://notification-controller.flux-system.svc.example.org./}`),
 		},
 		"the settings of the pod": {
 			flags: []string{"replicas=2", "resources.limits.memory=2Gi", "imagePullSecrets[0].name=pull", "extraArgs[0]=--concurrent=8", "extraArgs[1]=--log-level=debug"},

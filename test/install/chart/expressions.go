@@ -11,8 +11,26 @@ import (
 // namespace is that of config, for which a chart has that of the release.
 const namespace = "winnow-system"
 
+// fluxNamespace is the namespace of Flux's controllers in config.
+const fluxNamespace = "flux-system"
+
 // edit replaces a text that an object has exactly once.
 type edit struct{ kind, old, new string }
+
+// scheduling has the fields of a pod that say where it runs.
+var scheduling = field("nodeSelector", "      nodeSelector:", 8) +
+	"      {{- with .Values.priorityClassName }}\n      priorityClassName: {{ . | quote }}\n      {{- end }}\n" +
+	field("tolerations", "      tolerations:", 6) + field("affinity", "      affinity:", 8)
+
+// field returns the line of a field with the value below it, if there is one.
+func field(value, line string, indent int) string {
+	return fmt.Sprintf("%[1]s{{- with .Values.%[2]s }}\n%[3]s\n%[4]s{{- toYaml . | nindent %[5]d }}\n%[1]s{{- end }}\n", line[:len(line)-len(strings.TrimLeft(line, " "))], value, line, strings.Repeat(" ", indent), indent)
+}
+
+// entries returns what a value adds to the list or the map above it.
+func entries(value string, indent int) string {
+	return fmt.Sprintf("        {{- with .Values.%s }}\n        {{- toYaml . | nindent %d }}\n        {{- end }}\n", value, indent)
+}
 
 // The indentation is that of kustomize.
 var edits = []edit{
@@ -22,6 +40,15 @@ var edits = []edit{
 	{"Deployment", "  replicas: 1\n", "  replicas: {{ .Values.replicas }}\n"},
 	{"Deployment", "        image: winnow-controller:{image-not-set}\n", "        image: {{ include \"winnow.image\" . | quote }}\n"},
 	{"Deployment", "      nodeSelector:\n", "      {{- with .Values.imagePullSecrets }}\n      imagePullSecrets:\n      {{- toYaml . | nindent 6 }}\n      {{- end }}\n      nodeSelector:\n"},
+	{"Deployment", "      nodeSelector:\n        kubernetes.io/os: linux\n      priorityClassName: system-cluster-critical\n", scheduling},
+	{"Deployment", "      securityContext:\n        fsGroup: 1337\n        runAsNonRoot: true\n        seccompProfile:\n          type: RuntimeDefault\n", field("podSecurityContext", "      securityContext:", 8)},
+	{"Deployment", "        kubectl.kubernetes.io/default-container: manager\n", "        kubectl.kubernetes.io/default-container: manager\n" + entries("podAnnotations", 8)},
+	{"Deployment", "    spec:\n      containers:\n", entries("podLabels", 8) + "    spec:\n      containers:\n"},
+	{"Deployment", "              resource: limits.memory\n", "              resource: limits.memory\n" + entries("extraEnv", 8)},
+	{"Deployment", "          name: tmp\n", "          name: tmp\n" + entries("extraVolumeMounts", 8)},
+	{"Deployment", "      - emptyDir: {}\n        name: tmp\n", "      - emptyDir: {}\n        name: tmp\n" + entries("extraVolumes", 6)},
+	{"Deployment", ".svc.cluster.local.\n", ".svc.{{ .Values.clusterDomain }}.\n"},
+	{"ServiceAccount", "\nmetadata:\n", "\nmetadata:\n" + field("serviceAccount.annotations", "  annotations:", 4)},
 	{"Deployment", "        env:\n", "        {{- range .Values.extraArgs }}\n        - {{ . | quote }}\n        {{- end }}\n        env:\n"},
 	// These two as in config/ha: with Recreate, an upgrade would stop all pods at once.
 	{"Deployment", "    type: Recreate\n", "    {{- if gt (int .Values.replicas) 1 }}\n    type: RollingUpdate\n    rollingUpdate:\n      maxSurge: 1\n      maxUnavailable: 0\n    {{- else }}\n    type: Recreate\n    {{- end }}\n"},
@@ -39,6 +66,8 @@ func expressions(o object) (string, error) {
 	text := strings.ReplaceAll(o.text, "{{", `{{ "{{" }}`)
 	if o.kind != "CustomResourceDefinition" {
 		text = strings.ReplaceAll(text, namespace, "{{ .Release.Namespace }}")
+		text = strings.ReplaceAll(text, fluxNamespace, "{{ .Values.flux.namespace }}")
+		text = strings.ReplaceAll(text, ".svc.cluster.local./", ".svc.{{ .Values.clusterDomain }}./")
 	}
 	for _, edit := range edits {
 		if edit.kind != o.kind {

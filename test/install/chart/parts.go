@@ -44,7 +44,7 @@ func parts() []part {
 
 // ownNamespace is the condition of what config/default has besides the parts, and config/overlays/flux-system has not:
 // beside Flux, a quota and a policy of Flux do the same.
-const ownNamespace = `ne .Release.Namespace "flux-system"`
+const ownNamespace = `ne .Release.Namespace .Values.flux.namespace`
 
 // object is one of a kustomization.
 type object struct {
