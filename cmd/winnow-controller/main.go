@@ -80,6 +80,16 @@ func limitGarbage() {
 	}
 }
 
+// newRecorder returns a recorder that sends events twice at most. Workers wait for it: with the default of five times, each
+// event of a publication takes 15 s while there is no notification-controller. The events of Kubernetes need none.
+func newRecorder(mgr ctrl.Manager, address string) (*events.Recorder, error) {
+	recorder, err := events.NewRecorder(mgr, ctrl.Log, address, controllerName)
+	if err == nil {
+		recorder.Client.RetryMax = 1
+	}
+	return recorder, err
+}
+
 func run(ctx context.Context, o *options) error {
 	algorithm, err := digest.AlgorithmForName(o.artifact.ArtifactDigestAlgo)
 	if err != nil {
@@ -103,7 +113,7 @@ func run(ctx context.Context, o *options) error {
 	if err != nil {
 		return fmt.Errorf("creating the manager: %w", err)
 	}
-	recorder, err := events.NewRecorder(mgr, ctrl.Log, o.eventsAddr, controllerName)
+	recorder, err := newRecorder(mgr, o.eventsAddr)
 	if err != nil {
 		return fmt.Errorf("creating the event recorder: %w", err)
 	}

@@ -12,9 +12,14 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
 // Flux would get half of an artifact if the process ended while it downloads one.
@@ -48,6 +53,29 @@ func TestADownloadEndsBeforeTheProcess(t *testing.T) {
 	}
 	if err := <-ended; err != nil {
 		t.Errorf("start() = %v", err)
+	}
+}
+
+// The worker that reports a publication waits for it.
+func TestAnEventThatNothingReceivesTakesSeconds(t *testing.T) {
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	mgr, err := ctrl.NewManager(&rest.Config{Host: "https://127.0.0.1:1"}, ctrl.Options{
+		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorder, err := newRecorder(mgr, "http://"+freeAddress(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	selection := &v1alpha1.CatalogSelection{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "gold"}}
+	started := time.Now()
+	recorder.Event(selection, corev1.EventTypeNormal, "Published", "a revision")
+	if took := time.Since(started); took > 10*time.Second {
+		t.Errorf("an event takes %s", took)
 	}
 }
 
