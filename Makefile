@@ -159,7 +159,7 @@ verify-modules:
 
 .PHONY: vet
 vet: ## Run go vet, also on the e2e tests.
-	@$(GO) vet -tags e2e ./...
+	@$(GO) vet -tags e2e,node ./...
 
 # The directories of the tests that have a line which starts so.
 dirs-of = $$(find . -name '*_test.go' -exec grep -lE '^$(1)' {} + | xargs -n 1 dirname | sort -u)
@@ -231,6 +231,23 @@ e2e-others:
 e2e-olm: ## Run the end-to-end tests with OLM's servers.
 	@$(SERVERS) -olm
 	$(GO_TEST_RACE) -tags e2e,$(NO_PLUGINS) -count=1 -run '^TestOLM' -timeout 20m -v $(call dirs-of,func TestOLM)
+
+# Root on Linux, with containerd, runc, the plugins of CNI and iptables. All of it is in namespaces that end with it.
+NODE := $(CURDIR)/$(BIN)/node
+NODE_IMAGE := registry.example.com/winnow-controller:node
+NODE_PACKAGES := containerd runc containernetworking-plugins iptables iproute2 util-linux
+NODE_FLAGS ?= -test.v
+
+.PHONY: e2e-node
+e2e-node: $(KO) ## Run Winnow in pods on a real node (root, 10 min).
+	@dpkg -s $(NODE_PACKAGES) >/dev/null 2>&1 || ! command -v apt-get >/dev/null || apt-get install -y --no-install-recommends $(NODE_PACKAGES)
+	@$(SERVERS) -node
+	@$(MAKE) --no-print-directory image release-manifests BIN=$(BIN)/node IMAGE_TAG=node IMAGE_PLATFORMS=linux/$$($(GO) env GOARCH) IMAGE=$(NODE_IMAGE)
+	@$(MAKE) --no-print-directory release-manifests BIN=$(BIN)/node/ha MANIFESTS=config/overlays/ha IMAGE=$(NODE_IMAGE)
+	@mkdir -p $(BIN) && $(GO_BUILD) ./cmd/winnow
+	@$(GO) build -o $(NODE)/pause ./test/node/pause
+	$(GO) test -tags node -c -o $(NODE)/node.test ./test/node
+	$(NODE)/node.test -artifacts $(NODE) -test.timeout 30m $(NODE_FLAGS)
 
 # It prints the seed with which WINNOW_SOAK_SEED repeats the run.
 SOAK_STEPS := $(or $(WINNOW_SOAK_STEPS),1000)
@@ -345,6 +362,14 @@ parity: ## Compare the results of winnow with those of OLD.
 .PHONY: upstream
 upstream: ## Build servers as their projects pin them (nightly).
 	@STACK_PINS=upstream $(SERVERS) -helm
+
+# On other versions of the servers: all rows, or those in ROWS. Its table is in docs/compatibility.md.
+ROWS ?=
+
+.PHONY: matrix
+matrix: ## Test with other versions of Kubernetes, Flux, registry.
+	@$(SERVERS) -cosign
+	@$(GO) run ./test/matrix -dir $(BIN)/matrix $(ROWS)
 
 .PHONY: raised
 raised: ## List which of these the servers of the demo have newer.

@@ -63,7 +63,7 @@ func newBuilder(root string, p *progress) (*builder, error) {
 			continue
 		}
 		dir = fromRoot(root, dir)
-		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		if !isDirectory(dir) {
 			return nil, fmt.Errorf("reading %s: %s is not a directory", variable, dir)
 		}
 		b.existing = append(b.existing, dir)

@@ -47,7 +47,7 @@ func (s *Stack) startEtcd(ctx context.Context) error {
 func (s *Stack) startAPIServer(ctx context.Context) error {
 	token := rand.Text()
 	return s.startServer(ctx, APIServer, func(dir string) (launch, error) {
-		address, err := freeAddress()
+		address, err := freeAddressOf(s.host())
 		if err != nil {
 			return launch{}, err
 		}
@@ -59,7 +59,7 @@ func (s *Stack) startAPIServer(ctx context.Context) error {
 			Host:        "https://" + address,
 			BearerToken: token,
 			// The server creates a self-signed certificate and writes the chain when it starts.
-			TLSClientConfig: rest.TLSClientConfig{CAFile: filepath.Join(dir, "apiserver.crt")},
+			TLSClientConfig: rest.TLSClientConfig{CAFile: filepath.Join(dir, certificateFile)},
 			QPS:             -1, // no limit
 		}
 		// Most of its garbage is that of requests, and memory is cheaper than CPU here.
@@ -67,12 +67,18 @@ func (s *Stack) startAPIServer(ctx context.Context) error {
 	})
 }
 
+// Files in the directory of the API server, which writes the certificate.
+const (
+	signingKeyFile  = "service-account.key"
+	certificateFile = "apiserver.crt"
+)
+
 func (s *Stack) apiServerArgs(dir, address, token string) ([]string, error) {
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
 	}
-	signingKey := filepath.Join(dir, "service-account.key")
+	signingKey := filepath.Join(dir, signingKeyFile)
 	if err := writeSigningKey(signingKey); err != nil {
 		return nil, fmt.Errorf("writing the signing key of ServiceAccount tokens: %w", err)
 	}
@@ -80,11 +86,11 @@ func (s *Stack) apiServerArgs(dir, address, token string) ([]string, error) {
 	if err := os.WriteFile(tokens, []byte(token+",admin,admin,system:masters\n"), 0o600); err != nil {
 		return nil, err
 	}
-	return []string{
+	args := []string{
 		"--etcd-servers=" + s.etcdURL,
 		"--cert-dir=" + dir,
-		"--bind-address=" + loopback,
-		"--advertise-address=" + loopback,
+		"--bind-address=" + s.host(),
+		"--advertise-address=" + s.host(),
 		"--secure-port=" + port,
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file=" + signingKey,
@@ -92,10 +98,15 @@ func (s *Stack) apiServerArgs(dir, address, token string) ([]string, error) {
 		"--token-auth-file=" + tokens,
 		"--authorization-mode=RBAC",
 		"--service-cluster-ip-range=10.0.0.0/24",
+	}
+	if s.options.NodeAddress != "" {
+		return append(args, "--endpoint-reconciler-type=lease"), nil
+	}
+	return append(args,
 		"--endpoint-reconciler-type=none", // it rejects loopback addresses
 		// No pods run here, and no controller creates the default ServiceAccount that the plugin requires.
 		"--disable-admission-plugins=ServiceAccount",
-	}, nil
+	), nil
 }
 
 // apiServerReady returns a check that the server is ready. It reads the certificate each time, because the server

@@ -5,6 +5,7 @@ package stack
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -41,12 +42,25 @@ func (s *Stack) InstallHelmCRDs(ctx context.Context) error {
 	return s.ApplyPath(ctx, dirs[0])
 }
 
+// crdsSuffix follows the name of a controller in the name of the directory with its CRDs, beside its binary.
+const crdsSuffix = "-crds"
+
+func isDirectory(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
 func (b *builder) serverCRDs(ctx context.Context, srv server) (string, error) {
+	for _, dir := range b.existing {
+		if crds := filepath.Join(dir, srv.name+crdsSuffix); isDirectory(crds) {
+			return crds, nil
+		}
+	}
 	cache, err := b.moduleCache(ctx, b.moduleOf(srv))
 	if err != nil {
 		return "", err
 	}
-	target := filepath.Join(cache, srv.name+"-crds")
+	target := filepath.Join(cache, srv.name+crdsSuffix)
 	if _, err := os.Stat(target); err == nil {
 		return target, nil
 	}
@@ -115,11 +129,14 @@ func (s *Stack) startFlux(ctx context.Context) error {
 }
 
 func (s *Stack) sourceController(dir string) (launch, error) {
-	addresses, err := freeAddresses(2)
+	health, err := freeAddress()
 	if err != nil {
 		return launch{}, err
 	}
-	health, storage := addresses[0], addresses[1]
+	storage, err := freeAddressOf(s.host())
+	if err != nil {
+		return launch{}, err
+	}
 	s.sourceHost = storage
 	data := filepath.Join(dir, "data")
 	return launch{
@@ -176,4 +193,15 @@ func storageArgs(data, address string) []string {
 // controllerEnvironment returns the environment that a pod gives to a controller of Flux or Winnow.
 func (s *Stack) controllerEnvironment(kubeconfig, namespace string) []string {
 	return []string{"KUBECONFIG=" + kubeconfig, "RUNTIME_NAMESPACE=" + namespace}
+}
+
+// KustomizeControllerBinary returns the path of kustomize-controller, for an image of it. Like Build, it builds a missing
+// binary and reports progress on out.
+func KustomizeControllerBinary(ctx context.Context, out io.Writer) (string, error) {
+	for _, srv := range servers() {
+		if srv.name == KustomizeController {
+			return buildTool(ctx, out, srv)
+		}
+	}
+	return "", fmt.Errorf("no server is %s", KustomizeController)
 }

@@ -30,6 +30,10 @@ type Options struct {
 	KustomizeController bool
 	HelmController      bool
 
+	// NodeAddress is the address of the node that StartNode starts. The servers that pods reach listen on it, and the API
+	// server admits pods as a cluster does. Empty: no pods run.
+	NodeAddress string
+
 	// CRDs are files, or directories of files, with CustomResourceDefinitions to install besides those of
 	// Flux. Relative paths start at the root of the repository.
 	CRDs []string

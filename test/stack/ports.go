@@ -8,13 +8,24 @@ import (
 	"strings"
 )
 
-// loopback is the only address on which the servers listen.
+// loopback is the address on which the servers listen, unless there is a node.
 const loopback = "127.0.0.1"
+
+// host returns the address of the servers that pods reach.
+func (s *Stack) host() string {
+	if s.options.NodeAddress != "" {
+		return s.options.NodeAddress
+	}
+	return loopback
+}
 
 // freeAddress returns a HOST:PORT on loopback that was free a moment ago. Another process may take it
 // before the caller does; see startServer for the retry.
-func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp", loopback+":0")
+func freeAddress() (string, error) { return freeAddressOf(loopback) }
+
+// freeAddressOf is freeAddress on another host of this machine.
+func freeAddressOf(host string) (string, error) {
+	listener, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
 		return "", fmt.Errorf("picking a free port: %w", err)
 	}

@@ -45,7 +45,7 @@ func (s *Stack) startRegistry(ctx context.Context) error {
 		return nil
 	}
 	return s.startServer(ctx, Registry, func(dir string) (launch, error) {
-		address, err := freeAddress()
+		address, err := freeAddressOf(s.host())
 		if err != nil {
 			return launch{}, err
 		}

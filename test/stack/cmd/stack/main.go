@@ -41,6 +41,7 @@ func run(ctx context.Context, args []string, out, narration io.Writer) error {
 	opm := flags.Bool("opm", false, "only build opm, for the tests that compare file-based catalogs with it, and exit")
 	helmCLI := flags.Bool("helm-cli", false, "only build Helm 3 and 4, for the tests that compare rendered charts with them, and exit")
 	olm := flags.Bool("olm", false, "with -build: also opm, catalogd and operator-controller, for the end-to-end tests of OLM")
+	node := flags.Bool("node", false, "with -build: also the kubelet, what schedules its pods, and Helm, for the tests on a node")
 	dir := flags.String("dir", "", "keep data, logs and kubeconfigs in this directory (default: a temporary one)")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -62,6 +63,12 @@ func run(ctx context.Context, args []string, out, narration io.Writer) error {
 		options.HelmController = *helm
 		if err := stack.Build(ctx, narration, options); err != nil {
 			return err
+		}
+		if *node {
+			_, helmErr := stack.Helm(ctx, narration)
+			if err := errors.Join(helmErr, stack.BuildNode(ctx, narration)); err != nil {
+				return err
+			}
 		}
 		return buildTools(ctx, narration, *cosign, *release, *olm)
 	}
