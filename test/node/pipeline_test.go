@@ -230,8 +230,11 @@ func download(ctx context.Context, artifact meta.Artifact) error {
 	}
 	defer response.Body.Close()
 	content, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %s: %w", artifact.URL, response.Status, err)
+	if response.StatusCode != http.StatusOK {
+		err = errors.Join(err, errors.New(response.Status))
+	}
+	if err != nil {
+		return fmt.Errorf("downloading %s: %w", artifact.URL, err)
 	}
 	if got := digest.FromBytes(content).String(); got != artifact.Digest {
 		return fmt.Errorf("%w: %s has %s, and %s is announced", errAltered, artifact.URL, got, artifact.Digest)

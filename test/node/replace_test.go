@@ -118,7 +118,19 @@ func TestADrainOfTwoPods(t *testing.T) {
 	if err := evict(t, other); !apierrors.IsTooManyRequests(err) {
 		t.Errorf("the other pod was evicted as well: %v", err)
 	}
-	awaitRollout(t, winnow)
+	await(t, "two pods are Ready without the leader", func(ctx context.Context) error {
+		live, err := pods(ctx)
+		ready := 0
+		for _, pod := range live {
+			if status := pod.Status.ContainerStatuses; pod.UID != leader.UID && len(status) == 1 && status[0].Ready {
+				ready++
+			}
+		}
+		if ready != 2 {
+			err = errors.Join(err, fmt.Errorf("%d pods are Ready", ready))
+		}
+		return err
+	})
 	now := awaitApplied(t, "of the test")
 	stop("the leader is evicted")
 	assertSame(t, before, now)
