@@ -100,10 +100,10 @@ func awaitTerminated(t *testing.T, reason string) {
 // where it is, and the next good one is published.
 func TestOutOfMemory(t *testing.T) {
 	before := install(t)
-	patchTemplate(t, `{"spec": {"containers": [{"name": "manager", "resources": {"limits": {"memory": "96Mi"}}}]}}`)
+	patchTemplate(t, `{"spec": {"containers": [{"name": "manager", "resources": {"limits": {"memory": "64Mi"}}}]}}`)
 	awaitRollout(t, winnow)
 	assertSame(t, before, awaitApplied(t, "of the test"))
-	release(t, "large", largeApplications(80))
+	release(t, "large", largeApplications(120))
 	awaitTerminated(t, "OOMKilled")
 	now, err := read(t.Context(), "of the test")
 	if err != nil {

@@ -19,6 +19,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // artifacts is the directory with what make e2e-node builds.
@@ -157,19 +160,33 @@ func makeCgroups(name string) (made []string, err error) {
 	return made, err
 }
 
-// removeCgroups removes cgroups and those below, which have no processes any more.
-func removeCgroups(cgroups []string) (err error) {
-	for _, cgroup := range cgroups {
-		var below []string
-		err = errors.Join(err, filepath.WalkDir(cgroup, func(path string, entry fs.DirEntry, err error) error {
-			if err == nil && entry.IsDir() {
-				below = append(below, path)
-			}
-			return err
-		}))
-		for _, dir := range slices.Backward(below) {
-			err = errors.Join(err, syscall.Rmdir(dir))
+// removeCgroups removes cgroups and those below. After an interrupt, their last processes are still ending.
+func removeCgroups(cgroups []string) error {
+	var last error
+	_ = wait.PollUntilContextTimeout(context.Background(), 100*time.Millisecond, 30*time.Second, true, func(context.Context) (bool, error) {
+		last = nil
+		for _, cgroup := range cgroups {
+			last = errors.Join(last, removeCgroup(cgroup))
 		}
+		return last == nil, nil
+	})
+	return last
+}
+
+// removeCgroup removes a cgroup and those below, unless it is gone.
+func removeCgroup(cgroup string) error {
+	var below []string
+	err := filepath.WalkDir(cgroup, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() {
+			below = append(below, path)
+		}
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, dir := range slices.Backward(below) {
+		err = errors.Join(err, syscall.Rmdir(dir))
 	}
 	return err
 }
