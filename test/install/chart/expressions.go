@@ -91,7 +91,7 @@ func expressions(o object) (string, error) {
 // inEach returns the text of an object of Flux's namespace, for a range over namespaces.
 func inEach(o object) (string, error) {
 	text, err := expressions(o)
-	const namespace = "  namespace: flux-system\n"
+	const namespace = "  namespace: {{ .Values.flux.namespace }}\n"
 	if strings.Count(text, namespace) != 1 {
 		return "", fmt.Errorf("%s is not in the namespace of Flux: did config change?", o.id)
 	}

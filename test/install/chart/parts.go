@@ -23,7 +23,7 @@ type part struct {
 const multitenant = ".Values.multitenant.enabled"
 
 // registries is the list of the namespaces whose Secrets the controller may read.
-const registries = `prepend .Values.registries.namespaces (ternary "flux-system" "" (and .Values.registries.enabled (not ` + multitenant + `))) | compact | uniq`
+const registries = `prepend .Values.registries.namespaces (ternary .Values.flux.namespace "" (and .Values.registries.enabled (not ` + multitenant + `))) | compact | uniq`
 
 // parts returns the parts of an installation, each before those that need it, and then the optional ones.
 func parts() []part {

@@ -20,7 +20,7 @@ func TestTheOldestVersionsAreTheSupportedOnes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, row := range []string{
-		"| Kubernetes before " + leastKubernetes + " | | not supported", "| Flux 2.7, 2.8 | controllers " + leastFlux + ",", "| Flux helm-controller before " + leastHelm + " ",
+		"| Kubernetes before " + leastKubernetes + " | | not supported", "kustomize-controller " + leastFlux + ".", "| Flux helm-controller before " + leastHelm + " ",
 	} {
 		if !strings.Contains(string(page), row) {
 			t.Errorf("docs/compatibility.md has no row %q", row)
