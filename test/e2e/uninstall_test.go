@@ -64,7 +64,7 @@ func TestUninstallGuide(t *testing.T) {
 func (s *scenario) follow(with string) string {
 	s.t.Helper()
 	script := strings.NewReplacer(
-		"-n flux-system", "-n "+s.name, " applications ", " "+s.name+" ", " applications\n", " "+s.name+"\n", "/applications ", "/"+s.name+" ", "name=applications", "name="+s.name,
+		"-n flux-system", "-n "+s.name, " applications ", " "+s.name+" ", " applications\n", " "+s.name+"\n", "/applications ", "/"+s.name+" ", "name=applications", "name="+s.name, "namespace=flux-system", "namespace="+s.name,
 	).Replace(guideBlock(s.t, uninstallGuidePage, with))
 	command := exec.CommandContext(s.t.Context(), "sh", "-euc", script)
 	command.Env = append(os.Environ(), "KUBECONFIG="+system.Kubeconfig())
