@@ -142,7 +142,7 @@ func readyMessage(cs *v1alpha1.CatalogSelection) string {
 	case !consumers.Awaited(cs):
 		return "published " + what
 	case cs.Spec.Push != nil:
-		return "rendered for spec.push " + what + "; the ExternalArtifact names no artifact until a Kustomization uses it"
+		return "rendered for spec.push " + what
 	}
 	// Ready is True all the same: where one Kustomization applies the selection and waits for it, the consumer may be
 	// applied only after that.

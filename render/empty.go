@@ -49,6 +49,13 @@ func emptyResult(selected selection.Result, unresolved []instance.Unresolved) er
 	for _, rule := range slices.Sorted(maps.Keys(counts)) {
 		parts = append(parts, fmt.Sprintf("%d by %s", counts[rule], rule))
 	}
-	return fmt.Errorf("nothing is selected; left out of %d applications: %s",
-		max(selected.Available, counts[selection.RuleSourceLimit]), strings.Join(parts, ", "))
+	all, limits := "", 0
+	for rule := range counts {
+		if limits += strings.Count(rule, "limit."); limits == 2 {
+			all = "; an application must match all members of spec.limit"
+			break
+		}
+	}
+	return fmt.Errorf("nothing is selected; left out of %d applications: %s%s",
+		max(selected.Available, counts[selection.RuleSourceLimit]), strings.Join(parts, ", "), all)
 }

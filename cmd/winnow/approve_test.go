@@ -56,6 +56,15 @@ func testApprove(c *cluster) {
 		c.t.Error("it wrote a file")
 	}
 
+	refused := []map[string]any{
+		{"type": "Ready", "status": "False", "reason": "InvalidCatalog", "message": "no file", "lastTransitionTime": "2026-01-01T00:00:00Z"},
+		{"type": "Held", "status": "False", "reason": "NothingHeld", "message": "no change is held", "lastTransitionTime": "2026-01-01T00:00:00Z"},
+	}
+	if err := c.report(c.t.Context(), selectionGVK, c.key("calm"), map[string]any{"observedGeneration": 1, "conditions": refused}); err != nil {
+		c.t.Fatal(err)
+	}
+	c.expect(root.ExitOK, "calm/apps: nothing is held, but Ready is False: InvalidCatalog: no file\n", "", "approve", "apps", "-n", "calm")
+
 	// The API server drops a field that an older CRD does not have.
 	setStatus(1, "True", "Removal", "loki: would be removed")
 	c.expect(root.ExitFindings, "", "calm/apps: status.held is missing, and the condition Held is True: Removal: loki: would be removed: "+
@@ -108,7 +117,7 @@ func testApproveInFile(c *cluster) {
 	if info, err := os.Stat(file); err != nil || info.Mode() != 0o640 {
 		c.t.Errorf("the mode is %v, %v", info.Mode(), err)
 	}
-	c.expect(root.ExitOK, output+file+":9: already approved, nothing is written\n", "", approve...)
+	c.expect(root.ExitOK, output+file+":9: the file has the lines already: commit it\n", "", approve...)
 	if spec := c.apps("write").Object["spec"].(map[string]any)["safeguards"]; spec.(map[string]any)["approve"] != nil {
 		c.t.Error("it wrote to the cluster")
 	}

@@ -41,13 +41,13 @@ To publish it all the same, add to the CatalogSelection in Git:
     safeguards:
       approve:
       - loki/2.0.0:live
-A line counts once, in every cluster that has the selection from Git.
+A line counts once in each cluster that has the selection from Git.
 `
 
 func testReconcile(c *cluster) {
 	c.apply(inNamespace("reconcile", "{sources: [{name: catalog}]}"))
 	c.play(selectionGVK, "reconcile", "apps", "True", heldStatus(heldLine))
-	c.expect(root.ExitOK, "reconcile/apps: done\n  OCIRepository ns/catalog at v1@sha256:01\n"+strings.Replace(heldOutput, "NS", "reconcile", 1), "",
+	c.expect(root.ExitOK, "reconcile/apps: done\n  published from OCIRepository ns/catalog at v1@sha256:01\n"+strings.Replace(heldOutput, "NS", "reconcile", 1), "",
 		"reconcile", "apps", "-n", "reconcile")
 	first := c.apps("reconcile").GetAnnotations()[meta.ReconcileRequestAnnotation]
 	if got := c.on("reconcile", "apps", "-n", "reconcile"); got.code != root.ExitOK {

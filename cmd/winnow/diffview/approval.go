@@ -15,11 +15,11 @@ import (
 func heldHeadline(s *diff.Selection) string {
 	switch {
 	case s.Promotion != nil && s.Held.Approved:
-		return "Held unless it is named, and the annotation " + s.Promotion.Annotation + " names it"
+		return "Approved by the annotation " + s.Promotion.Annotation
 	case s.Promotion != nil:
 		return "HELD: a check with --fail-on held refuses this until it is approved; without one, Flux applies it once it is merged"
 	case s.Held.Approved:
-		return "Held unless it is named, and spec.safeguards.approve names it: it is published"
+		return "Approved by spec.safeguards.approve: this is published"
 	case s.Everything:
 		return "HELD by selections with the default safeguards, until they approve it"
 	}

@@ -38,7 +38,7 @@ func text(report *diff.Report, classes []diff.Class, how View, d detail) string 
 		parts = append(parts, terminal([]block{offline(classes...)})...)
 	}
 	last := block{title: wording{terminal: d.lessThan(report, plaintext.Line)}, sentences: labelled("note: ", notes(report, plaintext.Line))}
-	if n := len(last.sentences); n > 0 && !how.Verbose {
+	if n := len(last.sentences); n > 1 && !how.Verbose {
 		last.sentences = []wording{same(noted(n) + ": -v lists them")}
 	}
 	return strings.Join(append(parts, terminal([]block{last})...), "\n")

@@ -182,7 +182,7 @@ Unknown without --live: which definitions live in the cluster already
 (adoption), and which of them are bypassed.
 
 `
-	wantCount = "1 note on what is assumed, or not evaluated: -v lists them\n"
+	wantCount = "note: a note\n"
 	wantText  = wantHead + `- loki: removed by the edit of the selection, because spec.exclude has it
 
 + argo [2Jcd: added

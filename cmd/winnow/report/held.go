@@ -38,7 +38,7 @@ func PrintHeld(w io.Writer, cs *v1alpha1.CatalogSelection) {
 	for _, entry := range held.Approve {
 		fmt.Fprintf(w, "      - %s\n", plaintext.Line(yamledit.Scalar([]string{entry}, 0)))
 	}
-	fmt.Fprintln(w, plaintext.Wrap("A line counts once, in every cluster that has the selection from Git.", ""))
+	fmt.Fprintln(w, plaintext.Wrap("A line counts once in each cluster that has the selection from Git.", ""))
 }
 
 // MaxHeld bounds the reasons that are printed.

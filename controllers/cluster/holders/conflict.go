@@ -4,6 +4,8 @@ package holders
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
@@ -60,7 +62,7 @@ func (h Holder) release() string {
 	case h.HelmRelease.Name != "":
 		return " suspend that HelmRelease where it is written, and delete it once it is suspended in the cluster: helm-controller uninstalls nothing then"
 	case h.Selection.Name != "":
-		return " there"
+		return " there: then they move here, and stay in the cluster"
 	case strings.HasPrefix(h.Source, sourcev1.ExternalArtifactKind+" "):
 		return ", if nothing publishes that ExternalArtifact any more, set spec.deletionPolicy: Orphan on that Kustomization, " +
 			"and delete it once that is in the cluster; without Orphan, Flux deletes the objects with it"
@@ -71,10 +73,11 @@ func (h Holder) release() string {
 
 // ConflictError reports that other owners hold objects that a selection publishes, or is about to publish.
 type ConflictError struct {
-	keys  inventory.Keys
-	first safeguard.Key
-	by    Holder
-	more  int
+	keys inventory.Keys
+	// all are the objects of the first holder, sorted; others is the number of objects of other holders.
+	all    []safeguard.Key
+	by     Holder
+	others int
 	// foreign is true if one of the owners is no selection.
 	foreign bool
 }
@@ -85,25 +88,40 @@ func (e *ConflictError) Has(keys inventory.Keys) bool { return inventory.Overlap
 // Reason is the reason of the condition.
 func (e *ConflictError) Reason() string { return v1alpha1.ConflictReason }
 
+// maxNamed bounds the objects in a message.
+const maxNamed = 10
+
 func (e *ConflictError) Error() string {
-	more := ""
-	if e.more > 0 {
-		more = " " + excerpt.More(e.more)
+	what := "exclude them by spec.exclude"
+	if !e.all[0].IsDefinition() {
+		what = "rename or remove them"
 	}
-	what := "exclude them here, or" + e.by.release()
-	name := e.first.FullName()
-	if !e.first.IsDefinition() {
-		name, what = e.first.Kind+" "+name, strings.ReplaceAll(what, "exclude", "rename or remove")
+	others := ""
+	if e.others > 0 {
+		others = fmt.Sprintf(", and others hold %d more", e.others)
 	}
-	return fmt.Sprintf("%s holds %s%s as well; %s", e.by, name, more, what)
+	return fmt.Sprintf("%s holds %s as well%s; %s here, or%s", e.by, excerpt.List(e.all, maxNamed, nameOf), others, what, e.by.release())
+}
+
+func nameOf(key safeguard.Key) string {
+	if key.IsDefinition() {
+		return key.FullName()
+	}
+	return key.Kind + " " + key.FullName()
 }
 
 func conflict(held map[safeguard.Key]Holder) *ConflictError {
-	e := &ConflictError{keys: inventory.Keys{}, more: len(held) - 1}
-	for key, h := range held {
+	e := &ConflictError{keys: inventory.Keys{}}
+	for _, key := range slices.SortedFunc(maps.Keys(held), func(a, b safeguard.Key) int { return strings.Compare(a.String(), b.String()) }) {
+		h := held[key]
+		if len(e.all) == 0 {
+			e.by = h
+		}
 		e.keys[key], e.foreign = true, e.foreign || h.Selection.Name == ""
-		if e.first.Name == "" || strings.Compare(key.String(), e.first.String()) < 0 {
-			e.first, e.by = key, h
+		if h == e.by {
+			e.all = append(e.all, key)
+		} else {
+			e.others++
 		}
 	}
 	return e

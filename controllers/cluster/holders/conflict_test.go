@@ -3,6 +3,7 @@
 package holders
 
 import (
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -23,15 +24,15 @@ func TestTheAdviceOfAConflictDeletesNothing(t *testing.T) {
 		want string
 	}{
 		{"with a selection that reserved it", argocd, Holder{Selection: alpha},
-			"the CatalogSelection team/alpha holds argocd as well; exclude them here, or there"},
+			"the CatalogSelection team/alpha holds argocd as well; exclude them by spec.exclude here, or there: then they move here, and stay in the cluster"},
 		{"with a selection", argocd, Holder{Kustomization: apps, Source: "ExternalArtifact alpha", Selection: alpha},
-			"the CatalogSelection team/alpha, by its Kustomization team/apps, holds argocd as well; exclude them here, or there"},
+			"the CatalogSelection team/alpha, by its Kustomization team/apps, holds argocd as well; exclude them by spec.exclude here, or there: then they move here, and stay in the cluster"},
 		{"with a selection that is gone", argocd, Holder{Kustomization: apps, Source: "ExternalArtifact alpha"},
-			"the Kustomization team/apps of the ExternalArtifact alpha holds argocd as well; exclude them here, or, if nothing publishes that " +
+			"the Kustomization team/apps of the ExternalArtifact alpha holds argocd as well; exclude them by spec.exclude here, or, if nothing publishes that " +
 				"ExternalArtifact any more, set spec.deletionPolicy: Orphan on that Kustomization, and delete it once that is in the cluster; " +
 				"without Orphan, Flux deletes the objects with it"},
 		{"with another source", argocd, Holder{Kustomization: apps, Source: "GitRepository fleet"},
-			"the Kustomization team/apps of the GitRepository fleet holds argocd as well; exclude them here, or annotate them in that source with " +
+			"the Kustomization team/apps of the GitRepository fleet holds argocd as well; exclude them by spec.exclude here, or annotate them in that source with " +
 				"kustomize.toolkit.fluxcd.io/prune: disabled, and remove them from it once the live objects have that; without it, Flux deletes the objects"},
 		{"of an instance with another source", release, Holder{Kustomization: apps, Source: "GitRepository fleet"},
 			"the Kustomization team/apps of the GitRepository fleet holds HelmRelease apps/argocd as well; rename or remove them here, or annotate " +
@@ -49,5 +50,18 @@ func TestTheAdviceOfAConflictDeletesNothing(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 		})
+	}
+}
+
+func TestAConflictNamesTheObjectsOfTheFirstHolder(t *testing.T) {
+	held := map[safeguard.Key]Holder{}
+	for _, name := range strings.Split("abcdefghijkl", "") {
+		held[safeguard.KeyOf("apps.kubermatic.k8c.io", "ApplicationDefinition", "", name)] = Holder{Selection: types.NamespacedName{Namespace: "team", Name: "alpha"}}
+	}
+	held[safeguard.KeyOf("apps.kubermatic.k8c.io", "ApplicationDefinition", "", "z")] = Holder{Selection: types.NamespacedName{Namespace: "team", Name: "beta"}}
+	const want = "the CatalogSelection team/alpha holds a, b, c, d, e, f, g, h, i, j and 2 more as well, and others hold 1 more; " +
+		"exclude them by spec.exclude here, or there: then they move here, and stay in the cluster"
+	if got := conflict(held).Error(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

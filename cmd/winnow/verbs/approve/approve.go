@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/spf13/cobra"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -109,7 +110,7 @@ func (o *approveOptions) run(ctx context.Context, cluster *live.Cluster, key typ
 	case undecided != "":
 		return output.Finding(fmt.Errorf("%s: it is not decided yet whether something is held: %s", key, undecided))
 	default:
-		fmt.Fprintf(out.Stdout, "%s: nothing is held\n", key)
+		fmt.Fprintln(out.Stdout, plaintext.Wrap(fmt.Sprintf("%s: nothing is held%s", key, failureOf(s.CatalogSelection)), ""))
 		return nil
 	}
 	report.PrintHeld(out.Stdout, s.CatalogSelection)
@@ -120,4 +121,13 @@ func (o *approveOptions) run(ctx context.Context, cluster *live.Cluster, key typ
 		return nil
 	}
 	return approveInFile(ctx, o.file, s.CatalogSelection, out)
+}
+
+// failureOf returns why nothing new is published although nothing is held; empty if Ready is not False.
+func failureOf(cs *v1alpha1.CatalogSelection) string {
+	ready := apimeta.FindStatusCondition(cs.Status.Conditions, meta.ReadyCondition)
+	if ready == nil || ready.Status != metav1.ConditionFalse {
+		return ""
+	}
+	return fmt.Sprintf(", but Ready is False: %s: %s", plaintext.Line(ready.Reason), plaintext.Line(ready.Message))
 }

@@ -37,9 +37,10 @@ func New() *cobra.Command {
 		Use:   "get [NAME]...",
 		Short: "List the CatalogSelections of a cluster with their state",
 		Long: "List the CatalogSelections of a cluster with their state, problems first.\n\n" +
-			"READY, SOURCES, APPLIED and PUSHED are FAIL where that condition is False, and\n" +
-			"HELD is HELD while a safeguard holds a change: winnow approve shows it. READY\n" +
-			"is about the artifact: one of yesterday is served while SOURCES is FAIL.\n" +
+			"READY, SOURCES, APPLIED and PUSHED are FAIL where that condition is False, or\n" +
+			"WAIT where its reason is Progressing, and HELD is HELD while a safeguard holds a\n" +
+			"change: winnow approve shows it. READY is about the artifact: one of yesterday\n" +
+			"is served while SOURCES is FAIL.\n" +
 			"MESSAGE has all problems of a selection, or else the condition Ready. It alone\n" +
 			"is cut to fit into the terminal, and whole with -o wide and in a pipe. CATALOG\n" +
 			"is the revision of the catalogs. PUSHED and SUSPENDED are left out if no\n" +

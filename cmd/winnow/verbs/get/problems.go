@@ -36,6 +36,7 @@ type problem struct {
 const (
 	cellFail = "FAIL"
 	cellHeld = "HELD"
+	cellWait = "WAIT"
 )
 
 // conditionOf returns a condition, nil without one. That no Kustomization here applies what is pushed is as it should be.
@@ -56,6 +57,8 @@ func conditionCell(cs *v1alpha1.CatalogSelection, kind string) string {
 	case kind == v1alpha1.HeldCondition && c.Status == metav1.ConditionTrue:
 		return cellHeld
 	case kind == v1alpha1.HeldCondition:
+	case c.Status == metav1.ConditionFalse && c.Reason == v1alpha1.ProgressingReason: // it ends by itself
+		return cellWait
 	case c.Status == metav1.ConditionFalse:
 		return cellFail
 	case kind == meta.ReadyCondition && isStale(cs, c):
@@ -98,7 +101,7 @@ func problemsOf(cs *v1alpha1.CatalogSelection) []problem {
 			add(failing, c.Reason+": "+c.Message)
 		case cell == cellHeld:
 			add(held, c.Reason+": "+c.Message)
-		case kind != v1alpha1.HeldCondition && kind != v1alpha1.InstancesReadyCondition && c.Status == metav1.ConditionUnknown:
+		case cell == cellWait, kind != v1alpha1.HeldCondition && kind != v1alpha1.InstancesReadyCondition && c.Status == metav1.ConditionUnknown:
 			add(waiting, c.Reason+": "+c.Message)
 		}
 	}

@@ -126,7 +126,7 @@ func (t *selectionTable) line(s *live.Selection, message string) string {
 
 // painted returns a cell in the colour of its problem, if there is one.
 func (t *selectionTable) painted(c column, cell string) string {
-	colour := map[string]string{cellFail: output.Red, cellHeld: output.Yellow}[cell]
+	colour := map[string]string{cellFail: output.Red, cellHeld: output.Yellow, cellWait: output.Yellow}[cell]
 	if !t.colour || !c.condition || colour == "" {
 		return cell
 	}

@@ -103,6 +103,16 @@ func described(name string, conditions ...string) *live.Selection {
 	return &live.Selection{CatalogSelection: cs}
 }
 
+func TestAKustomizationThatIsNotThereYetIsNoFailure(t *testing.T) {
+	waits := described("waits", "Ready True Succeeded published", "Applied False Progressing Kustomization a/b: has not applied the revision yet").CatalogSelection
+	if got := conditionCell(waits, v1alpha1.AppliedCondition); got != "WAIT" {
+		t.Errorf("APPLIED is %q", got)
+	}
+	if got := problemsOf(waits); len(got) != 1 || got[0].severity != waiting {
+		t.Errorf("the problems are %v", got)
+	}
+}
+
 func TestProblemsAreSeenInEveryWidth(t *testing.T) {
 	healthy := described("a-healthy", "Ready True Succeeded published 6 of 10 applications", "SourceReady True Succeeded x", "Held False NothingHeld x", "Applied True Succeeded x")
 	outage := described("outage", "Ready True Succeeded published 6 of 10 applications; a source fails, see SourceReady",

@@ -35,7 +35,7 @@ func reportReconciled(done *live.Reconciled, out output.Streams) error {
 	if ready {
 		fmt.Fprintln(out.Stdout, plaintext.Wrap(s.Key().String()+": "+done.Ready.Message, ""))
 		for _, source := range s.Status.Sources {
-			fmt.Fprintf(out.Stdout, "  %s\n", plaintext.Line(fmt.Sprintf("%s %s/%s at %s", source.Kind, source.Namespace, source.Name, source.Revision)))
+			fmt.Fprintf(out.Stdout, "  %s\n", plaintext.Line(fmt.Sprintf("published from %s %s/%s at %s", source.Kind, source.Namespace, source.Name, source.Revision)))
 		}
 	}
 	if s.Status.Held != nil {
