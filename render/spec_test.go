@@ -229,6 +229,14 @@ func TestAnEmptyResultSaysWhichRulesLeftWhatOut(t *testing.T) {
 	if reasonOf(err) != v1alpha1.EmptyResultReason || err.Error() != want {
 		t.Errorf("Render() = %v, want %s", err, want)
 	}
+	_, err = renderFS(t.Context(), catalog, selectionOf(func(cs *v1alpha1.CatalogSelection) {
+		cs.Spec.Limit = &v1alpha1.Limit{NameSelector: []string{"a"}, MetadataSelector: &v1alpha1.MetadataSelector{TierRefs: []string{"gold"}}}
+	}))
+	const both = "nothing is selected; left out of 3 applications: 1 by limit.metadataSelector.tierRefs, 2 by limit.nameSelector; " +
+		"an application must match all members of spec.limit"
+	if err == nil || err.Error() != both {
+		t.Errorf("Render() = %v, want %s", err, both)
+	}
 	_, err = render.Render(context.Background(), nil, render.Options{})
 	if reasonOf(err) != v1alpha1.EmptyResultReason || err.Error() != "nothing is selected: the sources have no applications" {
 		t.Errorf("Render() = %v", err)

@@ -198,6 +198,16 @@ Unknown without --live: which definitions live in the cluster already
 		"<details>\n<summary>1 note on what is assumed, or not evaluated</summary>\n\n- `a note`\n</details>\n"
 )
 
+func TestSeveralNotesAreCounted(t *testing.T) {
+	report := diff.New()
+	report.Notes = []string{"a note", "another"}
+	var text strings.Builder
+	Text(&text, report, View{})
+	if want := "2 notes on what is assumed, or not evaluated: -v lists them\n"; !strings.HasSuffix(text.String(), want) {
+		t.Errorf("got %q, want %q", text.String(), want)
+	}
+}
+
 func TestAnotherChartIsAnUpgradeInPlace(t *testing.T) {
 	for want, fields := range map[string][]diff.Field{
 		"another chart, to which what runs is upgraded in place": {{Path: "chart"}},
