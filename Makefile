@@ -423,6 +423,7 @@ release-dry-run: $(KO) man completions ## Make a whole release, with a local reg
 
 .PHONY: stack
 stack: ## Start the local real system and leave it running.
+	@mkdir -p $(BIN)
 	@$(GO) build -o $(BIN)/stack ./test/stack/cmd/stack && exec $(BIN)/stack
 
 # The command line is built and shown first, alone, because the servers take minutes.
