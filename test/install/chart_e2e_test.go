@@ -104,8 +104,8 @@ func TestTheChartInstallsWhatConfigDoes(t *testing.T) {
 			kustomization: plain + patch("Deployment", `{op: add, path: /spec/template/spec/tolerations, value: [{key: control, operator: Exists}]}`),
 		},
 		"an affinity": {
-			flags:         []string{"affinity.podAffinity.x=y"},
-			kustomization: plain + patch("Deployment", `{op: add, path: /spec/template/spec/affinity, value: {podAffinity: {x: y}}}`),
+			flags:         []string{"affinity.podAffinity.x=z"},
+			kustomization: plain + patch("Deployment", `{op: add, path: /spec/template/spec/affinity, value: {podAffinity: {x: z}}}`),
 		},
 		"without a priority": {
 			flags:         []string{"priorityClassName="},

@@ -9,7 +9,6 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/promotions"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stages"
-	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt/pulling"
 )
 
@@ -24,15 +23,15 @@ type Stage struct {
 
 // Observer reads the receipts of clusters.
 type Observer struct {
-	// Receipts has a repository for each cluster, and Rendered the artifacts of the stages.
-	Receipts *oci.Repository
+	// Pull returns the receipts of clusters, in their order, and Rendered has the artifacts of the stages.
+	Pull     func(ctx context.Context, clusters []stages.Cluster) ([]pulling.Result, error)
 	Rendered *promotions.Registry
 	Git      repository.Git
 	// Commit names the digests of the stages, also by its history.
 	Commit string
 	Now    time.Time
-	// MaxAge is the age from which on a receipt is stale, and Timeout bounds the time that pulling all of them takes.
-	MaxAge, Timeout time.Duration
+	// MaxAge is the age from which on a receipt is stale.
+	MaxAge time.Duration
 }
 
 // Observe returns the clusters of stages, in their order. The error is of the context, or of the history of a stage.
@@ -41,7 +40,7 @@ func (o Observer) Observe(ctx context.Context, all []Stage) ([]*Cluster, error) 
 	for _, s := range all {
 		known = append(known, s.Clusters...)
 	}
-	pulled, err := pulling.Pull(ctx, o.Receipts, known, o.Now, o.Timeout)
+	pulled, err := o.Pull(ctx, known)
 	if err != nil {
 		return nil, err
 	}

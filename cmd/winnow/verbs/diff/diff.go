@@ -114,6 +114,11 @@ func New() *cobra.Command {
 	for _, flag := range []string{"file", "from-selection", "name", "from", "to"} {
 		cmd.MarkFlagsMutuallyExclusive("git", flag)
 	}
+	o.addFlags(cmd)
+	return cmd
+}
+
+func (o *diffOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "`FILE` for --live, instead of kubectl's")
 	f.StringVar(&o.kubeContext, "context", "", "`NAME` of the context in it")
@@ -125,7 +130,6 @@ func New() *cobra.Command {
 	o.output = flags.AddFormats(cmd, output.FormatTable, output.FormatJSON, output.FormatYAML, output.FormatMarkdown)
 	o.output.Alias = output.FormatText
 	o.failOn.Add(cmd, diffview.ConditionNames())
-	return cmd
 }
 
 func (o *diffOptions) run(ctx context.Context, paths []string, stdin io.Reader, stdout io.Writer) error {

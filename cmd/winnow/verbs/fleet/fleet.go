@@ -121,7 +121,7 @@ func (o *options) run(ctx context.Context, address string, arguments []string, o
 	f := newFleet()
 	f.now, f.width = time.Now(), output.WidthOf(out.Stdout)
 	f.Clusters, err = observed.Observer{
-		Receipts: below, Rendered: commits.Rendered(&o.access), Git: git, Commit: commit, Now: f.now, MaxAge: o.maxAge, Timeout: o.timeout,
+		Pull: pulling.Puller(below, f.now, o.timeout), Rendered: commits.Rendered(&o.access), Git: git, Commit: commit, Now: f.now, MaxAge: o.maxAge,
 	}.Observe(ctx, all)
 	if err != nil {
 		return err

@@ -20,7 +20,7 @@ import (
 // Secret of config/receipts with the private key.
 const (
 	secretNamespace = "winnow-receipts"
-	secretName      = "winnow-receipt-key" //nolint:gosec // a name, no credential
+	secretName      = "winnow-receipt-key"
 	secretKey       = "receipt.pem"
 )
 

@@ -108,8 +108,9 @@ func (o *options) observe(ctx context.Context, git repository.Git, s *model.Surv
 	if err != nil {
 		return fmt.Errorf("--receipts: %w", err)
 	}
+	now := time.Now()
 	clusters, err := observed.Observer{
-		Receipts: below, Rendered: commits.Rendered(&o.access), Git: git, Commit: s.Head, Now: time.Now(), MaxAge: pulling.MaxAge, Timeout: pulling.Timeout,
+		Pull: pulling.Puller(below, now, pulling.Timeout), Rendered: commits.Rendered(&o.access), Git: git, Commit: s.Head, Now: now, MaxAge: pulling.MaxAge,
 	}.Observe(ctx, all)
 	for _, c := range clusters {
 		s.Observed[[2]string{c.Stage, c.Name}] = c
