@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/site/model"
 )
 
@@ -49,11 +50,25 @@ func functions(files paths) template.FuncMap {
 		"causes":       model.CausesOf,
 		"clusterHref":  func(c *model.Cluster) string { return files.clusters[c] },
 		"lower":        strings.ToLower,
+		"why":          whyUnknown,
 		"more":         more,
 		"revision":     revisionOf,
 		"highlight":    highlight,
 		"graphs":       graphs,
 	}
+}
+
+// whyUnknown returns a sentence for a reason of a receipt. One of a newer winnow is shown as it is.
+func whyUnknown(reason string) string {
+	switch reason {
+	case receipt.Forbidden:
+		return "the account of the job must not list them"
+	case receipt.InUserClusters:
+		return "user clusters have them"
+	case receipt.TooMany:
+		return "too many for a receipt"
+	}
+	return reason
 }
 
 // first returns at most n of a list.
