@@ -143,7 +143,8 @@ func TestInstancesAreClaimed(t *testing.T) {
 	c := withPublishedInstance(t)
 	c.selection("other", guarded, installing("a=1.0.0"))
 	cs := c.reconcile("other")
-	message := fmt.Sprintf("the CatalogSelection %s/kkp holds HelmRelease %s/a and 2 more as well; rename or remove them here, or there", c.namespace, c.namespace)
+	message := fmt.Sprintf("the CatalogSelection %s/kkp holds HelmRelease %s/a, Release %s/a, Release web/a as well; rename or remove them here, or there",
+		c.namespace, c.namespace, c.namespace)
 	c.equal("message", conditions.GetMessage(cs, meta.ReadyCondition), message)
 	if got := conditionsOf(cs); !slices.Contains(got, "Stalled=True Conflict") {
 		t.Errorf("the conditions are %v", got)
@@ -158,7 +159,7 @@ func TestReleasesAreClaimed(t *testing.T) {
 		instance v1alpha1.Instance
 		held     string // empty if there is no conflict
 	}{
-		{"the same release", v1alpha1.Instance{Application: "web", ReleaseName: "a"}, "%[1]s/a and 1 more"},
+		{"the same release", v1alpha1.Instance{Application: "web", ReleaseName: "a"}, "%[1]s/a, Release web/a"},
 		{"the same storage", v1alpha1.Instance{Application: "web", ReleaseName: "a", Namespace: "other"}, "%[1]s/a"},
 		{"the same name in the namespace", v1alpha1.Instance{Application: "web", ReleaseName: "a", StorageNamespace: "other"}, "web/a"},
 		{"another namespace and storage", v1alpha1.Instance{Application: "web", ReleaseName: "a", Namespace: "other", StorageNamespace: "other"}, ""},

@@ -170,8 +170,8 @@ func TestAReleaseOfAStrangerIsNotPublished(t *testing.T) {
 		applied       bool // by a Kustomization of another source
 		want          string
 	}{
-		{"by hand", "mine", inWeb, false, "the HelmRelease NAMESPACE/mine, which no Kustomization has applied, holds Release NAMESPACE/a and 1 more as well"},
-		{"of another source", "mine", inWeb, true, "the HelmRelease NAMESPACE/mine of the Kustomization NAMESPACE/infra holds Release NAMESPACE/a and 1 more as well"},
+		{"by hand", "mine", inWeb, false, "the HelmRelease NAMESPACE/mine, which no Kustomization has applied, holds Release NAMESPACE/a, Release web/a as well"},
+		{"of another source", "mine", inWeb, true, "the HelmRelease NAMESPACE/mine of the Kustomization NAMESPACE/infra holds Release NAMESPACE/a, Release web/a as well"},
 		{"stored elsewhere", "mine", with("storageNamespace", "web"), false, "the HelmRelease NAMESPACE/mine, which no Kustomization has applied, holds Release web/a as well"},
 		{"installed elsewhere", "mine", map[string]any{"releaseName": "a"}, false, "the HelmRelease NAMESPACE/mine, which no Kustomization has applied, holds Release NAMESPACE/a as well"},
 		{"with the name that helm-controller makes", "a", map[string]any{"storageNamespace": "web"}, false, ""},

@@ -124,6 +124,7 @@ func TestJSONIsAllOfStdout(t *testing.T) {
 		"get":       nil, // testGet has a cluster
 		"promote":   nil, // promote.txtar has a repository
 		"fleet":     nil, // TestReceiptsThatAreWrongAreNamed has one
+		"doctor":    nil, // TestDoctor has installations
 		"receipt":   {"berlin", "--kubeconfig", clusterConfig(t)},
 		"view":      {"testdata/functions/catalog.yaml"},
 		"instances": {"-A", "--kubeconfig", clusterConfig(t)},

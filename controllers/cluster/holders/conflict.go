@@ -62,7 +62,7 @@ func (h Holder) release() string {
 	case h.HelmRelease.Name != "":
 		return " suspend that HelmRelease where it is written, and delete it once it is suspended in the cluster: helm-controller uninstalls nothing then"
 	case h.Selection.Name != "":
-		return " there: then they move here, and stay in the cluster"
+		return " there"
 	case strings.HasPrefix(h.Source, sourcev1.ExternalArtifactKind+" "):
 		return ", if nothing publishes that ExternalArtifact any more, set spec.deletionPolicy: Orphan on that Kustomization, " +
 			"and delete it once that is in the cluster; without Orphan, Flux deletes the objects with it"
@@ -92,15 +92,18 @@ func (e *ConflictError) Reason() string { return v1alpha1.ConflictReason }
 const maxNamed = 10
 
 func (e *ConflictError) Error() string {
-	what := "exclude them by spec.exclude"
-	if !e.all[0].IsDefinition() {
-		what = "rename or remove them"
+	what, release := "rename or remove them", e.by.release()
+	if e.all[0].IsDefinition() {
+		what = "exclude them by spec.exclude"
+		if e.by.Selection.Name != "" {
+			release += ": then they move here, and stay in the cluster"
+		}
 	}
 	others := ""
 	if e.others > 0 {
 		others = fmt.Sprintf(", and others hold %d more", e.others)
 	}
-	return fmt.Sprintf("%s holds %s as well%s; %s here, or%s", e.by, excerpt.List(e.all, maxNamed, nameOf), others, what, e.by.release())
+	return fmt.Sprintf("%s holds %s as well%s; %s here, or%s", e.by, excerpt.List(e.all, maxNamed, nameOf), others, what, release)
 }
 
 func nameOf(key safeguard.Key) string {

@@ -33,8 +33,8 @@ func newKeygen() *cobra.Command {
 			"OCIRepository of the stage. The private key is printed as the Secret of\n" +
 			"config/receipts, for kubectl, and is written to no file.\n\n" +
 			"Exit codes: 0 done, 2 usage or I/O, or FILE.pub is there already.",
-		Example: "  winnow receipt keygen spokes/production/clusters/berlin.pub |\n" +
-			"    kubectl --context berlin apply -f -",
+		Example: "  winnow receipt keygen spokes/production/clusters/berlin.pub \\\n" +
+			"    | kubectl --context berlin apply -f -",
 		Args: flags.Arguments(1, 1, "FILE.pub"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return keygen(args[0], flags.StreamsOf(cmd))
