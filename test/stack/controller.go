@@ -34,6 +34,9 @@ type ControllerOptions struct {
 	BuildFlags []string
 	Binary     string
 
+	// MayEnd leaves the stack running when the controller ends.
+	MayEnd bool
+
 	// DataDir holds the artifacts; default: a new directory, so that a restart starts empty.
 	DataDir string
 
@@ -84,7 +87,7 @@ func (s *Stack) StartController(ctx context.Context, options ControllerOptions) 
 	}
 	s.progress.step("starting %s", options.Name)
 	controller := &Controller{DataDir: options.DataDir}
-	c := command{name: options.Name, path: binary, dir: s.dir}
+	c := command{name: options.Name, path: binary, dir: s.dir, mayEnd: options.MayEnd}
 	retry := false
 	controller.Process, err = s.launch(ctx, c, func() (launch, error) {
 		if retry { // the port was lost

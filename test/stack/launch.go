@@ -101,7 +101,7 @@ func (s *Stack) Revive(ctx context.Context, name string) (*Process, error) {
 // watch reports a process that ends without Stop or Kill.
 func (s *Stack) watch(p *Process) {
 	<-p.Exited()
-	if p.ending.Load() {
+	if p.ending.Load() || p.command.mayEnd {
 		return
 	}
 	s.failOnce.Do(func() {

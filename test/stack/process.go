@@ -46,6 +46,7 @@ type command struct {
 	dir     string
 	logPath string
 	again   bool // the log goes on
+	mayEnd  bool // its end is no failure of the stack
 }
 
 // startProcess starts a command. The process ends at the latest when this process ends.

@@ -70,7 +70,8 @@ Data           %[1]s
 
 Change tierRefs in %[3]s, or push another catalog under the same tag, and
 watch what changes. There is no kube-controller-manager: Deployments run no
-pods, and deleted namespaces stay.
+pods, and deleted namespaces stay. There is no helm-controller either: nothing
+installs the HelmReleases of instances.
 
 Ctrl-C stops and removes everything.
 `

@@ -117,7 +117,8 @@ func everything(dir string, narration io.Writer) stack.Options {
 	}
 }
 
-// serve installs Winnow and a catalog and blocks until the interrupt, or until a server dies.
+// serve installs Winnow and a catalog and blocks until the interrupt, or until a server dies. It starts Winnow's controller again
+// when that ends.
 func serve(ctx context.Context, s *stack.Stack, out io.Writer) error {
 	if err := furnish(ctx, s); err != nil {
 		return ifRunning(ctx, err)
@@ -125,11 +126,21 @@ func serve(ctx context.Context, s *stack.Stack, out io.Writer) error {
 	if err := explain(s, out); err != nil {
 		return err
 	}
-	select {
-	case <-ctx.Done():
-		return nil
-	case <-s.Failed():
-		return s.Err()
+	for {
+		controller := s.Process(stack.WinnowController)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.Failed():
+			return s.Err()
+		case <-controller.Exited():
+			if _, err := fmt.Fprintln(out, "==> Winnow's controller has ended, and is started again; its log is", controller.LogPath()); err != nil {
+				return err
+			}
+			if _, err := s.Revive(ctx, stack.WinnowController); err != nil {
+				return ifRunning(ctx, err)
+			}
+		}
 	}
 }
 
@@ -138,7 +149,7 @@ func furnish(ctx context.Context, s *stack.Stack) error {
 	if err := s.ApplyKustomization(ctx, "config/default"); err != nil {
 		return err
 	}
-	if _, err := s.StartController(ctx, stack.ControllerOptions{}); err != nil {
+	if _, err := s.StartController(ctx, stack.ControllerOptions{MayEnd: true}); err != nil {
 		return err
 	}
 	if _, err := s.PushCatalog(ctx, "examples/catalog", catalogName+":latest", stack.PushOptions{}); err != nil {

@@ -5,10 +5,13 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"io"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -17,6 +20,46 @@ import (
 
 	"github.com/winnow-dev/winnow/test/stack"
 )
+
+func TestTheSystemSurvivesItsController(t *testing.T) {
+	s, err := stack.Start(t.Context(), everything("", t.Output()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	lines, out := io.Pipe()
+	served := make(chan error, 1)
+	go func() {
+		served <- serve(ctx, s, out)
+		_ = out.Close()
+	}()
+	said := bufio.NewScanner(lines)
+	for said.Scan() && !strings.HasPrefix(said.Text(), "Ctrl-C") {
+	}
+	first := s.Process(stack.WinnowController)
+	if err := syscall.Kill(first.PID(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if !said.Scan() || !strings.Contains(said.Text(), "is started again") {
+		t.Errorf("it says %q", said.Text())
+	}
+	err = wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 2*time.Minute, true, func(context.Context) (bool, error) {
+		now := s.Process(stack.WinnowController)
+		return now != first && now.Err() == nil, s.Err()
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	stop()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+}
 
 func TestWhatIsExplainedWorks(t *testing.T) {
 	s, err := stack.Start(t.Context(), everything("", t.Output()))
