@@ -72,8 +72,8 @@ func (f *fleet) receipts(s *spoke, first, second *v1alpha1.CatalogSelection) {
 	for line := range strings.Lines(table) {
 		rows = append(rows, strings.Join(strings.Fields(line), " "))
 	}
-	digest, _, _ := strings.Cut(strings.TrimPrefix(s.revision(), "sha256:"), "@")
-	fine := fmt.Sprintf("frankfurt %s - sha256:%s True", s.directory, digest[:12])
+	version, _, _ := strings.Cut(second.Status.Push.Sources, "@")
+	fine := fmt.Sprintf("frankfurt %s - %s True", s.directory, version)
 	if len(rows) != 4 || rows[0] != "2 clusters, 1 without problems, 1 missing" || !strings.HasPrefix(rows[2], "paris "+s.directory+" missing") || !strings.HasPrefix(rows[3], fine) {
 		f.t.Errorf("winnow fleet prints\n%s\nwant %s", table, fine)
 	}
@@ -102,6 +102,9 @@ func (f *fleet) receipts(s *spoke, first, second *v1alpha1.CatalogSelection) {
 	repository = filepath.Join(dir, "rolled-back") // what the spoke has not seen yet
 	if err := farm.Commit(f.t.Context(), repository, before, stage(second), stage(first)); err != nil {
 		f.t.Fatal(err)
+	}
+	if table := run("fleet", address, s.directory, "-o", "wide"); !strings.Contains(table, "  "+s.revision()+"  ") {
+		f.t.Errorf("winnow fleet -o wide prints\n%s", table)
 	}
 	if table := run("fleet", address, s.directory); !strings.Contains(table, "frankfurt  "+s.directory+"  behind ") {
 		f.t.Errorf("after a rollback, winnow fleet prints\n%s", table)
