@@ -53,7 +53,7 @@ func documentedPruneTable(t *testing.T) pruneTable {
 		t.Fatal(err)
 	}
 	columns := []string{
-		"CatalogSelection deletionPolicy", "Kustomization prune", "Kustomization deletionPolicy", "left", "Kustomization gone", "selection gone",
+		"CatalogSelection deletionPolicy", "Kustomization prune", "Kustomization deletionPolicy", "the application left the selection", "the Kustomization was deleted", "the selection was deleted",
 	}
 	rows := tableBelow(string(guide), columns)
 	if len(rows) != len(allPruneSettings()) {
