@@ -82,8 +82,9 @@ func (r reporter) node(before, after *node) {
 		return
 	}
 	fault := lost.fault()
+	r.declares(before, after)
 	switch {
-	case r.isDeclared(before, after):
+	case isDeclared(before) && isDeclared(after):
 		r.note("%s, by its annotation %s: %s", fault, v1alpha1.NoCatalogsAnnotation, excerpt.Of(declared(before.Object)))
 	case equal(before, after) && lost.name == "" && (r.alone == nil || r.alone.named):
 		r.unknown("%s, in either commit: %s", fault, lost.reason)
@@ -98,14 +99,14 @@ func (r reporter) node(before, after *node) {
 	}
 }
 
-// isDeclared reports whether a node of files elsewhere is declared in both commits to apply nothing of catalogs. It reports one
-// that gets the declaration.
-func (r reporter) isDeclared(before, after *node) bool {
-	is := func(n *node) bool { return n != nil && n.outcome == external && declared(n.Object) != "" }
-	if is(after) && before != nil && !is(before) {
+// isDeclared reports whether a node of files elsewhere is declared to apply nothing of catalogs.
+func isDeclared(n *node) bool { return n != nil && n.outcome == external && declared(n.Object) != "" }
+
+// declares reports a node that gets the declaration.
+func (r reporter) declares(before, after *node) {
+	if before != nil && !isDeclared(before) && isDeclared(after) {
 		r.unknown("%s gets the annotation %s, which counts from the next change on", after.label(), v1alpha1.NoCatalogsAnnotation)
 	}
-	return is(before) && is(after)
 }
 
 // differs reports a node that could not be evaluated in the newer commit. A node of an OCIRepository may be compared by its

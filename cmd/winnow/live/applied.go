@@ -33,16 +33,12 @@ func (c *Cluster) Applied(ctx context.Context) ([]receipt.Kustomization, []recei
 	if err != nil {
 		return nil, nil, err
 	}
-	objects, err := c.list(ctx, kustomizev1.GroupVersion.WithKind(kustomizev1.KustomizationKind))
+	kustomizations, err := All[kustomizev1.Kustomization](ctx, c, kustomizationKind, "")
 	if err != nil {
 		return nil, nil, err
 	}
 	var applied []receipt.Kustomization
-	for i := range objects {
-		k, err := decode[kustomizev1.Kustomization](&objects[i])
-		if err != nil {
-			return nil, nil, err
-		}
+	for _, k := range kustomizations {
 		if found := appliedBy(k); k.Spec.SourceRef.Kind == sourcev1.OCIRepositoryKind && !others[found.Source] {
 			applied = append(applied, found)
 		}
@@ -54,21 +50,32 @@ func (c *Cluster) Applied(ctx context.Context) ([]receipt.Kustomization, []recei
 // otherSources returns the full names of the OCIRepositories whose artifact has another origin: source-controller copies the
 // annotations of a manifest. One without an artifact is not among them.
 func (c *Cluster) otherSources(ctx context.Context) (map[string]bool, error) {
-	objects, err := c.list(ctx, kinds.OCIRepository)
+	repositories, err := All[sourcev1.OCIRepository](ctx, c, kinds.OCIRepository, "")
 	if err != nil {
 		return nil, err
 	}
 	others := map[string]bool{}
-	for i := range objects {
-		o, err := decode[sourcev1.OCIRepository](&objects[i])
-		if err != nil {
-			return nil, err
-		}
+	for _, o := range repositories {
 		if a := o.Status.Artifact; a != nil && a.Metadata[v1alpha1.SelectionAnnotation] == "" {
 			others[o.Namespace+"/"+o.Name] = true
 		}
 	}
 	return others, nil
+}
+
+var kustomizationKind = kustomizev1.GroupVersion.WithKind(kustomizev1.KustomizationKind)
+
+// All returns the objects of a kind with the labels of a selector, and none of a kind that the cluster does not serve.
+func All[T any](ctx context.Context, c *Cluster, gvk schema.GroupVersionKind, labels string) (all []*T, err error) {
+	objects, err := c.listBy(ctx, c.objects, gvk, metav1.ListOptions{LabelSelector: labels})
+	for i := range objects {
+		object, err := decode[T](&objects[i])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, object)
+	}
+	return all, err
 }
 
 func decode[T any](object *unstructured.Unstructured) (*T, error) {

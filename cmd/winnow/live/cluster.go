@@ -88,7 +88,7 @@ func rulesOf(kubeconfig string) *clientcmd.ClientConfigLoadingRules {
 
 // Namespaces returns the names of all namespaces.
 func (c *Cluster) Namespaces(ctx context.Context) ([]string, error) {
-	all, err := pages(ctx, c.objects.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}))
+	all, _, err := pages(ctx, c.objects.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}), metav1.ListOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("reading the namespaces: %w", err)
 	}
@@ -101,29 +101,23 @@ func (c *Cluster) Namespaces(ctx context.Context) ([]string, error) {
 
 // list returns all objects of a kind, and none of a kind that the cluster does not serve.
 func (c *Cluster) list(ctx context.Context, gvk schema.GroupVersionKind) ([]unstructured.Unstructured, error) {
-	return c.listBy(ctx, c.objects, gvk)
+	return c.listBy(ctx, c.objects, gvk, metav1.ListOptions{})
 }
 
-func (c *Cluster) listBy(ctx context.Context, client dynamic.Interface, gvk schema.GroupVersionKind) ([]unstructured.Unstructured, error) {
+func (c *Cluster) listBy(ctx context.Context, client dynamic.Interface, gvk schema.GroupVersionKind, options metav1.ListOptions) ([]unstructured.Unstructured, error) {
 	served, err := c.resource(ctx, gvk)
 	if err != nil || served == "" {
 		return nil, err
 	}
-	all, err := pages(ctx, client.Resource(gvk.GroupVersion().WithResource(served)))
+	all, _, err := pages(ctx, client.Resource(gvk.GroupVersion().WithResource(served)), options)
 	if err != nil {
 		return nil, fmt.Errorf("reading the live %s objects: %w", gvk.Kind, err)
 	}
 	return all, nil
 }
 
-// pages returns all objects of a resource.
-func pages(ctx context.Context, resource dynamic.ResourceInterface) ([]unstructured.Unstructured, error) {
-	all, _, err := pagesAt(ctx, resource, metav1.ListOptions{})
-	return all, err
-}
-
-// pagesAt returns all objects of a resource, and the version from which a watch continues.
-func pagesAt(ctx context.Context, resource dynamic.ResourceInterface, options metav1.ListOptions) (all []unstructured.Unstructured, version string, err error) {
+// pages returns all objects of a resource, and the version from which a watch continues.
+func pages(ctx context.Context, resource dynamic.ResourceInterface, options metav1.ListOptions) (all []unstructured.Unstructured, version string, err error) {
 	for options.Limit = 250; ; {
 		page, err := resource.List(ctx, options)
 		if err != nil {

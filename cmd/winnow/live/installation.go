@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
@@ -26,23 +25,6 @@ func Read[T any](ctx context.Context, c *Cluster, path string) (found T, err err
 		err = json.Unmarshal(content, &found)
 	}
 	return found, err
-}
-
-// All returns the objects of a kind with the labels of a selector, and none of a kind that the cluster does not serve.
-func All[T any](ctx context.Context, c *Cluster, gvk schema.GroupVersionKind, labels string) (all []*T, err error) {
-	served, err := c.resource(ctx, gvk)
-	if err != nil || served == "" {
-		return nil, err
-	}
-	objects, _, err := pagesAt(ctx, c.objects.Resource(gvk.GroupVersion().WithResource(served)), metav1.ListOptions{LabelSelector: labels})
-	for i := range objects {
-		object, err := decode[T](&objects[i])
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, object)
-	}
-	return all, err
 }
 
 // Definition returns a CustomResourceDefinition.
@@ -74,7 +56,7 @@ func (c *Cluster) Allows(ctx context.Context, account types.NamespacedName, righ
 
 // LeftBehind calls f for each definition of Winnow that no artifact keeps up to date.
 func (c *Cluster) LeftBehind(ctx context.Context, f func(name string, left guard.Leftover)) error {
-	kustomizations, err := All[kustomizev1.Kustomization](ctx, c, kustomizev1.GroupVersion.WithKind(kustomizev1.KustomizationKind), "")
+	kustomizations, err := All[kustomizev1.Kustomization](ctx, c, kustomizationKind, "")
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func (c *Cluster) selections(namespace string) dynamic.ResourceInterface {
 // Selections returns the CatalogSelections of a namespace, or of all with an empty one, in the order of the API
 // server: by namespace and name. labels is a selector; with an empty one it returns all.
 func (c *Cluster) Selections(ctx context.Context, namespace, labels string) ([]*Selection, error) {
-	objects, _, err := pagesAt(ctx, c.selections(namespace), metav1.ListOptions{LabelSelector: labels})
+	objects, _, err := pages(ctx, c.selections(namespace), metav1.ListOptions{LabelSelector: labels})
 	if err != nil {
 		return nil, fmt.Errorf("reading the CatalogSelections: %w", c.explain(ctx, err))
 	}

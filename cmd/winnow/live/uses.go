@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -110,21 +111,17 @@ func (c *Cluster) installations(ctx context.Context, from installer) ([]unstruct
 	if from.content {
 		return c.list(ctx, from.GroupVersionKind)
 	}
-	return c.listBy(ctx, c.metadata, from.GroupVersionKind)
+	return c.listBy(ctx, c.metadata, from.GroupVersionKind, metav1.ListOptions{})
 }
 
 // instances adds the instances of CatalogSelections that a kind of objects installs. What Cozystack installs for its own kinds are
 // HelmReleases. Instances of a selection that pushes may live elsewhere.
 func (c *Cluster) instances(ctx context.Context, kind string, objects map[installed][]string) error {
-	found, err := c.list(ctx, selectionKind)
+	found, err := All[v1alpha1.CatalogSelection](ctx, c, selectionKind, "")
 	if err != nil && !apierrors.IsForbidden(err) {
 		return err
 	}
-	for i := range found {
-		cs, err := decode[v1alpha1.CatalogSelection](&found[i])
-		if err != nil {
-			return err
-		}
+	for _, cs := range found {
 		for _, in := range cs.Status.Instances {
 			by, name, _ := strings.Cut(in.Object, " ")
 			if !slices.ContainsFunc(installers, func(one installer) bool { return one.Kind == by }) {

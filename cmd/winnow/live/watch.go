@@ -64,7 +64,7 @@ func (c *Cluster) Watch(ctx context.Context, w Watch) error {
 func (w *Watch) list(ctx context.Context, c *Cluster) (string, error) {
 	limited, cancel := context.WithTimeout(ctx, w.Timeout)
 	defer cancel()
-	objects, version, err := pagesAt(limited, c.selections(w.Namespace), metav1.ListOptions{LabelSelector: w.Labels})
+	objects, version, err := pages(limited, c.selections(w.Namespace), metav1.ListOptions{LabelSelector: w.Labels})
 	if err != nil {
 		return "", fmt.Errorf("reading the CatalogSelections: %w", c.explain(limited, err))
 	}

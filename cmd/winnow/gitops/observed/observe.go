@@ -23,8 +23,7 @@ type Stage struct {
 
 // Observer reads the receipts of clusters.
 type Observer struct {
-	// Pull returns the receipts of clusters, in their order, and Rendered has the artifacts of the stages.
-	Pull     func(ctx context.Context, clusters []stages.Cluster) ([]pulling.Result, error)
+	// Rendered has the artifacts of the stages.
 	Rendered *promotions.Registry
 	Git      repository.Git
 	// Commit names the digests of the stages, also by its history.
@@ -34,26 +33,27 @@ type Observer struct {
 	MaxAge time.Duration
 }
 
-// Observe returns the clusters of stages, in their order. The error is of the context, or of the history of a stage.
-func (o Observer) Observe(ctx context.Context, all []Stage) ([]*Cluster, error) {
-	var known []stages.Cluster
+// ClustersOf returns the clusters of all stages, in their order.
+func ClustersOf(all []Stage) (clusters []stages.Cluster) {
 	for _, s := range all {
-		known = append(known, s.Clusters...)
+		clusters = append(clusters, s.Clusters...)
 	}
-	pulled, err := o.Pull(ctx, known)
-	if err != nil {
-		return nil, err
-	}
+	return clusters
+}
+
+// Observe returns what the clusters of stages have applied, by their receipts, which are in the order of ClustersOf. The error is of
+// the context, or of the history of a stage.
+func (o Observer) Observe(ctx context.Context, all []Stage, receipts []pulling.Result) ([]*Cluster, error) {
 	var found []*Cluster
 	for _, s := range all {
 		var clusters []*Cluster
 		for _, of := range s.Clusters {
 			c := &Cluster{Name: of.Name, Stage: s.Label, Wanted: s.Digest, Problems: []Problem{}}
-			c.failed(pulled[0])
-			if pulled[0].Err == nil {
-				c.read(pulled[0].Receipt, s.Placed, o.Now, o.MaxAge)
+			c.failed(receipts[0])
+			if receipts[0].Err == nil {
+				c.read(receipts[0].Receipt, s.Placed, o.Now, o.MaxAge)
 			}
-			clusters, pulled = append(clusters, c), pulled[1:]
+			clusters, receipts = append(clusters, c), receipts[1:]
 		}
 		err := nameDigests(clusters, o.Git.IsShallow(ctx), func(digests map[string]bool) (map[string]bool, error) {
 			return stages.Named(ctx, o.Git, o.Commit, s.Placed, digests)

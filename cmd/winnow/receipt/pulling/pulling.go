@@ -41,13 +41,6 @@ func (r Result) IsForged() bool {
 	return errors.As(r.Err, &other) || errors.As(r.Err, &forgery)
 }
 
-// Puller returns Pull for one repository, at a time.
-func Puller(below *oci.Repository, now time.Time, timeout time.Duration) func(context.Context, []stages.Cluster) ([]Result, error) {
-	return func(ctx context.Context, clusters []stages.Cluster) ([]Result, error) {
-		return Pull(ctx, below, clusters, now, timeout)
-	}
-}
-
 // Pull reads the receipts of all clusters, in their order, within a time. It fails only if the context ends.
 func Pull(ctx context.Context, below *oci.Repository, clusters []stages.Cluster, now time.Time, timeout time.Duration) ([]Result, error) {
 	bounded, cancel := context.WithTimeout(ctx, timeout)

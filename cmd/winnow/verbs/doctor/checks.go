@@ -146,14 +146,10 @@ func fields(at any, path string, f func(path string)) {
 	}
 }
 
-func (e *examiner) flags(ctx context.Context) error {
-	reaches, err := e.reached(ctx)
-	if err != nil {
-		return err
-	}
+func (e *examiner) flags(context.Context) error {
 	for _, d := range e.of["winnow"] {
 		var cloud, unseen, foreign []string
-		for _, r := range reaches {
+		for _, r := range e.reaches {
 			if r.ofCloud() {
 				cloud = append(cloud, r.by)
 			}

@@ -67,13 +67,17 @@ func (o *options) run(ctx context.Context, cluster *live.Cluster, out output.Str
 	if both == nil && len(e.of["winnow"]) == 0 {
 		both = errAbsent
 	}
+	registries := both
+	if both == nil {
+		e.reaches, registries = e.reached(ctx)
+	}
 	for _, check := range []struct {
 		name  string
 		needs error // of what it reads in the installation
 		run   func(context.Context) error
 	}{
 		{"kubernetes", nil, e.kubernetes}, {"flux", errors.Join(e.unread, e.unlisted), e.flux}, {"gate", e.unread, e.gate}, {"controller", e.unread, e.controller},
-		{"crd", nil, e.crd}, {"rights", both, e.rights}, {"flags", both, e.flags}, {"storage", both, e.storage}, {"leftovers", nil, e.leftovers},
+		{"crd", nil, e.crd}, {"rights", registries, e.rights}, {"flags", registries, e.flags}, {"storage", both, e.storage}, {"leftovers", nil, e.leftovers},
 	} {
 		e.check = check.name
 		err := check.needs

@@ -50,6 +50,8 @@ type examiner struct {
 	*Examination
 
 	check, number string
+	// reaches are how the registries of all selections are reached.
+	reaches []reach
 }
 
 func (e *examiner) add(state, format string, args ...any) {

@@ -29,13 +29,9 @@ func (e *examiner) rights(ctx context.Context) error {
 	for _, g := range served.Groups {
 		groups[g.Name] = true
 	}
-	reaches, err := e.reached(ctx)
-	if err != nil {
-		return err
-	}
 	lacks, asked := map[need][]string{}, map[need]bool{}
 	for _, d := range e.of["winnow"] {
-		needs, err := e.needs(d, groups, reaches)
+		needs, err := e.needs(d, groups)
 		if err != nil {
 			return err
 		}
@@ -83,7 +79,7 @@ func (e *examiner) missing(ctx context.Context, n need) (string, error) {
 }
 
 // needs returns the rights that a controller needs for all selections.
-func (e *examiner) needs(d deployment, served map[string]bool, reaches []reach) (all []need, err error) {
+func (e *examiner) needs(d deployment, served map[string]bool) (all []need, err error) {
 	account := types.NamespacedName{Namespace: d.Namespace, Name: d.Spec.Template.Spec.ServiceAccountName}
 	within := ""
 	if d.flag("watch-all-namespaces") == "false" {
@@ -106,7 +102,7 @@ func (e *examiner) needs(d deployment, served map[string]bool, reaches []reach) 
 			all = append(all, marking(s, cmp.Or(s.Spec.ServiceAccountName, d.flag("default-service-account")), account, rule)...)
 		}
 	}
-	for _, r := range reaches {
+	for _, r := range e.reaches {
 		all = append(all, r.needs(account)...)
 	}
 	return all, nil

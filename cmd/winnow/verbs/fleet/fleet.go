@@ -120,9 +120,11 @@ func (o *options) run(ctx context.Context, address string, arguments []string, o
 	}
 	f := newFleet()
 	f.now, f.width = time.Now(), output.WidthOf(out.Stdout)
-	f.Clusters, err = observed.Observer{
-		Pull: pulling.Puller(below, f.now, o.timeout), Rendered: commits.Rendered(&o.access), Git: git, Commit: commit, Now: f.now, MaxAge: o.maxAge,
-	}.Observe(ctx, all)
+	receipts, err := pulling.Pull(ctx, below, observed.ClustersOf(all), f.now, o.timeout)
+	if err != nil {
+		return err
+	}
+	f.Clusters, err = observed.Observer{Rendered: commits.Rendered(&o.access), Git: git, Commit: commit, Now: f.now, MaxAge: o.maxAge}.Observe(ctx, all, receipts)
 	if err != nil {
 		return err
 	}

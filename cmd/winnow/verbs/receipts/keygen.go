@@ -45,7 +45,7 @@ func newKeygen() *cobra.Command {
 // keygen writes a public key, and prints the Secret with its private key. A key whose Secret is lost is no key of a cluster: then
 // the file is removed.
 func keygen(file string, out output.Streams) (err error) {
-	if output.WidthOf(out.Stdout) > 0 {
+	if output.IsTerminal(out.Stdout) {
 		return errors.New("the private key is not for a terminal: pipe the Secret into kubectl apply -f -")
 	}
 	private, public, err := receipt.NewKey()

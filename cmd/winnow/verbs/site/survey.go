@@ -109,9 +109,11 @@ func (o *options) observe(ctx context.Context, git repository.Git, s *model.Surv
 		return fmt.Errorf("--receipts: %w", err)
 	}
 	now := time.Now()
-	clusters, err := observed.Observer{
-		Pull: pulling.Puller(below, now, pulling.Timeout), Rendered: commits.Rendered(&o.access), Git: git, Commit: s.Head, Now: now, MaxAge: pulling.MaxAge,
-	}.Observe(ctx, all)
+	receipts, err := pulling.Pull(ctx, below, observed.ClustersOf(all), now, pulling.Timeout)
+	if err != nil {
+		return err
+	}
+	clusters, err := observed.Observer{Rendered: commits.Rendered(&o.access), Git: git, Commit: s.Head, Now: now, MaxAge: pulling.MaxAge}.Observe(ctx, all, receipts)
 	for _, c := range clusters {
 		s.Observed[[2]string{c.Stage, c.Name}] = c
 	}
