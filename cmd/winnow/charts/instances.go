@@ -14,6 +14,22 @@ import (
 	"github.com/winnow-dev/winnow/render/installation"
 )
 
+// Use is a set of values of a chart.
+type Use struct {
+	// Instance that has the values; empty for the default values of the application.
+	Instance string
+	// ReleaseName and Namespace of the release.
+	ReleaseName, Namespace string
+	// Original are the values before the mirrors, and Mirrored behind them, as YAML.
+	Original, Mirrored []byte
+	// IsOpen reports whether the cluster has further values.
+	IsOpen bool
+	// IsUpgrade reports whether the release is rendered as an upgrade; otherwise as an installation.
+	IsUpgrade bool
+	// IsHelm3 reports whether KKP installs it, which has Helm 3; otherwise Flux does, which has Helm 4.
+	IsHelm3 bool
+}
+
 // installed are the values of an instance, with the version that it installs.
 type installed struct {
 	application, version string

@@ -47,11 +47,6 @@ func (r reporter) makers() {
 	}
 }
 
-// declared returns the reason for which an object makes nothing of catalogs, empty for none.
-func declared(o *unstructured.Unstructured) string {
-	return strings.TrimSpace(o.GetAnnotations()[v1alpha1.NoCatalogsAnnotation])
-}
-
 // makers maps the names of makers for messages to them.
 func (w *walk) makers() map[string]maker {
 	found, sets := map[string]maker{}, []string{}

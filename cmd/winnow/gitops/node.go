@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/building"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
@@ -63,6 +64,14 @@ type node struct {
 func (n *node) inputs() string {
 	return inputs.Digest(n.Content(), n.vars.Digest(), n.closure.Digest())
 }
+
+// declared returns the reason for which an object makes nothing of catalogs, empty for none.
+func declared(o *unstructured.Unstructured) string {
+	return strings.TrimSpace(o.GetAnnotations()[v1alpha1.NoCatalogsAnnotation])
+}
+
+// isDeclared reports whether a node of files elsewhere is declared to apply nothing of catalogs.
+func isDeclared(n *node) bool { return n != nil && n.outcome == external && declared(n.Object) != "" }
 
 // isUnknown reports whether the objects of a node are unknown and may be relevant; false for nil.
 func (n *node) isUnknown() bool {

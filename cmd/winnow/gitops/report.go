@@ -99,9 +99,6 @@ func (r reporter) node(before, after *node) {
 	}
 }
 
-// isDeclared reports whether a node of files elsewhere is declared to apply nothing of catalogs.
-func isDeclared(n *node) bool { return n != nil && n.outcome == external && declared(n.Object) != "" }
-
 // declares reports a node that gets the declaration.
 func (r reporter) declares(before, after *node) {
 	if before != nil && !isDeclared(before) && isDeclared(after) {

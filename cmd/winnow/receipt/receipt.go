@@ -80,7 +80,7 @@ const (
 	// MaxBytes bounds the envelope.
 	MaxBytes = 1 << 20
 	// maxPayload and the numbers of elements bound its content.
-	maxPayload, maxKustomizations, maxDefinitions, maxVersions, maxObjects, maxUses = 640 << 10, 200, 5_000, 20_000, 5_000, 2_000
+	maxPayload, maxKustomizations, maxDefinitions, maxVersions, maxObjects = 640 << 10, 200, 5_000, 20_000, 5_000
 	// maxText bounds a text, in bytes.
 	maxText = 512
 )

@@ -36,8 +36,8 @@ type Use struct {
 	Objects []string `json:"objects,omitempty"`
 }
 
-// maxInstallations bounds a number of a receipt, and maxNames the names of a use.
-const maxInstallations, maxNames = 1_000_000, 100
+// maxUses bounds the uses of a receipt with their names, maxInstallations a number, and maxNames the names of a use.
+const maxUses, maxInstallations, maxNames = 2_000, 1_000_000, 100
 
 // bounded returns the first uses, as far as they fit. A kind that lacks some is unknown.
 func bounded(uses []Uses, fits func(any) bool) (all []Uses) {

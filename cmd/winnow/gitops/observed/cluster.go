@@ -30,3 +30,10 @@ type Cluster struct {
 	// Failure is why the receipt cannot be read.
 	Failure error `json:"-"`
 }
+
+// Problem is what is wrong with a cluster, or with its receipt.
+type Problem struct {
+	// Name is one of Names.
+	Name    string `json:"name"`
+	Message string `json:"message"`
+}

@@ -18,13 +18,6 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// Problem is what is wrong with a cluster, or with its receipt.
-type Problem struct {
-	// Name is one of Names.
-	Name    string `json:"name"`
-	Message string `json:"message"`
-}
-
 // Names of problems, the worst first. A cluster that has one of the first three has no others.
 const (
 	forged     = "forged"

@@ -65,12 +65,12 @@ func (r reach) needs(of types.NamespacedName) (all []need) {
 }
 
 // reached returns how the registries of all selections are reached.
-func (e *examiner) reached(ctx context.Context) (all []reach, err error) {
-	repositories, err := live.All[sourcev1.OCIRepository](ctx, e.Cluster, kinds.OCIRepository, "")
+func (in *installation) reached(ctx context.Context) (all []reach, err error) {
+	repositories, err := live.All[sourcev1.OCIRepository](ctx, in.Cluster, kinds.OCIRepository, "")
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range e.selections {
+	for _, s := range in.selections {
 		for _, source := range s.Spec.Sources {
 			i := slices.IndexFunc(repositories, func(r *sourcev1.OCIRepository) bool {
 				return r.Name == source.Name && r.Namespace == cmp.Or(source.Namespace, s.Namespace)

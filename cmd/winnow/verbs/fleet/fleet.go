@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -87,15 +86,6 @@ func New() *cobra.Command {
 }
 
 const maxStages = 100
-
-// anyProblem is the word of --fail-on for all problems.
-const anyProblem = "any"
-
-// problems returns the words of --fail-on. A receipt that cannot be read is an error.
-func problems() []string {
-	names := slices.DeleteFunc(observed.Names(), func(name string) bool { return name == observed.Unreadable })
-	return append(names, anyProblem)
-}
 
 func (o *options) run(ctx context.Context, address string, arguments []string, out output.Streams) error {
 	if o.maxAge <= 0 || o.timeout <= 0 {

@@ -37,6 +37,15 @@ func newFleet() *Fleet {
 	return &Fleet{Document: output.NewDocument("Fleet"), Clusters: []*observed.Cluster{}}
 }
 
+// anyProblem is the word of --fail-on for all problems.
+const anyProblem = "any"
+
+// problems returns the words of --fail-on. A receipt that cannot be read is an error.
+func problems() []string {
+	names := slices.DeleteFunc(observed.Names(), func(name string) bool { return name == observed.Unreadable })
+	return append(names, anyProblem)
+}
+
 // leastMessage is the least width of the column MESSAGE.
 const leastMessage = 20
 

@@ -5,7 +5,6 @@ package pages
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
@@ -78,8 +77,8 @@ func linesOf(f *model.Fleet, p part, root string, files paths) []line {
 		}
 		return shown
 	}
-	all := make([]line, len(f.Rows))
-	for i, row := range f.Rows {
+	var differing, alike []line
+	for _, row := range f.Rows {
 		l := line{Links: files.linksOf(root, row), Search: strings.ToLower(row.Name), Cells: make([]cell, 0, p.to-p.from)}
 		for _, of := range row.Cells[p.from:p.to] {
 			l.Cells = append(l.Cells, show(of))
@@ -88,18 +87,13 @@ func linesOf(f *model.Fleet, p part, root string, files paths) []line {
 		for _, of := range row.Cells { // on all pages
 			l.Differs = l.Differs || show(of) != show(row.Cells[0])
 		}
-		all[i] = l
+		if l.Differs {
+			differing = append(differing, l)
+		} else {
+			alike = append(alike, l)
+		}
 	}
-	slices.SortStableFunc(all, func(a, b line) int { return order(a.Differs) - order(b.Differs) })
-	return all
-}
-
-// order is less for true.
-func order(first bool) int {
-	if first {
-		return 0
-	}
-	return 1
+	return append(differing, alike...)
 }
 
 func showCell(c *model.Cell) cell {
