@@ -36,7 +36,7 @@ func TestExampleFleetWorksAsIs(t *testing.T) {
 	first := f.begin()
 	f.breakStaging()
 	fixed := f.fix()
-	f.receipts(f.production[0], first, fixed)
+	f.receipts(first, fixed)
 	f.loseOne(fixed)
 	f.changeNothingSelected()
 	f.takeAway()

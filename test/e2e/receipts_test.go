@@ -27,22 +27,27 @@ import (
 	"github.com/winnow-dev/winnow/test/farm"
 )
 
-// receipts has a spoke push a receipt with the rights of config/receipts alone, and compares it with the commits of the stage,
-// which had the digest of the first push before that of the second.
-func (f *fleet) receipts(s *spoke, first, second *v1alpha1.CatalogSelection) {
+// receipts has each spoke of production push a receipt with the rights of config/receipts alone, and compares it with the commits of
+// the stage, which had the digest of the first push before that of the second. Another cluster of the stage sends none.
+func (f *fleet) receipts(first, second *v1alpha1.CatalogSelection) {
 	f.t.Helper()
+	s := f.production[0]
 	dir := f.t.TempDir()
 	private, public := receiptKey(f)
 	write(f.t, filepath.Join(dir, "ca.crt"), string(f.registry.CA))
 	write(f.t, filepath.Join(dir, "receipt.pem"), private)
 	write(f.t, filepath.Join(dir, "docker/config.json"),
 		fmt.Sprintf(`{"auths":{%q:{"username":%q,"password":%q}}}`, f.registry.Host, fleetUser, fleetPassword))
-	if err := s.ApplyKustomization(f.t.Context(), "config/receipts"); err != nil {
-		f.t.Fatal(err)
-	}
-	kubeconfig, err := s.ServiceAccountKubeconfig(f.t.Context(), "winnow-receipts", "winnow-receipt")
-	if err != nil {
-		f.t.Fatal(err)
+	kubeconfigs := map[string]string{}
+	for _, one := range f.production {
+		if err := one.ApplyKustomization(f.t.Context(), "config/receipts"); err != nil {
+			f.t.Fatal(err)
+		}
+		kubeconfig, err := one.ServiceAccountKubeconfig(f.t.Context(), "winnow-receipts", "winnow-receipt")
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		kubeconfigs[one.name] = kubeconfig
 	}
 	file := s.directory + "/applications.yaml"
 	stage := func(cs *v1alpha1.CatalogSelection) map[string]string {
@@ -50,7 +55,10 @@ func (f *fleet) receipts(s *spoke, first, second *v1alpha1.CatalogSelection) {
 		return map[string]string{file: strings.ReplaceAll(f.read(file), s.revision(), digest)}
 	}
 	before := stage(first)
-	before[s.directory+"/clusters/frankfurt.pub"], before[s.directory+"/clusters/paris.pub"] = public, public
+	for name := range kubeconfigs {
+		before[s.directory+"/clusters/"+name+".pub"] = public
+	}
+	before[s.directory+"/clusters/silent.pub"] = public
 	repository := filepath.Join(dir, "repository")
 	if err := farm.Commit(f.t.Context(), repository, before, stage(second)); err != nil {
 		f.t.Fatal(err)
@@ -66,16 +74,25 @@ func (f *fleet) receipts(s *spoke, first, second *v1alpha1.CatalogSelection) {
 		}
 		return string(out)
 	}
-	run("receipt", "frankfurt", address, "--sign-key", filepath.Join(dir, "receipt.pem"), "--kubeconfig", kubeconfig)
+	push := func(name string) {
+		f.t.Helper()
+		run("receipt", name, address, "--sign-key", filepath.Join(dir, "receipt.pem"), "--kubeconfig", kubeconfigs[name])
+	}
+	for _, one := range f.production {
+		push(one.name)
+	}
 	table := run("fleet", address, s.directory)
 	var rows []string
 	for line := range strings.Lines(table) {
 		rows = append(rows, strings.Join(strings.Fields(line), " "))
 	}
 	version, _, _ := strings.Cut(second.Status.Push.Sources, "@")
-	fine := fmt.Sprintf("frankfurt %s - %s True", s.directory, version)
-	if len(rows) != 4 || rows[0] != "2 clusters, 1 without problems, 1 missing" || !strings.HasPrefix(rows[2], "paris "+s.directory+" missing") || !strings.HasPrefix(rows[3], fine) {
-		f.t.Errorf("winnow fleet prints\n%s\nwant %s", table, fine)
+	want := []string{"4 clusters, 3 without problems, 1 missing", "CLUSTER STAGE PROBLEM", "silent " + s.directory + " missing"}
+	for _, one := range f.production {
+		want = append(want, fmt.Sprintf("%s %s - %s True", one.name, s.directory, version))
+	}
+	if !slices.EqualFunc(rows, want, strings.HasPrefix) {
+		f.t.Errorf("winnow fleet prints\n%s\nwant %q", table, want)
 	}
 	var listed struct {
 		Clusters []struct {
@@ -96,7 +113,7 @@ func (f *fleet) receipts(s *spoke, first, second *v1alpha1.CatalogSelection) {
 		f.t.Errorf("the receipt is %+v", got)
 	}
 	f.bypassed(s, func() string {
-		run("receipt", "frankfurt", address, "--sign-key", filepath.Join(dir, "receipt.pem"), "--kubeconfig", kubeconfig)
+		push(s.name)
 		return run("fleet", address, s.directory)
 	})
 	repository = filepath.Join(dir, "rolled-back") // what the spoke has not seen yet
@@ -106,7 +123,7 @@ func (f *fleet) receipts(s *spoke, first, second *v1alpha1.CatalogSelection) {
 	if table := run("fleet", address, s.directory, "-o", "wide"); !strings.Contains(table, "  "+s.revision()+"  ") {
 		f.t.Errorf("winnow fleet -o wide prints\n%s", table)
 	}
-	if table := run("fleet", address, s.directory); !strings.Contains(table, "frankfurt  "+s.directory+"  behind ") {
+	if table := run("fleet", address, s.directory); strings.Count(table, "  "+s.directory+"  behind ") != len(f.production) {
 		f.t.Errorf("after a rollback, winnow fleet prints\n%s", table)
 	}
 }
