@@ -110,3 +110,15 @@ func TestSiteShowsInstancesWithANewerVersion(t *testing.T) {
 		t.Errorf("the page does not have\n%s\nin\n%s", want, page)
 	}
 }
+
+func TestTheSiteOfTheReadmeHasTheExamples(t *testing.T) {
+	readme := strings.Join(strings.Fields(readFileString(t, "../../README.md")), " ")
+	_, command, _ := strings.Cut(readme, "`go run ./cmd/winnow site ")
+	command, _, _ = strings.Cut(command, " -o ")
+	t.Chdir("../..")
+	dir := filepath.Join(t.TempDir(), "site")
+	got := execute(t.Context(), append(append([]string{"site"}, strings.Fields(command)...), "-o", dir)...)
+	if got.code != root.ExitOK || !strings.Contains(got.stderr, ": 15 applications") {
+		t.Errorf("%q: %+v", command, got)
+	}
+}

@@ -199,6 +199,25 @@ func wanted(all map[string]told, names []string, subject string) diff.Use {
 	return u
 }
 
+// siteSays expects the first page of a site to say who uses what is deprecated.
+func (f *fleetOfUses) siteSays(t *testing.T, want diff.Use) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "site")
+	if got := execute(context.WithoutCancel(t.Context()), "site", "--git", ".", "--plain-http", "--receipts", "oci://"+f.host+"/receipts", "-o", dir); got.code != root.ExitOK {
+		t.Fatalf("%+v", got)
+	}
+	text := "deprecated: gamma 1.0.0: no use known: "
+	switch {
+	case want.Installations > 0:
+		text = fmt.Sprintf("%d installations of gamma 1.0.0: %s", want.Installations, want.Clusters[0])
+	case want.IsUnused():
+		text = "deprecated: gamma 1.0.0: unused in 40 of 40 clusters"
+	}
+	if page := readFileString(t, filepath.Join(dir, "index.html")); !strings.Contains(page, text) {
+		t.Errorf("the site does not say %q:\n%s", text, page)
+	}
+}
+
 // Whatever 40 clusters of two stages tell: each report has all uses of what it loses and deprecates, of the clusters that it is about,
 // and no other. What one does not tell is unknown, and never unused.
 func TestUsesOfAFleet(t *testing.T) {
@@ -253,6 +272,7 @@ func TestUsesOfAFleet(t *testing.T) {
 			}
 			seen[lost]++
 		}
+		f.siteSays(t, wanted(all, names, subjects[2]))
 	}
 	if seen[true] == 0 || seen[false] == 0 {
 		t.Errorf("nothing is shown: %v", seen)

@@ -20,20 +20,20 @@ import (
 )
 
 // Receipts is the flag of the verbs that say who uses what a change loses.
-type Receipts struct{ address string }
+type Receipts struct{ Address string }
 
 // AddFlag adds the flag.
 func (r *Receipts) AddFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&r.address, "receipts", "", "say who uses what is lost, by `ADDRESS`")
+	cmd.Flags().StringVar(&r.Address, "receipts", "", "say who uses what is lost, by `ADDRESS`")
 	flags.CompleteNothing(cmd, "receipts")
 }
 
 // Check returns an error for conditions that need the flag, and for the flag where no commits are compared.
 func (r *Receipts) Check(failOn []string, comparesCommits bool) error {
 	switch {
-	case r.address == "" && slices.Contains(failOn, diff.UsedCondition):
+	case r.Address == "" && slices.Contains(failOn, diff.UsedCondition):
 		return errors.New("--fail-on used is for --receipts: pass both")
-	case r.address != "" && !comparesCommits:
+	case r.Address != "" && !comparesCommits:
 		return errors.New("--receipts is for --git")
 	}
 	return nil
@@ -41,16 +41,16 @@ func (r *Receipts) Check(failOn []string, comparesCommits bool) error {
 
 // AddUses adds to a report who uses what the change loses, and what it deprecates: by the receipts of the clusters whose keys the
 // older commit has, so that a change cannot choose who is asked.
-func (r *Receipts) AddUses(ctx context.Context, access *flags.Access, report *diff.Report) error {
-	if r.address == "" {
+func (r *Receipts) AddUses(ctx context.Context, git repository.Git, access *flags.Access, report *diff.Report) error {
+	if r.Address == "" {
 		return nil
 	}
-	below, err := access.ConnectBelow(ctx, r.address)
+	below, err := access.ConnectBelow(ctx, r.Address)
 	if err != nil {
 		return fmt.Errorf("--receipts: %w", err)
 	}
 	var users []stages.Users
-	err = repository.Git{}.ReadTree(ctx, report.From, func(tree *repository.Tree) error {
+	err = git.ReadTree(ctx, report.From, func(tree *repository.Tree) error {
 		users, err = stages.AllUsers(tree)
 		return err
 	})

@@ -4,12 +4,14 @@ package site
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/diffview"
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags/commits"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/observed"
@@ -79,7 +81,7 @@ func (o *options) survey(ctx context.Context, open *catalogs) (*model.Survey, er
 		err = since(ctx, git, s)
 	}
 	if err == nil && o.receipts != "" {
-		err = o.observe(ctx, git, s, withKeys)
+		err = errors.Join(o.observe(ctx, git, s, withKeys), o.retire(ctx, git, s))
 	}
 	return s, err
 }
@@ -117,6 +119,25 @@ func (o *options) observe(ctx context.Context, git repository.Git, s *model.Surv
 	for _, c := range clusters {
 		s.Observed[[2]string{c.Stage, c.Name}] = c
 	}
+	return err
+}
+
+// retire adds who uses what is deprecated.
+func (o *options) retire(ctx context.Context, git repository.Git, s *model.Survey) error {
+	report := &diff.Report{From: s.Head}
+	for _, p := range s.Published {
+		if p.Side == nil {
+			continue
+		}
+		same, err := comparing.Compare(ctx, p.Side, p.Side, nil) // which loses nothing
+		if err != nil {
+			return err
+		}
+		same.File = p.File
+		report.Selections = append(report.Selections, same)
+	}
+	err := (&commits.Receipts{Address: o.receipts}).AddUses(ctx, git, &o.access, report)
+	s.Uses = diffview.Uses(report)
 	return err
 }
 

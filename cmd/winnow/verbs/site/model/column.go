@@ -30,6 +30,8 @@ type Survey struct {
 	Remote string
 	// Observed maps places of stages, with the names of their clusters, to what these have applied.
 	Observed map[[2]string]*observed.Cluster
+	// Uses are sentences on who uses what is deprecated.
+	Uses []string
 	// Catalogs maps loaded catalogs to the shown ones.
 	Catalogs map[*catalog.Catalog]*Catalog
 }

@@ -30,15 +30,17 @@ type Fleet struct {
 
 	Held       []Held
 	Deprecated []Deprecated
-	Behind     []Behind
-	Different  []Different
-	Upgrades   []Available
-	Instances  []Instance
+	// Uses are sentences on who uses what is deprecated, by receipts.
+	Uses      []string
+	Behind    []Behind
+	Different []Different
+	Upgrades  []Available
+	Instances []Instance
 }
 
 // NewFleet returns the matrix, and what could not be read of it.
 func NewFleet(s Survey) (*Fleet, []Unread) {
-	f := &Fleet{Head: s.Head, Base: s.Base, At: s.At, Repository: repositoryOf(s.Remote)}
+	f := &Fleet{Head: s.Head, Base: s.Base, At: s.At, Uses: s.Uses, Repository: repositoryOf(s.Remote)}
 	b := builder{survey: s, held: heldOf(s.Report), contents: map[any]content{}, columns: map[string]*Column{}}
 	b.addClusters()
 	b.addStages()
