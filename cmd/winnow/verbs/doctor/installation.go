@@ -8,10 +8,14 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/spf13/pflag"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
@@ -46,32 +50,68 @@ type deployment struct{ *appsv1.Deployment }
 
 func (d deployment) String() string { return d.Namespace + "/" + d.Name }
 
-// flag returns the value of the last flag of that name, with the namespace for its variable.
-func (d deployment) flag(name string) (value string) {
-	for _, c := range d.Spec.Template.Spec.Containers {
-		for _, arg := range c.Args {
-			if arg == "--"+name {
-				value = "true"
-			}
-			if v, found := strings.CutPrefix(arg, "--"+name+"="); found {
-				value = strings.ReplaceAll(v, "$(RUNTIME_NAMESPACE)", d.Namespace)
-			}
+// container returns the one of the controller, beside which there may be others.
+func (d deployment) container() corev1.Container {
+	all := d.Spec.Template.Spec.Containers
+	if i := slices.IndexFunc(all, func(c corev1.Container) bool { return c.Name == "manager" }); i > 0 {
+		return all[i]
+	}
+	return slices.Concat(all, []corev1.Container{{}})[0]
+}
+
+// flags returns the flags of the controller that count here, as the controller reads them.
+func (d deployment) flags() *pflag.FlagSet {
+	c, variables, address := d.container(), []string{"$(RUNTIME_NAMESPACE)", d.Namespace}, ""
+	for _, v := range c.Env {
+		if v.ValueFrom == nil {
+			variables = append(variables, "$("+v.Name+")", v.Value)
+		}
+		if v.Name == "STORAGE_ADV_ADDR" {
+			address = v.Value
 		}
 	}
-	return value
+	set := pflag.NewFlagSet(d.Name, pflag.ContinueOnError)
+	set.ParseErrorsAllowlist.UnknownFlags = true
+	set.Usage = func() {}
+	set.StringToString("feature-gates", nil, "")
+	set.String("storage-adv-addr", address, "")
+	set.String("default-service-account", "", "")
+	set.String("watch-label-selector", "", "")
+	set.Bool("watch-all-namespaces", true, "")
+	set.Bool("no-cross-namespace-refs", false, "")
+	expand := strings.NewReplacer(variables...)
+	var line []string
+	for _, arg := range slices.Concat(c.Command, c.Args) {
+		line = append(line, expand.Replace(arg))
+	}
+	_ = set.Parse(line) // a controller with an invalid flag does not start
+	return set
 }
+
+// flag returns the value of a flag.
+func (d deployment) flag(name string) string { return d.flags().Lookup(name).Value.String() }
 
 // gated reports whether a feature gate is set to true.
 func (d deployment) gated(feature string) bool {
-	return slices.Contains(strings.Split(d.flag("feature-gates"), ","), feature+"=true")
+	gates, _ := d.flags().GetStringToString("feature-gates")
+	for name, value := range gates {
+		if on, err := strconv.ParseBool(strings.TrimSpace(value)); err == nil && on && strings.TrimSpace(name) == feature {
+			return true
+		}
+	}
+	return false
+}
+
+// sees reports whether the controller reconciles a selection: it may watch its own namespace alone, or some labels.
+func (d deployment) sees(s *v1alpha1.CatalogSelection) bool {
+	selector, err := labels.Parse(d.flag("watch-label-selector"))
+	return (d.flag("watch-all-namespaces") == "true" || s.Namespace == d.Namespace) && err == nil && selector.Matches(labels.Set(s.Labels))
 }
 
 // version returns the tag of the image, empty for one that is named by its digest alone.
 func (d deployment) version() (tag string) {
-	for _, c := range d.Spec.Template.Spec.Containers {
-		image, _, _ := strings.Cut(c.Image, "@")
-		_, tag, _ = strings.Cut(image[strings.LastIndexByte(image, '/')+1:], ":")
-	}
+	image, _, _ := strings.Cut(d.container().Image, "@")
+	_, tag, _ = strings.Cut(image[strings.LastIndexByte(image, '/')+1:], ":")
 	return tag
 }
 
