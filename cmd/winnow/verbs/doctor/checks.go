@@ -147,17 +147,20 @@ func fields(at any, path string, f func(path string)) {
 }
 
 func (e *examiner) flags(context.Context) error {
+	by := map[*v1alpha1.CatalogSelection]string{}
+	twice := map[string][]string{} // by the controllers that reconcile them
 	for _, d := range e.of["winnow"] {
-		var cloud, unseen, foreign []string
+		var cloud, foreign []string
 		for _, r := range e.reaches {
-			if r.ofCloud() {
+			if r.ofCloud() && d.sees(r.of) && !slices.Contains(cloud, r.by) {
 				cloud = append(cloud, r.by)
 			}
 		}
-		for _, s := range e.selections {
-			if s.Namespace != d.Namespace {
-				unseen = append(unseen, s.Namespace+"/"+s.Name)
+		for _, s := range e.seen(d) {
+			if other := by[s]; other != "" {
+				twice[other+" and "+d.String()] = append(twice[other+" and "+d.String()], s.Namespace+"/"+s.Name)
 			}
+			by[s] = d.String()
 			if slices.ContainsFunc(s.Spec.Sources, func(r v1alpha1.SourceReference) bool { return r.Namespace != "" && r.Namespace != s.Namespace }) {
 				foreign = append(foreign, s.Namespace+"/"+s.Name)
 			}
@@ -165,12 +168,21 @@ func (e *examiner) flags(context.Context) error {
 		if len(cloud) > 0 && !d.gated("ObjectLevelWorkloadIdentity") {
 			e.add(problem, "%s lacks --feature-gates=ObjectLevelWorkloadIdentity=true, which the serviceAccountName of %s needs", d, list(cloud))
 		}
-		if len(unseen) > 0 && d.flag("watch-all-namespaces") == "false" {
-			e.add(problem, "%s has --watch-all-namespaces=false and does not see %s: remove the flag, or move them to %s", d, list(unseen), d.Namespace)
-		}
 		if len(foreign) > 0 && d.flag("no-cross-namespace-refs") == "true" {
 			e.add(problem, "%s has --no-cross-namespace-refs and refuses the sources of %s: move the sources beside them", d, list(foreign))
 		}
+	}
+	for _, both := range slices.Sorted(maps.Keys(twice)) {
+		e.add(problem, "%s reconcile the same CatalogSelections: %s: delete one, or separate them by --watch-label-selector", both, list(twice[both]))
+	}
+	var unseen []string
+	for _, s := range e.selections {
+		if by[s] == "" {
+			unseen = append(unseen, s.Namespace+"/"+s.Name)
+		}
+	}
+	if len(unseen) > 0 {
+		e.add(problem, "no controller reconciles %s: change --watch-all-namespaces or --watch-label-selector, or move them", list(unseen))
 	}
 	e.fine("the controller has what the selections need")
 	return nil

@@ -5,13 +5,18 @@ package doctor
 import (
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/fluxcd/pkg/apis/meta"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
 func TestTheOldestVersionsAreTheSupportedOnes(t *testing.T) {
@@ -77,6 +82,76 @@ func TestWhatMayNotBeReadIsUnknown(t *testing.T) {
 	} {
 		if got := unknownBecause(test.err); got != test.want {
 			t.Errorf("%v: got %q, want %q", test.err, got, test.want)
+		}
+	}
+}
+
+// TestEachSelectionHasOneController has controllers in two namespaces, as shards, and two that do the same.
+func TestEachSelectionHasOneController(t *testing.T) {
+	selection := func(namespace, shard string) *v1alpha1.CatalogSelection {
+		return &v1alpha1.CatalogSelection{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "apps", Labels: map[string]string{"shard": shard}}}
+	}
+	controller := func(namespace string, args ...string) deployment {
+		d := deployment{&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "winnow-controller"}}}
+		d.Spec.Template.Spec.Containers = []corev1.Container{{Args: args}}
+		return d
+	}
+	all := []*v1alpha1.CatalogSelection{selection("a", "one"), selection("b", "two")}
+	pushed := reach{of: all[0], by: "CatalogSelection a/apps", namespace: "a", provider: "aws", account: "puller", secrets: []*meta.LocalObjectReference{{Name: "login"}, {Name: "login"}}}
+	const gate = "--feature-gates=ObjectLevelWorkloadIdentity=true"
+	for _, test := range []struct {
+		name        string
+		controllers []deployment
+		want        string
+		// accounts need the Secret.
+		accounts []string
+	}{
+		{"one", []deployment{controller("a", gate)}, "ok the controller has what the selections need", []string{"a/default"}},
+		{"one for each namespace", []deployment{controller("a", gate, "--watch-all-namespaces=false"), controller("b", "--watch-all-namespaces=0")},
+			"ok the controller has what the selections need", []string{"a/default"}},
+		{"one for a namespace", []deployment{controller("a", gate, "--watch-all-namespaces=false")},
+			"problem no controller reconciles b/apps: change --watch-all-namespaces or --watch-label-selector, or move them", []string{"a/default"}},
+		{"shards", []deployment{controller("w", "--watch-label-selector=shard=two"), controller("x", gate, "--watch-label-selector=shard!=two")},
+			"ok the controller has what the selections need", []string{"x/default"}},
+		{"a shard that is missing", []deployment{controller("w", gate, "--watch-label-selector=shard=one")},
+			"problem no controller reconciles b/apps: change --watch-all-namespaces or --watch-label-selector, or move them", []string{"w/default"}},
+		{"two that do the same", []deployment{controller("w", gate), controller("x", gate)},
+			"problem w/winnow-controller and x/winnow-controller reconcile the same CatalogSelections: a/apps, b/apps: delete one, or separate them by --watch-label-selector",
+			[]string{"w/default", "x/default"}},
+		{"one without the gate that a cloud needs", []deployment{controller("a")},
+			"problem a/winnow-controller lacks --feature-gates=ObjectLevelWorkloadIdentity=true, which the serviceAccountName of CatalogSelection a/apps needs", []string{"a/default"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e := &examiner{installation: &installation{of: map[string][]deployment{"winnow": test.controllers}, selections: all}, Examination: newExamination(), reaches: []reach{pushed, pushed}}
+			if err := e.flags(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got := e.Findings[0].State + " " + e.Findings[0].Message; got != test.want || len(e.Findings) > 1 {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			var accounts []string
+			for _, d := range test.controllers {
+				needs, err := e.needs(d, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if slices.ContainsFunc(needs, func(n need) bool { return n.right.Resource == "secrets" && n.right.Name == "login" }) {
+					accounts = append(accounts, d.Namespace+"/default")
+				}
+			}
+			if !slices.Equal(accounts, test.accounts) {
+				t.Errorf("the Secret is needed by %v, want %v", accounts, test.accounts)
+			}
+		})
+	}
+}
+
+func TestARegistryIsReachedForTheFormatsThatTheManifestDecides(t *testing.T) {
+	for format, want := range map[string]bool{
+		"": true, v1alpha1.FormatAuto: true, v1alpha1.FormatFileBased: true, v1alpha1.FormatApplications: false, v1alpha1.FormatDefinitions: false, v1alpha1.FormatKRMFunctions: false,
+	} {
+		if got := hasContract(format); got != want {
+			t.Errorf("%q: %t", format, got)
 		}
 	}
 }

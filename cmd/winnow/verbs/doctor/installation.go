@@ -108,6 +108,11 @@ func (d deployment) sees(s *v1alpha1.CatalogSelection) bool {
 	return (d.flag("watch-all-namespaces") == "true" || s.Namespace == d.Namespace) && err == nil && selector.Matches(labels.Set(s.Labels))
 }
 
+// seen returns the selections that a controller reconciles.
+func (in *installation) seen(d deployment) []*v1alpha1.CatalogSelection {
+	return slices.DeleteFunc(slices.Clone(in.selections), func(s *v1alpha1.CatalogSelection) bool { return !d.sees(s) })
+}
+
 // version returns the tag of the image, empty for one that is named by its digest alone.
 func (d deployment) version() (tag string) {
 	image, _, _ := strings.Cut(d.container().Image, "@")

@@ -36,6 +36,8 @@ func (n need) target() string {
 
 // reach is how a registry is reached, by an OCIRepository or spec.push.
 type reach struct {
+	// of is the selection that needs the registry.
+	of                               *v1alpha1.CatalogSelection
 	by, namespace, provider, account string
 	secrets                          []*meta.LocalObjectReference
 }
@@ -64,6 +66,11 @@ func (r reach) needs(of types.NamespacedName) (all []need) {
 	return all
 }
 
+// hasContract reports whether the controller reads the manifest of a source with the format in the registry.
+func hasContract(format string) bool {
+	return slices.Contains([]string{"", v1alpha1.FormatAuto, v1alpha1.FormatFileBased}, format)
+}
+
 // reached returns how the registries of all selections are reached.
 func (in *installation) reached(ctx context.Context) (all []reach, err error) {
 	repositories, err := live.All[sourcev1.OCIRepository](ctx, in.Cluster, kinds.OCIRepository, "")
@@ -75,18 +82,18 @@ func (in *installation) reached(ctx context.Context) (all []reach, err error) {
 			i := slices.IndexFunc(repositories, func(r *sourcev1.OCIRepository) bool {
 				return r.Name == source.Name && r.Namespace == cmp.Or(source.Namespace, s.Namespace)
 			})
-			if i < 0 || cmp.Or(source.Kind, sourcev1.OCIRepositoryKind) != sourcev1.OCIRepositoryKind || cmp.Or(source.Format, v1alpha1.FormatAuto) != v1alpha1.FormatAuto {
+			if i < 0 || cmp.Or(source.Kind, sourcev1.OCIRepositoryKind) != sourcev1.OCIRepositoryKind || !hasContract(source.Format) {
 				continue // Winnow contacts no registry
 			}
 			r := repositories[i]
 			all = append(all, reach{
-				"OCIRepository " + r.Namespace + "/" + r.Name, r.Namespace, r.Spec.Provider, r.Spec.ServiceAccountName,
+				s, "OCIRepository " + r.Namespace + "/" + r.Name, r.Namespace, r.Spec.Provider, r.Spec.ServiceAccountName,
 				[]*meta.LocalObjectReference{r.Spec.SecretRef, r.Spec.CertSecretRef, r.Spec.ProxySecretRef},
 			})
 		}
 		if p := s.Spec.Push; p != nil {
 			all = append(all, reach{
-				"CatalogSelection " + s.Namespace + "/" + s.Name, s.Namespace, p.Provider, p.ServiceAccountName,
+				s, "CatalogSelection " + s.Namespace + "/" + s.Name, s.Namespace, p.Provider, p.ServiceAccountName,
 				[]*meta.LocalObjectReference{p.SecretRef, p.CertSecretRef, p.ProxySecretRef},
 			})
 		}

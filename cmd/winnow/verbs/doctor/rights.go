@@ -78,9 +78,9 @@ func (e *examiner) missing(ctx context.Context, n need) (string, error) {
 	return strings.Join(verbs, ", ") + " " + n.target(), nil
 }
 
-// needs returns the rights that a controller needs for all selections.
+// needs returns the rights that a controller needs for the selections that it reconciles.
 func (e *examiner) needs(d deployment, served map[string]bool) (all []need, err error) {
-	account := types.NamespacedName{Namespace: d.Namespace, Name: d.Spec.Template.Spec.ServiceAccountName}
+	account := types.NamespacedName{Namespace: d.Namespace, Name: cmp.Or(d.Spec.Template.Spec.ServiceAccountName, "default")}
 	within := ""
 	if d.flag("watch-all-namespaces") == "false" {
 		within = d.Namespace
@@ -98,12 +98,14 @@ func (e *examiner) needs(d deployment, served map[string]bool) (all []need, err 
 	}
 	for _, rule := range marks {
 		rule.APIGroups = slices.DeleteFunc(slices.Clone(rule.APIGroups), func(group string) bool { return !served[group] })
-		for _, s := range e.selections {
+		for _, s := range e.seen(d) {
 			all = append(all, marking(s, cmp.Or(s.Spec.ServiceAccountName, d.flag("default-service-account")), account, rule)...)
 		}
 	}
 	for _, r := range e.reaches {
-		all = append(all, r.needs(account)...)
+		if d.sees(r.of) {
+			all = append(all, r.needs(account)...)
+		}
 	}
 	return all, nil
 }
