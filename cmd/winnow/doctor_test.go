@@ -269,7 +269,7 @@ func (c *cluster) available(pods int32) {
 	if err := c.Client().Get(c.t.Context(), client.ObjectKeyFromObject(d), d); err != nil {
 		c.t.Fatal(err)
 	}
-	d.Status = appsv1.DeploymentStatus{Replicas: pods, ReadyReplicas: pods, AvailableReplicas: pods}
+	d.Status = appsv1.DeploymentStatus{Replicas: pods, UpdatedReplicas: pods, ReadyReplicas: pods, AvailableReplicas: pods}
 	if err := c.Client().Status().Update(c.t.Context(), d); err != nil {
 		c.t.Fatal(err)
 	}

@@ -62,7 +62,9 @@ func (c *Cluster) LeftBehind(ctx context.Context, f func(name string, left guard
 	}
 	var by []receipt.Kustomization
 	for _, k := range kustomizations {
-		by = append(by, appliedBy(k))
+		if k.Spec.KubeConfig == nil { // the others apply to another cluster
+			by = append(by, appliedBy(k))
+		}
 	}
 	return c.definitions(ctx, by, func(object *unstructured.Unstructured, isApplied bool) {
 		if left := guard.LeftoverOf(object, isApplied); left.Bypassed || left.Orphaned {

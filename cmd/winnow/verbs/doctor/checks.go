@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	utilversion "k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apimachinery/pkg/version"
+	"k8s.io/utils/ptr"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
@@ -77,18 +79,32 @@ func (e *examiner) gate(context.Context) error {
 
 func (e *examiner) controller(context.Context) error {
 	for _, d := range e.of["winnow"] {
-		if d.Status.AvailableReplicas == 0 {
+		want, ready := ptr.Deref(d.Spec.Replicas, 1), min(d.Status.UpdatedReplicas, d.Status.AvailableReplicas)
+		switch {
+		case d.Status.AvailableReplicas == 0:
 			e.add(problem, "no pod of %s is Ready: kubectl -n %s describe pods -l app=%s", d, d.Namespace, d.Name)
+		case ready < want:
+			e.add(problem, "%d of %d pods of %s are Ready and as it has them: kubectl -n %s describe pods -l app=%s", ready, want, d, d.Namespace, d.Name)
 		}
-		if v := d.version(); v != "" && e.number != "dev" && v != e.number {
-			e.add(problem, "%s is %s, and this winnow %s: upgrade the older one", d, v, e.number)
-		}
+		e.sameVersion(d)
 		e.fine("%s is Ready, image %s", d, cmp.Or(d.version(), "without a version"))
 	}
 	if len(e.of["winnow"]) == 0 {
-		e.add(problem, "no Deployment has the label app.kubernetes.io/part-of: winnow: install the controller")
+		e.add(problem, "no Deployment winnow-controller has the label app.kubernetes.io/part-of: winnow: install the controller")
 	}
 	return nil
+}
+
+// sameVersion compares the version of a controller with the one of this program.
+func (e *examiner) sameVersion(d deployment) {
+	tag := d.version()
+	switch _, err := utilversion.ParseSemantic(tag); {
+	case tag == "" || e.number == "dev":
+	case err != nil:
+		e.add(unknown, "%s has an image with the tag %s, which is no version", d, tag)
+	case strings.TrimPrefix(tag, "v") != strings.TrimPrefix(e.number, "v"):
+		e.add(problem, "%s is %s, and this winnow %s: upgrade the older one", d, tag, e.number)
+	}
 }
 
 func (e *examiner) crd(ctx context.Context) error {
@@ -189,10 +205,10 @@ func (e *examiner) flags(context.Context) error {
 }
 
 func (e *examiner) storage(context.Context) error {
-	addresses, sources := map[string]bool{}, e.named("source-controller")
+	addresses, isKnown, sources := map[string]bool{}, true, e.named("source-controller")
 	for _, d := range e.of["winnow"] {
 		address := d.flag("storage-adv-addr")
-		addresses[address] = true
+		addresses[address], isKnown = true, isKnown && address != "" && !strings.Contains(address, "$(")
 		for _, source := range sources {
 			switch domain, other := domainOf(address), domainOf(source.flag("storage-adv-addr")); {
 			case domain == "" || other == "":
@@ -203,7 +219,7 @@ func (e *examiner) storage(context.Context) error {
 		}
 	}
 	for _, s := range e.selections {
-		if s.Status.Artifact == nil {
+		if s.Status.Artifact == nil || !isKnown {
 			continue
 		}
 		if at, err := url.Parse(s.Status.Artifact.URL); err == nil && !addresses[at.Host] {
@@ -216,7 +232,13 @@ func (e *examiner) storage(context.Context) error {
 
 // domainOf returns what follows svc in the address of a Service; empty if there is none.
 func domainOf(address string) string {
+	if host, _, err := net.SplitHostPort(address); err == nil {
+		address = host
+	}
 	_, domain, _ := strings.Cut(address, ".svc.")
+	if strings.Contains(domain, "$(") {
+		return "" // a variable with a value in the cluster
+	}
 	return strings.TrimSuffix(domain, ".")
 }
 

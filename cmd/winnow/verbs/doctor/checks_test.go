@@ -3,7 +3,9 @@
 package doctor
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
@@ -74,9 +77,9 @@ func TestWhatMayNotBeReadIsUnknown(t *testing.T) {
 		err  error
 		want string
 	}{
-		{nil, ""},
-		{errors.New("connection refused"), ""},
-		{errors.Join(nil, errAbsent), "no controller is found"},
+		{errors.New("the conversion fails"), "the conversion fails"},
+		{fmt.Errorf("reading: %w", context.DeadlineExceeded), "the cluster did not answer in time: a longer --timeout may help"},
+		{errAbsent, "no controller is found"},
 		{forbidden(`User "u" cannot get resource "secrets" in API group "" in the namespace "n"`), `it may not be read: you need the right to get secrets in the namespace "n"`},
 		{forbidden("a webhook denies it"), `secrets "a" is forbidden: a webhook denies it`},
 	} {
@@ -122,7 +125,7 @@ func TestEachSelectionHasOneController(t *testing.T) {
 			"problem a/winnow-controller lacks --feature-gates=ObjectLevelWorkloadIdentity=true, which the serviceAccountName of CatalogSelection a/apps needs", []string{"a/default"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			e := &examiner{installation: &installation{of: map[string][]deployment{"winnow": test.controllers}, selections: all}, Examination: newExamination(), reaches: []reach{pushed, pushed}}
+			e := &examiner{installation: &installation{of: map[string]deployments{"winnow": test.controllers}, selections: all}, Examination: newExamination(), reaches: []reach{pushed, pushed}}
 			if err := e.flags(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -152,6 +155,61 @@ func TestARegistryIsReachedForTheFormatsThatTheManifestDecides(t *testing.T) {
 	} {
 		if got := hasContract(format); got != want {
 			t.Errorf("%q: %t", format, got)
+		}
+	}
+}
+
+func TestAControllerIsReadyInItsVersion(t *testing.T) {
+	const ready = "ok n/winnow-controller is Ready, image "
+	for _, test := range []struct {
+		name          string
+		tag, number   string
+		want          *int32
+		updated, pods int32
+		found         string
+	}{
+		{"a pod", "v0.1.0", "v0.1.0", nil, 1, 1, ready + "v0.1.0"},
+		{"a number without v", "0.1.0", "v0.1.0", nil, 1, 1, ready + "0.1.0"},
+		{"a build of no release", "v0.2.0", "dev", nil, 1, 1, ready + "v0.2.0"},
+		{"another version", "v0.1.0", "v0.10.0", nil, 1, 1, "problem n/winnow-controller is v0.1.0, and this winnow v0.10.0: upgrade the older one"},
+		{"a tag that is no version", "latest", "v0.1.0", nil, 1, 1, "unknown n/winnow-controller has an image with the tag latest, which is no version"},
+		{"an upgrade that no pod has begun", "v0.1.0", "v0.1.0", ptr.To(int32(3)), 0, 3,
+			"problem 0 of 3 pods of n/winnow-controller are Ready and as it has them: kubectl -n n describe pods -l app=winnow-controller"},
+		{"two of three pods", "v0.1.0", "v0.1.0", ptr.To(int32(3)), 3, 2,
+			"problem 2 of 3 pods of n/winnow-controller are Ready and as it has them: kubectl -n n describe pods -l app=winnow-controller"},
+		{"no replicas", "v0.1.0", "v0.1.0", ptr.To(int32(0)), 0, 0, "problem no pod of n/winnow-controller is Ready: kubectl -n n describe pods -l app=winnow-controller"},
+	} {
+		d := deployment{&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "winnow-controller"}}}
+		d.Spec.Template.Spec.Containers = []corev1.Container{{Image: "ghcr.io/winnow:" + test.tag}}
+		d.Spec.Replicas, d.Status.UpdatedReplicas, d.Status.AvailableReplicas = test.want, test.updated, test.pods
+		e := &examiner{installation: &installation{of: map[string]deployments{"winnow": {d}}}, Examination: newExamination(), number: test.number}
+		if err := e.controller(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := e.Findings[0].State + " " + e.Findings[0].Message; got != test.found || len(e.Findings) > 1 {
+			t.Errorf("%s: got %q", test.name, e.Findings)
+		}
+	}
+}
+
+func TestVersionsAreComparedByTheirNumbers(t *testing.T) {
+	for found, want := range map[string]string{
+		"v1.33.0+k3s1": ok, "v1.36.4-gke.100": ok, "v1.33.0-rc.1": ok, "v1.100.0": ok, "v1.32.9": problem, "v1.4.0": problem, "": unknown, "latest": unknown,
+	} {
+		e := &examiner{Examination: newExamination()}
+		if e.atLeast("Kubernetes", found, leastKubernetes); e.Findings[0].State != want {
+			t.Errorf("%q: %+v", found, e.Findings)
+		}
+	}
+}
+
+func TestTheDomainOfAnAddress(t *testing.T) {
+	for address, want := range map[string]string{
+		"a.n.svc.cluster.local.": "cluster.local", "a.n.svc.cluster.local": "cluster.local", "a.n.svc.cluster.local.:80": "cluster.local",
+		"a.n.svc.$(DOMAIN).": "", "a.n": "", "a.n.svc": "", "127.0.0.1:80": "", "": "",
+	} {
+		if got := domainOf(address); got != want {
+			t.Errorf("%s: got %q, want %q", address, got, want)
 		}
 	}
 }

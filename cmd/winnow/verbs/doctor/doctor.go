@@ -3,11 +3,13 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags/clusterflags"
@@ -41,9 +43,9 @@ func New(number string) *cobra.Command {
 			"  flags       flags of the controller that the selections need\n" +
 			"  storage     the address of artifacts, and the domain of the cluster\n" +
 			"  leftovers   definitions that are bypassed, or that left an artifact\n\n" +
-			"It finds the Deployments by the label app.kubernetes.io/part-of, winnow or flux.\n" +
-			"What you may not read is unknown, with the right that you need. The right to\n" +
-			"create subjectaccessreviews is needed for the rights of the controller.\n\n" +
+			"It finds the Deployments by their names and the label app.kubernetes.io/part-of,\n" +
+			"winnow or flux. What cannot be read is unknown, with the right that you need. The\n" +
+			"right to create subjectaccessreviews is needed for the rights of the controller.\n\n" +
 			"Exit codes: 0 all is ok, 1 a problem, 2 usage, no access, or something is\n" +
 			"unknown and nothing is a problem.",
 		Example: "  winnow doctor\n" +
@@ -63,7 +65,7 @@ func New(number string) *cobra.Command {
 
 func (o *options) run(ctx context.Context, cluster *live.Cluster, out output.Streams) error {
 	e := &examiner{installation: read(ctx, cluster), Examination: newExamination(), number: o.number}
-	both := errors.Join(e.unread, e.unlisted)
+	both := cmp.Or(e.unread, e.unlisted)
 	if both == nil && len(e.of["winnow"]) == 0 {
 		both = errAbsent
 	}
@@ -76,7 +78,7 @@ func (o *options) run(ctx context.Context, cluster *live.Cluster, out output.Str
 		needs error // of what it reads in the installation
 		run   func(context.Context) error
 	}{
-		{"kubernetes", nil, e.kubernetes}, {"flux", errors.Join(e.unread, e.unlisted), e.flux}, {"gate", e.unread, e.gate}, {"controller", e.unread, e.controller},
+		{"kubernetes", nil, e.kubernetes}, {"flux", cmp.Or(e.unread, e.unlisted), e.flux}, {"gate", e.unread, e.gate}, {"controller", e.unread, e.controller},
 		{"crd", nil, e.crd}, {"rights", registries, e.rights}, {"flags", registries, e.flags}, {"storage", both, e.storage}, {"leftovers", nil, e.leftovers},
 	} {
 		e.check = check.name
@@ -84,11 +86,12 @@ func (o *options) run(ctx context.Context, cluster *live.Cluster, out output.Str
 		if err == nil {
 			err = check.run(ctx)
 		}
-		switch why := unknownBecause(err); {
-		case why != "":
-			e.add(unknown, "%s", why)
-		case err != nil:
-			return fmt.Errorf("examining %s: %w", check.name, err)
+		switch {
+		case err == nil:
+		case check.name == "kubernetes" && !apierrors.IsForbidden(err), errors.Is(err, context.Canceled):
+			return fmt.Errorf("examining %s: %w", check.name, err) // no check can be made
+		default:
+			e.add(unknown, "%s", unknownBecause(err))
 		}
 	}
 	if err := output.Write(out.Stdout, o.output.Value, e.Examination); err != nil {

@@ -60,7 +60,7 @@ func (e *examiner) add(state, format string, args ...any) {
 
 // named returns the Deployments of a controller of Flux, with its shards. It adds a finding if there are none.
 func (e *examiner) named(name string) []deployment {
-	found := slices.DeleteFunc(slices.Clone(e.of["flux"]), func(d deployment) bool { return !strings.HasPrefix(d.Name, name) })
+	found := e.of["flux"].named(name)
 	if len(found) == 0 {
 		e.add(unknown, "no Deployment %s has the label app.kubernetes.io/part-of: flux", name)
 	}

@@ -3,6 +3,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,23 +27,31 @@ type installation struct {
 	*live.Cluster
 
 	// of maps winnow and flux to their Deployments.
-	of         map[string][]deployment
+	of         map[string]deployments
 	unread     error
 	selections []*v1alpha1.CatalogSelection
 	unlisted   error
 }
 
 func read(ctx context.Context, cluster *live.Cluster) *installation {
-	in := &installation{Cluster: cluster, of: map[string][]deployment{}}
+	in := &installation{Cluster: cluster, of: map[string]deployments{}}
 	for _, part := range []string{"winnow", "flux"} {
 		found, err := live.All[appsv1.Deployment](ctx, cluster, appsv1.SchemeGroupVersion.WithKind("Deployment"), "app.kubernetes.io/part-of="+part)
-		in.unread = errors.Join(in.unread, err)
+		in.unread = cmp.Or(in.unread, err)
 		for _, d := range found {
 			in.of[part] = append(in.of[part], deployment{d})
 		}
 	}
+	in.of["winnow"] = in.of["winnow"].named("winnow-controller") // others may be part of Winnow, too
 	in.selections, in.unlisted = live.All[v1alpha1.CatalogSelection](ctx, cluster, v1alpha1.GroupVersion.WithKind(v1alpha1.CatalogSelectionKind), "")
 	return in
+}
+
+type deployments []deployment
+
+// named returns the Deployments of a controller, with its shards.
+func (all deployments) named(name string) deployments {
+	return slices.DeleteFunc(slices.Clone(all), func(d deployment) bool { return !strings.Contains(d.Name, name) })
 }
 
 // deployment is the Deployment of a controller.
@@ -125,15 +134,13 @@ var refusal = regexp.MustCompile(`cannot (\S+) resource "([^"]+)" in API group "
 // errAbsent reports that the cluster has no Deployment of Winnow.
 var errAbsent = errors.New("no controller is found")
 
-// unknownBecause returns why something is unknown, with the right that the API server misses; empty for an error that ends the run.
+// unknownBecause returns why something is unknown, with the right that the API server misses.
 func unknownBecause(err error) string {
-	found := refusal.FindStringSubmatch(fmt.Sprint(err))
+	found := refusal.FindStringSubmatch(err.Error())
 	switch {
-	case errors.Is(err, errAbsent):
-		return err.Error()
-	case !apierrors.IsForbidden(err):
-		return ""
-	case found == nil:
+	case errors.Is(err, context.DeadlineExceeded):
+		return "the cluster did not answer in time: a longer --timeout may help"
+	case !apierrors.IsForbidden(err) || found == nil:
 		return err.Error()
 	}
 	return fmt.Sprintf("it may not be read: you need the right to %s %s%s", found[1], strings.TrimSuffix(found[2]+"."+found[3], "."), found[4])
