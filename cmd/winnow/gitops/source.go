@@ -104,9 +104,11 @@ func (e *elsewhere) Error() string { return e.reason }
 
 // pinOf returns the field of a GitRepository that keeps it from following a branch, with the value; empty for none.
 func pinOf(source *manifest.Object) string {
-	for _, pin := range []string{"tag", "semver", "commit", "name"} {
-		value := manifest.StringAt(source.Unstructured, "spec", "ref", pin)
-		if value != "" && (pin != "name" || !strings.HasPrefix(value, "refs/heads/")) {
+	for _, pin := range []string{"commit", "name", "semver", "tag"} { // in the order of precedence
+		switch value := manifest.StringAt(source.Unstructured, "spec", "ref", pin); {
+		case pin == "name" && strings.HasPrefix(value, "refs/heads/"):
+			return ""
+		case value != "":
 			return pin + " " + value
 		}
 	}
