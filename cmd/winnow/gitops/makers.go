@@ -37,7 +37,7 @@ func (r reporter) makers() {
 	for _, name := range namesIn(older, newer) {
 		switch before, after := older[name], newer[name]; {
 		case !before.leads && !after.leads, after.lost:
-		case before.declared != "" && after.declared != "":
+		case before.declared != "" && after.declared != "" && before.leads: // one that begins to lead to selections contradicts it
 			r.note("the %s is not evaluated, by its annotation %s: %s", name, v1alpha1.NoCatalogsAnnotation, excerpt.Of(before.declared))
 		case before == after:
 			r.note("the %s is not evaluated, and is the same in both commits", name)
@@ -64,7 +64,10 @@ func (w *walk) makers() map[string]maker {
 			leads: manifest.MayMakeSelections(spec) || documents.Mentions(spec, variables...),
 		}
 		if isSet {
-			found[name], sets, leading = made, append(sets, name), leading || made.leads
+			if o.GetKind() != "ResourceSet" {
+				made.declared = "" // what is made of its inputs, the sets decide
+			}
+			found[name], sets, leading = made, append(sets, name), leading || made.leads && made.declared == ""
 			continue
 		}
 		w.addChart(&made, o)
@@ -72,7 +75,7 @@ func (w *walk) makers() map[string]maker {
 	}
 	for _, name := range sets { // one has the inputs of others
 		made := found[name]
-		made.leads = leading
+		made.leads = leading || made.leads && made.declared != ""
 		found[name] = made
 	}
 	return found
