@@ -145,7 +145,7 @@ func schemasBetween(older, newer string) []diff.SchemaChange {
 	if older == newer {
 		return nil
 	}
-	return slices.DeleteFunc(schemadiff.Of(older, newer), func(c diff.SchemaChange) bool { return c.Rule == diff.SchemaDefault })
+	return schemadiff.WithoutDefaults(older, newer)
 }
 
 // with returns a chart with one set of values.

@@ -99,10 +99,10 @@ func TestAdd(t *testing.T) {
 		renders  int32
 	}{
 		{"there was no selection", nil, side(t, with("", ""), "1.0.0"), "", 0},
-		{"an instance", side(t, with("1.0.0", ""), "1.0.0", "2.0.0"), side(t, with("2.0.0", ""), "1.0.0", "2.0.0"), "main 1.0.0 2.0.0: " + risks + "; b required", 2},
+		{"an instance", side(t, with("1.0.0", ""), "1.0.0", "2.0.0"), side(t, with("2.0.0", ""), "1.0.0", "2.0.0"), "main 1.0.0 2.0.0: " + risks + "; a required; b required", 2},
 		{"a rule that is ignored", side(t, with("1.0.0", ""), "1.0.0", "2.0.0"), side(t, with("2.0.0", "web charts/gone: known"), "1.0.0", "2.0.0"),
-			"main 1.0.0 2.0.0: charts/gone Secret web/key-1.0.0 ignored, known; charts/value old; charts/image A image; b required", 2},
-		{"default values", side(t, with("", ""), "1.0.0"), side(t, with("", ""), "1.0.0", "2.0.0"), " 1.0.0 2.0.0: charts/gone Secret web/key-1.0.0; charts/image A image; b required", 2},
+			"main 1.0.0 2.0.0: charts/gone Secret web/key-1.0.0 ignored, known; charts/value old; charts/image A image; a required; b required", 2},
+		{"default values", side(t, with("", ""), "1.0.0"), side(t, with("", ""), "1.0.0", "2.0.0"), " 1.0.0 2.0.0: charts/gone Secret web/key-1.0.0; charts/image A image; a required; b required", 2},
 		{"a chart that is not there", side(t, with("", ""), "1.0.0"), side(t, with("", ""), "1.0.0", "3.0.0"),
 			" 1.0.0 3.0.0: finding: chart web 3.0.0 of https://charts.example.com/x: not found", 1},
 		{"a chart that does not render with default values", side(t, with("", ""), "1.0.0"), side(t, with("", ""), "1.0.0", "4.0.0"),
