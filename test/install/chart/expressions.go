@@ -55,6 +55,9 @@ var edits = []edit{
 	{"Deployment", "      volumes:\n", "      {{- if gt (int .Values.replicas) 1 }}\n      topologySpreadConstraints:\n      - labelSelector:\n          matchLabels:\n            app: winnow-controller\n        maxSkew: 1\n        topologyKey: kubernetes.io/hostname\n        whenUnsatisfiable: ScheduleAnyway\n      {{- end }}\n      volumes:\n"},
 }
 
+// whole is an expression that is the whole value of a key: a namespace may be named like a number.
+var whole = regexp.MustCompile(`(?m)^( *[\w./-]+: \{\{ \.(?:Release\.Namespace|Values\.flux\.namespace)) \}\}$`)
+
 // runbook is the version in the address of a runbook, for which a chart of a release has its own.
 var runbook = regexp.MustCompile(`/blob/(main|v[0-9.]+)/docs/`)
 
@@ -67,6 +70,7 @@ func expressions(o object) (string, error) {
 	if o.kind != "CustomResourceDefinition" {
 		text = strings.ReplaceAll(text, namespace, "{{ .Release.Namespace }}")
 		text = strings.ReplaceAll(text, fluxNamespace, "{{ .Values.flux.namespace }}")
+		text = whole.ReplaceAllString(text, "$1 | quote }}")
 		text = strings.ReplaceAll(text, ".svc.cluster.local./", ".svc.{{ .Values.clusterDomain }}./")
 	}
 	for _, edit := range edits {
@@ -91,11 +95,11 @@ func expressions(o object) (string, error) {
 // inEach returns the text of an object of Flux's namespace, for a range over namespaces.
 func inEach(o object) (string, error) {
 	text, err := expressions(o)
-	const namespace = "  namespace: {{ .Values.flux.namespace }}\n"
+	const namespace = "  namespace: {{ .Values.flux.namespace | quote }}\n"
 	if strings.Count(text, namespace) != 1 {
 		return "", fmt.Errorf("%s is not in the namespace of Flux: did config change?", o.id)
 	}
-	return strings.Replace(strings.ReplaceAll(text, " .Release.", " $.Release."), namespace, "  namespace: {{ . }}\n", 1), err
+	return strings.Replace(strings.ReplaceAll(text, " .Release.", " $.Release."), namespace, "  namespace: {{ . | quote }}\n", 1), err
 }
 
 // resourcesOf returns the resources of the container of a Deployment, as they stand in config.
