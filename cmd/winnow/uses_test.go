@@ -278,3 +278,33 @@ func TestUsesOfAFleet(t *testing.T) {
 		t.Errorf("nothing is shown: %v", seen)
 	}
 }
+
+// Who is asked is decided by the older commit: a change that moves files, and pushes elsewhere, asks the same clusters.
+func TestAChangeDoesNotChooseWhoIsAsked(t *testing.T) {
+	f := newFleetOfUses(t, 4)
+	for i := range 4 {
+		name := fmt.Sprintf("c%02d", i)
+		f.publish(name, f.sign(name, name, time.Minute, func(r *receipt.Receipt) {
+			r.Uses = []receipt.Uses{{Kind: "HelmRelease"}, {Kind: "ApplicationInstallation", Applications: []receipt.Use{{Application: "alpha", Version: "1.0.0", Installations: 1}}}}
+		}))
+	}
+	const commit = " && git add -A && git -c user.name=a -c user.email=a@example.com commit -q --amend -m moved"
+	for _, test := range []struct {
+		name, shell string
+		users       int
+	}{
+		{"the hub moves, and pushes elsewhere", "git mv hub elsewhere && sed -i 's,/rendered,/other,' elsewhere/datacenter.yaml", 4},
+		{"a stage moves", "git checkout -q HEAD~1 -- hub && git rm -rq elsewhere && mkdir spokes/staging/sub && git mv spokes/staging/applications.yaml spokes/staging/sub && " +
+			"sed -i 's,digest: .*,digest: " + f.newer + ",' spokes/staging/sub/applications.yaml", 2},
+	} {
+		shell(t, ".", test.shell+commit)
+		got := execute(t.Context(), "diff", "--git", "HEAD~1..HEAD", "--receipts", "oci://"+f.host+"/receipts", "--plain-http", "-o", "json", "--fail-on", "used")
+		var printed diff.Report
+		if err := json.Unmarshal([]byte(got.stdout), &printed); err != nil {
+			t.Fatalf("%s: %v: %+v", test.name, err, got)
+		}
+		if got.code != root.ExitFindings || len(printed.Uses) == 0 || printed.Uses[0].Name() != "alpha 1.0.0" || printed.Uses[0].Users != test.users {
+			t.Errorf("%s: exit code %d: %s%+v", test.name, got.code, got.stderr, printed.Uses)
+		}
+	}
+}

@@ -45,7 +45,9 @@ type Selection struct {
 	Charts []Chart `json:"charts,omitempty"`
 	// Served are the changes of the catalog of OLM that serves the packages: two where another one replaces it.
 	Served []ServedCatalog `json:"served,omitempty"`
-	// PushURL is the address that the selection pushes to; empty for none.
+	// OldFile has the older CatalogSelection, or a new one.
+	OldFile string `json:"-"`
+	// PushURL is the address that the older selection pushed to, or a new one pushes to; empty for none.
 	PushURL string `json:"-"`
 	// Others are subjects besides Applications: all that a removed selection had, and what the newer state deprecates.
 	Others []Subject `json:"-"`

@@ -31,7 +31,7 @@ func Compare(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*
 	some := cmp.Or(to, from)
 	out := diff.NewSelection(some.Selection)
 	out.From, out.To = from.state(), to.state()
-	if push := some.Selection.Spec.Push; push != nil {
+	if push := cmp.Or(from, to).Selection.Spec.Push; push != nil {
 		out.PushURL = push.URL
 	}
 	out.NothingLives = from.hasNoObjects() && to.hasNoObjects()

@@ -115,6 +115,9 @@ func follows(source *documents.Source, older bool) string {
 // describe adds what is known without the artifacts.
 func (s stage) describe(out *diff.Selection) *diff.Selection {
 	out.Namespace, out.Name, out.Cluster, out.File = s.to.Namespace, s.to.Name, s.to.Cluster, s.to.File
+	if out.OldFile = out.File; s.from != nil {
+		out.OldFile = s.from.File
+	}
 	out.Promotion = &diff.Promotion{Annotation: v1alpha1.ApproveAnnotation}
 	if s.before.Digest != "" {
 		out.Promotion.From = s.before.Catalog

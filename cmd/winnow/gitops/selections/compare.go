@@ -3,6 +3,7 @@
 package selections
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,7 +110,7 @@ func (c *comparison) compare(ctx context.Context, report *diff.Report) error {
 			report.Same = append(report.Same, diff.Place{Cluster: p.any().Cluster, File: p.any().File, Namespace: p.any().Namespace, Name: p.any().Name})
 			continue
 		}
-		compared.Cluster, compared.File = p.any().Cluster, p.any().File
+		compared.Cluster, compared.File, compared.OldFile = p.any().Cluster, p.any().File, cmp.Or(p.from, p.to).File
 		compared.Notes = append(compared.Notes, consumed.notes...)
 		compared.Loosened = append(compared.Loosened, c.unverified(p)...)
 		report.Selections = append(report.Selections, compared)

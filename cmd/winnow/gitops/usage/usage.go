@@ -86,7 +86,7 @@ func (q *Questions) indexesOf(s *diff.Selection, users []stages.Users, indexes m
 // isOf reports whether the clusters have what a selection publishes: their keys are beside its file, or beside an OCIRepository
 // of what it pushes, whose address may have variables.
 func isOf(u stages.Users, s *diff.Selection) bool {
-	return s.File != "" && u.Dir == path.Dir(s.File) || s.PushURL != "" && slices.ContainsFunc(u.URLs, func(url string) bool {
+	return s.OldFile != "" && u.Dir == path.Dir(s.OldFile) || s.PushURL != "" && slices.ContainsFunc(u.URLs, func(url string) bool {
 		return url == s.PushURL || strings.Contains(url, "${")
 	})
 }

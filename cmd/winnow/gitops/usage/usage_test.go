@@ -63,7 +63,7 @@ func TestWhatAClusterTells(t *testing.T) {
 		{"an older receipt", removed(kkp, "ApplicationDefinition"), nil, "a: 0 [1 of 1 clusters have a receipt of an older winnow]"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			report := diff.New(&diff.Selection{File: "x/a.yaml", Applications: []diff.Application{test.lost}})
+			report := diff.New(&diff.Selection{OldFile: "x/a.yaml", Applications: []diff.Application{test.lost}})
 			q := Of(report, []stages.Users{{Dir: "x", Clusters: []stages.Cluster{{Name: "berlin"}}}})
 			got := q.Answer([]pulling.Result{{Receipt: &receipt.Receipt{Time: now, Uses: test.uses}}}, now)
 			if len(got) != 1 || fmt.Sprintf("%s: %d %s", got[0].Name(), got[0].Installations, got[0].Unknown) != test.want {
@@ -86,19 +86,19 @@ func TestWhoIsAsked(t *testing.T) {
 		selections []*diff.Selection
 		want       string
 	}{
-		"a stage":                                  {[]*diff.Selection{{File: "staging/a.yaml", Promotion: &diff.Promotion{}, Applications: lost}}, "s"},
-		"a hub":                                    {[]*diff.Selection{{File: "hub/a.yaml", PushURL: "oci://r/a", Applications: lost}}, "p q s v"},
-		"a hub, and a stage":                       {[]*diff.Selection{{File: "hub/a.yaml", PushURL: "oci://r/a", Applications: lost}, {File: "staging/a.yaml", Applications: lost}}, "p q s v"},
-		"a cluster without keys":                   {[]*diff.Selection{{File: "other/a.yaml", Applications: lost}}, ""},
+		"a stage":                                  {[]*diff.Selection{{OldFile: "staging/a.yaml", Promotion: &diff.Promotion{}, Applications: lost}}, "s"},
+		"a hub":                                    {[]*diff.Selection{{OldFile: "hub/a.yaml", PushURL: "oci://r/a", Applications: lost}}, "p q s v"},
+		"a hub, and a stage":                       {[]*diff.Selection{{OldFile: "hub/a.yaml", PushURL: "oci://r/a", Applications: lost}, {OldFile: "staging/a.yaml", Applications: lost}}, "p q s v"},
+		"a cluster without keys":                   {[]*diff.Selection{{OldFile: "other/a.yaml", Applications: lost}}, ""},
 		"what has no file":                         {[]*diff.Selection{{Applications: lost}}, ""},
-		"an application that moves":                {[]*diff.Selection{{File: "staging/a.yaml", Applications: lost, Moves: []diff.Move{{Application: "a"}}}}, "nothing"},
-		"one that cannot be kept alive":            {[]*diff.Selection{{File: "staging/a.yaml", Applications: lost, Moves: []diff.Move{{Application: "a", Unprotected: true}}}}, "s"},
-		"one that only one of two receivers keeps": {[]*diff.Selection{{File: "staging/a.yaml", Applications: lost, Moves: []diff.Move{{Application: "a", Unprotected: true}, {Application: "a"}}}}, "s"},
-		"a selection that is removed":              {[]*diff.Selection{{File: "staging/a.yaml", Change: diff.Removed, Others: []diff.Subject{{Application: lost[0]}}}}, "s"},
-		"one that moves with its selection":        {[]*diff.Selection{{File: "staging/a.yaml", Change: diff.Removed, Others: []diff.Subject{{Application: lost[0]}}, Moves: []diff.Move{{Application: "a"}}}}, "nothing"},
-		"a version that the receiver lacks": {[]*diff.Selection{{File: "staging/a.yaml", Applications: []diff.Application{{Name: "a", APIVersion: kkp, Kind: "ApplicationDefinition", Change: diff.Added}},
+		"an application that moves":                {[]*diff.Selection{{OldFile: "staging/a.yaml", Applications: lost, Moves: []diff.Move{{Application: "a"}}}}, "nothing"},
+		"one that cannot be kept alive":            {[]*diff.Selection{{OldFile: "staging/a.yaml", Applications: lost, Moves: []diff.Move{{Application: "a", Unprotected: true}}}}, "s"},
+		"one that only one of two receivers keeps": {[]*diff.Selection{{OldFile: "staging/a.yaml", Applications: lost, Moves: []diff.Move{{Application: "a", Unprotected: true}, {Application: "a"}}}}, "s"},
+		"a selection that is removed":              {[]*diff.Selection{{OldFile: "staging/a.yaml", Change: diff.Removed, Others: []diff.Subject{{Application: lost[0]}}}}, "s"},
+		"one that moves with its selection":        {[]*diff.Selection{{OldFile: "staging/a.yaml", Change: diff.Removed, Others: []diff.Subject{{Application: lost[0]}}, Moves: []diff.Move{{Application: "a"}}}}, "nothing"},
+		"a version that the receiver lacks": {[]*diff.Selection{{OldFile: "staging/a.yaml", Applications: []diff.Application{{Name: "a", APIVersion: kkp, Kind: "ApplicationDefinition", Change: diff.Added}},
 			Held: &diff.Held{Reasons: []v1alpha1.HeldReason{{Reason: "Adoption", Application: "a", Versions: []string{"1.0.0"}}}}}}, "s"},
-		"what is deprecated": {[]*diff.Selection{{File: "staging/a.yaml", Others: []diff.Subject{{Application: lost[0], Deprecated: "old"}}}}, "s"},
+		"what is deprecated": {[]*diff.Selection{{OldFile: "staging/a.yaml", Others: []diff.Subject{{Application: lost[0], Deprecated: "old"}}}}, "s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := Of(diff.New(test.selections...), users)
@@ -124,7 +124,7 @@ func TestWhoIsAsked(t *testing.T) {
 // A registry that does not answer makes nothing unused, and hides nobody. What is used comes first.
 func TestOneUnknownClusterIsEnough(t *testing.T) {
 	clusters := []stages.Cluster{{Name: "a"}, {Name: "b"}, {Name: "c"}}
-	s := &diff.Selection{File: "x/a.yaml", Applications: []diff.Application{removed(kkp, "ApplicationDefinition", "1.0.0", "2.0.0")},
+	s := &diff.Selection{OldFile: "x/a.yaml", Applications: []diff.Application{removed(kkp, "ApplicationDefinition", "1.0.0", "2.0.0")},
 		Others: []diff.Subject{{Application: diff.Application{Name: "a", APIVersion: kkp, Kind: "ApplicationDefinition"}, Version: "3.0.0", Deprecated: "old"}}}
 	tells := pulling.Result{Receipt: &receipt.Receipt{Time: now, Uses: []receipt.Uses{{Kind: "HelmRelease"}, {Kind: "ApplicationInstallation", Applications: []receipt.Use{{Application: "a", Version: "2.0.0", Installations: 1}}}}}}
 	for name, test := range map[string]struct {
