@@ -85,7 +85,7 @@ func (s Source) HasSameContent(other Source) bool {
 		for _, field := range []string{"interval", "timeout", "suspend"} {
 			delete(source.Spec, field)
 		}
-		return YAMLOf(source.Spec)
+		return JSONOf(source.Spec)
 	}
 	return content(s) == content(other)
 }

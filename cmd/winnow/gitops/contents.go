@@ -177,7 +177,7 @@ func (w *walk) sourceDigest(m manifest.Ref, seen map[manifest.Ref]bool) string {
 	source := w.find(m.Cluster, m.Group, m.Kind, m.Name)
 	switch made := w.generator(m); {
 	case made != nil:
-		parts = append(parts, documents.YAMLOf(made.Object["spec"]))
+		parts = append(parts, documents.JSONOf(made.Object["spec"]))
 		for _, ref := range generatedFrom(made) {
 			parts = append(parts, w.sourceDigest(ref, seen))
 		}

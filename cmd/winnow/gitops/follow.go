@@ -241,7 +241,7 @@ func (w *walk) mayLeadToSelection(n *node) bool {
 	if w.older != nil && w.older.nodes[n.name] != nil && w.older.nodes[n.name].outcome == evaluated {
 		return true
 	}
-	return manifest.MayLeadToSelection([]byte(n.Content())) || n.closure.Has(manifest.MayLeadToSelection)
+	return n.closure.Has(manifest.MayLeadToSelection) || manifest.MayLeadToSelection(n.Text())
 }
 
 // takesArtifact reports whether an object is a Kustomization of an ExternalArtifact that no CatalogSelection of its cluster

@@ -158,7 +158,7 @@ func (n *node) uses() []manifest.Ref {
 func (n *node) mayContain(m manifest.Ref) bool {
 	found, known := n.contains[m]
 	if !known {
-		patches := []byte(n.Content())
+		patches := n.Text()
 		found = (m.HasKind(patches) || n.closure.Has(m.HasKind)) && (manifest.RenamesObjects(patches) || n.closure.Has(m.HasName))
 		if n.contains == nil {
 			n.contains = map[manifest.Ref]bool{}

@@ -277,13 +277,13 @@ func (r reporter) branch(before, after *node) {
 	}
 }
 
-// branchOf returns what a source follows as YAML, empty for none.
+// branchOf returns what a source follows as JSON, empty for none.
 func branchOf(source *manifest.Object) string {
 	if source == nil {
 		return ""
 	}
 	spec, _ := source.Object["spec"].(map[string]any)
-	return documents.YAMLOf([]any{spec["url"], spec["ref"]})
+	return documents.JSONOf([]any{spec["url"], spec["ref"]})
 }
 
 // remote holds the remote bases of a node, and a digest of them and all changes to their objects.

@@ -124,7 +124,7 @@ func (v *Variables) add(ref kustomizev1.SubstituteReference, name string, object
 				continue
 			}
 			if hidden.state == "" {
-				hidden.state = inputs.Digest(documents.YAMLOf(object.Object))
+				hidden.state = inputs.Digest(documents.JSONOf(object.Object))
 			}
 			delete(v.known, key)
 			v.unknown[key] = hidden

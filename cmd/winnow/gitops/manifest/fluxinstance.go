@@ -58,7 +58,7 @@ func SyncOf(o *unstructured.Unstructured) *Sync {
 
 // Digest returns a digest of the objects and the patches.
 func (s *Sync) Digest() string {
-	return inputs.Digest(documents.YAMLOf(s.Source.Object), documents.YAMLOf(s.Kustomization.Object), documents.YAMLOf(s.Patches))
+	return inputs.Digest(documents.JSONOf(s.Source.Object), documents.JSONOf(s.Kustomization.Object), documents.JSONOf(s.Patches))
 }
 
 // syncPatches returns the patches of a FluxInstance that may change its sync.

@@ -74,13 +74,16 @@ func timingFields() []string {
 	}
 }
 
-// Content returns as YAML the fields that determine the objects that the Kustomization applies.
+// Content returns as JSON the fields that determine the objects that the Kustomization applies.
 func (k *Kustomization) Content() string {
 	if k.content == "" {
-		k.content = documents.YAMLOf(k.specWithout(timingFields()...))
+		k.content = documents.JSONOf(k.specWithout(timingFields()...))
 	}
 	return k.content
 }
+
+// Text returns what Content returns as YAML, for a search of words.
+func (k *Kustomization) Text() []byte { return []byte(documents.YAMLOf(k.specWithout(timingFields()...))) }
 
 // Transforms returns as JSON the fields that change the objects in the directory of the Kustomization.
 func (k *Kustomization) Transforms() string {
