@@ -65,7 +65,7 @@ func TestTheYoungerOfTwoIsInConflict(t *testing.T) {
 	cs := c.get("beta")
 	c.equal("conditions", conditionsOf(cs), stalled("Conflict"))
 	c.equal("message", conditions.GetMessage(cs, meta.ReadyCondition), "the CatalogSelection "+c.namespace+
-		"/alpha holds argocd, nginx as well; exclude them by spec.exclude here, or there: then they move here, and stay in the cluster")
+		"/alpha holds argocd, nginx as well; exclude them by spec.exclude here, or there to move them here; nothing is deleted")
 	if c.announced("beta") != nil || cs.Status.Artifact != nil {
 		t.Error("the younger one has published")
 	}

@@ -117,7 +117,7 @@ func testApproveInFile(c *cluster) {
 	if info, err := os.Stat(file); err != nil || info.Mode() != 0o640 {
 		c.t.Errorf("the mode is %v, %v", info.Mode(), err)
 	}
-	c.expect(root.ExitOK, output+file+":9: the file has the lines already: commit it\n", "", approve...)
+	c.expect(root.ExitOK, output+file+":9: the file has the lines already: commit it, and let Flux apply it\n", "", approve...)
 	if spec := c.apps("write").Object["spec"].(map[string]any)["safeguards"]; spec.(map[string]any)["approve"] != nil {
 		c.t.Error("it wrote to the cluster")
 	}

@@ -207,7 +207,7 @@ func TestLoadReportsTheViolationsOfAllFilesTogether(t *testing.T) {
 		"applications/b/metadata.yaml:2: deprecated must be a message that says what to use instead, not a boolean; leave it out when the application is not deprecated",
 		"applications/c/application.yaml:1: is not valid YAML: did not find expected node content: a [ or { is not closed, or a text that begins with one lacks quotes",
 		"applications/d/application.yaml: is missing; if it is a symbolic link, which Flux drops, store the file itself",
-		"catalogs/x/metadata.yaml:1: applications must be a list, not a string",
+		"catalogs/x/metadata.yaml:1: applications must be a list, such as [], not a string",
 	})
 }
 

@@ -46,7 +46,7 @@ func parseList(root *yaml.Node, known names, found *violation.Findings) []string
 		found.Add(root.Line, "applications is missing: expected a list of application names")
 		return nil
 	case listed.Kind != yaml.SequenceNode:
-		found.Add(listed.Line, "applications must be a list, not %s", yamlnode.Describe(listed))
+		found.Add(listed.Line, "applications must be a list, such as [], not %s", yamlnode.Describe(listed))
 		return nil
 	}
 	lines := make(map[string]int, len(listed.Content))

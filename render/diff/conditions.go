@@ -34,7 +34,7 @@ func Conditions() []Condition {
 		{"version-change", "a version stays, with another entry", versionsThat(Replaced)},
 		{"source-change", "a version stays, from another chart or commit", both(
 			fromElsewhere, instancesThat(func(in Instance) bool { return in.SourceChanged }))},
-		{"identity", "other live releases are meant", both(
+		{"identity", "live releases would be installed anew", both(
 			applicationsThat(func(a Application) bool { return len(a.Identity) > 0 }),
 			instancesThat(func(in Instance) bool { return len(in.Identity) > 0 }))},
 		{"major", "the highest version, or an instance, gets another major", both(

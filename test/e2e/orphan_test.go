@@ -113,7 +113,7 @@ func TestTheSelectionThatHasAppliedAnObjectKeepsIt(t *testing.T) {
 	younger := newScenario(t, "younger", catalogOf("both"), nil)
 	cs := younger.awaitStalled(v1alpha1.ConflictReason)
 	if message := conditions.GetMessage(cs, "Ready"); message != "the CatalogSelection elder/elder, by its Kustomization elder/elder, "+
-		"holds both-a, both-b, both-c as well; exclude them by spec.exclude here, or there: then they move here, and stay in the cluster" {
+		"holds both-a, both-b, both-c as well; exclude them by spec.exclude here, or there to move them here; nothing is deleted" {
 		t.Errorf("the message is %q", message)
 	}
 	if now := older.get(t.Context(), definitionOf("both-a")); now.GetResourceVersion() != held.GetResourceVersion() {

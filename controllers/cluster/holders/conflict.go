@@ -67,8 +67,8 @@ func (h Holder) release() string {
 		return ", if nothing publishes that ExternalArtifact any more, set spec.deletionPolicy: Orphan on that Kustomization, " +
 			"and delete it once that is in the cluster; without Orphan, Flux deletes the objects with it"
 	}
-	return " annotate them in that source with kustomize.toolkit.fluxcd.io/prune: disabled, and remove them from it once the live objects " +
-		"have that; without it, Flux deletes the objects"
+	return " annotate them in that source with kustomize.toolkit.fluxcd.io/prune: disabled, wait until the live objects " +
+		"have it, and remove them from that source; without the annotation, Flux deletes them"
 }
 
 // ConflictError reports that other owners hold objects that a selection publishes, or is about to publish.
@@ -96,7 +96,7 @@ func (e *ConflictError) Error() string {
 	if e.all[0].IsDefinition() {
 		what = "exclude them by spec.exclude"
 		if e.by.Selection.Name != "" {
-			release += ": then they move here, and stay in the cluster"
+			release += " to move them here; nothing is deleted"
 		}
 	}
 	others := ""

@@ -39,7 +39,7 @@ func (c *Connection) AddFlags(cmd *cobra.Command) {
 func (c *Connection) AddClusterFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&c.kubeconfig, "kubeconfig", "", "`FILE` instead of kubectl's")
-	f.StringVar(&c.kubeContext, "context", "", "`NAME` of the context in it")
+	f.StringVar(&c.kubeContext, "context", "", "`NAME` of the context in the kubeconfig")
 	f.DurationVar(&c.Timeout, "timeout", defaultTimeout, "give up after `DURATION`")
 	flags.CompleteNothing(cmd, "timeout")
 	_ = cmd.MarkFlagFilename("kubeconfig")

@@ -54,5 +54,5 @@ func added(name string, line int, entries []string) string {
 }
 
 func alreadyApproved(name string, line int) string {
-	return fmt.Sprintf("%s:%d: the file has the lines already: commit it", name, line)
+	return fmt.Sprintf("%s:%d: the file has the lines already: commit it, and let Flux apply it", name, line)
 }

@@ -121,7 +121,7 @@ func New() *cobra.Command {
 func (o *diffOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "`FILE` for --live, instead of kubectl's")
-	f.StringVar(&o.kubeContext, "context", "", "`NAME` of the context in it")
+	f.StringVar(&o.kubeContext, "context", "", "`NAME` of the context in the kubeconfig")
 	f.StringVar(&o.markdown, "markdown", "", "`FILE` for the report in Markdown as well")
 	f.BoolVar(&o.view.Stat, "stat", false, "a line for each application, no details")
 	f.BoolVarP(&o.view.Verbose, "verbose", "v", false, "list the notes")

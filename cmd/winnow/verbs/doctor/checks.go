@@ -208,7 +208,7 @@ func (e *examiner) storage(context.Context) error {
 	addresses, isKnown, sources := map[string]bool{}, true, e.named("source-controller")
 	for _, d := range e.of["winnow"] {
 		address := d.flag("storage-adv-addr")
-		addresses[address], isKnown = true, isKnown && address != "" && !strings.Contains(address, "$(")
+		addresses[address], isKnown = true, isKnown && d.Status.AvailableReplicas > 0 && address != "" && !strings.Contains(address, "$(")
 		for _, source := range sources {
 			switch domain, other := domainOf(address), domainOf(source.flag("storage-adv-addr")); {
 			case domain == "" || other == "":
