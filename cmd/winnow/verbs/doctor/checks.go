@@ -28,7 +28,7 @@ import (
 
 // The oldest supported versions, as docs/compatibility.md has them.
 const (
-	leastKubernetes = "1.33"
+	leastKubernetes = "1.34"
 	leastFlux       = "1.7" // of source-controller and kustomize-controller
 	leastHelm       = "1.6" // of helm-controller, for instances
 )

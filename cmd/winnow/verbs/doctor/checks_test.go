@@ -22,16 +22,24 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
+// What users read, and what Helm compares, is what this program says of a cluster.
 func TestTheOldestVersionsAreTheSupportedOnes(t *testing.T) {
-	page, err := os.ReadFile("../../../../docs/compatibility.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, row := range []string{
-		"| Kubernetes before " + leastKubernetes + " | | not supported", "kustomize-controller " + leastFlux + ".", "| Flux helm-controller before " + leastHelm + " ",
+	const kubernetes = "Winnow needs Kubernetes " + leastKubernetes + " or newer"
+	for file, texts := range map[string][]string{
+		"docs/compatibility.md": {
+			"| Kubernetes before " + leastKubernetes + " | | not supported", "kustomize-controller " + leastFlux + ".", "| Flux helm-controller before " + leastHelm + " ",
+		},
+		"README.md": {kubernetes}, "docs/guides/install.md": {kubernetes}, "docs/releases/v0.1.0.md": {kubernetes},
+		"charts/winnow/Chart.yaml": {"\nkubeVersion: \">=" + leastKubernetes + ".0-0\"\n"},
 	} {
-		if !strings.Contains(string(page), row) {
-			t.Errorf("docs/compatibility.md has no row %q", row)
+		content, err := os.ReadFile("../../../../" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range texts {
+			if !strings.Contains(string(content), text) {
+				t.Errorf("%s does not have %q", file, text)
+			}
 		}
 	}
 }
@@ -194,7 +202,7 @@ func TestAControllerIsReadyInItsVersion(t *testing.T) {
 
 func TestVersionsAreComparedByTheirNumbers(t *testing.T) {
 	for found, want := range map[string]string{
-		"v1.33.0+k3s1": ok, "v1.36.4-gke.100": ok, "v1.33.0-rc.1": ok, "v1.100.0": ok, "v1.32.9": problem, "v1.4.0": problem, "": unknown, "latest": unknown,
+		"v1.34.0+k3s1": ok, "v1.36.4-gke.100": ok, "v1.34.0-rc.1": ok, "v1.100.0": ok, "v1.33.9": problem, "v1.4.0": problem, "": unknown, "latest": unknown,
 	} {
 		e := &examiner{Examination: newExamination()}
 		if e.atLeast("Kubernetes", found, leastKubernetes); e.Findings[0].State != want {
