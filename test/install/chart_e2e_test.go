@@ -83,7 +83,11 @@ func TestTheChartInstallsWhatConfigDoes(t *testing.T) {
 			flags:         []string{"multitenant.enabled=true", "marks.enabled=false"},
 			kustomization: without("marks") + "components: [multitenant]\n",
 		},
-		"with monitoring":        {flags: []string{"monitoring.enabled=true"}, kustomization: optional("monitoring")},
+		"with monitoring": {flags: []string{"monitoring.enabled=true"}, kustomization: optional("monitoring")},
+		"with labels for an operator of Prometheus": {
+			flags:         []string{"monitoring.enabled=true", "monitoring.labels.release=prometheus"},
+			kustomization: optional("monitoring") + patch("PodMonitor|PrometheusRule|ConfigMap", `{op: add, path: /metadata/labels/release, value: prometheus}`),
+		},
 		"with workload identity": {flags: []string{"workloadIdentity.enabled=true"}, kustomization: optional("workload-identity")},
 		"with policies":          {flags: []string{"policies.enabled=true"}, kustomization: optional("policies")},
 		"with the bypass policy": {flags: []string{"policies.bypass=true"}, kustomization: optional("policies/bypass")},
@@ -166,6 +170,7 @@ func TestTheChartInstallsWhatConfigDoes(t *testing.T) {
 				args = append(args, "--set", flag)
 			}
 			got := byIdentity(t, command(t, t.TempDir(), nil, args...))
+			assertConvention(t, got)
 			want := byIdentity(t, build(t, test.kustomization))
 			// Helm creates the namespace of a release, or finds it.
 			delete(want, "v1 Namespace /winnow-system")
@@ -209,6 +214,42 @@ func TestTheChartInstallsWhatConfigDoes(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestTheChartOnVersionsOfKubernetes(t *testing.T) {
+	helm, err := stack.Helm(t.Context(), t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	chart := filepath.Join(root(t), "charts", "winnow")
+	command(t, t.TempDir(), nil, helm, "lint", "--strict", chart)
+	for version, want := range map[string]string{"1.33": "chart requires kubeVersion", "1.34": "", "1.35": "", "1.36": "", "1.37": "", "1.34.1-gke.100": ""} {
+		out, err := failing(t, helm, "template", "winnow", chart, "--kube-version", version)
+		if (err == nil) != (want == "") || !strings.Contains(out, want) {
+			t.Errorf("on %s, it gives %v: %s", version, err, out)
+		}
+	}
+}
+
+// assertConvention checks the labels that each object of a chart has, and removes them.
+func assertConvention(t *testing.T, objects map[string]*unstructured.Unstructured) {
+	t.Helper()
+	for id, object := range objects {
+		labels := object.GetLabels()
+		for key, want := range map[string]string{
+			"helm.sh/chart": "winnow-0.0.0", "app.kubernetes.io/name": "winnow", "app.kubernetes.io/instance": "winnow",
+			"app.kubernetes.io/version": "dev", "app.kubernetes.io/managed-by": "Helm",
+		} {
+			if labels[key] != want {
+				t.Errorf("%s has the label %s: %q, want %q", id, key, labels[key], want)
+			}
+			delete(labels, key)
+		}
+		if len(labels) == 0 {
+			labels = nil
+		}
+		object.SetLabels(labels)
+	}
 }
 
 const digest = "sha256:9fd0ca523bbda8903582bb4d64f2209a8be633bb0a59870739218d1ec6ad8ac8"

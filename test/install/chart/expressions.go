@@ -29,15 +29,23 @@ func field(value, line string, indent int) string {
 
 // entries returns what a value adds to the list or the map above it.
 func entries(value string, indent int) string {
-	return fmt.Sprintf("        {{- with .Values.%s }}\n        {{- toYaml . | nindent %d }}\n        {{- end }}\n", value, indent)
+	return fmt.Sprintf("%[1]s{{- with .Values.%[2]s }}\n%[1]s{{- toYaml . | nindent %[3]d }}\n%[1]s{{- end }}\n", strings.Repeat(" ", indent), value, indent)
 }
+
+// labeled is the label for which the chart has those of the convention. Pods have none of them, so that an upgrade that
+// changes nothing else restarts nothing.
+const labeled, convention = "    helm.sh/chart: winnow\n", "    {{- include \"winnow.labels\" $ | nindent 4 }}\n"
 
 // The indentation is that of kustomize.
 var edits = []edit{
 	// Helm never upgrades what is in the directory crds of a chart, so the definition is a template. What goes away with
 	// a definition is every CatalogSelection, so helm uninstall leaves it.
 	{"CustomResourceDefinition", "\nmetadata:\n  annotations:\n", "\nmetadata:\n  annotations:\n    helm.sh/resource-policy: keep\n"},
-	{"Deployment", "  replicas: 1\n", "  replicas: {{ .Values.replicas }}\n"},
+	// Operators of Prometheus and Grafana select what they read by labels.
+	{"PodMonitor", convention, convention + entries("monitoring.labels", 4)},
+	{"PrometheusRule", convention, convention + entries("monitoring.labels", 4)},
+	{"ConfigMap", convention, convention + entries("monitoring.labels", 4)},
+	{"Deployment", "  replicas: 1\n", "  replicas: {{ int .Values.replicas }}\n"},
 	{"Deployment", "        image: winnow-controller:{image-not-set}\n", "        image: {{ include \"winnow.image\" . | quote }}\n"},
 	{"Deployment", "      nodeSelector:\n", "      {{- with .Values.imagePullSecrets }}\n      imagePullSecrets:\n      {{- toYaml . | nindent 6 }}\n      {{- end }}\n      nodeSelector:\n"},
 	{"Deployment", "      nodeSelector:\n        kubernetes.io/os: linux\n      priorityClassName: system-cluster-critical\n", scheduling},
@@ -73,6 +81,7 @@ func expressions(o object) (string, error) {
 		text = whole.ReplaceAllString(text, "$1 | quote }}")
 		text = strings.ReplaceAll(text, ".svc.cluster.local./", ".svc.{{ .Values.clusterDomain }}./")
 	}
+	text = strings.Replace(text, labeled, convention, 1)
 	for _, edit := range edits {
 		if edit.kind != o.kind {
 			continue
@@ -87,7 +96,7 @@ func expressions(o object) (string, error) {
 		if _, err := resourcesOf(o); err != nil {
 			return "", err
 		}
-		text = resources.ReplaceAllLiteralString(text, "        resources:\n          {{- toYaml .Values.resources | nindent 10 }}\n")
+		text = resources.ReplaceAllLiteralString(text, field("resources", "        resources:", 10))
 	}
 	return text, nil
 }

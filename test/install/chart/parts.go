@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
 // part is a directory of config, and a file in the templates of the chart.
@@ -62,6 +63,9 @@ func render(dir string) ([]object, error) {
 
 func objects(built resmap.ResMap) (all []object, err error) {
 	for _, resource := range built.Resources() {
+		if err := resource.PipeE(yaml.SetLabel("helm.sh/chart", "winnow")); err != nil { // for labeled
+			return nil, err
+		}
 		text, err := resource.AsYAML()
 		if err != nil {
 			return nil, err
