@@ -5,6 +5,7 @@ package main
 import (
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -12,11 +13,8 @@ import (
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"oras.land/oras-go/v2"
-	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
@@ -242,40 +240,32 @@ func TestAirGapGuideHasAValidSource(t *testing.T) {
 	}
 }
 
-func TestAirGapGuideGivesTheControllerAProxy(t *testing.T) {
-	root, err := filepath.Abs("../..")
-	if err != nil {
+// With Helm, test/install renders these values.
+func TestAirGapGuideGivesTheControllerAProxyAndACA(t *testing.T) {
+	var values struct {
+		Image             struct{ Repository string }
+		ExtraEnv          []corev1.EnvVar
+		ExtraVolumes      []corev1.Volume
+		ExtraVolumeMounts []corev1.VolumeMount
+	}
+	if err := yaml.UnmarshalStrict([]byte(guideBlock(t, "extraEnv:")), &values); err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	if err := os.Symlink(filepath.Join(root, "config"), filepath.Join(dir, "config")); err != nil {
-		t.Fatal(err)
+	set := map[string]string{}
+	for _, variable := range values.ExtraEnv {
+		set[variable.Name] = variable.Value
 	}
-	writeFile(t, filepath.Join(dir, "kustomization.yaml"), guideBlock(t, "kind: Kustomization"))
-	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
-	if err != nil {
-		t.Fatal(err)
+	if set["HTTPS_PROXY"] == "" || !strings.Contains(set["NO_PROXY"], ".cluster.local.,") || !strings.HasPrefix(values.Image.Repository, "registry.internal/") {
+		t.Errorf("the values are %+v", values)
 	}
-	for _, object := range built.Resources() {
-		if object.GetKind() != "Deployment" {
-			continue
-		}
-		var deployment appsv1.Deployment
-		if err := yaml.UnmarshalStrict([]byte(object.MustYaml()), &deployment); err != nil {
-			t.Fatal(err)
-		}
-		container := deployment.Spec.Template.Spec.Containers[0]
-		set := map[string]corev1.EnvVar{}
-		for _, variable := range container.Env {
-			set[variable.Name] = variable
-		}
-		if set["HTTPS_PROXY"].Value == "" || !strings.Contains(set["NO_PROXY"].Value, ".cluster.local.,") || set["RUNTIME_NAMESPACE"].ValueFrom == nil {
-			t.Errorf("the environment is %v", container.Env)
-		}
-		if !strings.HasPrefix(container.Image, "registry.internal/") {
-			t.Errorf("the image is %s", container.Image)
-		}
-		return
+	if len(values.ExtraVolumes) != 1 || len(values.ExtraVolumeMounts) != 1 || values.ExtraVolumes[0].Name != values.ExtraVolumeMounts[0].Name {
+		t.Fatalf("the values are %+v", values)
 	}
-	t.Error("there is no Deployment")
+	// A mount at /etc/ssl/certs would hide the certificates of the image.
+	if at := values.ExtraVolumeMounts[0].MountPath; path.Dir(set["SSL_CERT_FILE"]) != at || at == "/etc/ssl/certs" {
+		t.Errorf("SSL_CERT_FILE is %s, and the volume at %s", set["SSL_CERT_FILE"], at)
+	}
+	if !strings.Contains(readFileString(t, airGapGuide), "create configmap "+values.ExtraVolumes[0].ConfigMap.Name+" --from-file="+path.Base(set["SSL_CERT_FILE"])) {
+		t.Error("the guide does not create the ConfigMap")
+	}
 }

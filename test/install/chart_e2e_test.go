@@ -207,6 +207,16 @@ func TestTheChartInstallsWhatConfigDoes(t *testing.T) {
 			t.Errorf("of %d runbooks, some are of another version:\n%s", alerts, got)
 		}
 	})
+	t.Run("the values of the guides are those of the chart", func(t *testing.T) {
+		_, block, _ := strings.Cut(guide(t, "air-gap.md"), "```yaml\nimage: ")
+		block, _, _ = strings.Cut(block, "```")
+		got := command(t, t.TempDir(), nil, helm, "template", "winnow", filepath.Join(root(t), "charts", "winnow"), "--values", valuesFile(t, "image: "+block))
+		for _, want := range []string{"registry.internal/", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE", "mountPath: /etc/ssl/winnow"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("the guide gives no %s: %s", want, got)
+			}
+		}
+	})
 	t.Run("a value that is misspelt is refused", func(t *testing.T) {
 		for _, flag := range []string{"replica=2", "marks.enable=false", "image.name=x", "replicas=two", "registries.namespaces={A b}"} {
 			if out, err := failing(t, helm, "template", "winnow", filepath.Join(root(t), "charts", "winnow"), "--set", flag); err == nil {
