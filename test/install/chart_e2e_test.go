@@ -207,7 +207,7 @@ func TestTheChartInstallsWhatConfigDoes(t *testing.T) {
 			t.Errorf("of %d runbooks, some are of another version:\n%s", alerts, got)
 		}
 	})
-	t.Run("the values of the guides are those of the chart", func(t *testing.T) {
+	t.Run("the guide has values of the chart", func(t *testing.T) {
 		_, block, _ := strings.Cut(guide(t, "air-gap.md"), "```yaml\nimage: ")
 		block, _, _ = strings.Cut(block, "```")
 		got := command(t, t.TempDir(), nil, helm, "template", "winnow", filepath.Join(root(t), "charts", "winnow"), "--values", valuesFile(t, "image: "+block))

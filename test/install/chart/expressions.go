@@ -32,7 +32,7 @@ func entries(value string, indent int) string {
 	return fmt.Sprintf("%[1]s{{- with .Values.%[2]s }}\n%[1]s{{- toYaml . | nindent %[3]d }}\n%[1]s{{- end }}\n", strings.Repeat(" ", indent), value, indent)
 }
 
-// labeled is the label for which the chart has those of the convention. Pods have none of them, so that an upgrade that
+// labeled is the label that stands for the labels of the convention. Pods have none of them, so that an upgrade that
 // changes nothing else restarts nothing.
 const labeled, convention = "    helm.sh/chart: winnow\n", "    {{- include \"winnow.labels\" $ | nindent 4 }}\n"
 
