@@ -66,13 +66,21 @@ func (s *scenario) follow(with string) string {
 	script := strings.NewReplacer(
 		"-n flux-system", "-n "+s.name, " applications ", " "+s.name+" ", " applications\n", " "+s.name+"\n", "/applications ", "/"+s.name+" ", "name=applications", "name="+s.name, "namespace=flux-system", "namespace="+s.name,
 	).Replace(guideBlock(s.t, uninstallGuidePage, with))
-	command := exec.CommandContext(s.t.Context(), "sh", "-euc", script)
-	command.Env = append(os.Environ(), "KUBECONFIG="+system.Kubeconfig())
-	out, err := command.CombinedOutput()
+	out, err := shell(s.t, "", script)
 	if err != nil {
 		s.t.Fatalf("%s: %v\n%s", script, err, out)
 	}
-	return string(out)
+	return out
+}
+
+// shell runs a script of a page in a directory, with more variables, and returns what it prints.
+func shell(t *testing.T, dir, script string, env ...string) (string, error) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "sh", "-euc", script)
+	command.Dir = dir
+	command.Env = append(append(os.Environ(), "KUBECONFIG="+system.Kubeconfig()), env...)
+	out, err := command.CombinedOutput()
+	return string(out), err
 }
 
 func (s *scenario) contains(output string, texts ...string) {
