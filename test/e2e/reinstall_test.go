@@ -120,7 +120,7 @@ func (m *reinstallation) move(t *testing.T, to way) {
 	m.now = to
 }
 
-// install follows the guide. With Helm, it also upgrades to a chart with another definition.
+// install follows the guide. From manifests, it also upgrades to a chart with another definition: kubectl owns this one.
 func (m *reinstallation) install(t *testing.T, to way) {
 	t.Helper()
 	if to.helm == "" {
@@ -136,6 +136,9 @@ func (m *reinstallation) install(t *testing.T, to way) {
 		t.Errorf("without --take-ownership: %v\n%s", err, out)
 	}
 	m.mustRun(t, to, install)
+	if m.now.helm != "" {
+		return
+	}
 	upgrade := m.chart(t, "upgrade.md", "--reset-then-reuse-values\n", m.newerChart(t))
 	m.mustRun(t, to, strings.Replace(upgrade, "--namespace "+stack.WinnowNamespace, "--namespace "+to.namespace, 1))
 }
