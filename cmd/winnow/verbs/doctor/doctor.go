@@ -44,8 +44,8 @@ func New(number string) *cobra.Command {
 			"  storage     the address of artifacts, and the domain of the cluster\n" +
 			"  leftovers   definitions that are bypassed, or that left an artifact\n\n" +
 			"It finds the Deployments by their names and the label app.kubernetes.io/part-of,\n" +
-			"winnow or flux. What cannot be read is unknown, with the right that you need. The\n" +
-			"right to create subjectaccessreviews is needed for the rights of the controller.\n\n" +
+			"winnow or flux. What cannot be read is unknown, with the right that you need. To\n" +
+			"check the rights of the controller, you need to create subjectaccessreviews.\n\n" +
 			"Exit codes: 0 all is ok, 1 a problem, 2 usage, no access, or something is\n" +
 			"unknown and nothing is a problem.",
 		Example: "  winnow doctor\n" +
