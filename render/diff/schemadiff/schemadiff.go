@@ -156,6 +156,11 @@ func (c *comparison) value(path string, older, newer schema) {
 	if c.setsDefaults && !reflect.DeepEqual(older["default"], newer["default"]) {
 		c.add(path, diff.SchemaDefault, older["default"], newer["default"])
 	}
+	c.keywords(path, older, newer)
+}
+
+// keywords compares the limits, and the keywords that are not looked into.
+func (c *comparison) keywords(path string, older, newer schema) {
 	for _, l := range limits() {
 		if was, is := l.of(older), l.of(newer); is > was {
 			key := l.keyOf(newer)

@@ -83,7 +83,9 @@ func (k *Kustomization) Content() string {
 }
 
 // Text returns what Content returns as YAML, for a search of words.
-func (k *Kustomization) Text() []byte { return []byte(documents.YAMLOf(k.specWithout(timingFields()...))) }
+func (k *Kustomization) Text() []byte {
+	return []byte(documents.YAMLOf(k.specWithout(timingFields()...)))
+}
 
 // Transforms returns as JSON the fields that change the objects in the directory of the Kustomization.
 func (k *Kustomization) Transforms() string {

@@ -163,8 +163,6 @@ func fields(at any, path string, f func(path string)) {
 }
 
 func (e *examiner) flags(context.Context) error {
-	by := map[*v1alpha1.CatalogSelection]string{}
-	twice := map[string][]string{} // by the controllers that reconcile them
 	for _, d := range e.of["winnow"] {
 		var cloud, foreign []string
 		for _, r := range e.reaches {
@@ -173,10 +171,6 @@ func (e *examiner) flags(context.Context) error {
 			}
 		}
 		for _, s := range e.seen(d) {
-			if other := by[s]; other != "" {
-				twice[other+" and "+d.String()] = append(twice[other+" and "+d.String()], s.Namespace+"/"+s.Name)
-			}
-			by[s] = d.String()
 			if slices.ContainsFunc(s.Spec.Sources, func(r v1alpha1.SourceReference) bool { return r.Namespace != "" && r.Namespace != s.Namespace }) {
 				foreign = append(foreign, s.Namespace+"/"+s.Name)
 			}
@@ -188,20 +182,32 @@ func (e *examiner) flags(context.Context) error {
 			e.add(problem, "%s has --no-cross-namespace-refs and refuses the sources of %s: move the sources beside them", d, list(foreign))
 		}
 	}
-	for _, both := range slices.Sorted(maps.Keys(twice)) {
-		e.add(problem, "%s reconcile the same CatalogSelections: %s: delete one, or separate them by --watch-label-selector", both, list(twice[both]))
-	}
-	var unseen []string
-	for _, s := range e.selections {
-		if by[s] == "" {
-			unseen = append(unseen, s.Namespace+"/"+s.Name)
-		}
-	}
-	if len(unseen) > 0 {
-		e.add(problem, "no controller reconciles %s: change --watch-all-namespaces or --watch-label-selector, or move them", list(unseen))
-	}
+	e.responsible()
 	e.fine("the controller has what the selections need")
 	return nil
+}
+
+// responsible finds selections that several controllers reconcile, or none.
+func (e *examiner) responsible() {
+	by := map[string][]string{} // by their controllers
+	for _, s := range e.selections {
+		var controllers []string
+		for _, d := range e.of["winnow"] {
+			if d.sees(s) {
+				controllers = append(controllers, d.String())
+			}
+		}
+		all := strings.Join(controllers, " and ")
+		by[all] = append(by[all], s.Namespace+"/"+s.Name)
+	}
+	for _, controllers := range slices.Sorted(maps.Keys(by)) {
+		switch {
+		case controllers == "":
+			e.add(problem, "no controller reconciles %s: change --watch-all-namespaces or --watch-label-selector, or move them", list(by[controllers]))
+		case strings.Contains(controllers, " and "):
+			e.add(problem, "%s reconcile the same CatalogSelections: %s: delete one, or separate them by --watch-label-selector", controllers, list(by[controllers]))
+		}
+	}
 }
 
 func (e *examiner) storage(context.Context) error {

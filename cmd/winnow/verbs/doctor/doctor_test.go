@@ -3,6 +3,7 @@
 package doctor
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -66,7 +67,7 @@ func TestLeftoversOfAPartOfACluster(t *testing.T) {
 			cmd.SetArgs([]string{"--kubeconfig", kubeconfig})
 			cmd.SilenceUsage, cmd.SilenceErrors = true, true
 			err := cmd.ExecuteContext(t.Context())
-			if _, isFinding := err.(*output.FindingError); !isFinding { // there is no controller
+			if finding := new(output.FindingError); !errors.As(err, &finding) { // there is no controller
 				t.Errorf("the error is %v", err)
 			}
 			if !strings.Contains(out.String(), test.want) || !strings.Contains(out.String(), "kubernetes  ok       Kubernetes v1.36.4") {
