@@ -207,7 +207,7 @@ export WINNOW_CHAOS_SEED
 
 # The tests of test/e2e wait most of the time, so two processes share them, each with a system of its own: these take half of
 # the time of all.
-E2E_HALF := ^Test(Chaos|ExampleFleetWorksAsIs|LeavingTheDefaultCatalog|MultitenantOverlay|PlainFluxGuide|Soak|TakesOverReleases|TheManifestsAreDeletedBeforeTheSelections|UpgradeFromTheFormerShapeAndBack)$$
+E2E_HALF := ^Test(Chaos|ExampleFleetWorksAsIs|LeavingTheDefaultCatalog|MultitenantOverlay|PlainFluxGuide|ReinstallGuide|Soak|TakesOverReleases|TheManifestsAreDeletedBeforeTheSelections|UpgradeFromTheFormerShapeAndBack)$$
 GO_TEST_E2E := $(GO_TEST_RACE) -tags e2e,$(NO_PLUGINS) -count=1 -timeout 40m
 
 # Of the other packages, only what test/compat compares with Helm runs, which this target builds.
