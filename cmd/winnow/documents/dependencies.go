@@ -5,7 +5,6 @@ package documents
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
@@ -64,31 +63,12 @@ type dependencies struct {
 
 // missing returns a warning for each dependency that the versions of a package lack, about the highest one with it.
 func (c dependencies) missing(of *filebased.Package) []Warning {
-	var order []filebased.Dependency
-	bundles := map[filebased.Dependency][]string{}
-	for _, bundle := range of.Bundles {
-		for _, on := range bundle.Dependencies {
-			if c.selected.Satisfies(on) || !c.catalogs.Satisfies(on) {
-				continue
-			}
-			if bundles[on] == nil {
-				order = append(order, on)
-			}
-			if !slices.Contains(bundles[on], bundle.Name) {
-				bundles[on] = append(bundles[on], bundle.Name)
-			}
-		}
-	}
 	var all []Warning
-	for _, on := range order {
-		further := ""
-		if others := len(bundles[on]) - 1; others > 0 {
-			further = fmt.Sprintf("; further versions with it: %d", others)
-		}
-		field, advice := c.advice(on)
+	for _, m := range of.Missing(func(on filebased.Dependency) bool { return !c.selected.Satisfies(on) && c.catalogs.Satisfies(on) }) {
+		field, advice := c.advice(m.Dependency)
 		all = append(all, Warning{selectionrule.Dependency, field, fmt.Sprintf(
 			"%s of the package %s requires %s, which the catalog has and the selection leaves out: %s, so that OLM v0 finds it; OLM v1 installs no bundle with dependencies%s",
-			excerpt.Of(bundles[on][0]), of.Name, on, advice, further)})
+			excerpt.Of(m.Bundles[0].Name), of.Name, m, advice, m.Further())})
 	}
 	return all
 }

@@ -110,27 +110,10 @@ func defaultChannel(p *filebased.Package, _ filebased.Offer) []finding {
 }
 
 // dependency reports each dependency that no bundle satisfies once, in the document of the highest version with it.
-func dependency(p *filebased.Package, offer filebased.Offer) []finding {
-	var order []filebased.Dependency
-	bundles := map[filebased.Dependency][]*filebased.Bundle{}
-	for _, bundle := range p.Bundles {
-		for _, on := range bundle.Dependencies {
-			if offer.Satisfies(on) {
-				continue
-			}
-			if bundles[on] == nil {
-				order = append(order, on)
-			}
-			bundles[on] = append(bundles[on], bundle)
-		}
-	}
-	var found []finding
-	for _, on := range order {
-		message := fmt.Sprintf("%s requires %s, which the catalog does not have", excerpt.Of(bundles[on][0].Name), on)
-		if others := len(bundles[on]) - 1; others > 0 {
-			message += fmt.Sprintf("; further versions with it: %d", others)
-		}
-		found = append(found, finding{bundles[on][0].Blob, message})
+func dependency(p *filebased.Package, offer filebased.Offer) (found []finding) {
+	for _, m := range p.Missing(func(on filebased.Dependency) bool { return !offer.Satisfies(on) }) {
+		first := m.Bundles[0]
+		found = append(found, finding{first.Blob, fmt.Sprintf("%s requires %s, which the catalog does not have%s", excerpt.Of(first.Name), m, m.Further())})
 	}
 	return found
 }
