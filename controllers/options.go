@@ -71,7 +71,7 @@ type Options struct {
 	SettleDelay time.Duration
 	// PushQueue is the queue of pushes with their backoff.
 	PushQueue workqueue.TypedRateLimitingInterface[ctrl.Request]
-	// Now returns the time for the age of edits and the expiry of reservations.
+	// Now returns the time for the age of edits and the expiry of claims.
 	Now func() time.Time
 }
 

@@ -256,7 +256,7 @@ func reportCondition(cs *v1alpha1.CatalogSelection, conditionType string, condit
 	conditions.Set(cs, &typed)
 }
 
-// conflictRetry is the delay before a conflict is checked again, because a reservation may have expired, and before a loop
+// conflictRetry is the delay before a conflict is checked again, because a claim may have expired, and before a loop
 // of sources is, which another selection may have ended.
 const conflictRetry = time.Minute
 
