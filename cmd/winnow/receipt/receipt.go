@@ -149,22 +149,34 @@ func (k *Kustomization) cut() {
 	for _, text := range []*string{&k.Namespace, &k.Name, &k.Source, &k.Origin, &k.Reason, &k.Message} {
 		*text = excerpt.To(*text, maxText)
 	}
+	for i := range k.Changes {
+		k.Changes[i] = excerpt.To(k.Changes[i], maxText)
+	}
 }
+
+var errTooLarge = errors.New("it is larger than a receipt may be")
 
 // parse reads a payload, which the key of a cluster has signed.
 func parse(payload []byte) (*Receipt, error) {
 	if len(payload) > maxPayload || bytes.Count(payload, []byte(",")) > 30*maxKustomizations+7*maxDefinitions+maxVersions+maxObjects+5*maxUses {
-		return nil, errors.New("it is larger than a receipt may be")
+		return nil, errTooLarge
 	}
 	r := &Receipt{}
 	if err := json.Unmarshal(payload, r); err != nil {
-		return nil, fmt.Errorf("it cannot be read: %w", err)
+		return nil, errors.New("it cannot be read: " + excerpt.To(err.Error(), maxText))
 	}
 	if r.Document != output.NewDocument(kind) {
 		return nil, fmt.Errorf("it is %s %s, which this winnow does not read: does it need a newer one?", excerpt.Quoted(r.APIVersion), excerpt.Quoted(r.Kind))
 	}
 	if r.Time.IsZero() {
 		return nil, errors.New("it has no time")
+	}
+	versions := 0
+	for _, d := range r.Definitions {
+		versions += len(d.Versions)
+	}
+	if len(r.Kustomizations) > maxKustomizations || len(objectsOf(r.Kustomizations)) > maxObjects || len(r.Definitions) > maxDefinitions || versions > maxVersions {
+		return nil, errTooLarge
 	}
 	for i := range r.Kustomizations {
 		k := &r.Kustomizations[i]

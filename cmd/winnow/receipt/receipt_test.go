@@ -166,6 +166,14 @@ func TestWhatIsSignedIsChecked(t *testing.T) {
 		{"a payload of 700 KiB", payloadType, "{" + head + `, "time": "2026-08-01T12:00:00Z", "x": "` + strings.Repeat("x", 700<<10) + `"}`, "it is larger than a receipt may be", false},
 		{"fewer than one installation", payloadType, "{" + head + `, "time": "2026-08-01T12:00:00Z", "uses": [{"kind": "HelmRelease", "applications": [{"installations": -1}]}]}`, "a use has installations: -1", false},
 		{"more installations than a sum may have", payloadType, "{" + head + `, "time": "2026-08-01T12:00:00Z", "uses": [{"kind": "HelmRelease", "applications": [{"installations": 9000000000000000000}]}]}`, "a use has installations: 9000000000000000000", false},
+		{"a kind twice, the first time unknown", payloadType, "{" + head + `, "time": "2026-08-01T12:00:00Z", "uses": [{"kind": "HelmRelease", "unknown": "Forbidden"}, {"kind": "HelmRelease"}]}`, `it has the uses by "HelmRelease" twice`, false},
+		{"more uses than a receipt has", payloadType, "{" + head + `, "time": "2026-08-01T12:00:00Z", "uses": [{"kind": "HelmRelease", "applications": [{"installations": 1}` + strings.Repeat(`,{"installations": 1}`, 2_000) + `]}]}`, "it is larger than a receipt may be", false},
+		{"more kinds than a receipt has", payloadType, "{" + head + `, "time": "2026-08-01T12:00:00Z", "uses": [{}` + strings.Repeat(`,{}`, 2_000) + `]}`, "it is larger than a receipt may be", false},
+		{"more definitions than a receipt has", payloadType, "{" + head + `, "time": "2026-08-01T12:00:00Z", "definitions": [{}` + strings.Repeat(`,{}`, 5_000) + `]}`, "it is larger than a receipt may be", false},
+		{"more Kustomizations than a receipt has", payloadType, "{" + head + `, "time": "2026-08-01T12:00:00Z", "kustomizations": [{"ready": "True"}` + strings.Repeat(`,{"ready": "True"}`, 200) + `]}`, "it is larger than a receipt may be", false},
+		{"more objects than a receipt has", payloadType, "{" + head + `, "time": "2026-08-01T12:00:00Z", "kustomizations": [{"ready": "True", "objects": [""` + strings.Repeat(`,""`, 5_000) + `]}]}`, "it is larger than a receipt may be", false},
+		{"more versions than a receipt has", payloadType, "{" + head + `, "time": "2026-08-01T12:00:00Z", "definitions": [{"versions": [""` + strings.Repeat(`,""`, 20_000) + `]}]}`, "it is larger than a receipt may be", false},
+		{"a number of 100 KB", payloadType, "{" + head + `, "time": "2026-08-01T12:00:00Z", "omitted": 1` + strings.Repeat("0", 100_000) + "}", "it cannot be read", false},
 		{"10,000 levels", payloadType, strings.Repeat("[", 10_001), "it cannot be read", false},
 	} {
 		var before, after runtime.MemStats
@@ -175,6 +183,8 @@ func TestWhatIsSignedIsChecked(t *testing.T) {
 		var forged *ForgedError
 		if err == nil || !strings.Contains(err.Error(), test.want) || errors.As(err, &forged) != test.forged {
 			t.Errorf("%s: %v, want %s", test.name, err, test.want)
+		} else if len(err.Error()) > 1_000 {
+			t.Errorf("%s: the error has %d bytes", test.name, len(err.Error()))
 		}
 		if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 32<<20 {
 			t.Errorf("%s: allocated %d MB", test.name, allocated>>20)
@@ -244,6 +254,26 @@ func TestUsesAreCut(t *testing.T) {
 			if len(kind.Applications) != test.want[i] || kind.Unknown != test.unknown[i] || len(kind.Applications) > 0 && len(kind.Applications[0].Objects) > 100 {
 				t.Errorf("%s: %s: %d, %s", name, kind.Kind, len(kind.Applications), kind.Unknown)
 			}
+		}
+	}
+}
+
+// A text of a receipt stands in many places of a page.
+func TestTextsOfAReceiptAreCutWhereItIsRead(t *testing.T) {
+	long := strings.Repeat("x", 100_000)
+	private, public := keysOf(t, newKey(t))
+	payload, err := json.Marshal(&Receipt{Document: New("", now, nil, nil, nil).Document, Cluster: "berlin", Time: now,
+		Kustomizations: []Kustomization{{Ready: metav1.ConditionTrue, Changes: []string{long}}}, Uses: []Uses{{Kind: long, Unknown: long}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(t.Context(), signed(t, private, payloadType, payload), public, "berlin", now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"a kind": r.Uses[0].Kind, "a reason": r.Uses[0].Unknown, "a change": r.Kustomizations[0].Changes[0]} {
+		if len(text) > 600 {
+			t.Errorf("%s has %d bytes", name, len(text))
 		}
 	}
 }

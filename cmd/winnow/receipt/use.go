@@ -2,7 +2,11 @@
 
 package receipt
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
 
 // Uses are the installations by objects of one kind.
 type Uses struct {
@@ -58,13 +62,25 @@ func bounded(uses []Uses, fits func(any) bool) (all []Uses) {
 	return all
 }
 
+// checkUses checks uses that were read. A kind that comes twice could hide that it is unknown.
 func checkUses(uses []Uses) error {
-	for _, kind := range uses {
-		for _, use := range kind.Applications {
+	entries, known := 0, map[string]bool{}
+	for i := range uses {
+		of := &uses[i]
+		of.Kind, of.Unknown = excerpt.To(of.Kind, maxText), excerpt.To(of.Unknown, maxText)
+		for _, use := range of.Applications {
+			entries += 1 + len(use.Objects)
 			if use.Installations < 1 || use.Installations > maxInstallations {
 				return fmt.Errorf("a use has installations: %d", use.Installations)
 			}
 		}
+		switch {
+		case entries > maxUses || len(uses) > maxUses:
+			return errTooLarge
+		case known[of.Kind]:
+			return fmt.Errorf("it has the uses by %s twice", excerpt.Quoted(of.Kind))
+		}
+		known[of.Kind] = true
 	}
 	return nil
 }

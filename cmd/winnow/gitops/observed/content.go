@@ -55,10 +55,11 @@ type applied struct {
 
 // compareObjects compares the objects of an artifact with the inventories of the Kustomizations, and with the live definitions.
 func (c *Cluster) compareObjects(want []safeguard.Definition) {
+	const maxChanges = 5
 	has := applied{map[string]bool{}, map[safeguard.Key]receipt.Definition{}, c.Receipt.Omitted == 0}
 	for _, k := range c.kustomizations {
 		if len(k.Changes) > 0 {
-			c.add(unknown, fmt.Sprintf("the Kustomization %s/%s has %s: it does not apply the artifact as it is", k.Namespace, k.Name, strings.Join(k.Changes, ", ")))
+			c.add(unknown, fmt.Sprintf("the Kustomization %s/%s has %s: it does not apply the artifact as it is", k.Namespace, k.Name, excerpt.Names(k.Changes, maxChanges)))
 			return
 		}
 		for _, id := range k.Objects {

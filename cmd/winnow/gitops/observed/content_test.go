@@ -54,6 +54,9 @@ func TestWhatAClusterHasIsComparedWithTheArtifact(t *testing.T) {
 		"a Kustomization with patches": {edit: func(k *receipt.Kustomization, d *receipt.Definition, _ *receipt.Receipt) {
 			k.Changes, d.Versions = []string{"namePrefix", "patches"}, nil
 		}, want: []Problem{{unknown, "the Kustomization flux-system/applications has namePrefix, patches: it does not apply the artifact as it is"}}},
+		"a Kustomization with more changes than there are": {edit: func(k *receipt.Kustomization, _ *receipt.Definition, _ *receipt.Receipt) {
+			k.Changes = slices.Repeat([]string{"x"}, 10_000)
+		}, want: []Problem{{unknown, "the Kustomization flux-system/applications has x, x, x, x, x and 9995 more: it does not apply the artifact as it is"}}},
 		"an artifact that cannot be pulled": {err: errors.New("pulling oci://user:secret@registry.example.com/x: refused"),
 			want: []Problem{{unknown, "pulling oci://***@registry.example.com/x: refused"}}},
 		"an artifact of another tool": {artifact: promotions.Artifact{Other: "it has two layers"},
