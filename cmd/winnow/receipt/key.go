@@ -95,6 +95,15 @@ func ReadPublicKey(content []byte) (*PublicKey, error) {
 	return &PublicKey{key}, nil
 }
 
+// Equal reports whether two keys are the same.
+func (k *PublicKey) Equal(other *PublicKey) bool {
+	if k == other {
+		return true
+	}
+	key, ok := k.key.(interface{ Equal(crypto.PublicKey) bool })
+	return ok && key.Equal(other.key)
+}
+
 // KeyID is empty, as for PrivateKey.
 func (*PublicKey) KeyID() (string, error) { return "", nil }
 

@@ -81,6 +81,23 @@ func TestWhatIsSignedIsOpened(t *testing.T) {
 	}
 }
 
+func TestKeysAreCompared(t *testing.T) {
+	curve, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := []crypto.Signer{newKey(t), newKey(t), curve}
+	for i, a := range keys {
+		for j, b := range keys {
+			_, one := keysOf(t, a)
+			_, other := keysOf(t, b)
+			if one.Equal(other) != (i == j) {
+				t.Errorf("%d and %d", i, j)
+			}
+		}
+	}
+}
+
 func TestKeysOfOtherKindsAreRefused(t *testing.T) {
 	weak, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {

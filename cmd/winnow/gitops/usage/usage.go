@@ -44,13 +44,12 @@ type Questions struct {
 func Of(report *diff.Report, users []stages.Users) *Questions {
 	q := &Questions{}
 	asked := map[string]*question{}
-	indexes := map[*stages.Cluster]int{}
 	for _, s := range report.Selections {
 		subjects := s.Subjects()
 		if len(subjects) == 0 {
 			continue
 		}
-		clusters := q.indexesOf(s, users, indexes)
+		clusters := q.indexesOf(s, users)
 		for _, subject := range subjects {
 			id := fmt.Sprintf("%q", []string{subject.APIVersion, subject.Kind, subject.Name, subject.Version, subject.Deprecated})
 			if asked[id] == nil {
@@ -65,19 +64,20 @@ func Of(report *diff.Report, users []stages.Users) *Questions {
 	return q
 }
 
-// indexesOf returns the indexes of the clusters of a selection, which it adds where they are new.
-func (q *Questions) indexesOf(s *diff.Selection, users []stages.Users, indexes map[*stages.Cluster]int) (all []int) {
+// indexesOf returns the indexes of the clusters of a selection, which it adds where they are new. A cluster of two directories has one
+// receipt.
+func (q *Questions) indexesOf(s *diff.Selection, users []stages.Users) (all []int) {
 	for _, u := range users {
-		for i := range u.Clusters {
-			c := &u.Clusters[i]
-			if !isOf(u, s) {
-				break
+		if !isOf(u, s) {
+			continue
+		}
+		for _, c := range u.Clusters {
+			i := slices.IndexFunc(q.Clusters, func(known stages.Cluster) bool { return known.Name == c.Name && known.Key.Equal(c.Key) })
+			if i < 0 {
+				i = len(q.Clusters)
+				q.Clusters = append(q.Clusters, c)
 			}
-			if _, known := indexes[c]; !known {
-				indexes[c] = len(q.Clusters)
-				q.Clusters = append(q.Clusters, *c)
-			}
-			all = append(all, indexes[c])
+			all = append(all, i)
 		}
 	}
 	return all
@@ -91,16 +91,16 @@ func isOf(u stages.Users, s *diff.Selection) bool {
 	})
 }
 
-// Answer returns what the receipts of Clusters, in their order, tell. What a cluster does not tell is unknown, never unused. What is
+// Answer returns the uses in the receipts of Clusters, in their order. What a receipt does not have is unknown, never unused. What is
 // used comes first, then what may be, and what is lost before what is deprecated.
 func (q *Questions) Answer(receipts []pulling.Result, now time.Time) []diff.Use {
-	told := make([]answers, len(receipts))
+	all := make([]answers, len(receipts))
 	for i, r := range receipts {
-		told[i] = answersOf(r, now)
+		all[i] = answersOf(r, now)
 	}
 	uses := []diff.Use{}
 	for _, one := range q.all {
-		uses = append(uses, q.answer(one, told))
+		uses = append(uses, q.answer(one, all))
 	}
 	rank := func(u diff.Use) string {
 		return fmt.Sprint(u.Deprecated != "", u.Installations == 0, u.IsUnused()) // false is less than true
@@ -109,11 +109,11 @@ func (q *Questions) Answer(receipts []pulling.Result, now time.Time) []diff.Use 
 	return uses
 }
 
-func (q *Questions) answer(one *question, told []answers) diff.Use {
+func (q *Questions) answer(one *question, all []answers) diff.Use {
 	u := diff.Use{Application: one.Name, Version: one.Version, Deprecated: one.Deprecated, Clusters: []string{}, Asked: len(one.clusters), Unknown: []string{}}
 	why := map[string]int{}
 	for _, i := range slices.Sorted(maps.Keys(one.clusters)) {
-		installations, unknown := told[i].of(one.Subject)
+		installations, unknown := all[i].of(one.Subject)
 		if unknown != "" {
 			why[unknown]++
 		}
@@ -121,7 +121,7 @@ func (q *Questions) answer(one *question, told []answers) diff.Use {
 			u.Users, u.Installations = u.Users+1, u.Installations+installations
 			u.Clusters = append(u.Clusters, q.Clusters[i].Name)
 		}
-		if at := told[i].time; at != nil && (u.Since == nil || at.Before(*u.Since)) {
+		if at := all[i].time; at != nil && (u.Since == nil || at.Before(*u.Since)) {
 			u.Since = at
 		}
 	}
@@ -139,13 +139,14 @@ func (q *Questions) answer(one *question, told []answers) diff.Use {
 	return u
 }
 
-// answers are what a receipt tells.
+// answers are what a receipt has on uses.
 type answers struct {
 	time *time.Time
-	// none is why it tells nothing, or nothing of today.
+	// none is why it has nothing, or nothing of today.
 	none string
-	// counts are the installations by kind, application and version, or approval.Any for all versions.
+	// counts are the installations by kind, application and version, and totals those of all versions.
 	counts map[[3]string]int
+	totals map[[2]string]int
 	// unknown is why there may be more by a kind; empty for a kind that is counted.
 	unknown map[string]string
 }
@@ -167,7 +168,7 @@ func answersOf(r pulling.Result, now time.Time) answers {
 	case r.Err != nil:
 		return answers{none: "have a receipt that cannot be read"}
 	}
-	a := answers{time: &r.Receipt.Time, counts: map[[3]string]int{}, unknown: map[string]string{}}
+	a := answers{time: &r.Receipt.Time, counts: map[[3]string]int{}, totals: map[[2]string]int{}, unknown: map[string]string{}}
 	if now.Sub(r.Receipt.Time) > pulling.MaxAge {
 		a.none = fmt.Sprintf("have a receipt older than %s", pulling.MaxAge)
 	}
@@ -178,7 +179,7 @@ func answersOf(r pulling.Result, now time.Time) answers {
 		}
 		for _, use := range kind.Applications {
 			a.counts[[3]string{kind.Kind, use.Application, use.Version}] += use.Installations
-			a.counts[[3]string{kind.Kind, use.Application, approval.Any}] += use.Installations
+			a.totals[[2]string{kind.Kind, use.Application}] += use.Installations
 		}
 	}
 	return a
@@ -192,7 +193,11 @@ func (a answers) of(s diff.Subject) (installations int, unknown string) {
 		unknown = cmp.Or(unknown, "do not count installations of its kind")
 	}
 	for _, kind := range by {
-		installations += a.counts[[3]string{kind, s.Name, cmp.Or(s.Version, approval.Any)}]
+		if s.Version == "" {
+			installations += a.totals[[2]string{kind, s.Name}]
+		} else {
+			installations += a.counts[[3]string{kind, s.Name, s.Version}]
+		}
 		why, isCounted := a.unknown[kind]
 		switch {
 		case !isCounted:

@@ -57,6 +57,8 @@ func TestWhatAClusterTells(t *testing.T) {
 		{"an installation without a version", removed(kkp, "ApplicationDefinition", "1.0.0"), []receipt.Uses{uses("ApplicationInstallation", "", ""), uses("HelmRelease", "")}, "a 1.0.0: 0 [1 of 1 clusters have installations of unknown versions]"},
 		{"a reason that this winnow does not know", removed(kkp, "ApplicationDefinition"), []receipt.Uses{uses("ApplicationInstallation", "\x1b[2J"), uses("HelmRelease", "")}, "a: 0 [1 of 1 clusters cannot tell all installations]"},
 		{"a kind that the receipt does not have", removed(kkp, "ApplicationDefinition"), []receipt.Uses{uses("ApplicationInstallation", "")}, "a: 0 [1 of 1 clusters have a receipt of an older winnow]"},
+		{"a version that is the word for all", removed(kkp, "ApplicationDefinition"), []receipt.Uses{uses("ApplicationInstallation", "", "*"), uses("HelmRelease", "")}, "a: 2 []"},
+		{"a kind that is unknown, with counts", removed(kkp, "ApplicationDefinition", "1.0.0"), []receipt.Uses{uses("ApplicationInstallation", receipt.InUserClusters, "1.0.0"), uses("HelmRelease", "")}, "a 1.0.0: 2 [1 of 1 clusters are seeds, whose user clusters have the installations]"},
 		{"Cozystack: what KKP installs is another application", identity, []receipt.Uses{uses("ApplicationInstallation", "", "1.0.0"), uses("HelmRelease", "", ""), uses("Terraform", "")}, "a: 2 []"},
 		{"a package, once", packages, []receipt.Uses{uses("HelmRelease", "", "a.v1"), uses("ClusterExtension", "", "a.v1"), uses("Subscription", "", "a.v1")}, "a a.v1: 4 []"},
 		{"a kind that nothing installs", removed("v1", "ConfigMap"), []receipt.Uses{uses("HelmRelease", "")}, "a: 0 [1 of 1 clusters do not count installations of its kind]"},
@@ -118,6 +120,26 @@ func TestWhoIsAsked(t *testing.T) {
 				t.Errorf("%v: %+v", names, uses)
 			}
 		})
+	}
+}
+
+// A cluster has one receipt: it counts once, however many directories have its key. With another key it is another question.
+func TestAClusterOfTwoStagesCountsOnce(t *testing.T) {
+	one, other := &receipt.PublicKey{}, &receipt.PublicKey{}
+	uses := []receipt.Uses{{Kind: "HelmRelease"}, {Kind: "ApplicationInstallation", Applications: []receipt.Use{{Application: "a", Version: "1.0.0", Installations: 5}}}}
+	for name, test := range map[string]struct {
+		users []stages.Users
+		want  string
+	}{
+		"the same key in two stages": {[]stages.Users{{Dir: "x", Clusters: []stages.Cluster{{Name: "berlin", Key: one}}}, {Dir: "y", Clusters: []stages.Cluster{{Name: "berlin", Key: one}}}}, "1 5 [berlin] 1"},
+		"two keys of one name":       {[]stages.Users{{Dir: "x", Clusters: []stages.Cluster{{Name: "berlin", Key: one}}}, {Dir: "y", Clusters: []stages.Cluster{{Name: "berlin", Key: other}}}}, "2 10 [berlin berlin] 2"},
+	} {
+		lost := []diff.Application{removed(kkp, "ApplicationDefinition", "1.0.0")}
+		q := Of(diff.New(&diff.Selection{OldFile: "x/a.yaml", Applications: lost}, &diff.Selection{OldFile: "y/a.yaml", Applications: lost}), test.users)
+		u := q.Answer(slices.Repeat([]pulling.Result{{Receipt: &receipt.Receipt{Time: now, Uses: uses}}}, len(q.Clusters)), now)[0]
+		if got := fmt.Sprint(u.Users, u.Installations, u.Clusters, u.Asked); got != test.want {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
 	}
 }
 
