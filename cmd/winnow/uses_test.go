@@ -116,15 +116,15 @@ func newFleetOfUses(t testing.TB, clusters int) *fleetOfUses {
 // subjects are what installations are drawn of; the last one is neither lost nor deprecated.
 var subjects = []string{"alpha 1.0.0", "beta 1.0.0", "gamma 1.0.0", "alpha 2.0.0"}
 
-// told is what a cluster has told: installations by subject, and why there may be more.
-type told struct {
+// drawn is what the receipt of a cluster has: installations by subject, and why there may be more.
+type drawn struct {
 	installations map[string]int
 	unknown       string
 }
 
-// draw publishes a receipt of a cluster, and returns what it tells.
-func (f *fleetOfUses) draw(random *rand.Rand, name string, allTell, isUnused bool) told {
-	is := told{map[string]int{}, ""}
+// draw publishes a receipt of a cluster, and returns its content.
+func (f *fleetOfUses) draw(random *rand.Rand, name string, isComplete, isUnused bool) drawn {
+	is := drawn{map[string]int{}, ""}
 	applications := func(most int) (all []receipt.Use) {
 		for _, subject := range subjects {
 			if n := random.IntN(most + 1); n > 0 {
@@ -148,7 +148,7 @@ func (f *fleetOfUses) draw(random *rand.Rand, name string, allTell, isUnused boo
 	// Packages of OLM have other names.
 	ofOLM := receipt.Uses{Kind: "Subscription", Applications: []receipt.Use{{Application: "beta", Version: "1.0.0", Installations: 7}}}
 	state := random.IntN(12)
-	if allTell {
+	if isComplete {
 		state = 11
 	}
 	switch state {
@@ -181,8 +181,8 @@ func (f *fleetOfUses) draw(random *rand.Rand, name string, allTell, isUnused boo
 	return is
 }
 
-// wanted is what a report has to have on a subject, by what the clusters have told.
-func wanted(all map[string]told, names []string, subject string) diff.Use {
+// wanted is what a report has to have on a subject, by the receipts of the clusters.
+func wanted(all map[string]drawn, names []string, subject string) diff.Use {
 	u := diff.Use{Clusters: []string{}, Asked: len(names), Unknown: []string{}}
 	why := map[string]int{}
 	for _, name := range names {
@@ -199,8 +199,8 @@ func wanted(all map[string]told, names []string, subject string) diff.Use {
 	return u
 }
 
-// siteSays expects the first page of a site to say who uses what is deprecated.
-func (f *fleetOfUses) siteSays(t *testing.T, want diff.Use) {
+// siteHas expects the first page of a site to have who uses what is deprecated.
+func (f *fleetOfUses) siteHas(t *testing.T, want diff.Use) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "site")
 	if got := execute(context.WithoutCancel(t.Context()), "site", "--git", ".", "--plain-http", "--receipts", "oci://"+f.host+"/receipts", "-o", dir); got.code != root.ExitOK {
@@ -214,12 +214,12 @@ func (f *fleetOfUses) siteSays(t *testing.T, want diff.Use) {
 		text = "deprecated: gamma 1.0.0: unused in 40 of 40 clusters"
 	}
 	if page := readFileString(t, filepath.Join(dir, "index.html")); !strings.Contains(page, text) {
-		t.Errorf("the site does not say %q:\n%s", text, page)
+		t.Errorf("the site does not have %q:\n%s", text, page)
 	}
 }
 
-// Whatever 40 clusters of two stages tell: each report has all uses of what it loses and deprecates, of the clusters that it is about,
-// and no other. What one does not tell is unknown, and never unused.
+// Whatever the receipts of 40 clusters of two stages have: each report has all uses of what it loses and deprecates, of the clusters that it is about,
+// and no other. What one does not have is unknown, and never unused.
 func TestUsesOfAFleet(t *testing.T) {
 	f := newFleetOfUses(t, 40)
 	var names []string
@@ -239,7 +239,7 @@ func TestUsesOfAFleet(t *testing.T) {
 	seen := map[bool]int{}
 	for seed := range uint64(8) {
 		random := rand.New(rand.NewPCG(seed, 0))
-		all := map[string]told{}
+		all := map[string]drawn{}
 		for _, name := range names {
 			all[name] = f.draw(random, name, seed%4 == 3, seed > 5)
 		}
@@ -272,7 +272,7 @@ func TestUsesOfAFleet(t *testing.T) {
 			}
 			seen[lost]++
 		}
-		f.siteSays(t, wanted(all, names, subjects[2]))
+		f.siteHas(t, wanted(all, names, subjects[2]))
 	}
 	if seen[true] == 0 || seen[false] == 0 {
 		t.Errorf("nothing is shown: %v", seen)

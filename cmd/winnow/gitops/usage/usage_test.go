@@ -33,7 +33,7 @@ func removed(apiVersion, kind string, versions ...string) diff.Application {
 const kkp = "apps.kubermatic.k8c.io/v1"
 
 // Each case is one cluster that is asked for what one selection loses.
-func TestWhatAClusterTells(t *testing.T) {
+func TestUsesOfACluster(t *testing.T) {
 	uses := func(kind, unknown string, versions ...string) receipt.Uses {
 		u := receipt.Uses{Kind: kind, Unknown: unknown}
 		for _, v := range versions {
@@ -148,19 +148,19 @@ func TestOneUnknownClusterIsEnough(t *testing.T) {
 	clusters := []stages.Cluster{{Name: "a"}, {Name: "b"}, {Name: "c"}}
 	s := &diff.Selection{OldFile: "x/a.yaml", Applications: []diff.Application{removed(kkp, "ApplicationDefinition", "1.0.0", "2.0.0")},
 		Others: []diff.Subject{{Application: diff.Application{Name: "a", APIVersion: kkp, Kind: "ApplicationDefinition"}, Version: "3.0.0", Deprecated: "old"}}}
-	tells := pulling.Result{Receipt: &receipt.Receipt{Time: now, Uses: []receipt.Uses{{Kind: "HelmRelease"}, {Kind: "ApplicationInstallation", Applications: []receipt.Use{{Application: "a", Version: "2.0.0", Installations: 1}}}}}}
+	complete := pulling.Result{Receipt: &receipt.Receipt{Time: now, Uses: []receipt.Uses{{Kind: "HelmRelease"}, {Kind: "ApplicationInstallation", Applications: []receipt.Use{{Application: "a", Version: "2.0.0", Installations: 1}}}}}}
 	for name, test := range map[string]struct {
 		third pulling.Result
 		want  string
 	}{
-		"all tell":                {tells, "a 2.0.0 used, a 1.0.0 unused, a 3.0.0 unused by a/3.0.0"},
+		"all are complete":        {complete, "a 2.0.0 used, a 1.0.0 unused, a 3.0.0 unused by a/3.0.0"},
 		"one has no receipt":      {pulling.Result{Err: fmt.Errorf("x: %w", errdef.ErrNotFound)}, "a 2.0.0 used, a 1.0.0 unknown, a 3.0.0 unknown"},
 		"one cannot be read":      {pulling.Result{Err: errors.New("timeout")}, "a 2.0.0 used, a 1.0.0 unknown, a 3.0.0 unknown"},
-		"one is of the last hour": {pulling.Result{Receipt: &receipt.Receipt{Time: now.Add(-59 * time.Minute), Uses: tells.Receipt.Uses}}, "a 2.0.0 used, a 1.0.0 unused, a 3.0.0 unused by a/3.0.0"},
-		"one is stale":            {pulling.Result{Receipt: &receipt.Receipt{Time: now.Add(-61 * time.Minute), Uses: tells.Receipt.Uses}}, "a 2.0.0 used, a 1.0.0 unknown, a 3.0.0 unknown"},
+		"one is of the last hour": {pulling.Result{Receipt: &receipt.Receipt{Time: now.Add(-59 * time.Minute), Uses: complete.Receipt.Uses}}, "a 2.0.0 used, a 1.0.0 unused, a 3.0.0 unused by a/3.0.0"},
+		"one is stale":            {pulling.Result{Receipt: &receipt.Receipt{Time: now.Add(-61 * time.Minute), Uses: complete.Receipt.Uses}}, "a 2.0.0 used, a 1.0.0 unknown, a 3.0.0 unknown"},
 	} {
 		var got []string
-		for _, u := range Of(diff.New(s), []stages.Users{{Dir: "x", Clusters: clusters}}).Answer([]pulling.Result{tells, tells, test.third}, now) {
+		for _, u := range Of(diff.New(s), []stages.Users{{Dir: "x", Clusters: clusters}}).Answer([]pulling.Result{complete, complete, test.third}, now) {
 			state := "unknown"
 			if u.Installations > 0 {
 				state = "used"
