@@ -259,6 +259,18 @@ func TestWhatCannotBeReadIsGroupedByItsCause(t *testing.T) {
 	}
 }
 
+func TestASentenceOfWinnowHasItsOwnAdvice(t *testing.T) {
+	for _, reason := range []string{
+		`no version of the application argocd is in the range "^3"; it has 2.13.0`, "replacing the variables of ConfigMap a: several objects have the name a then",
+		"source catalog: its ref.semver is not resolved here: name a tag or a digest", "${REGION} has no value: Flux 2.9 and later apply nothing of its Kustomization",
+		`parsing the range ">>1": improper constraint`, "spec.values: is a template with the variable \"$x\", which is not allowed here",
+	} {
+		if got := remedyOf(reason); got != "" {
+			t.Errorf("%s: %s", reason, got)
+		}
+	}
+}
+
 func TestAGroupIsNamedByItsDirectory(t *testing.T) {
 	for want, of := range map[string]Column{
 		"spokes/staging": {Stage: "spokes/staging", Clusters: []string{"berlin"}}, "clusters/a": {Clusters: []string{"clusters/a"}}, "": {},

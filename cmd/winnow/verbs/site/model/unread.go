@@ -39,7 +39,8 @@ func CausesOf(all []Unread) (causes []Cause) {
 	return causes
 }
 
-// remedies map parts of errors, in lower case, to what helps. The first that fits counts.
+// remedies map parts of errors of registries, in lower case, to what helps. The first that fits counts. The sentences of Winnow, such
+// as on a range or a variable, have their own advice.
 func remedies() [][2]string {
 	return [][2]string{
 		{"unauthorized", "Log in to the registry: winnow reads Docker's configuration."},
@@ -47,12 +48,10 @@ func remedies() [][2]string {
 		{"http response to https", "Pass --plain-http for a registry without TLS."},
 		{"certificate", "Pass --ca-file with the authority of the registry."},
 		{"not found", "Correct the tag or the digest in Git, or push it."},
-		{"range", "Name a tag or a digest in Git, or pass NAME=CATALOG."},
 		{"connection refused", "Is the registry up, and reachable from here?"},
 		{"did not answer", "Is the registry up, and reachable from here?"},
 		{"no such host", "Is the registry up, and reachable from here?"},
 		{"--repository", "Pass --repository, as it says."},
-		{"variable", "Set the variable in Git, or leave the cluster out."},
 	}
 }
 
