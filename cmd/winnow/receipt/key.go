@@ -21,6 +21,7 @@ const MaxKey = 16 << 10
 var (
 	errPrivate = errors.New("want a private key in PEM, Ed25519 or ECDSA P-256 and without a passphrase, as openssl genpkey -algorithm ed25519 writes it")
 	errPublic  = errors.New("want a public key in PEM, Ed25519 or ECDSA P-256, as openssl pkey -pubout writes it")
+	errSeveral = errors.New("want one public key: the file has several, or a private one")
 )
 
 // PrivateKey signs receipts. It is a dsse.Signer.
@@ -82,11 +83,14 @@ func NewKey() (private, public []byte, err error) {
 // PublicKey verifies receipts. It is a dsse.Verifier.
 type PublicKey struct{ key crypto.PublicKey }
 
-// ReadPublicKey reads a key in PEM.
+// ReadPublicKey reads a key in PEM, which has nothing else.
 func ReadPublicKey(content []byte) (*PublicKey, error) {
-	block, _ := pem.Decode(content)
+	block, rest := pem.Decode(content)
 	if block == nil {
 		return nil, errPublic
+	}
+	if second, _ := pem.Decode(rest); second != nil {
+		return nil, errSeveral
 	}
 	key, err := x509.ParsePKIXPublicKey(block.Bytes)
 	if err != nil || !isSupported(key) {

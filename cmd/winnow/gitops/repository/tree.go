@@ -22,7 +22,9 @@ type Tree struct {
 	Files   map[string]Blob
 	Modules map[string]string
 	// Dirs maps a directory to the names in it, sorted.
-	Dirs    map[string][]string
+	Dirs map[string][]string
+	// Links maps a directory to the symbolic links in it.
+	Links   map[string][]string
 	objects *Objects
 	ignores []ignoreFile
 	// artifacts are the results of Artifact: matching all files takes long, and the clusters share them.
@@ -35,7 +37,7 @@ func (g Git) Tree(ctx context.Context, commit string, objects *Objects) (*Tree, 
 	if err != nil {
 		return nil, fmt.Errorf("listing the files of %s: %w", commit, err)
 	}
-	t := &Tree{Commit: commit, Files: map[string]Blob{}, Modules: map[string]string{}, objects: objects}
+	t := &Tree{Commit: commit, Files: map[string]Blob{}, Modules: map[string]string{}, Links: map[string][]string{}, objects: objects}
 	links := map[string]Blob{}
 	for line := range strings.SplitSeq(strings.TrimSuffix(string(listing), "\x00"), "\x00") {
 		t.add(line, links)
@@ -62,6 +64,7 @@ func (t *Tree) add(line string, links map[string]Blob) {
 		t.Files[name] = Blob{ID: fields[2], Size: size}
 	case fields[0] == "120000" && err == nil:
 		links[name] = Blob{ID: fields[2], Size: size}
+		t.Links[path.Dir(name)] = append(t.Links[path.Dir(name)], path.Base(name))
 	}
 }
 

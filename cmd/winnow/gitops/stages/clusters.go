@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
@@ -34,6 +35,9 @@ func Clusters(tree *repository.Tree, of Placed) (all []Cluster, err error) {
 }
 
 func keysIn(tree *repository.Tree, dir string) (all []Cluster, err error) {
+	if err := checkLinks(tree, dir); err != nil {
+		return nil, err
+	}
 	for _, file := range tree.Dirs[dir] {
 		name, isKey := strings.CutSuffix(file, keySuffix)
 		if file = path.Join(dir, file); !isKey || !tree.IsFile(file) {
@@ -57,6 +61,21 @@ func keysIn(tree *repository.Tree, dir string) (all []Cluster, err error) {
 		all = append(all, c)
 	}
 	return all, nil
+}
+
+// checkLinks returns an error for keys that are symbolic links, whose clusters would be overlooked. A linked directory counts beside
+// YAML files alone.
+func checkLinks(tree *repository.Tree, dir string) error {
+	found := slices.Clone(tree.Links[dir])
+	found = slices.DeleteFunc(found, func(name string) bool { return !strings.HasSuffix(name, keySuffix) })
+	parent, name := path.Split(dir)
+	if parent = path.Clean(parent); slices.Contains(tree.Links[parent], name) && slices.ContainsFunc(tree.Dirs[parent], repository.IsYAML) {
+		found = append(found, "")
+	}
+	if len(found) > 0 {
+		return fmt.Errorf("%s is a symbolic link, which is not followed: commit the keys as files", path.Join(dir, found[0]))
+	}
+	return nil
 }
 
 // Named returns which of the digests the stage has had in its last commits.

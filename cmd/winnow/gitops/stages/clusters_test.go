@@ -6,6 +6,8 @@ import (
 	"crypto/ed25519"
 	"crypto/x509"
 	"encoding/pem"
+	"maps"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +15,14 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/test/farm"
 )
+
+// only returns a tree with the directories below one.
+func only(tree *repository.Tree, dir string) *repository.Tree {
+	part := *tree
+	part.Dirs = maps.Clone(tree.Dirs)
+	maps.DeleteFunc(part.Dirs, func(name string, _ []string) bool { return name != dir && !strings.HasPrefix(name, dir+"/") })
+	return &part
+}
 
 // The keys beside the file of a stage are its clusters. One that cannot be read is an error, as its cluster would be overlooked.
 func TestClustersOfAStage(t *testing.T) {
@@ -35,10 +45,16 @@ func TestClustersOfAStage(t *testing.T) {
 		"private/a.yaml": object, "private/clusters/berlin.pub": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})),
 		"text/a.yaml": object, "text/clusters/berlin.pub": "ssh-ed25519 AAAA",
 		"large/a.yaml": object, "large/clusters/berlin.pub": key + strings.Repeat("\n", 20_000),
+		"linked/a.yaml": object, "linked/clusters/paris.pub": key, "through/a.yaml": object, "through/clusters/paris.pub": key,
+		"unrelated/README.md": "x", "two/a.yaml": object, "two/clusters/berlin.pub": key + key,
 	}); err != nil {
 		t.Fatal(err)
 	}
 	t.Chdir(dir)
+	if out, err := exec.CommandContext(t.Context(), "sh", "-c", "ln -s paris.pub linked/clusters/berlin.pub && ln -s ../fine/clusters through/user-clusters && ln -s ../fine/clusters unrelated/clusters && "+
+		"git add . && git -c user.name=a -c user.email=a@example.com commit -q -m links").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
 	git := repository.Git{}
 	commit, err := git.Commit(t.Context(), "HEAD")
 	if err != nil {
@@ -56,7 +72,8 @@ func TestClustersOfAStage(t *testing.T) {
 	for stage, want := range map[string]string{
 		"fine": "", "none": "none/clusters has no NAME.pub in HEAD", "upper": `upper/clusters/Berlin.pub: "Berlin" is no name of a cluster`,
 		"text": "text/clusters/berlin.pub: want a public key", "large": "large/clusters/berlin.pub: it has more than 16384 bytes",
-		"private": "private/clusters/berlin.pub: want a public key",
+		"private": "private/clusters/berlin.pub: want a public key", "two": "two/clusters/berlin.pub: want one public key",
+		"linked": "linked/clusters/berlin.pub is a symbolic link, which is not followed: commit the keys as files",
 	} {
 		found, err := Find(t.Context(), tree, stage, "", true)
 		if err != nil {
@@ -75,6 +92,13 @@ func TestClustersOfAStage(t *testing.T) {
 		}
 		if err != nil || !slices.Equal(names, []string{"berlin", "paris"}) {
 			t.Errorf("%s: %v, %v", stage, names, err)
+		}
+	}
+	for _, test := range []struct{ dir, want string }{
+		{"linked", "linked/clusters/berlin.pub is a symbolic link"}, {"through", "through/user-clusters is a symbolic link"}, {"fine", ""}, {"unrelated", ""},
+	} {
+		if _, err := AllUsers(only(tree, test.dir)); (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %s", test.dir, err, test.want)
 		}
 	}
 	if _, err := Find(t.Context(), tree, "fine", "", false); err == nil || !strings.HasPrefix(err.Error(), "it is no stage") {
