@@ -87,6 +87,9 @@ const (
 
 const kind = "Receipt"
 
+// KeySuffix ends the name of the file that has the public key of a cluster.
+const KeySuffix = ".pub"
+
 // clusterPattern is a part of the name of a repository, and of a file.
 var clusterPattern = regexp.MustCompile(`^[a-z0-9]+([._-][a-z0-9]+)*$`)
 

@@ -21,15 +21,14 @@ type Cluster struct {
 	Key *receipt.PublicKey
 }
 
-// clustersDir is the directory of the keys, beside the file of the stage, and keySuffix the end of their names. Flux builds
-// a directory of YAML files alone. userClustersDir has the keys of user clusters of KKP, which have installations, but no definitions.
-const clustersDir, userClustersDir, keySuffix = "clusters", "user-clusters", ".pub"
+// clustersDir is the directory of the keys, beside the file of the stage. Flux builds a directory of YAML files alone. userClustersDir has the keys of user clusters of KKP, which have installations, but no definitions.
+const clustersDir, userClustersDir = "clusters", "user-clusters"
 
 // Clusters returns the clusters of a stage, by name.
 func Clusters(tree *repository.Tree, of Placed) (all []Cluster, err error) {
 	dir := path.Join(path.Dir(of.File), clustersDir)
 	if all, err = keysIn(tree, dir); err == nil && len(all) == 0 {
-		err = fmt.Errorf("%s has no NAME%s in HEAD: commit the public key of each cluster there", dir, keySuffix)
+		err = fmt.Errorf("%s has no NAME%s in HEAD: commit the public key of each cluster there", dir, receipt.KeySuffix)
 	}
 	return all, err
 }
@@ -39,7 +38,7 @@ func keysIn(tree *repository.Tree, dir string) (all []Cluster, err error) {
 		return nil, err
 	}
 	for _, file := range tree.Dirs[dir] {
-		name, isKey := strings.CutSuffix(file, keySuffix)
+		name, isKey := strings.CutSuffix(file, receipt.KeySuffix)
 		if file = path.Join(dir, file); !isKey || !tree.IsFile(file) {
 			continue
 		}
@@ -67,7 +66,7 @@ func keysIn(tree *repository.Tree, dir string) (all []Cluster, err error) {
 // YAML files alone.
 func checkLinks(tree *repository.Tree, dir string) error {
 	found := slices.Clone(tree.Links[dir])
-	found = slices.DeleteFunc(found, func(name string) bool { return !strings.HasSuffix(name, keySuffix) })
+	found = slices.DeleteFunc(found, func(name string) bool { return !strings.HasSuffix(name, receipt.KeySuffix) })
 	parent, name := path.Split(dir)
 	if parent = path.Clean(parent); slices.Contains(tree.Links[parent], name) && slices.ContainsFunc(tree.Dirs[parent], repository.IsYAML) {
 		found = append(found, "")

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 )
 
@@ -47,6 +50,13 @@ func newKeygen() *cobra.Command {
 func keygen(file string, out output.Streams) (err error) {
 	if output.IsTerminal(out.Stdout) {
 		return errors.New("the private key is not for a terminal: pipe the Secret into kubectl apply -f -")
+	}
+	cluster, isKey := strings.CutSuffix(filepath.Base(file), receipt.KeySuffix)
+	if !isKey {
+		return fmt.Errorf("%s does not end with %s, the end of the name of a key: winnow fleet would overlook it", plaintext.Line(file), receipt.KeySuffix)
+	}
+	if err := receipt.CheckCluster(cluster); err != nil {
+		return fmt.Errorf("%s: %w", plaintext.Line(file), err)
 	}
 	private, public, err := receipt.NewKey()
 	if err != nil {

@@ -21,6 +21,19 @@ type full struct{ io.Writer }
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
+// A key that winnow fleet does not look for is a cluster that is overlooked.
+func TestAFileThatIsNoKeyOfAClusterIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"berlin", "berlin.pem", "Berlin.pub", ".pub", "berlin.pub.pub.", "a--b.pub"} {
+		if err := keygen(filepath.Join(dir, name), output.Streams{Stdout: io.Discard}); err == nil {
+			t.Errorf("%s becomes a key", name)
+		}
+		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is written: %v", name, err)
+		}
+	}
+}
+
 func TestAKeyIsInASecretAndInNoOtherFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "berlin.pub")
 	if err := keygen(file, output.Streams{Stdout: full{}}); err == nil {
