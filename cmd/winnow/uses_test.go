@@ -308,3 +308,22 @@ func TestAChangeDoesNotChooseWhoIsAsked(t *testing.T) {
 		}
 	}
 }
+
+// A cluster that renders for itself has its key beside its selection, which pushes nothing.
+func TestASiteAsksTheClustersBesideASelection(t *testing.T) {
+	f := newFleetOfUses(t, 4)
+	shell(t, ".", "sed -i '/push:/d' hub/datacenter.yaml && mkdir hub/clusters && git mv spokes/*/clusters/* hub/clusters && git rm -rq spokes && git add -A && "+
+		"git -c user.name=a -c user.email=a@example.com commit -q -m moved")
+	for i := range 4 {
+		name := fmt.Sprintf("c%02d", i)
+		f.publish(name, f.sign(name, name, time.Minute, func(r *receipt.Receipt) { r.Uses = []receipt.Uses{{Kind: "HelmRelease"}, {Kind: "ApplicationInstallation"}} }))
+	}
+	dir := filepath.Join(t.TempDir(), "site")
+	if got := execute(t.Context(), "site", "--git", ".", "--plain-http", "--receipts", "oci://"+f.host+"/receipts", "-o", dir); got.code != root.ExitOK {
+		t.Fatalf("%+v", got)
+	}
+	const want = "deprecated: gamma 1.0.0: unused in 4 of 4 clusters"
+	if page := readFileString(t, filepath.Join(dir, "index.html")); !strings.Contains(page, want) {
+		t.Errorf("the site does not have %q:\n%s", want, page)
+	}
+}

@@ -133,7 +133,7 @@ func (o *options) retire(ctx context.Context, git repository.Git, s *model.Surve
 		if err != nil {
 			return err
 		}
-		same.File = p.File
+		same.File, same.OldFile = p.File, p.File
 		report.Selections = append(report.Selections, same)
 	}
 	err := (&commits.Receipts{Address: o.receipts}).AddUses(ctx, git, &o.access, report)
