@@ -16,14 +16,16 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stages"
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt/pulling"
+	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render/approval"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// maxNames bounds the names of the clusters of a use.
-const maxNames = 100
+// maxNames bounds the names of the clusters of a use, and maxCause an error, in bytes.
+const maxNames, maxCause = 100, 512
 
 // question is what clusters are asked for.
 type question struct {
@@ -95,8 +97,17 @@ func isOf(u stages.Users, s *diff.Selection) bool {
 // used comes first, then what may be, and what is lost before what is deprecated.
 func (q *Questions) Answer(receipts []pulling.Result, now time.Time) []diff.Use {
 	all := make([]answers, len(receipts))
+	first, isAnyThere := "", slices.ContainsFunc(receipts, func(r pulling.Result) bool { return !r.IsMissing() })
 	for i, r := range receipts {
 		all[i] = answersOf(r, now)
+		switch {
+		case all[i].none == unreadable:
+			// One cause for all: the errors of a registry differ by the name of the cluster.
+			first = cmp.Or(first, fmt.Sprintf("%s, first %s: %s", unreadable, q.Clusters[i].Name, excerpt.To(redact.Text(r.Err.Error()), maxCause)))
+			all[i].none = first
+		case !isAnyThere:
+			all[i].none += ": is the address right?"
+		}
 	}
 	uses := []diff.Use{}
 	for _, one := range q.all {
@@ -152,7 +163,7 @@ type answers struct {
 }
 
 // Reasons why something is unknown, about some clusters.
-const older, incomplete = "have a receipt of an older winnow", "cannot tell all installations"
+const older, incomplete, unreadable = "have a receipt of an older winnow", "cannot tell all installations", "have a receipt that cannot be read"
 
 // reasons explain the reasons in a receipt. A newer winnow may have others.
 var reasons = map[string]string{
@@ -166,7 +177,7 @@ func answersOf(r pulling.Result, now time.Time) answers {
 	case r.IsForged():
 		return answers{none: "have a receipt that is not theirs"}
 	case r.Err != nil:
-		return answers{none: "have a receipt that cannot be read"}
+		return answers{none: unreadable}
 	}
 	a := answers{time: &r.Receipt.Time, counts: map[[3]string]int{}, totals: map[[2]string]int{}, unknown: map[string]string{}}
 	if now.Sub(r.Receipt.Time) > pulling.MaxAge {

@@ -174,3 +174,26 @@ func TestOneUnknownClusterIsEnough(t *testing.T) {
 		}
 	}
 }
+
+// A registry that is down, or an address with a slip, is named once, however many clusters are asked.
+func TestWhyReceiptsAreNotReadIsInTheSentence(t *testing.T) {
+	missing := pulling.Result{Err: fmt.Errorf("x: %w", errdef.ErrNotFound)}
+	refused := func(name string) pulling.Result {
+		return pulling.Result{Err: errors.New("pulling oci://robot:secret@registry.example.com/receipts/" + name + ": 401 Unauthorized" + strings.Repeat("!", 5_000))}
+	}
+	for name, test := range map[string]struct {
+		receipts []pulling.Result
+		want     string // the beginning
+	}{
+		"a registry that refuses":        {[]pulling.Result{refused("a"), refused("b")}, "2 of 2 clusters have a receipt that cannot be read, first a: pulling oci://***@registry.example.com/receipts/a: 401 Unauthorized!"},
+		"one receipt that it refuses":    {[]pulling.Result{missing, refused("b")}, "1 of 2 clusters have a receipt that cannot be read, first b: pulling"},
+		"an address without any receipt": {[]pulling.Result{missing, missing}, "2 of 2 clusters send no receipt: is the address right?"},
+	} {
+		s := &diff.Selection{OldFile: "x/a.yaml", Applications: []diff.Application{removed(kkp, "ApplicationDefinition", "1.0.0")}}
+		q := Of(diff.New(s), []stages.Users{{Dir: "x", Clusters: []stages.Cluster{{Name: "a"}, {Name: "b"}}}})
+		got := q.Answer(test.receipts, now)[0].Unknown
+		if len(got) == 0 || !strings.HasPrefix(got[0], test.want) || len(strings.Join(got, "")) > 1_000 {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
