@@ -34,7 +34,7 @@ func compareContents(ctx context.Context, of stages.Placed, clusters []*Cluster,
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			c.add(unknown, redact.Text(excerpt.To(err.Error(), maxMessage)))
+			c.add(unknown, excerpt.To(redact.Text(err.Error()), maxMessage))
 		case artifact.Result == nil:
 			c.add(unknown, "the artifact is none that Winnow has rendered: "+artifact.Other)
 		default:

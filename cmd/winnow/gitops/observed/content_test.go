@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,6 +60,8 @@ func TestWhatAClusterHasIsComparedWithTheArtifact(t *testing.T) {
 		}, want: []Problem{{unknown, "the Kustomization flux-system/applications has x, x, x, x, x and 9995 more: it does not apply the artifact as it is"}}},
 		"an artifact that cannot be pulled": {err: errors.New("pulling oci://user:secret@registry.example.com/x: refused"),
 			want: []Problem{{unknown, "pulling oci://***@registry.example.com/x: refused"}}},
+		"an error that is cut in a password": {err: errors.New(strings.Repeat("x", 490) + " oci://user:" + strings.Repeat("secret", 10) + "@registry.example.com/x"),
+			want: []Problem{{unknown, strings.Repeat("x", 490) + " oci://***@registry.ex..."}}},
 		"an artifact of another tool": {artifact: promotions.Artifact{Other: "it has two layers"},
 			want: []Problem{{unknown, "the artifact is none that Winnow has rendered: it has two layers"}}},
 		"a stage without an address": {noURL: true, want: []Problem{{unknown, "stage.yaml has no spec.url: the artifact cannot be read"}}},

@@ -143,6 +143,6 @@ func (c *Cluster) failed(r pulling.Result) {
 		c.add(forged, r.Err.Error())
 	default:
 		c.Failure = r.Err
-		c.add(Unreadable, redact.Text(excerpt.To(r.Err.Error(), maxMessage)))
+		c.add(Unreadable, excerpt.To(redact.Text(r.Err.Error()), maxMessage))
 	}
 }
