@@ -25,6 +25,9 @@ func compareContents(ctx context.Context, of stages.Placed, clusters []*Cluster,
 		switch {
 		case c.Receipt == nil || c.Digest == "" || c.isElsewhere():
 			continue
+		case slices.ContainsFunc(c.kustomizations, func(k receipt.Kustomization) bool { return k.Digest != c.Digest }):
+			c.add(unknown, "its Kustomizations have applied different artifacts: wait until they have the same")
+			continue
 		case of.URL == "":
 			c.add(unknown, of.File+" has no spec.url: the artifact cannot be read")
 			continue

@@ -62,12 +62,14 @@ func TestWhatAClusterHasIsComparedWithTheArtifact(t *testing.T) {
 			want: []Problem{{unknown, "pulling oci://***@registry.example.com/x: refused"}}},
 		"an error that is cut in a password": {err: errors.New(strings.Repeat("x", 490) + " oci://user:" + strings.Repeat("secret", 10) + "@registry.example.com/x"),
 			want: []Problem{{unknown, strings.Repeat("x", 490) + " oci://***@registry.ex..."}}},
+		"a Kustomization that has another artifact": {edit: func(k *receipt.Kustomization, _ *receipt.Definition, _ *receipt.Receipt) { k.Digest = "sha256:2" },
+			want: []Problem{{unknown, "its Kustomizations have applied different artifacts: wait until they have the same"}}},
 		"an artifact of another tool": {artifact: promotions.Artifact{Other: "it has two layers"},
 			want: []Problem{{unknown, "the artifact is none that Winnow has rendered: it has two layers"}}},
 		"a stage without an address": {noURL: true, want: []Problem{{unknown, "stage.yaml has no spec.url: the artifact cannot be read"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := receipt.Kustomization{Namespace: "flux-system", Name: "applications", Objects: []string{"_argocd_apps.kubermatic.k8c.io_ApplicationDefinition", "apps_web_helm.toolkit.fluxcd.io_HelmRelease"}}
+			k := receipt.Kustomization{Namespace: "flux-system", Name: "applications", Digest: "sha256:1", Objects: []string{"_argocd_apps.kubermatic.k8c.io_ApplicationDefinition", "apps_web_helm.toolkit.fluxcd.io_HelmRelease"}}
 			d := receipt.Definition{APIVersion: apiVersion, Kind: kind, Name: "argocd", Versions: []string{"2.13.0", "2.14.0"}}
 			r := &receipt.Receipt{}
 			r.Definitions = []receipt.Definition{d}

@@ -37,6 +37,8 @@ func Names() []string {
 	return []string{forged, Unreadable, missing, foreign, differing, unhealthy, unknown, stale, bypassed, behind}
 }
 
+const nothingApplied = "nothing is applied yet"
+
 // maxMessage bounds what a registry answers, in bytes.
 const maxMessage = 512
 
@@ -61,7 +63,7 @@ func (c *Cluster) read(r *receipt.Receipt, of stages.Placed, now time.Time, maxA
 				c.Ready = k.Ready
 			}
 		}
-		if found == 1 || c.Digest == c.Wanted { // of several, the one that differs
+		if found == 1 {
 			c.Digest, c.Version = k.Digest, receipt.VersionOf(k.Origin)
 		}
 	}
@@ -70,6 +72,7 @@ func (c *Cluster) read(r *receipt.Receipt, of stages.Placed, now time.Time, maxA
 	case found == 0:
 		c.Ready = metav1.ConditionUnknown
 		c.add(unhealthy, "no Kustomization applies the OCIRepository "+of.FullName())
+		c.add(behind, nothingApplied)
 	case len(failing) > 0:
 		c.add(unhealthy, excerpt.Clauses(failing, listed, 0, func(text string) string { return text }))
 	}
@@ -101,8 +104,10 @@ func rank(name string) int { return slices.Index(Names(), name) }
 func nameDigests(clusters []*Cluster, shallow bool, history func(digests map[string]bool) (map[string]bool, error)) error {
 	others := map[string]bool{}
 	for _, c := range clusters {
-		if c.isElsewhere() && c.Digest != "" {
-			others[c.Digest] = true
+		for _, k := range c.kustomizations {
+			if c.Wanted != "" && k.Digest != "" && k.Digest != c.Wanted {
+				others[k.Digest] = true
+			}
 		}
 	}
 	var named map[string]bool
@@ -113,19 +118,34 @@ func nameDigests(clusters []*Cluster, shallow bool, history func(digests map[str
 		}
 	}
 	for _, c := range clusters {
-		switch {
-		case !c.isElsewhere():
-		case c.Digest == "":
-			c.add(behind, "nothing is applied yet")
-		case named[c.Digest]:
-			c.add(behind, "runs a digest that Git has named before "+c.Wanted)
-		case shallow:
-			c.add(behind, "runs another digest than Git names; this clone is shallow: fetch the history to know whether Git has named it")
-		default:
-			c.add(foreign, "runs a digest that Git has not named for this stage")
-		}
+		c.takeWorst(func(digest string) Problem {
+			switch {
+			case digest == "":
+				return Problem{behind, nothingApplied}
+			case !others[digest] || digest == c.Wanted:
+				return Problem{}
+			case named[digest]:
+				return Problem{behind, "runs a digest that Git has named before " + c.Wanted}
+			case shallow:
+				return Problem{behind, "runs another digest than Git names; this clone is shallow: fetch the history to know whether Git has named it"}
+			}
+			return Problem{foreign, "runs a digest that Git has not named for this stage"}
+		})
 	}
 	return nil
+}
+
+// takeWorst adds the worst problem that a digest has, and takes this digest.
+func (c *Cluster) takeWorst(problemOf func(digest string) Problem) {
+	var worst Problem
+	for _, k := range c.kustomizations {
+		if found := problemOf(k.Digest); found.Name != "" && (worst.Name == "" || rank(found.Name) < rank(worst.Name)) {
+			worst, c.Digest, c.Version = found, k.Digest, receipt.VersionOf(k.Origin)
+		}
+	}
+	if worst.Name != "" {
+		c.add(worst.Name, worst.Message)
+	}
 }
 
 // isElsewhere reports whether a receipt tells another digest than Git.
