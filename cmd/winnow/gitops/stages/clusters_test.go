@@ -46,7 +46,8 @@ func TestClustersOfAStage(t *testing.T) {
 		"text/a.yaml": object, "text/clusters/berlin.pub": "ssh-ed25519 AAAA",
 		"large/a.yaml": object, "large/clusters/berlin.pub": key + strings.Repeat("\n", 20_000),
 		"linked/a.yaml": object, "linked/clusters/paris.pub": key, "through/a.yaml": object, "through/clusters/paris.pub": key,
-		"unrelated/README.md": "x", "two/a.yaml": object, "two/clusters/berlin.pub": key + key,
+		"unrelated/README.md": "x", "overlay/kustomization.yaml": "resources: [../fine]", "overlay/clusters/rome.pub": key,
+		"own/kustomization.yaml": "resources: [a.yaml]", "own/a.yaml": object, "own/clusters/rome.pub": key, "two/a.yaml": object, "two/clusters/berlin.pub": key + key,
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -99,6 +100,11 @@ func TestClustersOfAStage(t *testing.T) {
 	} {
 		if _, err := AllUsers(only(tree, test.dir)); (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %s", test.dir, err, test.want)
+		}
+	}
+	for dir, builds := range map[string]bool{"overlay": true, "own": false, "fine": false} {
+		if users, err := AllUsers(only(tree, dir)); err != nil || len(users) != 1 || users[0].Builds != builds {
+			t.Errorf("%s: %+v, %v", dir, users, err)
 		}
 	}
 	if _, err := Find(t.Context(), tree, "fine", "", false); err == nil || !strings.HasPrefix(err.Error(), "it is no stage") {

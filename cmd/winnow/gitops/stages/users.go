@@ -3,10 +3,12 @@
 package stages
 
 import (
+	"bytes"
 	"cmp"
 	"path"
 	"slices"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stagefile"
 )
@@ -15,7 +17,9 @@ import (
 type Users struct {
 	Dir string
 	// URLs are the addresses of the OCIRepositories in the files, as they stand there.
-	URLs     []string
+	URLs []string
+	// Builds reports a kustomization that takes files of other directories, which may have other OCIRepositories and addresses.
+	Builds   bool
 	Clusters []Cluster
 }
 
@@ -33,12 +37,14 @@ func AllUsers(tree *repository.Tree) (all []Users, err error) {
 		if len(u.Clusters) == 0 {
 			continue
 		}
+		kustomization := inputs.KustomizationFile(tree, dir)
 		for _, name := range names {
 			if file := path.Join(dir, name); repository.IsYAML(name) && tree.IsFile(file) {
 				content, err := tree.Read(file)
 				if err != nil {
 					return nil, err
 				}
+				u.Builds = u.Builds || file == kustomization && bytes.Contains(content, []byte("../"))
 				found, _ := stagefile.Find(content) // another file may be no stage
 				for _, s := range found {
 					u.URLs = append(u.URLs, s.URL)

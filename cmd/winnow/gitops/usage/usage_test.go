@@ -81,6 +81,8 @@ func TestWhoIsAsked(t *testing.T) {
 		{Dir: "edge", URLs: []string{"oci://r/edge"}, Clusters: []stages.Cluster{{Name: "e"}}},
 		{Dir: "production", URLs: []string{"oci://r/a"}, Clusters: []stages.Cluster{{Name: "p"}, {Name: "q"}}},
 		{Dir: "staging", URLs: []string{"oci://r/a"}, Clusters: []stages.Cluster{{Name: "s"}}},
+		{Dir: "overlay", Clusters: []stages.Cluster{{Name: "o"}}, Builds: true},
+		{Dir: "unrelated", Clusters: []stages.Cluster{{Name: "u"}}},
 		{Dir: "variables", URLs: []string{"oci://${REGISTRY}/a"}, Clusters: []stages.Cluster{{Name: "v"}}},
 	}
 	lost := []diff.Application{removed(kkp, "ApplicationDefinition")}
@@ -89,8 +91,8 @@ func TestWhoIsAsked(t *testing.T) {
 		want       string
 	}{
 		"a stage":                                  {[]*diff.Selection{{OldFile: "staging/a.yaml", Promotion: &diff.Promotion{}, Applications: lost}}, "s"},
-		"a hub":                                    {[]*diff.Selection{{OldFile: "hub/a.yaml", PushURL: "oci://r/a", Applications: lost}}, "p q s v"},
-		"a hub, and a stage":                       {[]*diff.Selection{{OldFile: "hub/a.yaml", PushURL: "oci://r/a", Applications: lost}, {OldFile: "staging/a.yaml", Applications: lost}}, "p q s v"},
+		"a hub":                                    {[]*diff.Selection{{OldFile: "hub/a.yaml", PushURL: "oci://r/a", Applications: lost}}, "o p q s v"},
+		"a hub, and a stage":                       {[]*diff.Selection{{OldFile: "hub/a.yaml", PushURL: "oci://r/a", Applications: lost}, {OldFile: "staging/a.yaml", Applications: lost}}, "o p q s v"},
 		"a cluster without keys":                   {[]*diff.Selection{{OldFile: "other/a.yaml", Applications: lost}}, ""},
 		"what has no file":                         {[]*diff.Selection{{Applications: lost}}, ""},
 		"an application that moves":                {[]*diff.Selection{{OldFile: "staging/a.yaml", Applications: lost, Moves: []diff.Move{{Application: "a"}}}}, "nothing"},
