@@ -155,7 +155,7 @@ type answers struct {
 	time *time.Time
 	// none is why it has nothing, or nothing of today.
 	none string
-	// counts are the installations by kind, application and version, and totals those of all versions.
+	// counts are the installations by kind, application and version. totals has all versions of an application.
 	counts map[[3]string]int
 	totals map[[2]string]int
 	// unknown is why there may be more by a kind; empty for a kind that is counted.
