@@ -316,7 +316,9 @@ func TestASiteAsksTheClustersBesideASelection(t *testing.T) {
 		"git -c user.name=a -c user.email=a@example.com commit -q -m moved")
 	for i := range 4 {
 		name := fmt.Sprintf("c%02d", i)
-		f.publish(name, f.sign(name, name, time.Minute, func(r *receipt.Receipt) { r.Uses = []receipt.Uses{{Kind: "HelmRelease"}, {Kind: "ApplicationInstallation"}} }))
+		f.publish(name, f.sign(name, name, time.Minute, func(r *receipt.Receipt) {
+			r.Uses = []receipt.Uses{{Kind: "HelmRelease"}, {Kind: "ApplicationInstallation"}}
+		}))
 	}
 	dir := filepath.Join(t.TempDir(), "site")
 	if got := execute(t.Context(), "site", "--git", ".", "--plain-http", "--receipts", "oci://"+f.host+"/receipts", "-o", dir); got.code != root.ExitOK {
