@@ -46,7 +46,7 @@ func Conditions() []Condition {
 		{"unmirrored", "a host is needed that no mirror covers", applicationsThat(func(a Application) bool {
 			return len(a.Unmirrored) > 0 || a.Unsearched != ""
 		})},
-		{"facts", "two catalogs: what selections choose by changes", changedFactsAndLists},
+		{"facts", "two catalogs: facts that selections choose by", changedFactsAndLists},
 		{"safeguards", "an edit loosens what protects, such as deletionPolicy", loosenedFields},
 		{"held", "something is held that this change does not name", heldNames},
 		{"base-approval", "only a line of the base names what is held", baseApprovals},

@@ -42,15 +42,16 @@ func New() *cobra.Command {
 			"--write adds them to the CatalogSelection in FILE, for a pull request, and keeps\n" +
 			"all other bytes of it. It writes no file that has the selection several times or\n" +
 			"encrypted by SOPS, and no link. It never writes to the cluster.\n\n" +
-			"With --git BASE..HEAD [PATH...], the lines are those that winnow diff --git\n" +
-			"prints, and --write, without FILE, adds them to files of the working directory:\n" +
-			"to the CatalogSelection, if all that is built of its file needs the same, or to\n" +
-			"the kustomization.yaml of an overlay, as a JSON patch. It builds the commit with\n" +
-			"the lines first, and writes nothing unless they reach exactly what needs them.\n" +
-			"A promotion gets its annotation in the file that has the digest.\n\n" +
-			"Exit codes: 0 done, or nothing is held, 1 it is not decided yet, it cannot be\n" +
-			"approved, not in FILE, or with --git something could not be compared, 2 usage or\n" +
-			"no access.",
+			"With --git BASE..HEAD [PATH...], it shows the lines that winnow diff --git\n" +
+			"prints. --write then has no FILE, and adds the lines to files of the working\n" +
+			"directory. If all clusters of a selection's file need the same lines, that file\n" +
+			"gets them; otherwise the kustomization.yaml of an overlay gets a JSON patch. A\n" +
+			"promotion gets an annotation in the file that has the digest. Before it writes,\n" +
+			"it builds the commit with the lines: they must reach what needs them, and no\n" +
+			"more.\n\n" +
+			"Exit codes: 0 done, or nothing is held; 1 the controller has not decided yet, no\n" +
+			"line can approve it, FILE lacks the selection, or with --git something could not\n" +
+			"be compared; 2 usage or no access.",
 		Example: "  winnow approve applications -n flux-system\n" +
 			"  winnow approve applications -n flux-system --write clusters/a/selection.yaml\n\n" +
 			"  # what a pull request holds, in all clusters\n" +

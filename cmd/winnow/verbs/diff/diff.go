@@ -84,9 +84,9 @@ func New() *cobra.Command {
 			"repository if a remote has its URL; --repository names others. Where the digest\n" +
 			"in an OCIRepository changes, the rendered artifacts of both are compared.\n\n" +
 			"--charts renders the charts of upgraded instances and versions before and after,\n" +
-			"each in a process with limits, and shows what the upgrade may break. They are\n" +
-			"pulled from their addresses behind the mirrors, with --charts=from from those\n" +
-			"before, or taken out of --charts=DIR. A cluster is not looked at.\n\n" +
+			"each in a process with limits, and shows what the upgrade may break. It pulls\n" +
+			"them from their addresses behind the mirrors. --charts=from takes the original\n" +
+			"addresses, and --charts=DIR a directory. A cluster is not looked at.\n\n" +
 			"--fail-on takes\n\n" + diffview.Conditions() + "\n" +
 			"--live reads the definitions of a cluster, as kubectl would, and adds their\n" +
 			"losses when the selection begins to hold them. Without --from and\n" +

@@ -39,14 +39,13 @@ func New() *cobra.Command {
 		Long: "List the CatalogSelections of a cluster with their state, problems first.\n\n" +
 			"READY, SOURCES, APPLIED and PUSHED are FAIL where that condition is False, or\n" +
 			"WAIT where its reason is Progressing, and HELD is HELD while a safeguard holds a\n" +
-			"change: winnow approve shows it. READY is about the artifact: one of yesterday\n" +
-			"is served while SOURCES is FAIL.\n" +
-			"MESSAGE has all problems of a selection, or else the condition Ready. It alone\n" +
-			"is cut to fit into the terminal, and whole with -o wide and in a pipe. CATALOG\n" +
-			"is the revision of the catalogs. PUSHED and SUSPENDED are left out if no\n" +
-			"selection is pushed or suspended, but not with -o wide, which has also the\n" +
-			"numbers of applications and, where there are some, of instances, of bypassed\n" +
-			"definitions, and of orphaned ones, which left the artifact and live on.\n" +
+			"change: winnow approve shows it. READY is about the artifact: while SOURCES is\n" +
+			"FAIL, the last one is still served.\n" +
+			"MESSAGE has all problems of a selection, or else the condition Ready. A terminal\n" +
+			"shows what fits; -o wide and a pipe have all of it. CATALOG is the revision of\n" +
+			"the catalogs. PUSHED and SUSPENDED are there if a selection is pushed or\n" +
+			"suspended. -o wide always has them, and the numbers of applications, instances,\n" +
+			"bypassed definitions, and orphaned ones, which left the artifact and live on.\n" +
 			"-o yaml and -o json print the objects as kubectl does.\n\n" +
 			"winnow get instances lists the instances of selections.\n\n" +
 			"-w prints the table, and then a line for each change, until it is interrupted.\n\n" +
