@@ -55,7 +55,7 @@ func (r *CatalogSelectionReconciler) reportInstancesOf(ctx context.Context, key 
 	if _, runs := r.instances.reconciled.Load(key); runs {
 		return nil // which enqueues it again
 	}
-	r.instances.replaced.Store(key, before.ResourceVersion)
+	r.instances.replace(before)
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	err = r.Status().Patch(ctx, cs, patch, client.FieldOwner(r.fieldManager))
 	if isConflict(err) {

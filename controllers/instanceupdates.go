@@ -9,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -32,7 +33,7 @@ type instanceUpdates struct {
 	// reconciled has the selections that a worker reconciles. Their status must not be patched meanwhile: the worker would
 	// find a conflict, and render again.
 	reconciled sync.Map
-	// replaced maps a selection to the resourceVersion that was patched last: a cache that still has it is behind.
+	// replaced maps a selection to the resourceVersion that this process patched last: a cache with that one, or an older one, is behind.
 	replaced sync.Map
 	// known maps a selection to the states that its instances had last, without those that were Unknown in between. Only the
 	// loop of reportInstances uses it.
@@ -53,10 +54,19 @@ func (u *instanceUpdates) enqueue(keys ...types.NamespacedName) {
 	}
 }
 
-// isReplaced reports whether a selection, as a cache has it, lacks the last patch.
+// replace notes that the status of a selection is patched.
+func (u *instanceUpdates) replace(before *v1alpha1.CatalogSelection) {
+	u.replaced.Store(client.ObjectKeyFromObject(before), before.ResourceVersion)
+}
+
+// isReplaced reports whether a selection, as a cache has it, lacks the last patch of its status.
 func (u *instanceUpdates) isReplaced(cs *v1alpha1.CatalogSelection) bool {
 	replaced, ok := u.replaced.Load(client.ObjectKeyFromObject(cs))
-	return ok && replaced == cs.ResourceVersion
+	if !ok {
+		return false
+	}
+	order, err := resourceversion.CompareResourceVersion(cs.ResourceVersion, replaced.(string)) //nolint:forcetypeassert // replace stores no other
+	return err != nil || order <= 0
 }
 
 // reported returns the states that the instances of a selection had last, as its status and known have them.

@@ -265,3 +265,28 @@ func cleansUpWithoutHolder(t *testing.T, beside func(c *liveCluster)) {
 	c.equal("marks of the other bypassed definition", c.marks("nginx"), appliedAnd("disabled by winnow-marks"))
 	c.equal("bypassed", c.get("heir").Status.Bypassed, []string(nil))
 }
+
+// The bypass ends before the cache has the status that counts it: without that, the status would not be written.
+func TestABypassThatEndsBeforeTheCacheHasItIsNotCounted(t *testing.T) {
+	c := newCluster(t)
+	c.catalog("argocd", "nginx")
+	c.selection("kkp")
+	c.publish("kkp")
+	c.apply("kkp", "argocd", "nginx")
+	before := c.look()
+	c.bypass("argocd")
+	c.equal("bypassed", c.look().Status.Bypassed, []string{"argocd"})
+	c.unlabel("argocd", v1alpha1.BypassLabel)
+	c.traffic.read = func(key client.ObjectKey, object client.Object) (bool, error) {
+		cs, ok := object.(*v1alpha1.CatalogSelection)
+		if ok && key == c.key("kkp") {
+			before.DeepCopyInto(cs)
+		}
+		return ok, nil
+	}
+	if _, err := c.tryReconcile("kkp"); err != nil {
+		t.Fatal(err)
+	}
+	c.traffic.read = nil
+	c.equal("bypassed", c.get("kkp").Status.Bypassed, []string(nil))
+}
