@@ -141,7 +141,7 @@ func (r *CatalogSelectionReconciler) writeStatus(ctx context.Context, a *attempt
 	if equality.Semantic.DeepEqual(a.written.Status, a.selection.Status) {
 		return nil
 	}
-	r.instances.replace(a.written)
+	r.statuses.begin(a.written)
 	patch := client.MergeFromWithOptions(a.written, client.MergeFromWithOptimisticLock{})
 	err := r.Status().Patch(ctx, a.selection, patch, client.FieldOwner(r.fieldManager))
 	if client.IgnoreNotFound(err) != nil {
@@ -167,7 +167,7 @@ func (r *CatalogSelectionReconciler) storeClaims(ctx context.Context, a *attempt
 	next := a.written.DeepCopy()
 	next.Status.Claim = claims
 	if !equality.Semantic.DeepEqual(a.written.Status, next.Status) {
-		r.instances.replace(a.written)
+		r.statuses.begin(a.written)
 		patch := client.MergeFromWithOptions(a.written, client.MergeFromWithOptimisticLock{})
 		if err := r.Status().Patch(ctx, next, patch, client.FieldOwner(r.fieldManager)); err != nil {
 			return fmt.Errorf("claiming objects in the status: %w", err)

@@ -148,23 +148,6 @@ func (r *CatalogSelectionReconciler) pushed(a *attempt) *metav1.Condition {
 	return condition
 }
 
-// conflictDelay is the delay before a selection is reconciled again after a conflict with another client.
-const conflictDelay = 200 * time.Millisecond
-
-// isConflict reports whether err means that the cache was behind the API server: another client has changed or
-// created the object.
-func isConflict(err error) bool {
-	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err)
-}
-
-// retryConflict requeues after a conflict without an error, because conflicts are normal and not worth a log line.
-func retryConflict(err error) (ctrl.Result, error) {
-	if isConflict(err) {
-		return ctrl.Result{RequeueAfter: conflictDelay}, nil
-	}
-	return ctrl.Result{}, err
-}
-
 // get reads the selection from the cache, or past it if the cache may lack the last write of this controller. The
 // status names the served artifact: with an outdated status, keepServing would announce the artifact before the
 // last one, and Flux would apply it. Without the last states of instances, a render would end in a conflict.
@@ -174,7 +157,7 @@ func (r *CatalogSelectionReconciler) get(ctx context.Context, key types.Namespac
 		return nil, err
 	}
 	last, ok := r.lastPublication(cs)
-	if ok && equality.Semantic.DeepEqual(&last.artifact, cs.Status.Artifact) && !r.instances.isReplaced(cs) {
+	if ok && equality.Semantic.DeepEqual(&last.artifact, cs.Status.Artifact) && !r.statuses.isMissing(cs) {
 		return cs, nil
 	}
 	live := &v1alpha1.CatalogSelection{}

@@ -37,6 +37,7 @@ func (r *CatalogSelectionReconciler) reportInstancesOf(ctx context.Context, key 
 	before := &v1alpha1.CatalogSelection{}
 	if err := r.Get(ctx, key, before); err != nil {
 		r.instances.forget(key)
+		r.statuses.forget(key)
 		r.cluster.Instances.Forget(key)
 		return client.IgnoreNotFound(err)
 	}
@@ -55,7 +56,7 @@ func (r *CatalogSelectionReconciler) reportInstancesOf(ctx context.Context, key 
 	if _, runs := r.instances.reconciled.Load(key); runs {
 		return nil // which enqueues it again
 	}
-	r.instances.replace(before)
+	r.statuses.begin(before)
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	err = r.Status().Patch(ctx, cs, patch, client.FieldOwner(r.fieldManager))
 	if isConflict(err) {

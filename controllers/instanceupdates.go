@@ -9,7 +9,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -33,8 +32,6 @@ type instanceUpdates struct {
 	// reconciled has the selections that a worker reconciles. Their status must not be patched meanwhile: the worker would
 	// find a conflict, and render again.
 	reconciled sync.Map
-	// replaced maps a selection to the resourceVersion that this process patched last: a cache with that one, or an older one, is behind.
-	replaced sync.Map
 	// known maps a selection to the states that its instances had last, without those that were Unknown in between. Only the
 	// loop of reportInstances uses it.
 	known map[types.NamespacedName]map[string]metav1.ConditionStatus
@@ -54,21 +51,6 @@ func (u *instanceUpdates) enqueue(keys ...types.NamespacedName) {
 	}
 }
 
-// replace notes that the status of a selection is patched.
-func (u *instanceUpdates) replace(before *v1alpha1.CatalogSelection) {
-	u.replaced.Store(client.ObjectKeyFromObject(before), before.ResourceVersion)
-}
-
-// isReplaced reports whether a selection, as a cache has it, lacks the last patch of its status.
-func (u *instanceUpdates) isReplaced(cs *v1alpha1.CatalogSelection) bool {
-	replaced, ok := u.replaced.Load(client.ObjectKeyFromObject(cs))
-	if !ok {
-		return false
-	}
-	order, err := resourceversion.CompareResourceVersion(cs.ResourceVersion, replaced.(string)) //nolint:forcetypeassert // replace stores no other
-	return err != nil || order <= 0
-}
-
 // reported returns the states that the instances of a selection had last, as its status and known have them.
 func (u *instanceUpdates) reported(cs *v1alpha1.CatalogSelection) map[string]metav1.ConditionStatus {
 	key := client.ObjectKeyFromObject(cs)
@@ -85,7 +67,6 @@ func (u *instanceUpdates) reported(cs *v1alpha1.CatalogSelection) map[string]met
 
 // forget deletes the state of a selection that is gone.
 func (u *instanceUpdates) forget(key types.NamespacedName) {
-	u.replaced.Delete(key)
 	delete(u.known, key)
 }
 

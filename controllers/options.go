@@ -101,7 +101,7 @@ func New(ctx context.Context, o Options) *CatalogSelectionReconciler {
 			Metrics: measured.Pushes,
 		}),
 		enqueued:  make(chan event.GenericEvent),
-		instances: newInstanceUpdates(),
+		instances: newInstanceUpdates(), statuses: newStatusWrites(),
 	}
 	r.cluster = cluster.New(cluster.Options{
 		Access: &access.Access{

@@ -36,6 +36,7 @@ type CatalogSelectionReconciler struct {
 	pushes       *pushes.Pushes
 	slots        slots
 	instances    *instanceUpdates
+	statuses     *statusWrites
 
 	// settleDelay is the minimum age of an edit that removes something before it is published.
 	settleDelay time.Duration
