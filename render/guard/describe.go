@@ -18,9 +18,6 @@ import (
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
-// maxVersions bounds the versions that a reason lists.
-const maxVersions = 20
-
 // reasons are the reasons of changes, the most harmful first.
 func reasons() []string {
 	return []string{

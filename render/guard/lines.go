@@ -15,6 +15,9 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
+// maxVersions bounds the versions that a reason lists.
+const maxVersions = 20
+
 // Lines returns the lines that name a change, none twice: one for each of its versions or, where these are many, have no line of
 // their own or must not be shown, one for all. number returns a line with the number that it needs to count.
 func Lines(c safeguard.Change, number func(approval.Line) approval.Line) []string {

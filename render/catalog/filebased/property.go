@@ -10,6 +10,13 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
+// The types of dependencies.
+const (
+	PackageRequired = "olm.package.required"
+	GVKRequired     = "olm.gvk.required"
+	Constraint      = "olm.constraint"
+)
+
 // The types of properties whose values are used.
 const (
 	propertyPackage  = "olm.package"

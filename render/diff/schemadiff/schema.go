@@ -17,6 +17,9 @@ type schema = map[string]any
 
 const refKey = "$ref"
 
+// maxSchema bounds a schema in bytes: parsed, it takes many times as much memory.
+const maxSchema = 1 << 20
+
 // read parses a schema; an empty text is one that allows everything. It reports whether it is one.
 func read(text string, into *schema) bool {
 	if text == "" {
@@ -37,24 +40,6 @@ func schemaOf(value any) schema {
 // pairOf identifies two parts of the documents.
 func pairOf(older, newer schema) [2]uintptr {
 	return [2]uintptr{reflect.ValueOf(older).Pointer(), reflect.ValueOf(newer).Pointer()}
-}
-
-// resolve follows the references of a schema into its document, and adds what stands beside them. A reference elsewhere stays.
-func (c *comparison) resolve(document, s schema) schema {
-	const most = 16
-	for range most {
-		at, local := strings.CutPrefix(reference(s), "#")
-		if !local {
-			return s
-		}
-		target, found := find(document, at)
-		if !found {
-			c.isPartial = true
-			return s
-		}
-		s = joined(target, s)
-	}
-	return s
 }
 
 // find returns the schema at a JSON pointer.

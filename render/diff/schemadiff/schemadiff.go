@@ -10,13 +10,12 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
 const (
-	// maxSchema bounds a schema in bytes: parsed, it takes many times as much memory.
-	maxSchema = 1 << 20
 	// maxChanges bounds the changes that are returned, and maxVisits the pairs of schemas that are compared.
 	maxChanges = 100
 	maxVisits  = 20_000
@@ -178,6 +177,24 @@ func (c *comparison) keywords(path string, older, newer schema) {
 			c.bound(path, key, was, is)
 		}
 	}
+}
+
+// resolve follows the references of a schema into its document, and adds what stands beside them. A reference elsewhere stays.
+func (c *comparison) resolve(document, s schema) schema {
+	const most = 16
+	for range most {
+		at, local := strings.CutPrefix(reference(s), "#")
+		if !local {
+			return s
+		}
+		target, found := find(document, at)
+		if !found {
+			c.isPartial = true
+			return s
+		}
+		s = joined(target, s)
+	}
+	return s
 }
 
 // valueOf returns a list, nil if there is none.

@@ -10,12 +10,30 @@ import (
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
+// pair are two schemas, and the changes from one to the other.
+type pair struct {
+	older, newer string
+	want         []string
+}
+
+func checkPairs(t *testing.T, pairs map[string]pair) {
+	t.Helper()
+	for name, test := range pairs {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, c := range Of(test.older, test.newer) {
+				got = append(got, c.Path+" "+string(c.Rule)+" "+c.From+" "+c.To)
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("got  %q\nwant %q", got, test.want)
+			}
+		})
+	}
+}
+
 func TestWhatASchemaRefusesNewly(t *testing.T) {
 	deep := strings.Repeat(`{"properties":{"a":`, 4_000) + "{}" + strings.Repeat("}}", 4_000)
-	for name, test := range map[string]struct {
-		older, newer string
-		want         []string
-	}{
+	checkPairs(t, map[string]pair{
 		"a key is gone":                    {`{"properties":{"a":{"type":"string"},"b":{}}}`, `{"properties":{"b":{}}}`, []string{`a key gone "string" `}},
 		"a key is gone, and others may be": {`{"properties":{"a":{}}}`, `{"additionalProperties":{"type":"string"}}`, []string{`[] type  "string"`, `a type  "string"`}},
 		"a key is new":                     {`{}`, `{"properties":{"a":{"type":"string"}}}`, nil},
@@ -44,25 +62,12 @@ func TestWhatASchemaRefusesNewly(t *testing.T) {
 		"more than is compared":            {`{}`, `{"default":"` + strings.Repeat("a", maxSchema) + `"}`, []string{" unread  "}},
 		"no schema any more":               {`{"type":"object","properties":{"a":{}}}`, ``, nil},
 		"required names what is no string": {`{}`, `{"required":[1,"a"]}`, []string{"a required  "}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var got []string
-			for _, c := range Of(test.older, test.newer) {
-				got = append(got, c.Path+" "+string(c.Rule)+" "+c.From+" "+c.To)
-			}
-			if !slices.Equal(got, test.want) {
-				t.Errorf("got  %q\nwant %q", got, test.want)
-			}
-		})
-	}
+	})
 }
 
 // Each pair has a value that the older schema allows and the newer one refuses, or is one that refuses nothing.
 func TestNothingIsRefusedWithoutAChange(t *testing.T) {
-	for name, test := range map[string]struct {
-		older, newer string
-		want         []string
-	}{
+	checkPairs(t, map[string]pair{
 		"a reference to one schema, and then to another one": {`{"properties":{"a":{"$ref":"#/$defs/x"},"b":{"$ref":"#/$defs/x"}},"$defs":{"x":{"type":"integer"}}}`,
 			`{"properties":{"a":{"type":"integer"},"b":{"type":"string"}}}`, []string{`b type "integer" "string"`}},
 		"a definition with two users": {`{"properties":{"a":{"$ref":"#/$defs/x"},"b":{"$ref":"#/$defs/x"}},"$defs":{"x":{"type":"integer"}}}`,
@@ -101,17 +106,7 @@ func TestNothingIsRefusedWithoutAChange(t *testing.T) {
 		"the limit itself is refused":                  {`{"maximum":5}`, `{"exclusiveMaximum":5}`, []string{" bound exclusiveMaximum not set exclusiveMaximum 5"}},
 		"another limit, which refuses less":            {`{"maximum":5}`, `{"exclusiveMaximum":9}`, nil},
 		"a limit that is said to be none":              {`{"minimum":5}`, `{"minimum":5,"exclusiveMinimum":false,"minItems":0,"minLength":0}`, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var got []string
-			for _, c := range Of(test.older, test.newer) {
-				got = append(got, c.Path+" "+string(c.Rule)+" "+c.From+" "+c.To)
-			}
-			if !slices.Equal(got, test.want) {
-				t.Errorf("got  %q\nwant %q", got, test.want)
-			}
-		})
-	}
+	})
 }
 
 func TestADefaultIsNoValueWhereNothingSetsIt(t *testing.T) {
