@@ -21,7 +21,8 @@ type Cluster struct {
 	Key *receipt.PublicKey
 }
 
-// clustersDir is the directory of the keys, beside the file of the stage. Flux builds a directory of YAML files alone. userClustersDir has the keys of user clusters of KKP, which have installations, but no definitions.
+// clustersDir is the directory of the keys, beside the file of the stage. Flux builds a directory of YAML files alone. userClustersDir
+// has the keys of user clusters of KKP, which have installations, but no definitions.
 const clustersDir, userClustersDir = "clusters", "user-clusters"
 
 // Clusters returns the clusters of a stage, by name.

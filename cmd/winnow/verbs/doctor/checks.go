@@ -189,7 +189,7 @@ func (e *examiner) flags(context.Context) error {
 
 // responsible finds selections that several controllers reconcile, or none.
 func (e *examiner) responsible() {
-	by := map[string][]string{} // by their controllers
+	by := map[string][]string{} // by their controllers, which are not one
 	for _, s := range e.selections {
 		var controllers []string
 		for _, d := range e.of["winnow"] {
@@ -197,14 +197,15 @@ func (e *examiner) responsible() {
 				controllers = append(controllers, d.String())
 			}
 		}
-		all := strings.Join(controllers, " and ")
-		by[all] = append(by[all], s.Namespace+"/"+s.Name)
+		if len(controllers) != 1 {
+			all := strings.Join(controllers, " and ")
+			by[all] = append(by[all], s.Namespace+"/"+s.Name)
+		}
 	}
 	for _, controllers := range slices.Sorted(maps.Keys(by)) {
-		switch {
-		case controllers == "":
+		if controllers == "" {
 			e.add(problem, "no controller reconciles %s: change --watch-all-namespaces or --watch-label-selector, or move them", list(by[controllers]))
-		case strings.Contains(controllers, " and "):
+		} else {
 			e.add(problem, "%s reconcile the same CatalogSelections: %s: delete one, or separate them by --watch-label-selector", controllers, list(by[controllers]))
 		}
 	}

@@ -68,9 +68,9 @@ func TestFlagsAndVersionsOfADeployment(t *testing.T) {
 			{Name: "log", Image: "log:v8", Args: []string{"--feature-gates=G=false"}}}, "v1.9.5", "", true},
 		{"no container", nil, "", "", false},
 	} {
-		d := deployment{&appsv1.Deployment{}}
-		d.Namespace = "n"
-		d.Spec.Template.Spec.Containers = test.containers
+		of := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "n"}}
+		of.Spec.Template.Spec.Containers = test.containers
+		d := newDeployment(of)
 		if d.version() != test.version || d.flag("storage-adv-addr") != test.address || d.gated("G") != test.gated {
 			t.Errorf("%s: version %q, address %q, gated %t", test.name, d.version(), d.flag("storage-adv-addr"), d.gated("G"))
 		}
@@ -103,9 +103,9 @@ func TestEachSelectionHasOneController(t *testing.T) {
 		return &v1alpha1.CatalogSelection{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "apps", Labels: map[string]string{"shard": shard}}}
 	}
 	controller := func(namespace string, args ...string) deployment {
-		d := deployment{&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "winnow-controller"}}}
-		d.Spec.Template.Spec.Containers = []corev1.Container{{Args: args}}
-		return d
+		of := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "winnow-controller"}}
+		of.Spec.Template.Spec.Containers = []corev1.Container{{Args: args}}
+		return newDeployment(of)
 	}
 	all := []*v1alpha1.CatalogSelection{selection("a", "one"), selection("b", "two")}
 	pushed := reach{of: all[0], by: "CatalogSelection a/apps", namespace: "a", provider: "aws", account: "puller", secrets: []*meta.LocalObjectReference{{Name: "login"}, {Name: "login"}}}
@@ -187,7 +187,7 @@ func TestAControllerIsReadyInItsVersion(t *testing.T) {
 			"problem 2 of 3 pods of n/winnow-controller are Ready and as it has them: kubectl -n n describe pods -l app=winnow-controller"},
 		{"no replicas", "v0.1.0", "v0.1.0", ptr.To(int32(0)), 0, 0, "problem no pod of n/winnow-controller is Ready: kubectl -n n describe pods -l app=winnow-controller"},
 	} {
-		d := deployment{&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "winnow-controller"}}}
+		d := newDeployment(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "winnow-controller"}})
 		d.Spec.Template.Spec.Containers = []corev1.Container{{Image: "ghcr.io/winnow:" + test.tag}}
 		d.Spec.Replicas, d.Status.UpdatedReplicas, d.Status.AvailableReplicas = test.want, test.updated, test.pods
 		e := &examiner{installation: &installation{of: map[string]deployments{"winnow": {d}}}, Examination: newExamination(), number: test.number}

@@ -39,7 +39,7 @@ func read(ctx context.Context, cluster *live.Cluster) *installation {
 		found, err := live.All[appsv1.Deployment](ctx, cluster, appsv1.SchemeGroupVersion.WithKind("Deployment"), "app.kubernetes.io/part-of="+part)
 		in.unread = cmp.Or(in.unread, err)
 		for _, d := range found {
-			in.of[part] = append(in.of[part], deployment{d})
+			in.of[part] = append(in.of[part], newDeployment(d))
 		}
 	}
 	in.of["winnow"] = in.of["winnow"].named("winnow-controller") // others may be part of Winnow, too
@@ -55,7 +55,17 @@ func (all deployments) named(name string) deployments {
 }
 
 // deployment is the Deployment of a controller.
-type deployment struct{ *appsv1.Deployment }
+type deployment struct {
+	*appsv1.Deployment
+
+	flags *pflag.FlagSet
+}
+
+func newDeployment(of *appsv1.Deployment) deployment {
+	d := deployment{Deployment: of}
+	d.flags = d.readFlags()
+	return d
+}
 
 func (d deployment) String() string { return d.Namespace + "/" + d.Name }
 
@@ -68,8 +78,8 @@ func (d deployment) container() corev1.Container {
 	return slices.Concat(all, []corev1.Container{{}})[0]
 }
 
-// flags returns the flags of the controller that count here, as the controller reads them.
-func (d deployment) flags() *pflag.FlagSet {
+// readFlags returns the flags of the controller that count here, as the controller reads them.
+func (d deployment) readFlags() *pflag.FlagSet {
 	c, variables, address := d.container(), []string{"$(RUNTIME_NAMESPACE)", d.Namespace}, ""
 	for _, v := range c.Env {
 		if v.ValueFrom == nil {
@@ -98,11 +108,11 @@ func (d deployment) flags() *pflag.FlagSet {
 }
 
 // flag returns the value of a flag.
-func (d deployment) flag(name string) string { return d.flags().Lookup(name).Value.String() }
+func (d deployment) flag(name string) string { return d.flags.Lookup(name).Value.String() }
 
 // gated reports whether a feature gate is set to true.
 func (d deployment) gated(feature string) bool {
-	gates, _ := d.flags().GetStringToString("feature-gates")
+	gates, _ := d.flags.GetStringToString("feature-gates")
 	for name, value := range gates {
 		if on, err := strconv.ParseBool(strings.TrimSpace(value)); err == nil && on && strings.TrimSpace(name) == feature {
 			return true
