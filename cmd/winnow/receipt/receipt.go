@@ -75,16 +75,6 @@ func ObjectID(key safeguard.Key) string {
 	return strings.Join([]string{key.Namespace, strings.ReplaceAll(key.Name, ":", "__"), key.Group, key.Kind}, "_")
 }
 
-// Bounds of a receipt.
-const (
-	// MaxBytes bounds the envelope.
-	MaxBytes = 1 << 20
-	// maxPayload and the numbers of elements bound its content.
-	maxPayload, maxKustomizations, maxDefinitions, maxVersions, maxObjects = 640 << 10, 200, 5_000, 20_000, 5_000
-	// maxText bounds a text, in bytes.
-	maxText = 512
-)
-
 const kind = "Receipt"
 
 // KeySuffix ends the name of the file that has the public key of a cluster.
@@ -156,8 +146,6 @@ func (k *Kustomization) cut() {
 		k.Changes[i] = excerpt.To(k.Changes[i], maxText)
 	}
 }
-
-var errTooLarge = errors.New("it is larger than a receipt may be")
 
 // parse reads a payload, which the key of a cluster has signed.
 func parse(payload []byte) (*Receipt, error) {

@@ -40,9 +40,6 @@ type Use struct {
 	Objects []string `json:"objects,omitempty"`
 }
 
-// maxUses bounds the uses of a receipt with their names, maxInstallations a number, and maxNames the names of a use.
-const maxUses, maxInstallations, maxNames = 2_000, 1_000_000, 100
-
 // bounded returns the first uses, as far as they fit. A kind that lacks some is unknown.
 func bounded(uses []Uses, fits func(any) bool) (all []Uses) {
 	entries := 0
