@@ -35,6 +35,7 @@ type fakeRegistry struct {
 	writes    []string          // path of each stored blob and manifest
 	manifests map[string]blob   // by repository/tag and repository@digest
 	blobs     map[string][]byte // by digest
+	reads     map[string]int    // of manifests, by path
 }
 
 type blob struct {
@@ -213,6 +214,10 @@ func (r *fakeRegistry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	if manifest, ok := r.manifests[path]; ok {
+		if r.reads == nil {
+			r.reads = map[string]int{}
+		}
+		r.reads[req.Method+" "+path]++
 		serve(w, digest.FromBytes(manifest.content).String(), manifest)
 		return
 	}

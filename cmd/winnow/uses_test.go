@@ -279,6 +279,30 @@ func TestUsesOfAFleet(t *testing.T) {
 	}
 }
 
+// A site says of a cluster what it has applied and what it uses, of one receipt.
+func TestASiteReadsEachReceiptOnce(t *testing.T) {
+	f := newFleetOfUses(t, 4)
+	for i := range 4 {
+		name := fmt.Sprintf("c%02d", i)
+		f.publish(name, f.sign(name, name, time.Minute, func(*receipt.Receipt) {}))
+	}
+	if got := execute(t.Context(), "site", "--git", ".", "--plain-http", "--receipts", "oci://"+f.host+"/receipts", "-o", filepath.Join(t.TempDir(), "site")); got.code != root.ExitOK {
+		t.Fatalf("%+v", got)
+	}
+	read := 0
+	for path, times := range f.reads {
+		if strings.HasPrefix(path, "GET receipts/") {
+			read++
+			if times != 1 {
+				t.Errorf("%s: %d times", path, times)
+			}
+		}
+	}
+	if read != 4 {
+		t.Errorf("%d receipts are read: %v", read, f.reads)
+	}
+}
+
 // Who is asked is decided by the older commit: a change that moves files, and pushes elsewhere, asks the same clusters.
 func TestAChangeDoesNotChooseWhoIsAsked(t *testing.T) {
 	f := newFleetOfUses(t, 4)

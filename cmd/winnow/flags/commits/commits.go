@@ -52,7 +52,7 @@ func (o *Commits) Compare(ctx context.Context, paths []string, access *flags.Acc
 	if err != nil {
 		return nil, err
 	}
-	return report, o.AddUses(ctx, repository.Git{}, access, report)
+	return report, o.AddUses(ctx, access, report)
 }
 
 // ProveApprovals proves edits of a commit, as selections.ProveApprovals does.

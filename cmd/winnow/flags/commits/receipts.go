@@ -20,20 +20,20 @@ import (
 )
 
 // Receipts is the flag of the verbs that say who uses what a change loses.
-type Receipts struct{ Address string }
+type Receipts struct{ address string }
 
 // AddFlag adds the flag.
 func (r *Receipts) AddFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&r.Address, "receipts", "", "say who uses what is lost, by `ADDRESS`")
+	cmd.Flags().StringVar(&r.address, "receipts", "", "say who uses what is lost, by `ADDRESS`")
 	flags.CompleteNothing(cmd, "receipts")
 }
 
 // Check returns an error for conditions that need the flag, and for the flag where no commits are compared.
 func (r *Receipts) Check(failOn []string, comparesCommits bool) error {
 	switch {
-	case r.Address == "" && slices.Contains(failOn, diff.UsedCondition):
+	case r.address == "" && slices.Contains(failOn, diff.UsedCondition):
 		return errors.New("--fail-on used is for --receipts: pass both")
-	case r.Address != "" && !comparesCommits:
+	case r.address != "" && !comparesCommits:
 		return errors.New("--receipts is for --git")
 	}
 	return nil
@@ -41,19 +41,15 @@ func (r *Receipts) Check(failOn []string, comparesCommits bool) error {
 
 // AddUses adds to a report who uses what the change loses, and what it deprecates: by the receipts of the clusters whose keys the
 // older commit has, so that a change cannot choose who is asked.
-func (r *Receipts) AddUses(ctx context.Context, git repository.Git, access *flags.Access, report *diff.Report) error {
-	if r.Address == "" {
+func (r *Receipts) AddUses(ctx context.Context, access *flags.Access, report *diff.Report) error {
+	if r.address == "" {
 		return nil
 	}
-	below, err := access.ConnectBelow(ctx, r.Address)
+	below, err := access.ConnectBelow(ctx, r.address)
 	if err != nil {
 		return fmt.Errorf("--receipts: %w", err)
 	}
-	var users []stages.Users
-	err = git.ReadTree(ctx, report.From, func(tree *repository.Tree) error {
-		users, err = stages.AllUsers(tree)
-		return err
-	})
+	users, err := stages.UsersAt(ctx, repository.Git{}, report.From)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ package stages
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"path"
 	"slices"
 
@@ -21,6 +22,15 @@ type Users struct {
 	// Builds reports a kustomization that takes files of other directories, which may have other OCIRepositories and addresses.
 	Builds   bool
 	Clusters []Cluster
+}
+
+// UsersAt returns what AllUsers returns of a commit.
+func UsersAt(ctx context.Context, git repository.Git, commit string) (all []Users, err error) {
+	err = git.ReadTree(ctx, commit, func(tree *repository.Tree) error {
+		all, err = AllUsers(tree)
+		return err
+	})
+	return all, err
 }
 
 // AllUsers returns the directories of a tree that have keys of clusters beside their files.

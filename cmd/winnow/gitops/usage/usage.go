@@ -40,11 +40,13 @@ type Questions struct {
 	all []*question
 	// Clusters are those that are asked for something.
 	Clusters []stages.Cluster
+	// named are the indexes of clusters by name.
+	named map[string][]int
 }
 
 // Of returns the questions on what the selections of a report lose, and on what they deprecate.
 func Of(report *diff.Report, users []stages.Users) *Questions {
-	q := &Questions{}
+	q := &Questions{named: map[string][]int{}}
 	asked := map[string]*question{}
 	for _, s := range report.Selections {
 		subjects := s.Subjects()
@@ -74,12 +76,13 @@ func (q *Questions) indexesOf(s *diff.Selection, users []stages.Users) (all []in
 			continue
 		}
 		for _, c := range u.Clusters {
-			i := slices.IndexFunc(q.Clusters, func(known stages.Cluster) bool { return known.Name == c.Name && known.Key.Equal(c.Key) })
-			if i < 0 {
-				i = len(q.Clusters)
+			of := slices.IndexFunc(q.named[c.Name], func(i int) bool { return q.Clusters[i].Key.Equal(c.Key) })
+			if of < 0 {
+				of = len(q.named[c.Name])
+				q.named[c.Name] = append(q.named[c.Name], len(q.Clusters))
 				q.Clusters = append(q.Clusters, c)
 			}
-			all = append(all, i)
+			all = append(all, q.named[c.Name][of])
 		}
 	}
 	return all

@@ -41,20 +41,31 @@ func (r Result) IsForged() bool {
 	return errors.As(r.Err, &other) || errors.As(r.Err, &forgery)
 }
 
-// Pull reads the receipts of all clusters, in their order, within a time. It fails only if the context ends.
+// Pull reads the receipts of all clusters, in their order, within a time, and the one of a cluster that comes twice once. It fails only
+// if the context ends.
 func Pull(ctx context.Context, below *oci.Repository, clusters []stages.Cluster, now time.Time, timeout time.Duration) ([]Result, error) {
 	bounded, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var pulls errgroup.Group
 	pulls.SetLimit(maxPulls)
 	all := make([]Result, len(clusters))
+	first, again := map[string]int{}, map[int]int{}
 	for i, known := range clusters {
+		if j, isKnown := first[known.Name]; !isKnown {
+			first[known.Name] = i
+		} else if known.Key.Equal(clusters[j].Key) {
+			again[i] = j
+			continue
+		}
 		pulls.Go(func() error {
 			all[i].Receipt, all[i].Err = pull(bounded, below, known, now)
 			return nil
 		})
 	}
 	_ = pulls.Wait() // each failure is in a result
+	for i, j := range again {
+		all[i] = all[j]
+	}
 	return all, ctx.Err()
 }
 

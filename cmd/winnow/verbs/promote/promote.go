@@ -145,7 +145,7 @@ func (o *options) report(ctx context.Context, commit string, edits map[string]*e
 		return nil, err
 	}
 	addUncompared(report, edits, digest)
-	return report, o.receipts.AddUses(ctx, repository.Git{}, &o.access, report)
+	return report, o.receipts.AddUses(ctx, &o.access, report)
 }
 
 // compare compares the commit with the edits.

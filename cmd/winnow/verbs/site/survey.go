@@ -4,7 +4,6 @@ package site
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,6 +18,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stagefile"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stages"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/usage"
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt/pulling"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/site/model"
 	"github.com/winnow-dev/winnow/render/diff"
@@ -81,7 +81,7 @@ func (o *options) survey(ctx context.Context, open *catalogs) (*model.Survey, er
 		err = since(ctx, git, s)
 	}
 	if err == nil && o.receipts != "" {
-		err = errors.Join(o.observe(ctx, git, s, withKeys), o.retire(ctx, git, s))
+		err = o.observe(ctx, git, s, withKeys)
 	}
 	return s, err
 }
@@ -104,41 +104,49 @@ func (o *options) observedStages(tree *repository.Tree, s *model.Survey) (all []
 	return all, nil
 }
 
-// observe adds what the clusters of stages have applied.
+// observe adds what the clusters of stages have applied, and who uses what is deprecated.
 func (o *options) observe(ctx context.Context, git repository.Git, s *model.Survey, all []observed.Stage) error {
 	below, err := o.access.ConnectBelow(ctx, o.receipts)
 	if err != nil {
 		return fmt.Errorf("--receipts: %w", err)
 	}
-	now := time.Now()
-	receipts, err := pulling.Pull(ctx, below, observed.ClustersOf(all), now, pulling.Timeout)
+	report, err := published(ctx, s)
 	if err != nil {
 		return err
 	}
-	clusters, err := observed.Observer{Rendered: commits.Rendered(&o.access), Git: git, Commit: s.Head, Now: now, MaxAge: pulling.MaxAge}.Observe(ctx, all, receipts)
-	for _, c := range clusters {
+	users, err := stages.UsersAt(ctx, git, s.Head)
+	if err != nil {
+		return err
+	}
+	questions, clusters, now := usage.Of(report, users), observed.ClustersOf(all), time.Now()
+	receipts, err := pulling.Pull(ctx, below, slices.Concat(clusters, questions.Clusters), now, pulling.Timeout)
+	if err != nil {
+		return err
+	}
+	report.Uses = questions.Answer(receipts[len(clusters):], now)
+	s.Uses = diffview.Uses(report)
+	found, err := observed.Observer{Rendered: commits.Rendered(&o.access), Git: git, Commit: s.Head, Now: now, MaxAge: pulling.MaxAge}.Observe(ctx, all, receipts[:len(clusters)])
+	for _, c := range found {
 		s.Observed[[2]string{c.Stage, c.Name}] = c
 	}
 	return err
 }
 
-// retire adds who uses what is deprecated.
-func (o *options) retire(ctx context.Context, git repository.Git, s *model.Survey) error {
+// published returns a report on what is published, compared with itself: it loses nothing, and has what is deprecated.
+func published(ctx context.Context, s *model.Survey) (*diff.Report, error) {
 	report := &diff.Report{From: s.Head}
 	for _, p := range s.Published {
 		if p.Side == nil {
 			continue
 		}
-		same, err := comparing.Compare(ctx, p.Side, p.Side, nil) // which loses nothing
+		same, err := comparing.Compare(ctx, p.Side, p.Side, nil)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		same.File, same.OldFile = p.File, p.File
 		report.Selections = append(report.Selections, same)
 	}
-	err := (&commits.Receipts{Address: o.receipts}).AddUses(ctx, git, &o.access, report)
-	s.Uses = diffview.Uses(report)
-	return err
+	return report, nil
 }
 
 // maxHistories bounds the files whose history is read for one revision.
