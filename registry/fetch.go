@@ -84,3 +84,11 @@ func CopyLayer(ctx context.Context, from *remote.Repository, layer v1.Descriptor
 	}
 	return verified.Verify()
 }
+
+// ImageError is returned for an image whose content is wrong, or over a limit. Reading the same image fails again.
+type ImageError struct{ reason string }
+
+// Error returns what is wrong.
+func (e *ImageError) Error() string { return e.reason }
+
+func refuse(format string, args ...any) error { return &ImageError{fmt.Sprintf(format, args...)} }

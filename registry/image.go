@@ -36,14 +36,6 @@ const (
 	maxLayers = 128
 )
 
-// ImageError is returned for an image whose content is wrong, or over a limit. Reading the same image fails again.
-type ImageError struct{ reason string }
-
-// Error returns what is wrong.
-func (e *ImageError) Error() string { return e.reason }
-
-func refuse(format string, args ...any) error { return &ImageError{fmt.Sprintf(format, args...)} }
-
 // Image is a container image of one platform.
 type Image struct {
 	// Manifest of the image, never of an index.

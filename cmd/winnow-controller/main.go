@@ -35,15 +35,6 @@ import (
 	"github.com/winnow-dev/winnow/controllers/source"
 )
 
-const controllerName = "winnow-controller"
-
-// How long what runs may take to end after SIGTERM, and downloads as a part of it. The request that releases the lease
-// comes after that, and takes half of the renew deadline at most.
-const (
-	shutdownGrace = 15 * time.Second
-	downloadGrace = 5 * time.Second
-)
-
 // How long a client may take to send its request, and how long its connection may be idle.
 const (
 	headerTimeout = 10 * time.Second

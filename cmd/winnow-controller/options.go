@@ -35,6 +35,15 @@ import (
 	"github.com/winnow-dev/winnow/registry/realm"
 )
 
+const controllerName = "winnow-controller"
+
+// How long what runs may take to end after SIGTERM, and downloads as a part of it. The request that releases the lease
+// comes after that, and takes half of the renew deadline at most.
+const (
+	shutdownGrace = 15 * time.Second
+	downloadGrace = 5 * time.Second
+)
+
 // options are the flags, named as in Flux's controllers.
 type options struct {
 	metricsAddr, eventsAddr, healthAddr string

@@ -3,7 +3,6 @@
 package dialect
 
 import (
-	"slices"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -31,28 +30,6 @@ func Differences(root *yaml.Node, report yamlnode.Report) {
 			}
 		}
 	})
-}
-
-// overridden returns the keys of a mapping that a merge key behind them replaces for sigs.k8s.io/yaml. The error is one of merged
-// keys that clash with each other or with those that are written.
-func overridden(mapping *yaml.Node, written keys) (all []*yaml.Node, err error) {
-	at := 0
-	for at < len(mapping.Content) && !yamlnode.IsMerge(mapping.Content[at]) {
-		at += 2
-	}
-	if at == len(mapping.Content) {
-		return nil, nil
-	}
-	merged := keys{}
-	if err := merged.addMerged(mapping.Content[at+1], written); err != nil {
-		return nil, err
-	}
-	for pair := range slices.Chunk(mapping.Content[:at], 2) {
-		if merged[Key(pair[0])] != nil {
-			all = append(all, pair[0])
-		}
-	}
-	return all, nil
 }
 
 // EachBoolean calls f for each scalar, also a key, for which IsBoolean reports true, with the key whose value it is.

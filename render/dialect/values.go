@@ -138,3 +138,25 @@ func (k keys) addMerged(value *yaml.Node, written keys) error {
 	}
 	return nil
 }
+
+// overridden returns the keys of a mapping that a merge key behind them replaces for sigs.k8s.io/yaml. The error is one of merged
+// keys that clash with each other or with those that are written.
+func overridden(mapping *yaml.Node, written keys) (all []*yaml.Node, err error) {
+	at := 0
+	for at < len(mapping.Content) && !yamlnode.IsMerge(mapping.Content[at]) {
+		at += 2
+	}
+	if at == len(mapping.Content) {
+		return nil, nil
+	}
+	merged := keys{}
+	if err := merged.addMerged(mapping.Content[at+1], written); err != nil {
+		return nil, err
+	}
+	for pair := range slices.Chunk(mapping.Content[:at], 2) {
+		if merged[Key(pair[0])] != nil {
+			all = append(all, pair[0])
+		}
+	}
+	return all, nil
+}

@@ -2,8 +2,6 @@
 
 package diff
 
-import "fmt"
-
 // Chart is the upgrade of a chart, rendered with the values of an instance, or with default values.
 type Chart struct {
 	Application string `json:"application"`
@@ -51,16 +49,3 @@ func (c Chart) Open() (open []Risk) {
 
 // RiskCondition is the condition on charts, which holds only where they were rendered.
 const RiskCondition = "risk"
-
-// riskyUpgrades returns the charts with open risks, and those that could not be looked at.
-func riskyUpgrades(s *Selection) (found []string) {
-	for _, c := range s.Charts {
-		if c.IsFinding {
-			found = append(found, c.Name()+" (risks may be missing)")
-		}
-		for _, r := range c.Open() {
-			found = append(found, fmt.Sprintf("%s (%s)", c.Name(), r.Rule))
-		}
-	}
-	return found
-}

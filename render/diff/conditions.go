@@ -266,3 +266,16 @@ func unprotectedMoves(s *Selection) []string {
 	}
 	return found
 }
+
+// riskyUpgrades returns the charts with open risks, and those that could not be looked at.
+func riskyUpgrades(s *Selection) (found []string) {
+	for _, c := range s.Charts {
+		if c.IsFinding {
+			found = append(found, c.Name()+" (risks may be missing)")
+		}
+		for _, r := range c.Open() {
+			found = append(found, fmt.Sprintf("%s (%s)", c.Name(), r.Rule))
+		}
+	}
+	return found
+}

@@ -2,7 +2,11 @@
 
 package yamlnode
 
-import "go.yaml.in/yaml/v3"
+import (
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+)
 
 // Entry is a key of a mapping with its value.
 type Entry struct {
@@ -108,4 +112,21 @@ func Written(node *yaml.Node, name string) *yaml.Node {
 		}
 	}
 	return nil
+}
+
+// KeyName returns a key as JSON has it; not ok for what cannot be one.
+func KeyName(key *yaml.Node) (name string, ok bool) {
+	key = Resolve(key)
+	if key.Kind != yaml.ScalarNode {
+		return "", false
+	}
+	switch key.ShortTag() {
+	case "!!str", "!!merge", "!!timestamp":
+		return key.Value, true
+	case "!!int", "!!float", "!!bool":
+		value, err := Scalar(key)
+		return fmt.Sprint(value), err == nil
+	default:
+		return "", false
+	}
 }

@@ -46,23 +46,6 @@ func number(node *yaml.Node, value any) (any, error) {
 	}
 }
 
-// KeyName returns a key as JSON has it; not ok for what cannot be one.
-func KeyName(key *yaml.Node) (name string, ok bool) {
-	key = Resolve(key)
-	if key.Kind != yaml.ScalarNode {
-		return "", false
-	}
-	switch key.ShortTag() {
-	case "!!str", "!!merge", "!!timestamp":
-		return key.Value, true
-	case "!!int", "!!float", "!!bool":
-		value, err := Scalar(key)
-		return fmt.Sprint(value), err == nil
-	default:
-		return "", false
-	}
-}
-
 // Text returns a string scalar; not ok for any other node, and for nil.
 func Text(node *yaml.Node) (value string, ok bool) {
 	if node == nil || node.Kind != yaml.ScalarNode || node.ShortTag() != "!!str" {

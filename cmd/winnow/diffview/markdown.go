@@ -135,11 +135,6 @@ func summaryMarkdown(s *diff.Selection, instances [][]change, c diff.Class, alon
 	return strings.Join(parts, "\n")
 }
 
-// fold returns parts that are shown on a click at the summary, which is HTML.
-func fold(summary string, parts ...string) string {
-	return "<details>\n<summary>" + summary + "</summary>\n\n" + strings.Join(parts, "\n") + "\n</details>\n"
-}
-
 // groupFold returns a fold with the content of a group.
 func groupFold(group []change) string {
 	var parts []string

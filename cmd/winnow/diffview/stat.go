@@ -120,3 +120,8 @@ func mostSerious(a diff.Application) string {
 	}
 	return string(a.Change)
 }
+
+// fold returns parts that are shown on a click at the summary, which is HTML.
+func fold(summary string, parts ...string) string {
+	return "<details>\n<summary>" + summary + "</summary>\n\n" + strings.Join(parts, "\n") + "\n</details>\n"
+}

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package departures lets objects leave the artifacts of selections: what another selection claims stays in the cluster. It must not
-// know how a selection is rendered.
 package departures
 
 import (
@@ -12,13 +10,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/record"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
@@ -32,19 +28,6 @@ import (
 	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
-
-// Departures lets objects leave the artifacts of selections. All fields are required.
-type Departures struct {
-	Holders *holders.Holders
-	Objects *live.Objects
-	Marks   *marks.Marks
-	// Events receives the events about moves.
-	Events record.EventRecorder
-
-	// waiting maps the UID of a selection to the keys that it is about to give up, with the time since when. Nothing that others do
-	// prolongs its wait.
-	waiting sync.Map
-}
 
 // Forget deletes the state of a selection that is deleted, or has published.
 func (ds *Departures) Forget(uid types.UID) { ds.waiting.Delete(uid) }
@@ -64,14 +47,6 @@ func (ds *Departures) waits(uid types.UID, leaving map[safeguard.Key]*guard.Live
 	ds.waiting.Store(uid, since)
 	return since
 }
-
-// HandoverError reports that a selection cannot give up an object yet that another one may be about to claim.
-type HandoverError struct{ message string }
-
-// Reason is the reason of the condition.
-func (e *HandoverError) Reason() string { return v1alpha1.HandoverReason }
-
-func (e *HandoverError) Error() string { return e.message }
 
 // Leaving are the live objects that leave the artifact of a selection, and that Flux would delete.
 type Leaving struct {
@@ -193,11 +168,6 @@ func (ds *Departures) move(ctx context.Context, cs *v1alpha1.CatalogSelection, o
 		ds.Events.Eventf(cs, corev1.EventTypeNormal, v1alpha1.HandoverReason, "%s is kept in the cluster: it moves to the CatalogSelection %s", object.Name, to)
 	}
 	return err
-}
-
-// changes is the error of an object that cannot be marked at the moment.
-func changes(key safeguard.Key) error {
-	return &HandoverError{fmt.Sprintf("%s is about to be marked, and changes at the same time", key.FullName())}
 }
 
 // Protect marks the live objects that a Kustomization of the selection would prune because the publication lacks them, and that another

@@ -75,12 +75,6 @@ func unreadKeys(c *chart.Chart, values []byte) []unread.Key {
 	return unread.Keys(c, given)
 }
 
-// refusal is an error of what refuses to render.
-type refusal struct {
-	by Refusal
-	error
-}
-
 // maxReason bounds the reason of a refusal, in bytes.
 const maxReason = 1000
 

@@ -86,3 +86,9 @@ func (l loadNothing) Load(url string) (any, error) {
 	l.notes = append(l.notes, fmt.Sprintf("values.schema.json of %s refers to %s, which is not read", l.chart, url))
 	return true, nil
 }
+
+// refusal is an error of what refuses to render.
+type refusal struct {
+	by Refusal
+	error
+}

@@ -62,11 +62,6 @@ func value(content map[string]any, path ...string) any {
 	return found
 }
 
-func text(content map[string]any, path ...string) string {
-	found, _ := value(content, path...).(string)
-	return found
-}
-
 // difference is a value that differs.
 type difference struct {
 	path     string

@@ -93,3 +93,8 @@ type objects map[identity]object
 
 // sorted returns the identities in their order.
 func (all objects) sorted() []identity { return slices.SortedFunc(maps.Keys(all), compare) }
+
+func text(content map[string]any, path ...string) string {
+	found, _ := value(content, path...).(string)
+	return found
+}

@@ -96,12 +96,6 @@ func isSetByCluster(entry yamlnode.Entry) bool {
 		entry.Name == v1alpha1.ManagedByLabel && value == v1alpha1.ManagedByValue
 }
 
-// metadataFields is the metadata.yaml of an application.
-type metadataFields struct {
-	Tier   string            `yaml:"tier"`
-	Labels map[string]string `yaml:"labels,omitempty"`
-}
-
 // metadataOf converts the labels of a definition to the metadata of the application. Without a label for the tier, the
 // tier is empty, and the author fills it in.
 func metadataOf(root *yaml.Node) metadataFields {

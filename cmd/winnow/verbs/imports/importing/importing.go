@@ -168,3 +168,9 @@ func (p position) syntaxError(err error, text []byte) Skipped {
 	line, message := yamlnode.Position(err, text)
 	return Skipped{Place: p.String(), Reason: p.line(line) + "it is not valid YAML: " + message}
 }
+
+// metadataFields is the metadata.yaml of an application.
+type metadataFields struct {
+	Tier   string            `yaml:"tier"`
+	Labels map[string]string `yaml:"labels,omitempty"`
+}
