@@ -103,7 +103,7 @@ func TestClustersOfAStage(t *testing.T) {
 		}
 	}
 	for dir, builds := range map[string]bool{"overlay": true, "own": false, "fine": false} {
-		if users, err := AllUsers(only(tree, dir)); err != nil || len(users) != 1 || users[0].Builds != builds {
+		if users, err := AllUsers(only(tree, dir)); err != nil || len(users) != 1 || users[0].IsOverlay != builds {
 			t.Errorf("%s: %+v, %v", dir, users, err)
 		}
 	}

@@ -19,9 +19,9 @@ type Users struct {
 	Dir string
 	// URLs are the addresses of the OCIRepositories in the files, as they stand there.
 	URLs []string
-	// Builds reports a kustomization that takes files of other directories, which may have other OCIRepositories and addresses.
-	Builds   bool
-	Clusters []Cluster
+	// IsOverlay reports a kustomization that takes files of other directories, which may have other OCIRepositories and addresses.
+	IsOverlay bool
+	Clusters  []Cluster
 }
 
 // UsersAt returns what AllUsers returns of a commit.
@@ -54,7 +54,7 @@ func AllUsers(tree *repository.Tree) (all []Users, err error) {
 				if err != nil {
 					return nil, err
 				}
-				u.Builds = u.Builds || file == kustomization && bytes.Contains(content, []byte("../"))
+				u.IsOverlay = u.IsOverlay || file == kustomization && bytes.Contains(content, []byte("../"))
 				found, _ := stagefile.Find(content) // another file may be no stage
 				for _, s := range found {
 					u.URLs = append(u.URLs, s.URL)

@@ -91,7 +91,7 @@ func (q *Questions) indexesOf(s *diff.Selection, users []stages.Users) (all []in
 // isOf reports whether the clusters have what a selection publishes: their keys are beside its file, or beside an OCIRepository
 // of what it pushes. One whose address is not known, because of variables or a kustomization, may be.
 func isOf(u stages.Users, s *diff.Selection) bool {
-	return s.OldFile != "" && u.Dir == path.Dir(s.OldFile) || s.PushURL != "" && (u.Builds || slices.ContainsFunc(u.URLs, func(url string) bool {
+	return s.OldFile != "" && u.Dir == path.Dir(s.OldFile) || s.PushURL != "" && (u.IsOverlay || slices.ContainsFunc(u.URLs, func(url string) bool {
 		return url == s.PushURL || strings.Contains(url, "${")
 	}))
 }

@@ -81,7 +81,7 @@ func TestWhoIsAsked(t *testing.T) {
 		{Dir: "edge", URLs: []string{"oci://r/edge"}, Clusters: []stages.Cluster{{Name: "e"}}},
 		{Dir: "production", URLs: []string{"oci://r/a"}, Clusters: []stages.Cluster{{Name: "p"}, {Name: "q"}}},
 		{Dir: "staging", URLs: []string{"oci://r/a"}, Clusters: []stages.Cluster{{Name: "s"}}},
-		{Dir: "overlay", Clusters: []stages.Cluster{{Name: "o"}}, Builds: true},
+		{Dir: "overlay", Clusters: []stages.Cluster{{Name: "o"}}, IsOverlay: true},
 		{Dir: "unrelated", Clusters: []stages.Cluster{{Name: "u"}}},
 		{Dir: "variables", URLs: []string{"oci://${REGISTRY}/a"}, Clusters: []stages.Cluster{{Name: "v"}}},
 	}

@@ -166,11 +166,11 @@ func (e *examiner) flags(context.Context) error {
 	for _, d := range e.of["winnow"] {
 		var cloud, foreign []string
 		for _, r := range e.reaches {
-			if r.ofCloud() && d.sees(r.of) && !slices.Contains(cloud, r.by) {
+			if r.ofCloud() && d.reconciles(r.of) && !slices.Contains(cloud, r.by) {
 				cloud = append(cloud, r.by)
 			}
 		}
-		for _, s := range e.seen(d) {
+		for _, s := range e.reconciledBy(d) {
 			if slices.ContainsFunc(s.Spec.Sources, func(r v1alpha1.SourceReference) bool { return r.Namespace != "" && r.Namespace != s.Namespace }) {
 				foreign = append(foreign, s.Namespace+"/"+s.Name)
 			}
@@ -182,18 +182,18 @@ func (e *examiner) flags(context.Context) error {
 			e.add(problem, "%s has --no-cross-namespace-refs and refuses the sources of %s: move the sources beside them", d, list(foreign))
 		}
 	}
-	e.responsible()
+	e.reconcilers()
 	e.fine("the controller has what the selections need")
 	return nil
 }
 
-// responsible finds selections that several controllers reconcile, or none.
-func (e *examiner) responsible() {
+// reconcilers finds selections that several controllers reconcile, or none.
+func (e *examiner) reconcilers() {
 	by := map[string][]string{} // by their controllers, which are not one
 	for _, s := range e.selections {
 		var controllers []string
 		for _, d := range e.of["winnow"] {
-			if d.sees(s) {
+			if d.reconciles(s) {
 				controllers = append(controllers, d.String())
 			}
 		}

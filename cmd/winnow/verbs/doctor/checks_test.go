@@ -161,7 +161,7 @@ func TestARegistryIsReachedForTheFormatsThatTheManifestDecides(t *testing.T) {
 	for format, want := range map[string]bool{
 		"": true, v1alpha1.FormatAuto: true, v1alpha1.FormatFileBased: true, v1alpha1.FormatApplications: false, v1alpha1.FormatDefinitions: false, v1alpha1.FormatKRMFunctions: false,
 	} {
-		if got := hasContract(format); got != want {
+		if got := readsManifest(format); got != want {
 			t.Errorf("%q: %t", format, got)
 		}
 	}

@@ -121,15 +121,15 @@ func (d deployment) gated(feature string) bool {
 	return false
 }
 
-// sees reports whether the controller reconciles a selection: it may watch its own namespace alone, or some labels.
-func (d deployment) sees(s *v1alpha1.CatalogSelection) bool {
+// reconciles reports whether the controller reconciles a selection: it may watch its own namespace alone, or some labels.
+func (d deployment) reconciles(s *v1alpha1.CatalogSelection) bool {
 	selector, err := labels.Parse(d.flag("watch-label-selector"))
 	return (d.flag("watch-all-namespaces") == "true" || s.Namespace == d.Namespace) && err == nil && selector.Matches(labels.Set(s.Labels))
 }
 
-// seen returns the selections that a controller reconciles.
-func (in *installation) seen(d deployment) []*v1alpha1.CatalogSelection {
-	return slices.DeleteFunc(slices.Clone(in.selections), func(s *v1alpha1.CatalogSelection) bool { return !d.sees(s) })
+// reconciledBy returns the selections that a controller reconciles.
+func (in *installation) reconciledBy(d deployment) []*v1alpha1.CatalogSelection {
+	return slices.DeleteFunc(slices.Clone(in.selections), func(s *v1alpha1.CatalogSelection) bool { return !d.reconciles(s) })
 }
 
 // version returns the tag of the image, empty for one that is named by its digest alone.

@@ -66,8 +66,8 @@ func (r reach) needs(of types.NamespacedName) (all []need) {
 	return all
 }
 
-// hasContract reports whether the controller reads the manifest of a source with the format in the registry.
-func hasContract(format string) bool {
+// readsManifest reports whether the controller reads the manifest of a source with the format in the registry.
+func readsManifest(format string) bool {
 	return slices.Contains([]string{"", v1alpha1.FormatAuto, v1alpha1.FormatFileBased}, format)
 }
 
@@ -82,7 +82,7 @@ func (in *installation) reached(ctx context.Context) (all []reach, err error) {
 			i := slices.IndexFunc(repositories, func(r *sourcev1.OCIRepository) bool {
 				return r.Name == source.Name && r.Namespace == cmp.Or(source.Namespace, s.Namespace)
 			})
-			if i < 0 || cmp.Or(source.Kind, sourcev1.OCIRepositoryKind) != sourcev1.OCIRepositoryKind || !hasContract(source.Format) {
+			if i < 0 || cmp.Or(source.Kind, sourcev1.OCIRepositoryKind) != sourcev1.OCIRepositoryKind || !readsManifest(source.Format) {
 				continue // Winnow contacts no registry
 			}
 			r := repositories[i]

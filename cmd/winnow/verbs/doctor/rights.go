@@ -98,12 +98,12 @@ func (e *examiner) needs(d deployment, served map[string]bool) (all []need, err 
 	}
 	for _, rule := range marks {
 		rule.APIGroups = slices.DeleteFunc(slices.Clone(rule.APIGroups), func(group string) bool { return !served[group] })
-		for _, s := range e.seen(d) {
+		for _, s := range e.reconciledBy(d) {
 			all = append(all, marking(s, cmp.Or(s.Spec.ServiceAccountName, d.flag("default-service-account")), account, rule)...)
 		}
 	}
 	for _, r := range e.reaches {
-		if d.sees(r.of) {
+		if d.reconciles(r.of) {
 			all = append(all, r.needs(account)...)
 		}
 	}

@@ -54,7 +54,7 @@ func New() *cobra.Command {
 			"    unhealthy        a Kustomization of the stage is not ready, or there is none\n" +
 			"    unknown          what the cluster has is not compared: the artifact cannot\n" +
 			"                     be read, the receipt is of an older winnow, or the\n" +
-			"                     Kustomization has patches and the like\n" +
+			"                     Kustomizations have patches, or different artifacts\n" +
 			"    stale            the receipt was signed before --max-age\n" +
 			"    bypassed         definitions have a bypass: Flux does not update them\n" +
 			"    behind           the cluster runs a digest that Git named earlier\n\n" +
