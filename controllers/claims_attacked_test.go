@@ -396,6 +396,7 @@ func TestAMarkThatTheCacheStillHas(t *testing.T) {
 	c.change("beta", without("argocd", "falco", "loki"))
 	c.awaitCaches()
 	c.reconciler.settleDelay = 30 * time.Second
+	c.followed = nil
 	paused.Store(true)
 	_, _ = c.tryReconcile("beta") // waits, and ends the first move
 	c.pass(31 * time.Second)

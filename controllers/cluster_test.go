@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,7 +38,7 @@ type liveCluster struct {
 	// policies are the admission policies of the test.
 	policies []client.Object
 	// awaited is the number of writes after which the caches were up to date.
-	awaited int64
+	awaited atomic.Int64
 }
 
 func newCluster(t *testing.T) *liveCluster {
@@ -45,6 +46,7 @@ func newCluster(t *testing.T) *liveCluster {
 	c := &liveCluster{environment: newEnvironment(t), group: platformGroup, wire: &wire{}}
 	c.install(c.group)
 	c.actAs(restConfig, "")
+	c.followed = c.awaitCaches
 	t.Cleanup(c.clear)
 	return c
 }
@@ -173,7 +175,7 @@ func (c *liveCluster) await(what string, done func() bool) {
 func (c *liveCluster) awaitCaches() {
 	c.Helper()
 	written := apiServer.watched.Load() + c.wire.writes.Load()
-	if written == c.awaited {
+	if written == c.awaited.Load() {
 		return
 	}
 	for gvk, reader := range c.reconciler.cluster.Kinds.Readers() {
@@ -181,7 +183,7 @@ func (c *liveCluster) awaitCaches() {
 			return slices.Equal(c.versions(gvk, reader), c.versions(gvk, apiServer))
 		})
 	}
-	c.awaited = written
+	c.awaited.Store(written)
 }
 
 // versions lists "<namespace>/<name> <resourceVersion>" of the objects of a kind.

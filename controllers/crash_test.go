@@ -100,13 +100,13 @@ func TestAStaleCacheDoesNotBringAnOldArtifactBack(t *testing.T) {
 	e.traffic.taken()
 	for name, old := range map[string]*v1alpha1.CatalogSelection{"of the first publication": stale, "of before": {ObjectMeta: stale.ObjectMeta, Spec: stale.Spec}} {
 		t.Run("a copy "+name, func(t *testing.T) {
-			e.traffic.read = func(_ client.ObjectKey, object client.Object) (bool, error) {
+			e.traffic.replaceReads(func(_ client.ObjectKey, object client.Object) (bool, error) {
 				cs, ok := object.(*v1alpha1.CatalogSelection)
 				if ok {
 					old.DeepCopyInto(cs)
 				}
 				return ok, nil
-			}
+			})
 			if _, err := e.tryReconcile("kkp"); err != nil {
 				t.Errorf("Reconcile() = %v", err)
 			}
@@ -125,18 +125,18 @@ func TestAStaleSpecIsNotWritten(t *testing.T) {
 	stale, _ := e.publish("kkp")
 	e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Exclude = []string{"nginx"} })
 	e.source(applications(t, "argocd nginx falco"))
-	e.traffic.read = func(_ client.ObjectKey, object client.Object) (bool, error) {
+	e.traffic.replaceReads(func(_ client.ObjectKey, object client.Object) (bool, error) {
 		cs, ok := object.(*v1alpha1.CatalogSelection)
 		if ok {
 			stale.DeepCopyInto(cs)
 		}
 		return ok, nil
-	}
+	})
 	if result, err := e.tryReconcile("kkp"); err != nil || result.RequeueAfter != conflictDelay {
 		t.Errorf("Reconcile() = %v, %v", result, err)
 	}
 	e.equal("revision", e.announced("kkp").Status.Artifact.Revision, stale.Status.Artifact.Revision)
-	e.traffic.read = nil
+	e.traffic.replaceReads(nil)
 	cs, _ := e.publish("kkp")
 	e.equal("summary", cs.Status.Summary, v1alpha1.Summary{Available: 3, Selected: 2, Excluded: 1})
 	e.equal("revisions", e.traffic.revisions, []string{stale.Status.Artifact.Revision, cs.Status.Artifact.Revision})
@@ -148,14 +148,14 @@ func TestAnExternalArtifactThatTheCacheLacksIsNotAnError(t *testing.T) {
 	e.source(applications(t, "argocd"))
 	e.selection("kkp")
 	cs, announced := e.publish("kkp")
-	e.traffic.read = func(key client.ObjectKey, object client.Object) (bool, error) {
+	e.traffic.replaceReads(func(key client.ObjectKey, object client.Object) (bool, error) {
 		_, ok := object.(*sourcev1.ExternalArtifact)
 		return ok, apierrors.NewNotFound(sourcev1.GroupVersion.WithResource("externalartifacts").GroupResource(), key.Name)
-	}
+	})
 	if result, err := e.tryReconcile("kkp"); err != nil || result.RequeueAfter != conflictDelay {
 		t.Errorf("Reconcile() = %v, %v", result, err)
 	}
-	e.traffic.read = nil
+	e.traffic.replaceReads(nil)
 	e.equal("the selection", e.get("kkp"), cs)
 	e.equal("the ExternalArtifact", e.announced("kkp"), announced)
 }
@@ -209,7 +209,7 @@ func TestAConflictIsNotAnError(t *testing.T) {
 
 func TestAnErrorOfTheAPIServerIsNotTakenForAMissingSelection(t *testing.T) {
 	e := newEnvironment(t)
-	e.traffic.read = func(client.ObjectKey, client.Object) (bool, error) { return true, apierrors.NewInternalError(errDead) }
+	e.traffic.replaceReads(func(client.ObjectKey, client.Object) (bool, error) { return true, apierrors.NewInternalError(errDead) })
 	if _, err := e.tryReconcile("kkp"); !apierrors.IsInternalError(err) {
 		t.Errorf("Reconcile() = %v", err)
 	}

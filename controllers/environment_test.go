@@ -53,6 +53,8 @@ type environment struct {
 	clock      *clock
 	pushQueue  workqueue.TypedRateLimitingInterface[ctrl.Request]
 	reconciler *CatalogSelectionReconciler
+	// followed waits until the caches of a cluster have what was written; nil without a cluster.
+	followed func()
 }
 
 // clock is the time that has passed in a test, which the views of its processes read as well.
@@ -290,6 +292,9 @@ func (e *environment) tryReconcile(name string) (ctrl.Result, error) {
 
 // reconcileIn reconciles a selection, and again after each load that it waits for.
 func (e *environment) reconcileIn(ctx context.Context, name string) (ctrl.Result, error) {
+	if e.followed != nil {
+		e.followed()
+	}
 	e.awaitClaims(ctx)
 	for {
 		result, err := e.reconciler.Reconcile(ctx, ctrl.Request{NamespacedName: e.key(name)})

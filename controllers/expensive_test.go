@@ -161,7 +161,7 @@ func TestWhoeverNeedsNoSlotLeavesTheLine(t *testing.T) {
 		}},
 		{"gone from the shard", func(e *environment) { e.depart() }},
 		{"a panic", func(e *environment) {
-			e.traffic.read = func(client.ObjectKey, client.Object) (bool, error) { panic("a bug") }
+			e.traffic.replaceReads(func(client.ObjectKey, client.Object) (bool, error) { panic("a bug") })
 		}},
 	} {
 		for _, hasSlot := range []bool{false, true} {

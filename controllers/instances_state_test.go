@@ -249,13 +249,13 @@ func TestACacheBehindTheStatesIsNotUsed(t *testing.T) {
 	behind := c.get("kkp")
 	c.release("a", "True", "installed")
 	c.states()
-	c.traffic.read = func(key client.ObjectKey, object client.Object) (bool, error) {
+	c.traffic.replaceReads(func(key client.ObjectKey, object client.Object) (bool, error) {
 		cs, ok := object.(*v1alpha1.CatalogSelection)
 		if ok && key == c.key("kkp") {
 			behind.DeepCopyInto(cs)
 		}
 		return ok, nil
-	}
+	})
 	c.source(installable(t, "web:1.0.0@web,1.1.0@web"))
 	result, err := c.tryReconcile("kkp")
 	if err != nil || result.RequeueAfter == conflictDelay {

@@ -277,16 +277,16 @@ func TestABypassThatEndsBeforeTheCacheHasItIsNotCounted(t *testing.T) {
 	c.bypass("argocd")
 	c.equal("bypassed", c.look().Status.Bypassed, []string{"argocd"})
 	c.unlabel("argocd", v1alpha1.BypassLabel)
-	c.traffic.read = func(key client.ObjectKey, object client.Object) (bool, error) {
+	c.traffic.replaceReads(func(key client.ObjectKey, object client.Object) (bool, error) {
 		cs, ok := object.(*v1alpha1.CatalogSelection)
 		if ok && key == c.key("kkp") {
 			before.DeepCopyInto(cs)
 		}
 		return ok, nil
-	}
+	})
 	if _, err := c.tryReconcile("kkp"); err != nil {
 		t.Fatal(err)
 	}
-	c.traffic.read = nil
+	c.traffic.replaceReads(nil)
 	c.equal("bypassed", c.get("kkp").Status.Bypassed, []string(nil))
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -70,9 +71,14 @@ type traffic struct {
 	bodies []string
 	// before runs before a write, and prevents it by an error.
 	before func(write string, object client.Object) error
-	// read replaces reads for which it returns true.
-	read func(key client.ObjectKey, object client.Object) (bool, error)
+	read atomic.Pointer[readFunc]
 }
+
+// readFunc replaces the reads for which it returns true.
+type readFunc func(key client.ObjectKey, object client.Object) (bool, error)
+
+// replaceReads replaces reads by a function, nil for none. Informers may read meanwhile.
+func (t *traffic) replaceReads(read readFunc) { t.read.Store(&read) }
 
 // taken returns the writes since the last call.
 func (t *traffic) taken() []string {
@@ -108,8 +114,8 @@ func (t *traffic) write(name string, object client.Object, do func() error) erro
 func (t *traffic) through(sender client.WithWatch) client.Client {
 	return interceptor.NewClient(sender, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, opts ...client.GetOption) error {
-			if t.read != nil {
-				if done, err := t.read(key, object); done {
+			if read := t.read.Load(); read != nil && *read != nil {
+				if done, err := (*read)(key, object); done {
 					return err
 				}
 			}

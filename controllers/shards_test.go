@@ -66,7 +66,7 @@ func newShards(t *testing.T) (alpha, beta *shard) {
 func (c *liveCluster) shard(name string) *shard {
 	c.Helper()
 	e := *c.environment
-	e.clock = &clock{}
+	e.clock, e.followed = &clock{}, nil
 	e.clock.Store(c.clock.Load())
 	e.events, e.traffic, e.log = &recorder{}, &traffic{}, &logLines{}
 	e.storage = &storage.Storage{BasePath: c.TempDir(), Hostname: name + ".example", ArtifactRetentionTTL: time.Minute, ArtifactRetentionRecords: 2}
