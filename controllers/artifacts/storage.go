@@ -12,6 +12,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
@@ -35,6 +36,9 @@ const garbageTimeout = 10 * time.Second
 // staged is appended to the name of an archive that no status names yet.
 const staged = ".staged"
 
+// contents are the buffers of archives, which are reused.
+var contents = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
 // Store writes the archive of a render and returns the artifact that describes it, which Unstage makes servable. It keeps
 // an intact archive of the same revision. origin is the result of Origin; timing may be nil.
 func (a *Artifacts) Store(cs *v1alpha1.CatalogSelection, result *render.Result, origin string, timing *metrics.Timing) (*meta.Artifact, error) {
@@ -45,8 +49,10 @@ func (a *Artifacts) Store(cs *v1alpha1.CatalogSelection, result *render.Result, 
 		return kept, nil
 	}
 	timing.Enter(metrics.Archive)
-	var content bytes.Buffer
-	if err := result.WriteArchive(&content); err != nil {
+	content := contents.Get().(*bytes.Buffer)
+	defer contents.Put(content)
+	content.Reset()
+	if err := result.WriteArchive(content); err != nil {
 		return nil, fmt.Errorf("writing the archive: %w", err)
 	}
 	timing.Enter(metrics.Store)
@@ -57,7 +63,7 @@ func (a *Artifacts) Store(cs *v1alpha1.CatalogSelection, result *render.Result, 
 	}
 	name := artifact.Path
 	artifact.Path += staged
-	if err := a.Storage.Copy(&artifact, &content); err != nil {
+	if err := a.Storage.Copy(&artifact, content); err != nil {
 		return nil, fmt.Errorf("storing the archive: %w", err)
 	}
 	a.Traffic.Stored(int64(size))

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -140,6 +141,12 @@ func (r *Record) PublishedRevisions(cs *v1alpha1.CatalogSelection) []string {
 	return revisions
 }
 
+// compressors are reused: each has tables of a megabyte.
+var compressors = sync.Pool{New: func() any {
+	compressor, _ := gzip.NewWriterLevel(nil, gzip.BestCompression) // fails only for an invalid level
+	return compressor
+}}
+
 // Pack returns the record in the form of the status, nil if it is too large.
 func (r Record) Pack() (*v1alpha1.WrittenRecord, error) {
 	content, err := json.Marshal(r)
@@ -147,10 +154,9 @@ func (r Record) Pack() (*v1alpha1.WrittenRecord, error) {
 		return nil, fmt.Errorf("encoding the record of the artifact: %w", err)
 	}
 	var packed bytes.Buffer
-	compressor, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
+	compressor := compressors.Get().(*gzip.Writer)
+	defer compressors.Put(compressor)
+	compressor.Reset(&packed)
 	if _, err := compressor.Write(content); err != nil {
 		return nil, fmt.Errorf("packing the record of the artifact: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"archive/tar"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
@@ -34,8 +35,16 @@ func Write(w io.Writer, t *tree.Tree) error { return writeGzip(w, t, false) }
 // entry has created.
 func WriteWithDirectories(w io.Writer, t *tree.Tree) error { return writeGzip(w, t, true) }
 
+// compressors are reused: each has tables of a megabyte.
+var compressors = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+
 func writeGzip(w io.Writer, t *tree.Tree, directories bool) error {
-	compressor := gzip.NewWriter(w)
+	compressor := compressors.Get().(*gzip.Writer)
+	defer func() {
+		compressor.Reset(nil) // or it would keep w
+		compressors.Put(compressor)
+	}()
+	compressor.Reset(w)
 	compressor.ModTime = time.Unix(0, 0) // the zero time is written as one in 2042
 	if err := writeTar(compressor, t, directories); err != nil {
 		return fmt.Errorf("writing archive: %w", err)

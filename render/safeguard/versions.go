@@ -14,6 +14,9 @@ import (
 // majorRise returns the highest semantic versions of both, and reports whether the second's major is
 // greater. Versions that are not semantic are skipped.
 func majorRise(older, newer []string) (from, to string, rises bool) {
+	if slices.Equal(older, newer) {
+		return "", "", false
+	}
 	before, now := numbered.Highest(older), numbered.Highest(newer)
 	if before.Parsed == nil || now.Parsed == nil {
 		return "", "", false

@@ -92,8 +92,8 @@ func (r Result) Applications() []Decision {
 	return selected
 }
 
-func (r *Result) add(decision Decision) {
-	r.Decisions = append(r.Decisions, decision)
+// count adds a decision to the numbers.
+func (r *Result) count(decision *Decision) {
 	switch decision.Rule {
 	case RuleSelected:
 		r.Selected++

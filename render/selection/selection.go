@@ -22,7 +22,7 @@ func Select(ctx context.Context, sources []Source, criteria Criteria) (Result, e
 	if err != nil {
 		return Result{}, err
 	}
-	gathered := newGathering()
+	gathered := newGathering(sources)
 	for i, source := range sources {
 		if source.Catalog == nil {
 			continue
@@ -33,19 +33,19 @@ func Select(ctx context.Context, sources []Source, criteria Criteria) (Result, e
 	}
 	run := sieve{rules: newRules(criteria, listed)}
 	run.met = met(run.rules)
-	var result Result
-	result.Decisions = slices.Grow(result.Decisions, len(gathered.decisions))
+	result := Result{Decisions: gathered.decisions}
 	var refused []error
-	for _, decision := range gathered.decisions {
+	for i := range result.Decisions {
+		decision := &result.Decisions[i]
 		if decision.Rule == "" {
-			err := run.decide(ctx, &decision)
+			err := run.decide(ctx, decision)
 			if _, ofContent := errors.AsType[*KeepError](err); ofContent {
 				refused = append(refused, err)
 			} else if err != nil {
 				return Result{}, err
 			}
 		}
-		result.add(decision)
+		result.count(decision)
 	}
 	if len(refused) > 0 {
 		return Result{}, errors.Join(refused...)

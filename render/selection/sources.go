@@ -52,7 +52,15 @@ type gathering struct {
 	conflicts []Conflict
 }
 
-func newGathering() *gathering { return &gathering{winners: map[string]int{}} }
+func newGathering(sources []Source) *gathering {
+	applications := 0
+	for _, source := range sources {
+		if source.Catalog != nil {
+			applications += len(source.Catalog.Applications)
+		}
+	}
+	return &gathering{decisions: make([]Decision, 0, applications), winners: make(map[string]int, applications)}
+}
 
 // add adds the applications of a source. Those that its limit refuses do not exist there: they neither shadow,
 // nor are they merged.
@@ -61,7 +69,6 @@ func (g *gathering) add(ctx context.Context, i int, source Source, rules SourceR
 	if err != nil {
 		return err
 	}
-	g.decisions = slices.Grow(g.decisions, len(source.Catalog.Applications))
 	for _, application := range source.Catalog.Applications {
 		decision := Decision{Application: application, Source: source.Name, Index: i, SourceDigest: source.Digest, Versions: application.Versions}
 		if err := refuse(ctx, limits, &decision); err != nil {
