@@ -3,6 +3,7 @@
 package controllers
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
@@ -186,6 +188,49 @@ func TestAFrozenProcessPutsNoOlderArtifactBack(t *testing.T) {
 		t.Errorf("announce() = %v", err)
 	}
 	e.equal("the artifact", e.announced("kkp").Status.Artifact, newer.announced.Status.Artifact)
+}
+
+// The process was frozen after it had written the status, and another leader has published since.
+func TestAFrozenPublicationIsNotAnnounced(t *testing.T) {
+	e, _ := publishGuarded(t, "argocd")
+	e.source(applications(t, "argocd nginx"))
+	var newer lastGood
+	frozen := false
+	e.traffic.before = func(write string, _ client.Object) error {
+		if write != "patch ExternalArtifact/status" || frozen {
+			return nil
+		}
+		frozen = true
+		next := *e
+		next.traffic = &traffic{}
+		next.restart()
+		next.source(applications(t, "argocd nginx falco"))
+		newer = next.good()
+		return nil
+	}
+	if _, err := e.tryReconcile("kkp"); err != nil {
+		t.Fatal(err)
+	}
+	e.traffic.before = nil
+	e.equal("frozen", frozen, true)
+	e.equal("the artifact", e.announced("kkp").Status.Artifact, newer.announced.Status.Artifact)
+	e.equal("revisions that the frozen process announces", len(e.traffic.revisions), 1)
+}
+
+// A publication reads nothing from the API server: the version of the ExternalArtifact is the fence.
+func TestAPublicationReadsNothing(t *testing.T) {
+	e, _ := publishGuarded(t, "argocd")
+	e.source(applications(t, "argocd nginx"))
+	reads := 0
+	reader := e.reconciler.artifacts.APIReader
+	e.reconciler.artifacts.APIReader = interceptor.NewClient(reader.(client.WithWatch), interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, opts ...client.GetOption) error {
+			reads++
+			return c.Get(ctx, key, object, opts...)
+		},
+	})
+	e.publish("kkp")
+	e.equal("reads", reads, 0)
 }
 
 // The mark stays for a selection with bypass: Ignore and no Kustomization, for one that is held, and for one

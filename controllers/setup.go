@@ -8,6 +8,7 @@ import (
 
 	"github.com/fluxcd/pkg/runtime/predicates"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -54,7 +55,7 @@ func (r *CatalogSelectionReconciler) SetupWithManager(ctx context.Context, mgr c
 	b := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.CatalogSelection{}, builder.WithPredicates(
 			predicate.Or(predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{}))).
-		Watches(&sourcev1.ExternalArtifact{}, handler.EnqueueRequestsFromMapFunc(sameName), builder.WithPredicates(r.editedByOthers())).
+		Watches(&sourcev1.ExternalArtifact{}, handler.EnqueueRequestsFromMapFunc(sameName), builder.WithPredicates(r.editedByOthers(ctx))).
 		WatchesRawSource(ctrlsource.Channel(r.enqueued, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{RateLimiter: loadLimiter{limiter, r.loader, &r.slots}})
 	for kind, object := range source.Kinds() {
@@ -108,16 +109,28 @@ func sameName(_ context.Context, object client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(object)}}
 }
 
-// editedByOthers passes all events of ExternalArtifacts, except for what this process has written itself.
-func (r *CatalogSelectionReconciler) editedByOthers() predicate.Predicate {
+// editedByOthers passes all events of ExternalArtifacts, except for what this process has written itself, and those of the
+// selections of other shards.
+func (r *CatalogSelectionReconciler) editedByOthers(ctx context.Context) predicate.Predicate {
 	edited := func(object client.Object) bool {
 		artifact, ok := object.(*sourcev1.ExternalArtifact)
-		return !ok || !r.artifacts.IsAsAnnounced(artifact)
+		return !ok || !r.artifacts.IsAsAnnounced(artifact) && !r.isElsewhere(ctx, client.ObjectKeyFromObject(artifact))
 	}
 	return predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool { return edited(e.Object) },
 		UpdateFunc: func(e event.UpdateEvent) bool { return edited(e.ObjectNew) },
+		DeleteFunc: func(e event.DeleteEvent) bool { return !r.isElsewhere(ctx, client.ObjectKeyFromObject(e.Object)) },
 	}
+}
+
+// isElsewhere reports whether a selection exists, this process does not watch it, and its storage has nothing of it.
+func (r *CatalogSelectionReconciler) isElsewhere(ctx context.Context, key types.NamespacedName) bool {
+	cs := &v1alpha1.CatalogSelection{}
+	if r.cluster.Holders.View.Named(key) == nil || !apierrors.IsNotFound(r.Get(ctx, key, cs)) {
+		return false
+	}
+	cs.Name, cs.Namespace = key.Name, key.Namespace
+	return !r.artifacts.HasAny(cs)
 }
 
 // enqueue puts selections into the queue.

@@ -329,6 +329,7 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 	if !a.reachedNoCluster() { // or the render is compared again before it is served
 		cs.Status.Approvals, cs.Status.ApprovalsRead = approvals.Use(cs.Status.Approvals, a.uses, r.now()), ""
 	}
+	announced, _ := r.artifacts.Find(ctx, cs) // before the status is written
 	if err = r.reportEarly(ctx, a); err == nil {
 		err = r.writeStatus(ctx, a)
 	}
@@ -345,7 +346,7 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 	if err := r.artifacts.Unstage(cs); err != nil {
 		return err
 	}
-	return r.artifacts.Announce(ctx, cs)
+	return r.artifacts.AnnounceNext(ctx, cs, announced)
 }
 
 // withholdReason returns why the ExternalArtifact must not name the artifact yet, or an empty string if it may. An

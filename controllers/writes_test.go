@@ -161,12 +161,50 @@ func TestWhichEventsOfExternalArtifactsCount(t *testing.T) {
 			_, before := e.publish("kkp")
 			after := before.DeepCopy()
 			test.edit(after)
-			events := e.reconciler.editedByOthers()
+			events := e.reconciler.editedByOthers(e.Context())
 			e.equal("an update", events.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after}), test.want)
 			e.equal("a creation", events.Create(event.CreateEvent{Object: after}), test.want)
 			e.equal("a deletion", events.Delete(event.DeleteEvent{Object: after}), true)
 			e.restart()
-			e.equal("that of a new process", e.reconciler.editedByOthers().Create(event.CreateEvent{Object: before}), true)
+			e.equal("that of a new process", e.reconciler.editedByOthers(e.Context()).Create(event.CreateEvent{Object: before}), true)
+		})
+	}
+}
+
+// The selection of another shard is the business of that shard, unless this one has archives of it.
+func TestEventsOfTheExternalArtifactsOfOtherShards(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		edit func(e *environment, cs *v1alpha1.CatalogSelection)
+		want bool
+	}{
+		{"of another shard", func(e *environment, cs *v1alpha1.CatalogSelection) {
+			e.depart()
+			if err := e.reconciler.artifacts.RemoveAll(cs); err != nil {
+				e.Fatal(err)
+			}
+		}, false},
+		{"of another shard, with archives here", func(e *environment, _ *v1alpha1.CatalogSelection) { e.depart() }, true},
+		{"of this shard", func(*environment, *v1alpha1.CatalogSelection) {}, true},
+		{"of a selection that is gone", func(e *environment, cs *v1alpha1.CatalogSelection) {
+			e.remove(cs)
+			e.awaitClaims(e.Context())
+			if err := e.reconciler.artifacts.RemoveAll(cs); err != nil {
+				e.Fatal(err)
+			}
+		}, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e := newEnvironment(t)
+			e.source(applications(t, "argocd"))
+			e.selection("kkp")
+			cs, announced := e.publish("kkp")
+			announced.Status.Artifact.Revision = "latest@sha256:1234"
+			test.edit(e, cs)
+			events := e.reconciler.editedByOthers(e.Context())
+			e.equal("a creation", events.Create(event.CreateEvent{Object: announced}), test.want)
+			e.equal("an update", events.Update(event.UpdateEvent{ObjectOld: announced, ObjectNew: announced}), test.want)
+			e.equal("a deletion", events.Delete(event.DeleteEvent{Object: announced}), test.want)
 		})
 	}
 }

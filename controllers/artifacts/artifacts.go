@@ -71,6 +71,24 @@ func (a *Artifacts) Announce(ctx context.Context, cs *v1alpha1.CatalogSelection)
 	return nil
 }
 
+// AnnounceNext is Announce for a publication that was just written to the status with an optimistic lock. existing is the
+// ExternalArtifact as Find returned it before, nil without one. The version of existing is the fence: whoever publishes later writes the
+// status first, and then changes the ExternalArtifact. So nothing is read unless it has changed.
+func (a *Artifacts) AnnounceNext(ctx context.Context, cs *v1alpha1.CatalogSelection, existing *sourcev1.ExternalArtifact) error {
+	if existing == nil || describe(cs, existing.DeepCopy()) {
+		return a.Announce(ctx, cs)
+	}
+	a.note(cs)
+	err := a.patchStatus(ctx, cs, existing)
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return a.Announce(ctx, cs)
+	}
+	if err != nil {
+		return fmt.Errorf("patching the status of the ExternalArtifact: %w", err)
+	}
+	return nil
+}
+
 // note stores what the ExternalArtifact names from now on, before it is written: its watch may be faster than the answer.
 func (a *Artifacts) note(cs *v1alpha1.CatalogSelection) {
 	key := client.ObjectKeyFromObject(cs)
@@ -199,6 +217,11 @@ func (a *Artifacts) patchArtifact(ctx context.Context, cs *v1alpha1.CatalogSelec
 		return apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("catalogselections").GroupResource(), cs.Name,
 			errors.New("another process has published another revision"))
 	}
+	return a.patchStatus(ctx, cs, existing)
+}
+
+// patchStatus writes the status of an ExternalArtifact, if it differs and nobody has changed it since it was read.
+func (a *Artifacts) patchStatus(ctx context.Context, cs *v1alpha1.CatalogSelection, existing *sourcev1.ExternalArtifact) error {
 	before := existing.DeepCopy()
 	if !announceStatus(cs, existing) {
 		return nil
