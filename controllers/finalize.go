@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/fluxcd/pkg/runtime/logger"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -112,7 +111,6 @@ func (r *CatalogSelectionReconciler) collectGarbage(ctx context.Context, cs *v1a
 		return
 	}
 	if len(deleted) > 0 {
-		r.Eventf(cs, corev1.EventTypeNormal, v1alpha1.GarbageCollectedReason, "deleted %d stored archives", len(deleted))
 		ctrl.LoggerFrom(ctx).V(logger.DebugLevel).Info("deleted stored archives", "files", strings.Join(deleted, ", "))
 	}
 }

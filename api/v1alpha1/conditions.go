@@ -105,8 +105,6 @@ const (
 	QuotaExceededReason = "QuotaExceeded"
 	// NamespaceTerminatingReason: the namespace is being deleted, and accepts no ExternalArtifact.
 	NamespaceTerminatingReason = "NamespaceTerminating"
-	// GarbageCollectedReason: archives that are no longer referenced were deleted.
-	GarbageCollectedReason = "GarbageCollected"
 	// MarksForbiddenReason: the controller, or the account that it impersonates, may not read or mark
 	// the definitions of a kind, so that a bypass is not honored and adoption not guarded.
 	MarksForbiddenReason = "MarksForbidden"
