@@ -46,8 +46,10 @@ func (r *CatalogSelectionReconciler) reportInstancesOf(ctx context.Context, key 
 	}
 	cs := before.DeepCopy()
 	var err error
-	if cs.Status.Instances, err = r.cluster.Instances.Observe(ctx, cs, publishedBy(cs)); err != nil {
-		return err
+	if len(cs.Status.Instances) > 0 { // or the record need not be unpacked
+		if cs.Status.Instances, err = r.cluster.Instances.Observe(ctx, cs, publishedBy(cs)); err != nil {
+			return err
+		}
 	}
 	reportCondition(cs, v1alpha1.InstancesReadyCondition, instancesReady(cs))
 	if equality.Semantic.DeepEqual(before.Status, cs.Status) {

@@ -98,7 +98,10 @@ func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 
 // countLeftovers counts what the labels in the watch tell. While the artifact is not known, nothing counts as orphaned.
 func (m *Marked) countLeftovers(cs *v1alpha1.CatalogSelection, state *live.State) {
-	for _, object := range live.Definitions(state.Live) {
+	for object := range live.Definitions(state.Live) {
+		if !guard.AppliedBy(cs, object) && !slices.Contains(m.Bypassed, object.Name) {
+			continue
+		}
 		left := guard.LeftoverOf(object, state.Served == nil || state.Served[guard.LiveKey(object)])
 		// Flux deletes the others. A mark of the bypass that is set or removed just now is not in the cache yet.
 		stays := guard.Kept(object) || guard.Honored(cs, object) || guard.StaysUntouched(cs, object)

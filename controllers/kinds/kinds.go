@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"sync"
@@ -17,6 +18,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
@@ -59,6 +61,39 @@ var (
 // syncTimeout bounds the wait for the first list of a cache.
 const syncTimeout = 30 * time.Second
 
+// Reader reads the cache of a kind.
+type Reader struct {
+	client.Reader
+
+	mu     sync.Mutex
+	stores []toolscache.Store // one for each namespace of the options
+}
+
+// Objects returns all objects of the cache, in no order, which are not copied and must not be modified.
+func (r *Reader) Objects() iter.Seq[any] {
+	return func(yield func(any) bool) {
+		r.mu.Lock()
+		stores := r.stores
+		r.mu.Unlock()
+		for _, store := range stores {
+			for _, object := range store.List() {
+				if !yield(object) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// newInformer is toolscache.NewSharedIndexInformer, whose store the reader gets.
+func (r *Reader) newInformer(lw toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
+	informer := toolscache.NewSharedIndexInformer(lw, object, resync, indexers)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stores = append(r.stores, informer.GetStore())
+	return informer
+}
+
 // Kind describes the watch of a kind.
 type Kind struct {
 	GVK schema.GroupVersionKind
@@ -81,7 +116,7 @@ type watch struct {
 	Kind
 
 	mu          sync.Mutex
-	reader      client.Reader // nil while the kind is not watched
+	reader      *Reader // nil while the kind is not watched
 	err         error         // the reason why it is not watched
 	cancel      context.CancelFunc
 	subscribers map[types.NamespacedName]struct{}
@@ -106,7 +141,7 @@ func (k *Kinds) Serves(gvk schema.GroupVersionKind) (bool, error) {
 
 // Probe is Look for a decision that needs the present state: it tries a kind that was absent or forbidden again
 // at once.
-func (k *Kinds) Probe(ctx context.Context, kind Kind, subscriber types.NamespacedName) (client.Reader, error) {
+func (k *Kinds) Probe(ctx context.Context, kind Kind, subscriber types.NamespacedName) (*Reader, error) {
 	w := k.subscribe(kind, subscriber)
 	defer w.mu.Unlock()
 	if w.reader == nil {
@@ -118,7 +153,7 @@ func (k *Kinds) Probe(ctx context.Context, kind Kind, subscriber types.Namespace
 // Look returns a reader of the kind's cache, and starts the cache if necessary. subscriber is enqueued when the kind
 // comes or goes, until it calls Keep without the kind. The error wraps ErrAbsent or ErrForbidden if that is the
 // cause.
-func (k *Kinds) Look(ctx context.Context, kind Kind, subscriber types.NamespacedName) (client.Reader, error) {
+func (k *Kinds) Look(ctx context.Context, kind Kind, subscriber types.NamespacedName) (*Reader, error) {
 	w := k.subscribe(kind, subscriber)
 	defer w.mu.Unlock()
 	if w.reader == nil && (w.err == nil || !Settled(w.err)) {
@@ -233,8 +268,9 @@ func kindError(gvk schema.GroupVersionKind, err error) error {
 }
 
 // start returns a cache of the kind that has synced and runs until the context ends.
-func (k *Kinds) start(ctx context.Context, w *watch) (client.Reader, error) {
-	options := k.options
+func (k *Kinds) start(ctx context.Context, w *watch) (*Reader, error) {
+	reader, options := &Reader{}, k.options
+	options.NewInformer = reader.newInformer
 	options.DefaultTransform = func(object any) (any, error) {
 		if o, ok := object.(client.Object); ok && w.Trim != nil {
 			w.Trim(o)
@@ -271,7 +307,8 @@ func (k *Kinds) start(ctx context.Context, w *watch) (client.Reader, error) {
 	}()
 	select {
 	case <-informer.HasSyncedChecker().Done(): // WaitForCacheSync polls only every 100 ms
-		return opened, nil
+		reader.Reader = opened
+		return reader, nil
 	case <-time.After(syncTimeout):
 		return nil, errors.New("the cache did not sync in time")
 	case <-ctx.Done():

@@ -67,7 +67,9 @@ func (c Consumers) None() bool { return c.Known && len(c.Items) == 0 }
 func (c Consumers) ActHere() bool { return len(c.acting()) > 0 }
 
 // MayActHere reports whether any consumer applies to this cluster, or one might that cannot be read: then live objects are protected.
-func (c Consumers) MayActHere() bool { return !c.Known || len(c.Local()) > 0 }
+func (c Consumers) MayActHere() bool {
+	return !c.Known || slices.ContainsFunc(c.Items, func(item Consumer) bool { return !item.Remote })
+}
 
 // AppliedHere reports whether all consumers by which the selection acts in this cluster, at least one, have applied the artifact.
 func (c Consumers) AppliedHere() bool {
@@ -97,7 +99,7 @@ func (c Consumers) State() string {
 
 // Include reports whether a Kustomization is a consumer that applies to this cluster.
 func (c Consumers) Include(key types.NamespacedName) bool {
-	return slices.ContainsFunc(c.Local(), func(item Consumer) bool { return item.Key() == key })
+	return slices.ContainsFunc(c.Items, func(item Consumer) bool { return !item.Remote && item.Key() == key })
 }
 
 // LiveKeys returns the keys that definitions, and the releases of instances, have in this cluster once they are applied.

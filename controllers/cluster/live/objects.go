@@ -7,7 +7,6 @@ package live
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -113,14 +112,10 @@ func (o *Objects) list(ctx context.Context, cs *v1alpha1.CatalogSelection,
 		if err != nil {
 			return nil, err
 		}
-		list := &metav1.PartialObjectMetadataList{}
-		list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
-		if err := reader.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
-			return nil, fmt.Errorf("listing %s: %w", gvk.GroupKind(), err)
-		}
-		for i := range list.Items {
-			list.Items[i].SetGroupVersionKind(gvk)
-			live = append(live, &list.Items[i])
+		for object := range reader.Objects() {
+			if object, ok := object.(*guard.Live); ok {
+				live = append(live, object)
+			}
 		}
 	}
 	return live, nil

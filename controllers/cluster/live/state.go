@@ -5,6 +5,7 @@ package live
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -87,8 +88,14 @@ func alwaysServed(cs *v1alpha1.CatalogSelection, consumed consumers.Consumers) b
 }
 
 // Definitions returns the definitions among live objects. Objects of instances, which have no bypass, are left out.
-func Definitions(live []*guard.Live) []*guard.Live {
-	return slices.DeleteFunc(slices.Clone(live), func(object *guard.Live) bool { return !guard.LiveKey(object).IsDefinition() })
+func Definitions(live []*guard.Live) iter.Seq[*guard.Live] {
+	return func(yield func(*guard.Live) bool) {
+		for _, object := range live {
+			if (safeguard.Key{Kind: object.Kind}).IsDefinition() && !yield(object) {
+				return
+			}
+		}
+	}
 }
 
 // Inspect reads the live state before the next definitions are published. published are the definitions in the artifact of the status, nil

@@ -31,14 +31,16 @@ func (m *Marks) SyncBypass(ctx context.Context, cs *v1alpha1.CatalogSelection, s
 		return nil, nil
 	}
 	var errs []error
-	for _, object := range live.Definitions(state.Live) {
+	for object := range live.Definitions(state.Live) {
+		if !guard.Bypassed(object) {
+			errs = append(errs, m.endBypass(ctx, cs, object))
+			continue
+		}
 		holds, err := m.holds(ctx, cs, object, state)
 		if err != nil {
 			return nil, err
 		}
 		switch {
-		case !guard.Bypassed(object):
-			errs = append(errs, m.endBypass(ctx, cs, object))
 		case holds && guard.Honored(cs, object):
 			names = append(names, object.Name)
 			if !guard.Untouched(object) {
@@ -92,9 +94,9 @@ func (m *Marks) holds(ctx context.Context, cs *v1alpha1.CatalogSelection, object
 // them are marked: Flux overwrites the others.
 func (m *Marks) MarkEntering(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State, next []safeguard.Definition) (bool, error) {
 	all, entering := true, state.Consumers.LiveKeys(next)
-	for _, object := range live.Definitions(state.Live) {
-		concerned := entering[guard.LiveKey(object)] || state.Consumers.Include(guard.OwnerOf(object))
-		if !concerned || !guard.Honored(cs, object) || guard.Untouched(object) {
+	for object := range live.Definitions(state.Live) {
+		if !guard.Honored(cs, object) || guard.Untouched(object) ||
+			!entering[guard.LiveKey(object)] && !state.Consumers.Include(guard.OwnerOf(object)) {
 			continue
 		}
 		done, err := m.Mark(ctx, cs, object, func(s *Set) { s.Bypass = true })

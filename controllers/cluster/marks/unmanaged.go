@@ -24,9 +24,12 @@ import (
 func (m *Marks) SyncUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State) (int, error) {
 	labels := cs.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled
 	// Without the label there is nothing to remove, so this does not look for the holders of the object, which takes long.
-	concerned := slices.DeleteFunc(live.Definitions(state.Live), func(object *guard.Live) bool {
-		return !labels && !guard.Owns(object, v1alpha1.UnmanagedLabel)
-	})
+	var concerned []*guard.Live
+	for object := range live.Definitions(state.Live) {
+		if labels || guard.Owns(object, v1alpha1.UnmanagedLabel) {
+			concerned = append(concerned, object)
+		}
+	}
 	if len(concerned) == 0 {
 		return 0, nil
 	}
