@@ -40,7 +40,7 @@ type plan struct {
 	shards    int
 	idle      time.Duration
 	patience  time.Duration
-	// profile is the directory for profiles of the heap; empty for none.
+	// profile is the directory for profiles; empty for none.
 	profile string
 	// binary is that of another controller to measure; empty for that of this repository.
 	binary string
@@ -57,7 +57,7 @@ func parse(args []string) (plan, error) {
 	fs.DurationVar(&p.idle, "idle", 10*time.Minute, "how long to measure without a change")
 	fs.DurationVar(&p.patience, "patience", 15*time.Minute, "how long all selections may take to be published or applied")
 	fs.StringVar(&p.binary, "binary", "", "another controller to measure, such as that of a release")
-	fs.StringVar(&p.profile, "profile", "", "existing directory for profiles of the heap")
+	fs.StringVar(&p.profile, "profile", "", "existing directory for profiles of the heap and of the processor")
 	if err := fs.Parse(args); err != nil {
 		return p, err
 	}

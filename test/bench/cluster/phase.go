@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -33,6 +34,8 @@ func (s *system) phase(ctx context.Context, name string, change func(context.Con
 	if p.before, err = s.used(ctx); err != nil {
 		return p, err
 	}
+	file := strings.ReplaceAll(name, " ", "-")
+	endSample := s.sample(ctx, file)
 	if err := change(ctx); err != nil {
 		return p, fmt.Errorf("%s: %w", name, err)
 	}
@@ -46,7 +49,7 @@ func (s *system) phase(ctx context.Context, name string, change func(context.Con
 	if p.memory, err = s.memory(); err != nil {
 		return p, err
 	}
-	return p, s.saveProfile(ctx, strings.ReplaceAll(name, " ", "-"))
+	return p, errors.Join(endSample(), s.saveProfile(ctx, file))
 }
 
 // awaitAll waits until all selections have published the catalog, and all Kustomizations have applied it.

@@ -153,13 +153,40 @@ func (s *system) saveProfile(ctx context.Context, name string) error {
 	if s.profile == "" {
 		return nil
 	}
-	return save(ctx, s.controllers[0], filepath.Join(s.profile, name+".heap.pb.gz"))
+	return save(ctx, s.controllers[0], "heap?gc=1", filepath.Join(s.profile, name+".heap.pb.gz"))
 }
 
-func save(ctx context.Context, c *stack.Controller, file string) error {
-	profile, err := scrape(ctx, "http://"+c.MetricsAddr+"/debug/pprof/heap?gc=1")
+// sample samples the processor time of the first controller, in a profile for each ten seconds, until the function that it
+// returns is called.
+func (s *system) sample(ctx context.Context, name string) (end func() error) {
+	if s.profile == "" {
+		return func() error { return nil }
+	}
+	ended, done := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for i := 0; ; i++ {
+			select {
+			case <-ended:
+				done <- nil
+				return
+			default:
+			}
+			if err := save(ctx, s.controllers[0], "profile?seconds=10", filepath.Join(s.profile, fmt.Sprintf("%s.%03d.cpu.pb.gz", name, i))); err != nil {
+				done <- err
+				return
+			}
+		}
+	}()
+	return func() error {
+		close(ended)
+		return <-done
+	}
+}
+
+func save(ctx context.Context, c *stack.Controller, profile, file string) error {
+	content, err := scrape(ctx, "http://"+c.MetricsAddr+"/debug/pprof/"+profile)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(file, profile, 0o600)
+	return os.WriteFile(file, content, 0o600)
 }
