@@ -26,8 +26,8 @@ type CatalogSelectionSpec struct {
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 
-	// Sources are the catalogs, in order of precedence: an application that several sources have is taken
-	// from the first of them, see also limit and merge of a source.
+	// Sources are the catalogs, in order of precedence: if several sources have an application, it is taken from the first
+	// of them. See also limit and merge of a source.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, a.kind == b.kind && a.name == b.name && (has(a.__namespace__) ? a.__namespace__ : '') == (has(b.__namespace__) ? b.__namespace__ : '') && (has(a.path) ? a.path : '') == (has(b.path) ? b.path : '')))",message="each source may be listed once"
@@ -55,9 +55,10 @@ type CatalogSelectionSpec struct {
 	// +optional
 	Versions []VersionRule `json:"versions,omitempty"`
 
-	// Platform leaves out the versions that run on none of the listed versions of the platform. Their requirements are
-	// in the metadata.yaml of the application. It applies before versions. A published version that it leaves out is
-	// held, even if an edit of platform is the cause.
+	// Platform lists what the clusters have: versions of Kubernetes and KKP, and backends. A version of an application is
+	// left out if none of the listed versions of a component meets its requirements in the metadata.yaml, and an instance
+	// if it has another backend. Platform applies before versions. A published version that it leaves out is held, even if
+	// an edit of platform is the cause.
 	// +optional
 	Platform *Platform `json:"platform,omitempty"`
 
@@ -80,15 +81,15 @@ type CatalogSelectionSpec struct {
 	// +optional
 	Values []ValuesRule `json:"values,omitempty"`
 
-	// Definitions: Publish has the definitions of the selected applications in the artifact. Omit leaves them
-	// out, for clusters without the platform that reads them: the artifact has instances only. It cannot be
-	// changed later: the objects of a running cluster would leave the artifact all at once. Absent: Publish.
+	// Definitions: with Publish, the artifact has the definitions of the selected applications. With Omit, for clusters
+	// without the platform that reads definitions, it has instances only. The field cannot be changed later: the objects
+	// of a running cluster would leave the artifact all at once. Absent: Publish.
 	// +kubebuilder:validation:Enum=Publish;Omit
 	// +optional
 	Definitions string `json:"definitions,omitempty"`
 
-	// Instances are applications that the selection installs, by the name of the instance. A version that
-	// the catalogs no longer have, and an upgrade, are held by safeguards.
+	// Instances are applications that the selection installs, by the name of the instance. Safeguards decide about
+	// upgrades, and about versions that the catalogs no longer have.
 	// +kubebuilder:validation:MaxProperties=256
 	// +kubebuilder:validation:XValidation:rule="self.all(name, name.size() <= 63 && name.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$'))",message="the name of an instance must be a DNS label: at most 63 lower case letters, digits and -"
 	// +optional
@@ -124,7 +125,7 @@ type CatalogSelectionSpec struct {
 	DeletionPolicy string `json:"deletionPolicy,omitempty"`
 
 	// Prune is the former name of deletionPolicy. Deprecated: the API server refuses prune: true in a spec that is new or
-	// edited. In one that was stored before the field was renamed, and that has no deletionPolicy, it still means
+	// edited. In a spec that was stored before the field was renamed, without deletionPolicy, it still means
 	// deletionPolicy: Delete.
 	// +optional
 	Prune bool `json:"prune,omitempty"`
@@ -138,13 +139,13 @@ type CatalogSelectionSpec struct {
 	// +optional
 	Provenance string `json:"provenance,omitempty"`
 
-	// Safeguards hold a new revision of a catalog that would remove applications or versions.
+	// Safeguards decide which changes are held instead of published, such as the removal of an application or a version.
 	// +kubebuilder:default={}
 	// +optional
 	Safeguards Safeguards `json:"safeguards,omitzero"`
 
-	// Cluster configures how live definitions of this cluster are treated, where a Kustomization without
-	// a kubeConfig uses the artifact.
+	// Cluster configures when the artifact is served, and how live definitions of this cluster are treated if a
+	// Kustomization without a kubeConfig uses the artifact.
 	// +kubebuilder:default={}
 	// +optional
 	Cluster Cluster `json:"cluster,omitzero"`
@@ -201,9 +202,9 @@ type SourceReference struct {
 	// +optional
 	Format string `json:"format,omitempty"`
 
-	// Include has patterns of the files below path that are the catalog; by default all. * and ? match
-	// within a directory, ** matches any number of directories, and [a-z] one character: for a catalog
-	// that shares its directories with other files, such as **/cozyrds/*.yaml.
+	// Include lists patterns, such as **/cozyrds/*.yaml, of the files below path that belong to the catalog, for a catalog
+	// that shares its directories with other files. Absent: all files. * and ? match within a directory, ** matches any
+	// number of directories, and [a-z] one character.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MinLength=1
@@ -218,14 +219,14 @@ type SourceReference struct {
 	// +optional
 	RequireVerified bool `json:"requireVerified,omitempty"`
 
-	// Limit narrows what this source contributes, before the order of the sources counts: an application that
-	// it refuses does not exist in this source. Its catalogRefs are lists of this source. Absent: everything.
+	// Limit narrows what this source contributes: an application that does not match it counts as missing in this source.
+	// Its catalogRefs and its expression see this source alone. Absent: everything.
 	// +optional
 	Limit *Limit `json:"limit,omitempty"`
 
-	// Merge adds something of this source to the applications that earlier sources have as well. Versions:
-	// appends the entries of spec.versions that no earlier source has; the first source keeps all other
-	// fields. For KKP's ApplicationDefinitions only. Absent: nothing.
+	// Merge: with Versions, this source appends the versions that earlier sources lack to the spec.versions of their
+	// applications. All other fields stay as the first source has them. For KKP's ApplicationDefinitions only. Absent:
+	// applications of earlier sources do not change.
 	// +kubebuilder:validation:Enum=Versions
 	// +optional
 	Merge string `json:"merge,omitempty"`

@@ -5,7 +5,7 @@ package v1alpha1
 // Claim has the objects that a selection publishes, is about to publish, or gives up. A selection without a Kustomization in this
 // cluster has none.
 type Claim struct {
-	// Generation of the spec that this is the claim of.
+	// Generation of the spec that the claim is for, or 0 if another selection has spoilt the claim.
 	// +optional
 	Generation int64 `json:"generation,omitempty"`
 

@@ -28,8 +28,8 @@ type Instance struct {
 	// +optional
 	Version string `json:"version,omitempty"`
 
-	// Channels of a package of OLM that it is installed and upgraded from; by default all of them, or, for a
-	// Subscription, which has one, the default channel of the package.
+	// Channels from which a package of OLM is installed and upgraded. A Subscription has one, by default the default
+	// channel of the package. A ClusterExtension has all channels by default.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=256
 	// +kubebuilder:validation:items:MinLength=1
@@ -38,8 +38,8 @@ type Instance struct {
 	// +optional
 	Channels []string `json:"channels,omitempty"`
 
-	// Catalog in the cluster that a package of OLM is installed from; by default the catalog of spec.push, or else
-	// any ClusterCatalog. A Subscription needs a CatalogSource.
+	// Catalog of OLM in the cluster from which a package is installed; by default the catalog of spec.push, or else any
+	// ClusterCatalog. A Subscription needs a CatalogSource.
 	// +optional
 	Catalog *CatalogReference `json:"catalog,omitempty"`
 
@@ -85,13 +85,13 @@ type Instance struct {
 	// +optional
 	StorageNamespace string `json:"storageNamespace,omitempty"`
 
-	// CreateNamespace adds the namespace to the artifact; by default what the definition says. A namespace
-	// that the artifact has had is never pruned.
+	// CreateNamespace adds the Namespace to the artifact; by default what the definition says, or else true. Flux never
+	// prunes it.
 	// +optional
 	CreateNamespace *bool `json:"createNamespace,omitempty"`
 
-	// CreateOperatorGroup adds the OperatorGroup of the namespace to the artifact, for a Subscription; by default
-	// true. OLM allows one in a namespace.
+	// CreateOperatorGroup adds an OperatorGroup for the namespace of a Subscription to the artifact; by default true. OLM
+	// allows one OperatorGroup in a namespace.
 	// +optional
 	CreateOperatorGroup *bool `json:"createOperatorGroup,omitempty"`
 
@@ -117,7 +117,7 @@ type Instance struct {
 	// +optional
 	Timeout *metav1.Duration `json:"timeout,omitempty"`
 
-	// Deploy states how it is installed and upgraded; by default what the definition says.
+	// Deploy states how the instance is installed and upgraded; by default what the definition says.
 	// +optional
 	Deploy *Deploy `json:"deploy,omitempty"`
 
@@ -125,8 +125,7 @@ type Instance struct {
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 
-	// DestroyResources lets the deletion of a Terraform object destroy what it made, if the definition says
-	// so too.
+	// DestroyResources: the deletion of a Terraform object destroys what it made, if the definition has this setting, too.
 	// +optional
 	DestroyResources bool `json:"destroyResources,omitempty"`
 }

@@ -29,10 +29,10 @@ type Limit struct {
 	// +optional
 	CatalogRefs []string `json:"catalogRefs,omitempty"`
 
-	// Expression in the Common Expression Language over the variable app, which must be true:
-	// app.name, app.kind, app.group, app.tier, app.labels, app.annotations, app.metadata,
-	// app.versions, app.channels, app.latestVersion, app.deprecated, app.source, app.objectLabels,
-	// app.objectAnnotations and app.spec. semver("1.2.3") makes versions comparable.
+	// Expression in the Common Expression Language over the variable app, which must be true: app.name, app.kind,
+	// app.group, app.source, app.tier, app.deprecated, app.latestVersion, app.publisher, app.versions, app.channels,
+	// app.runtime, app.labels, app.annotations, app.metadata, app.objectLabels, app.objectAnnotations, app.spec, app.gvks
+	// and app.requires. semver("1.2.3") makes versions comparable.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=4096
 	// +optional

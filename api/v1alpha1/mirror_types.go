@@ -15,8 +15,8 @@ type Mirror struct {
 	// +required
 	From string `json:"from"`
 
-	// To replaces the prefix. It may begin with oci:// or https://, which then replaces the scheme of
-	// charts; https:// also replaces the scheme of Git repositories. Default values get the rest of it.
+	// To replaces the prefix. If it begins with oci:// or https://, it also replaces the scheme of charts; https:// also
+	// replaces the scheme of Git repositories. In default values, it replaces the prefix without its scheme.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:XValidation:rule="self.matches('^(oci|https)://') ? self.matches('^(oci://[^/@?#\\\\s]+(/[a-z0-9]+(([.]|_|__|-+)[a-z0-9]+)*)*|https://[^/@?#\\\\s]+(/[^/@?#\\\\s]+)*)$') : !self.contains('://') && !self.startsWith('/') && !self.endsWith('/') && !self.matches('\\\\s')",message="must be [oci://|https://]host[:port][/path], without other schemes, outer slashes and spaces; the path of oci:// is in lower case"

@@ -48,8 +48,8 @@ type Push struct {
 	// +optional
 	Type string `json:"type,omitempty"`
 
-	// Catalog adds a catalog of OLM to the artifact. It serves the image, which it names by digest. Instances without a
-	// catalog are installed from it.
+	// Catalog adds an object to the artifact with which OLM serves the image, by its digest. Instances without a catalog
+	// are installed from it.
 	// +optional
 	Catalog *PushCatalog `json:"catalog,omitempty"`
 

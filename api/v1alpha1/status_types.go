@@ -47,8 +47,8 @@ type CatalogSelectionStatus struct {
 	// +optional
 	Summary *Summary `json:"summary,omitempty"`
 
-	// Applications are those in the artifact, by name: all of them if they are few, else those with notes.
-	// The list is bounded; summary.selected is not.
+	// Applications lists the applications in the artifact, by name; if they are many, only those with notes.
+	// summary.selected counts all.
 	// +listType=atomic
 	// +optional
 	Applications []ApplicationStatus `json:"applications,omitempty"`
@@ -57,19 +57,19 @@ type CatalogSelectionStatus struct {
 	// +optional
 	ApplicationsTruncated bool `json:"applicationsTruncated,omitempty"`
 
-	// Instances are those in the artifact, by name. The list is bounded; summary.instances is not.
+	// Instances lists instances in the artifact, by name. The list is bounded; summary.instances counts all.
 	// +listType=atomic
 	// +optional
 	Instances []InstanceStatus `json:"instances,omitempty"`
 
-	// Excluded are the names of the available applications that are not in the artifact. It is absent
-	// where they are more than twenty; summary.excluded is not.
+	// Excluded are the names of the available applications that are not in the artifact. It is absent if they are more
+	// than twenty; summary.excluded counts all.
 	// +listType=atomic
 	// +optional
 	Excluded []string `json:"excluded,omitempty"`
 
 	// Deprecated lists the applications, versions and channels in the artifact that their catalog deprecates, by
-	// application. The list is bounded; summary.deprecated and summary.deprecatedVersions are not.
+	// application. The list is bounded; summary.deprecated and summary.deprecatedVersions count all.
 	// +listType=atomic
 	// +optional
 	Deprecated []DeprecatedStatus `json:"deprecated,omitempty"`
@@ -78,7 +78,7 @@ type CatalogSelectionStatus struct {
 	// +optional
 	Held *HeldStatus `json:"held,omitempty"`
 
-	// Leaving are the objects that an earlier release did not give up yet. This one removes them.
+	// Leaving was written by earlier releases. The next publication removes it.
 	// +listType=atomic
 	// +optional
 	Leaving []LeavingStatus `json:"leaving,omitempty"`
@@ -88,8 +88,8 @@ type CatalogSelectionStatus struct {
 	// +optional
 	Approvals []ApprovalStatus `json:"approvals,omitempty"`
 
-	// ApprovalsRead tells the publication that the status did not know, and at which all lines of the spec were noted as used: which
-	// of them it has used is not known.
+	// ApprovalsRead identifies a publication that the status did not know, as after a restore. All lines of the spec then
+	// counted as used, because nothing records which of them the publication used.
 	// +optional
 	ApprovalsRead string `json:"approvalsRead,omitempty"`
 
@@ -103,13 +103,13 @@ type CatalogSelectionStatus struct {
 	// +optional
 	Claim *Claim `json:"claim,omitempty"`
 
-	// Claims are the claims of an earlier release, which this one removes.
+	// Claims was written by earlier releases. The next publication removes it.
 	// +kubebuilder:validation:MaxLength=524288
 	// +optional
 	Claims []byte `json:"claims,omitempty"`
 
-	// Bypassed are the names of the bypassed live definitions that the selection holds or has applied.
-	// The list is bounded; summary.bypassed is not.
+	// Bypassed are the names of the bypassed live definitions that the selection holds or has applied. The list is
+	// bounded; summary.bypassed counts all.
 	// +listType=atomic
 	// +optional
 	Bypassed []string `json:"bypassed,omitempty"`
@@ -135,11 +135,11 @@ type ApprovalStatus struct {
 	Line string `json:"line"`
 	// Seen is when the controller saw it first.
 	Seen metav1.Time `json:"seen"`
-	// Used is when a publication lost what the line names, or when the line was found together with a publication that the
-	// status did not know. It names nothing any more.
+	// Used is when a publication used the line, or when the controller found the line together with a publication that the
+	// status did not know. The line names nothing any more.
 	// +optional
 	Used *metav1.Time `json:"used,omitempty"`
-	// Left is when the spec had it no more. It is forgotten 30 days after that.
+	// Left is when the line was no longer in the spec. The controller forgets the line 30 days later.
 	// +optional
 	Left *metav1.Time `json:"left,omitempty"`
 }
@@ -162,8 +162,8 @@ type HeldStatus struct {
 	// separated by commas.
 	Revision string `json:"revision"`
 
-	// Approve has the lines that spec.safeguards.approve needs for everything to be published, bounded: once these are there,
-	// the next ones follow. There are none where no line releases it.
+	// Approve lists the lines to add to spec.safeguards.approve. The list is bounded: once these lines are in the spec, it
+	// has the next ones. It is empty if no line releases the hold.
 	// +listType=atomic
 	// +optional
 	Approve []string `json:"approve,omitempty"`
@@ -172,7 +172,7 @@ type HeldStatus struct {
 	// +listType=atomic
 	Reasons []HeldReason `json:"reasons"`
 
-	// Named are the lines of the spec that name a part of what waits. They count for as long as it is held.
+	// Named are the lines of the spec that name a part of the losses. They count while the render is held.
 	// +listType=atomic
 	// +optional
 	Named []string `json:"named,omitempty"`
@@ -277,8 +277,8 @@ type Summary struct {
 	// DeprecatedVersions is the number of versions in the artifact that their catalog deprecates.
 	// +optional
 	DeprecatedVersions int32 `json:"deprecatedVersions,omitempty"`
-	// SourceChanges is the number of applications with a version that was published before, and that the
-	// last publication took from another chart, repository or commit.
+	// SourceChanges is the number of applications with a version that stayed in the last publication, and came from
+	// another chart, repository or commit.
 	// +optional
 	SourceChanges int32 `json:"sourceChanges,omitempty"`
 	// Unmirrored is the number of hosts that no mirror covers, while there are mirrors.
@@ -338,8 +338,8 @@ type InstanceStatus struct {
 
 // InstanceState is the state of an instance, as its live object reports it. It is empty until the object was read.
 type InstanceState struct {
-	// Ready is the status of the one condition that is read for the kind of the object. It is Unknown where the object
-	// cannot be read, has not observed its last edit, or tells only that something is installed.
+	// Ready is the status of the condition that shows whether the object is ready. It is Unknown if the object cannot be
+	// read, has not observed its last edit, or reports only that something is installed.
 	// +kubebuilder:validation:Enum=True;False;Unknown
 	// +optional
 	Ready metav1.ConditionStatus `json:"ready,omitempty"`
@@ -373,7 +373,8 @@ type InstanceOutputs struct {
 type DeprecatedStatus struct {
 	// Application is the object's metadata.name.
 	Application string `json:"application"`
-	// Versions that the message is about; absent, like channels: the application as a whole. The list is bounded.
+	// Versions that the message is about. Without versions and channels, it is about the whole application. The list is
+	// bounded.
 	// +listType=atomic
 	// +optional
 	Versions []string `json:"versions,omitempty"`

@@ -39,22 +39,21 @@ type VersionRule struct {
 	// +optional
 	Deprecated string `json:"deprecated,omitempty"`
 
-	// Latest keeps that many of the highest versions that satisfy the other members. Of a package of operators,
-	// that many in each channel.
+	// Latest is how many of the highest versions stay, among the versions that satisfy the other members; for a package of
+	// operators, in each channel.
 	// +kubebuilder:validation:Minimum=1
 	// +optional
 	Latest int32 `json:"latest,omitempty"`
 
-	// DefaultChannel becomes the default channel of packages of operators. It is needed where no version of the
-	// default channel of the catalog stays. Of several rules for a package, the last one that has it counts.
+	// DefaultChannel becomes the default channel of packages of operators. It is needed if no version of the default
+	// channel of the catalog stays. If several rules for a package have it, the last one counts.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	DefaultChannel string `json:"defaultChannel,omitempty"`
 
-	// Strict refuses packages of operators in which other versions stay than those that match: where a channel
-	// would have several heads, or no upgrade would lead from a version to the head, Winnow otherwise drops
-	// versions, or adds those between.
+	// Strict refuses a package of operators if other versions would stay than those that match. Without it, if a channel
+	// would have several heads, or a version no upgrade to the head, Winnow adds versions between them, or drops versions.
 	// +optional
 	Strict bool `json:"strict,omitempty"`
 }
@@ -89,7 +88,7 @@ type Platform struct {
 	// +optional
 	KKP []string `json:"kkp,omitempty"`
 
-	// Backends are those that the clusters have: an instance of another backend is left out. Without the field, none is.
+	// Backends that the clusters have. An instance with another backend is left out. Absent: no instance is left out.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=6
 	// +kubebuilder:validation:items:Enum=Helm;ApplicationInstallation;Application;Terraform;ClusterExtension;Subscription
@@ -123,8 +122,8 @@ type ValuesRule struct {
 	// +optional
 	Overrides *apiextensionsv1.JSON `json:"overrides,omitempty"`
 
-	// InstanceOverrides win over the values of the instances of the applications: values that no instance can
-	// change. They do not change the definitions.
+	// InstanceOverrides replace values of every instance of the applications, and no instance can change them. They do not
+	// change the definitions.
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +optional
