@@ -22,27 +22,28 @@ type Claim struct {
 	// +optional
 	Open bool `json:"open,omitempty"`
 
-	// Keys are digests of the objects and releases that are about to be published, and are not yet.
+	// Keys are digests of the objects and releases that will be published, and are not yet.
 	// +kubebuilder:validation:MaxLength=262144
 	// +optional
 	Keys []byte `json:"keys,omitempty"`
 
-	// Published are those that are published.
+	// Published are digests of the objects and releases that are published.
 	// +kubebuilder:validation:MaxLength=262144
 	// +optional
 	Published []byte `json:"published,omitempty"`
 
-	// Given are those that are applied, and that the publication lacks.
+	// Given are digests of the objects and releases that are applied, and that the publication lacks.
 	// +kubebuilder:validation:MaxLength=262144
 	// +optional
 	Given []byte `json:"given,omitempty"`
 
-	// Gives are those that are applied, and that the render lacks, which has passed the safeguards.
+	// Gives are digests of the objects and releases that are applied, and that the render lacks, which has passed the
+	// safeguards.
 	// +kubebuilder:validation:MaxLength=262144
 	// +optional
 	Gives []byte `json:"gives,omitempty"`
 
-	// Waits are those among Keys that others have: the selection gives nothing up before it gets these.
+	// Waits are the Keys that others have: the selection gives nothing up before it gets them.
 	// +kubebuilder:validation:MaxLength=262144
 	// +optional
 	Waits []byte `json:"waits,omitempty"`

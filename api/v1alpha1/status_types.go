@@ -15,8 +15,8 @@ type CatalogSelectionStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// Conditions: Ready, SourceReady and Held always; Reconciling, Stalled and Unmatched while they are
-	// True; Applied where the cluster has Kustomizations; Pushed with spec.push; InstancesReady with spec.instances.
+	// Conditions: Ready, SourceReady and Held always; Reconciling, Stalled, Unmatched and Kept while they are True;
+	// Applied where the cluster has Kustomizations; Pushed with spec.push; InstancesReady with spec.instances.
 	// +listType=map
 	// +listMapKey=type
 	// +optional
