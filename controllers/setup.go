@@ -109,8 +109,8 @@ func sameName(_ context.Context, object client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(object)}}
 }
 
-// editedByOthers passes all events of ExternalArtifacts, except for what this process has written itself, and those of the
-// selections of other shards.
+// editedByOthers passes all events of ExternalArtifacts, except for what this process has written itself, and for
+// the selections of other shards.
 func (r *CatalogSelectionReconciler) editedByOthers(ctx context.Context) predicate.Predicate {
 	edited := func(object client.Object) bool {
 		artifact, ok := object.(*sourcev1.ExternalArtifact)
