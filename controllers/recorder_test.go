@@ -71,7 +71,7 @@ type traffic struct {
 	bodies []string
 	// before runs before a write, and prevents it by an error.
 	before func(write string, object client.Object) error
-	read atomic.Pointer[readFunc]
+	read   atomic.Pointer[readFunc]
 }
 
 // readFunc replaces the reads for which it returns true.

@@ -117,7 +117,7 @@ type watch struct {
 
 	mu          sync.Mutex
 	reader      *Reader // nil while the kind is not watched
-	err         error         // the reason why it is not watched
+	err         error   // the reason why it is not watched
 	cancel      context.CancelFunc
 	subscribers map[types.NamespacedName]struct{}
 	// ended is true once no subscriber is left. A new subscriber gets a new watch.
