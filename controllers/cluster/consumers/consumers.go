@@ -99,7 +99,12 @@ func (c Consumers) State() string {
 
 // Include reports whether a Kustomization is a consumer that applies to this cluster.
 func (c Consumers) Include(key types.NamespacedName) bool {
-	return slices.ContainsFunc(c.Items, func(item Consumer) bool { return !item.Remote && item.Key() == key })
+	for i := range c.Items { // a copy is large
+		if item := &c.Items[i]; !item.Remote && item.Name == key.Name && item.Namespace == key.Namespace {
+			return true
+		}
+	}
+	return false
 }
 
 // LiveKeys returns the keys that definitions, and the releases of instances, have in this cluster once they are applied.

@@ -173,7 +173,7 @@ func (ds *Departures) move(ctx context.Context, cs *v1alpha1.CatalogSelection, o
 // Protect marks the live objects that a Kustomization of the selection would prune because the publication lacks them, and that another
 // selection claims: Flux may have applied an earlier publication after they were given up.
 func (ds *Departures) Protect(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State) error {
-	for _, object := range state.Live {
+	for _, object := range state.Own {
 		key, owner := guard.LiveKey(object), guard.OwnerOf(object)
 		pruned := slices.ContainsFunc(state.Consumers.Local(), func(item consumers.Consumer) bool { return item.Prune && item.Key() == owner })
 		if !pruned || state.Served == nil || state.Served[key] || guard.Kept(object) || len(ds.Holders.Receivers(cs, key)) == 0 {
@@ -232,7 +232,7 @@ func leaving(cs *v1alpha1.CatalogSelection, state *live.State, next []safeguard.
 			kept[item.Key()] = consumers.Consumers{Items: []consumers.Consumer{item}}.LiveKeys(next)
 		}
 	}
-	for _, object := range state.Live {
+	for _, object := range state.Own {
 		key, owner := guard.LiveKey(object), guard.OwnerOf(object)
 		keys, pruned := kept[owner]
 		distant := !slices.ContainsFunc(state.Consumers.Naming(), func(item consumers.Consumer) bool { return item.Key() == owner })
@@ -258,7 +258,7 @@ func (ds *Departures) Kept(cs *v1alpha1.CatalogSelection, state *live.State, sta
 		parts, placed[s.Key] = append(parts, s.String()), true
 	}
 	var marked []string
-	for _, object := range state.Live {
+	for _, object := range state.Own {
 		mine := guard.AppliedBy(cs, object) || state.Consumers.Include(guard.OwnerOf(object))
 		key := guard.LiveKey(object)
 		if !orphans && guard.Owns(object, guard.PruneAnnotation) && mine && state.Served != nil && !state.Served[key] && !placed[key] {

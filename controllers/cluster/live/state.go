@@ -36,6 +36,8 @@ type State struct {
 	// which the controller may not read.
 	Live   []*guard.Live
 	Unread map[schema.GroupKind]bool
+	// Own are those of Live with the labels of the selection, or the owner labels of its consumers of this cluster.
+	Own []*guard.Live
 	// Unmarked has the bypassed definitions that could not be marked.
 	Unmarked map[types.UID]bool
 }
@@ -76,7 +78,7 @@ func (s *State) MayAct(cs *v1alpha1.CatalogSelection) bool {
 // because a restore may leave that out, live objects have its owner labels and the labels of the selection.
 func (s *State) HaveApplied(cs *v1alpha1.CatalogSelection) bool {
 	return slices.ContainsFunc(s.Consumers.Items, func(item consumers.Consumer) bool { return item.HasTried(render.RevisionPrefix) }) ||
-		slices.ContainsFunc(s.Live, func(object *guard.Live) bool {
+		slices.ContainsFunc(s.Own, func(object *guard.Live) bool {
 			return guard.AppliedBy(cs, object) && s.Consumers.Include(guard.OwnerOf(object))
 		})
 }
@@ -129,5 +131,10 @@ func (o *Objects) state(ctx context.Context, cs *v1alpha1.CatalogSelection, cons
 		}
 	}
 	state.Live, err = o.list(ctx, cs, gvks, fresh, state.Unread)
+	for _, object := range state.Live {
+		if guard.AppliedBy(cs, object) || consumed.Include(guard.OwnerOf(object)) {
+			state.Own = append(state.Own, object)
+		}
+	}
 	return state, err
 }

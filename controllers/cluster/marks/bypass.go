@@ -33,7 +33,9 @@ func (m *Marks) SyncBypass(ctx context.Context, cs *v1alpha1.CatalogSelection, s
 	var errs []error
 	for object := range live.Definitions(state.Live) {
 		if !guard.Bypassed(object) {
-			errs = append(errs, m.endBypass(ctx, cs, object))
+			if err := m.endBypass(ctx, cs, object); err != nil {
+				errs = append(errs, err)
+			}
 			continue
 		}
 		holds, err := m.holds(ctx, cs, object, state)

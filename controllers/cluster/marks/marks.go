@@ -97,8 +97,9 @@ func (m *Marks) Mark(ctx context.Context, cs *v1alpha1.CatalogSelection, object 
 // cache, and the resource version of that object keeps it from removing a mark that another process sets
 // meanwhile.
 func (m *Marks) set(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live, change func(*Set)) error {
-	now := marksOf(object)
-	if change(&now); now == marksOf(object) && !now.Kept { // the cache may still have a mark that was removed a moment ago
+	was := marksOf(object)
+	now := was
+	if change(&now); now == was && !now.Kept { // the cache may still have a mark that was removed a moment ago
 		return nil
 	}
 	if !guard.LiveKey(object).IsDefinition() {

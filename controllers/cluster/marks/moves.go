@@ -25,7 +25,7 @@ import (
 // reports whether there is a mark of an unfinished move.
 func (m *Marks) EndMoves(ctx context.Context, cs *v1alpha1.CatalogSelection, state *live.State) (unfinished bool, err error) {
 	arrived := map[safeguard.Key]*guard.Live{}
-	for _, object := range state.Live {
+	for _, object := range state.Own {
 		if key := guard.LiveKey(object); guard.Owns(object, guard.PruneAnnotation) && state.Consumers.Include(guard.OwnerOf(object)) && state.Served[key] {
 			arrived[key] = object
 		}
