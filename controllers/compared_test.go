@@ -48,15 +48,53 @@ func TestNothingIsServedUntilAConsumerWasCompared(t *testing.T) {
 	e.publish("kkp")
 }
 
+// Its archive is no publication. If the status is lost, the ExternalArtifact still has the reason why it names nothing.
 func TestAnUnservedArtifactIsNoBaseline(t *testing.T) {
-	e := newEnvironment(t)
-	e.source(applications(t, e.own("argocd nginx")))
-	e.selection("kkp", guarded, compared)
-	e.equal("withheld", e.reconcile("kkp").Status.Withheld, "NoConsumer")
-	e.source(applications(t, e.own("argocd")))
-	cs := e.reconcile("kkp")
-	e.equal("conditions", conditionsOf(cs), []string{"Ready=True Succeeded"})
-	e.equal("applications", len(cs.Status.Applications), 1)
+	for name, lose := range map[string]func(*environment){
+		"the status is there": func(*environment) {},
+		"the status is lost": func(e *environment) {
+			e.rewrite(func(s *v1alpha1.CatalogSelectionStatus) { *s = v1alpha1.CatalogSelectionStatus{} })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnvironment(t)
+			e.source(applications(t, e.own("argocd nginx")))
+			e.selection("kkp", guarded, compared)
+			e.equal("withheld", e.reconcile("kkp").Status.Withheld, "NoConsumer")
+			lose(e)
+			e.edit(exclude(e.own("argocd"), e.own("nginx"))) // names the loss of all
+			e.equal("conditions of an empty first publication", conditionsOf(e.reconcile("kkp")), stalled("EmptyResult"))
+			e.equal("the artifact", e.announced("kkp").Status.Artifact == nil, true)
+
+			e.edit(exclude())
+			e.source(applications(t, e.own("argocd")))
+			cs := e.reconcile("kkp")
+			e.equal("conditions", conditionsOf(cs), []string{"Ready=True Succeeded"})
+			e.equal("applications", len(cs.Status.Applications), 1)
+		})
+	}
+}
+
+// What was pushed is applied by other clusters, without a Kustomization in this one.
+func TestAPushedArtifactIsABaseline(t *testing.T) {
+	for name, status := range map[string]func(first v1alpha1.CatalogSelectionStatus) v1alpha1.CatalogSelectionStatus{
+		"the status is lost":                      func(v1alpha1.CatalogSelectionStatus) (lost v1alpha1.CatalogSelectionStatus) { return lost },
+		"the status is of an earlier publication": func(first v1alpha1.CatalogSelectionStatus) v1alpha1.CatalogSelectionStatus { return first },
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnvironment(t)
+			e.source(applications(t, "argocd"))
+			e.selection("kkp", guarded, compared, func(cs *v1alpha1.CatalogSelection) {
+				cs.Spec.Push = &v1alpha1.Push{URL: "oci://127.0.0.1:1/rendered"}
+			})
+			first := e.reconcile("kkp")
+			e.source(applications(t, "argocd nginx"))
+			e.equal("withheld", e.reconcile("kkp").Status.Withheld, "NoConsumer")
+			e.rewrite(func(s *v1alpha1.CatalogSelectionStatus) { *s = status(first.Status) })
+			e.source(applications(t, "argocd"))
+			e.equal("lost", lost(e.reconcile("kkp")), []string{"Removal nginx 1.0.0"})
+		})
+	}
 }
 
 // settled waits until the cache has a Kustomization.

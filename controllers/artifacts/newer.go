@@ -14,12 +14,14 @@ import (
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/failure"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -53,19 +55,27 @@ func (n *Newer) String() string {
 
 // Newer returns the publication that is newer than the status; nil if there is none. known are the revisions that the
 // status knows, the published one first. The ExternalArtifact of a crash between two writes names one of these, and so
-// does one that was restored. While the ExternalArtifact names none, the archives in the storage count.
+// does one that was restored. While the ExternalArtifact names none, the archives in the storage count, unless none of them
+// reached a cluster.
 func (a *Artifacts) Newer(ctx context.Context, cs *v1alpha1.CatalogSelection, known []string) (*Newer, error) {
 	announced, err := a.Find(ctx, cs)
 	if err != nil && !apierrors.IsNotFound(err) {
 		return nil, err
 	}
 	switch missing := err != nil; {
-	case missing || announced.Status.Artifact == nil && cs.Status.Withheld != v1alpha1.NoConsumerReason:
+	case missing || announced.Status.Artifact == nil && !reachedNoCluster(cs, announced):
 		return a.newestArchive(cs, known)
 	case announced.Status.Artifact == nil || !a.stored(cs, announced.Status.Artifact) || knows(cs, known, announced.Status.Artifact):
 		return nil, nil
 	}
 	return a.confirmed(ctx, cs, known)
+}
+
+// reachedNoCluster reports whether no archive of the selection was ever served or pushed. The ExternalArtifact tells that after the
+// status is lost.
+func reachedNoCluster(cs *v1alpha1.CatalogSelection, announced *sourcev1.ExternalArtifact) bool {
+	awaited := consumers.Awaited(cs) || cs.Status.Artifact == nil && conditions.GetReason(announced, meta.ReadyCondition) == v1alpha1.NoConsumerReason
+	return awaited && cs.Spec.Push == nil
 }
 
 // stored reports whether Store may have written the archive of an artifact: its path has the revision. Otherwise the
