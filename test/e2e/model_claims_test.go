@@ -226,7 +226,7 @@ func (m *model) publish(p *modelPart, next map[string]app) {
 	for _, name := range m.leavingOf(p, next) {
 		to := m.receiver(p, name)
 		_, served := p.published[name]
-		if l := m.live[name]; to == decided || served && p.baseline == baselineRecord && !p.behind && !l.bypassed {
+		if l := m.live[name]; to == decided || served && p.isRecorded() && !l.bypassed {
 			l.kept = to == decided
 		}
 		m.tally[to.String()]++
@@ -248,6 +248,9 @@ func (m *model) publish(p *modelPart, next map[string]app) {
 	p.revisions[p.artifact()] = true
 	p.compared = p.applied
 }
+
+// isRecorded reports whether the status is that of the last publication.
+func (p *modelPart) isRecorded() bool { return p.baseline == baselineRecord && !p.behind }
 
 // knowsServed reports whether the objects of the Kustomization are known, so that its other objects
 // are orphans.

@@ -68,11 +68,13 @@ func (m *model) end(from *modelPart) (end time.Time) {
 	return end
 }
 
-// leavingOf returns the definitions that a part gives up with its next render.
+// leavingOf returns the definitions that a part gives up with its next render. While its status is lost, or older than what is
+// published, these are all that have the labels of its Kustomization, whatever the inventory has: the labels tell what Flux has applied
+// ("the owner of a live object" in docs/design/safety.md). So one that Flux has forgotten can make the part wait.
 func (m *model) leavingOf(p *modelPart, next map[string]app) (names []string) {
 	for name, l := range m.live {
 		_, served := p.published[name]
-		if _, selected := next[name]; !selected && l.owner == p.applier && (served || !p.knowsServed()) {
+		if _, selected := next[name]; !selected && l.owner == p.applier && (served || !p.isRecorded()) {
 			names = append(names, name)
 		}
 	}
