@@ -121,7 +121,6 @@ func (a *Artifacts) newestArchive(cs *v1alpha1.CatalogSelection, known []string)
 		return nil, failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("listing the archives: %w", err))
 	}
 	var newest *Newer
-	var written time.Time
 	for _, file := range files {
 		sum, isArchive := strings.CutSuffix(path.Base(file), ".tar.gz")
 		file = filepath.Join(a.Storage.BasePath, file)
@@ -129,11 +128,11 @@ func (a *Artifacts) newestArchive(cs *v1alpha1.CatalogSelection, known []string)
 		if !isArchive || err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		if newest == nil || info.ModTime().After(written) {
-			newest, written = &Newer{Revision: "sha256:" + sum, file: file, at: info.ModTime()}, info.ModTime()
+		if newest == nil || info.ModTime().After(newest.at) {
+			newest = &Newer{Revision: "sha256:" + sum, file: file, at: info.ModTime()}
 		}
 	}
-	if newest == nil || knowsArchive(cs, known, newest, written) {
+	if newest == nil || knowsArchive(cs, known, newest) {
 		return nil, nil
 	}
 	return newest, nil
@@ -142,14 +141,14 @@ func (a *Artifacts) newestArchive(cs *v1alpha1.CatalogSelection, known []string)
 // clockSkew is by how much the clocks of two processes that write archives may differ.
 const clockSkew = time.Minute
 
-// knowsArchive is knows for an archive that was written at a time. The API stores whole seconds. One that is older than the
+// knowsArchive is knows for an archive. The API stores whole seconds. One that is older than the
 // published one may be of a revision that the record has forgotten: a storage has it whose process did not lead for long.
-func knowsArchive(cs *v1alpha1.CatalogSelection, known []string, n *Newer, written time.Time) bool {
+func knowsArchive(cs *v1alpha1.CatalogSelection, known []string, n *Newer) bool {
 	last := cs.Status.Artifact
 	if last == nil {
 		return false
 	}
-	age := last.LastUpdateTime.Sub(written.Truncate(time.Second))
+	age := last.LastUpdateTime.Sub(n.at.Truncate(time.Second))
 	return age > clockSkew || age >= 0 && slices.ContainsFunc(known, func(revision string) bool { return archiveName(revision) == filepath.Base(n.file) })
 }
 
