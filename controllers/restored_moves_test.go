@@ -5,6 +5,7 @@ package controllers
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
@@ -74,4 +75,23 @@ func TestAfterARestartARestoredStatusGivesUpNothing(t *testing.T) {
 			c.equal("the mark", c.kept("falco"), "disabled")
 		})
 	}
+}
+
+// What a selection without a status serves is not known: all that has the labels of its Kustomization may leave, also what the inventory
+// has no more.
+func TestASelectionWithoutAStatusWaitsForOthersForTenMinutesAtMost(t *testing.T) {
+	c := moving(t)
+	c.handOver()
+	c.flux("alpha", "alpha", "falco")
+	c.change("beta", without("argocd", "falco"))
+	c.rounds("beta", "alpha")
+	c.change("beta", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Suspend = true })
+	c.wipe("alpha")
+	c.restart()
+	c.rounds("beta", "alpha")
+	c.equal("conditions", conditionsOf(c.get("alpha")), []string{"Held=Unknown Handover", "Ready=Unknown Handover", "Reconciling=True Handover"})
+	c.pass(11 * time.Minute)
+	c.rounds("beta", "alpha")
+	c.ready("alpha")
+	c.equal("the artifact", c.publishedByAlpha(), "falco")
 }
