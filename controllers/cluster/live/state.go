@@ -36,7 +36,7 @@ type State struct {
 	// which the controller may not read.
 	Live   []*guard.Live
 	Unread map[schema.GroupKind]bool
-	// Own are those of Live with the labels of the selection, or the owner labels of its consumers of this cluster.
+	// Own are the objects in Live with the labels of the selection, or the owner labels of its consumers of this cluster.
 	Own []*guard.Live
 	// Unmarked has the bypassed definitions that could not be marked.
 	Unmarked map[types.UID]bool
