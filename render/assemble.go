@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/patching"
@@ -27,10 +28,7 @@ const (
 
 // selectedKeys returns the keys of what the artifact has for a cluster.
 func selectedKeys(defined []safeguard.Definition, objects []backend.Object) []safeguard.Key {
-	var keys []safeguard.Key
-	for _, d := range defined {
-		keys = append(keys, d.Key())
-	}
+	keys := each.Map(defined, safeguard.Definition.Key)
 	for _, object := range objects {
 		keys = append(keys, installation.KeyOf(object))
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/options"
 	"github.com/winnow-dev/winnow/render/refusal"
@@ -45,10 +46,7 @@ func emptyResult(selected selection.Result, unresolved []instance.Unresolved) er
 	if len(counts) == 0 {
 		return errors.New("nothing is selected: the sources have no applications")
 	}
-	var parts []string
-	for _, rule := range slices.Sorted(maps.Keys(counts)) {
-		parts = append(parts, fmt.Sprintf("%d by %s", counts[rule], rule))
-	}
+	parts := each.Map(slices.Sorted(maps.Keys(counts)), func(rule string) string { return fmt.Sprintf("%d by %s", counts[rule], rule) })
 	all, limits := "", 0
 	for rule := range counts {
 		if limits += strings.Count(rule, "limit."); limits == 2 {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/patching"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -61,12 +62,7 @@ func FilesOf(ctx context.Context, r io.Reader, of map[safeguard.Key]bool) (files
 			}
 		}
 	}
-	var mains []backend.Object
-	for _, object := range a.objects {
-		if stays(object) {
-			mains = append(mains, object)
-		}
-	}
+	mains := each.Where(a.objects, stays)
 	for _, object := range a.objects {
 		if stays(object) || backend.Belongs(object, mains) {
 			if err := add(installation.FileOf(object), object); err != nil {

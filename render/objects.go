@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/kustomize/api/resource"
 
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/patching"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -28,10 +29,7 @@ func (r *Result) Same(other *Result, application string) bool {
 // Objects builds the named applications that the artifact has, and returns their definitions. It
 // takes time for each name.
 func (r *Result) Objects(ctx context.Context, applications []string) (map[safeguard.Key]kustomized.Object, error) {
-	var files []string
-	for _, name := range applications {
-		files = append(files, fileOf(name))
-	}
+	files := each.Map(applications, fileOf)
 	built, err := r.buildFiles(ctx, files)
 	if built == nil || err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/winnow-dev/winnow/render/contents"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/mention"
@@ -136,9 +137,5 @@ func install(ctx context.Context, resolved []instance.Resolved, selected []selec
 
 // mentionedIn returns what documents have of the names in the spec.
 func mentionedIn(documents []document) []mention.Document {
-	all := make([]mention.Document, len(documents))
-	for i, d := range documents {
-		all[i] = d.mentioned
-	}
-	return all
+	return each.Map(documents, func(d document) mention.Document { return d.mentioned })
 }

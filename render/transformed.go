@@ -14,6 +14,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/contents"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/identity"
 	"github.com/winnow-dev/winnow/render/mention"
 	"github.com/winnow-dev/winnow/render/options"
@@ -147,11 +148,5 @@ func addresses(documents []document) []Addresses {
 
 // Uncovered returns the hosts that an installation of the application needs and that no mirror covers.
 func (a Addresses) Uncovered() []transform.Host {
-	var out []transform.Host
-	for _, host := range a.Hosts {
-		if !host.Covered && host.Kind != transform.KindURL {
-			out = append(out, host)
-		}
-	}
-	return out
+	return each.Where(a.Hosts, func(host transform.Host) bool { return !host.Covered && host.Kind != transform.KindURL })
 }

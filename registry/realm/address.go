@@ -11,6 +11,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // scope is where an address is valid. All but the public one are internal.
@@ -42,10 +44,7 @@ var (
 )
 
 func prefixes(all ...string) (found []netip.Prefix) {
-	for _, one := range all {
-		found = append(found, netip.MustParsePrefix(one))
-	}
-	return found
+	return each.Map(all, netip.MustParsePrefix)
 }
 
 func isIn(all []netip.Prefix, at netip.Addr) bool {

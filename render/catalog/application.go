@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/identity"
 )
 
@@ -77,10 +78,7 @@ func (a *Application) With(added Merged) *Application {
 
 // Channels returns the channels of all versions of the application, sorted and each once.
 func (a *Application) Channels() []string {
-	var channels []string
-	for _, version := range a.Versions {
-		channels = append(channels, a.Metadata.Versions.Of(version).Channels...)
-	}
+	channels := slices.Concat(each.Map(a.Versions, func(version string) []string { return a.Metadata.Versions.Of(version).Channels })...)
 	slices.Sort(channels)
 	return slices.Compact(channels)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // PackageKind is the kind of applications that are packages of operators.
@@ -97,10 +98,7 @@ func (p packageContent) Keep(keep Keep) (Content, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	var repairs []string
-	for _, decision := range decisions {
-		repairs = append(repairs, decision.String())
-	}
+	repairs := each.Map(decisions, filebased.Decision.String)
 	return packageContent{kept}, repairs, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 	"github.com/winnow-dev/winnow/render/refusal"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -72,11 +73,7 @@ func Separate(selected []selection.Decision) (objects, contents []selection.Deci
 
 // Definitions returns what the safeguards compare of contents.
 func Definitions(contents []selection.Decision) []safeguard.Definition {
-	var all []safeguard.Definition
-	for _, d := range contents {
-		all = append(all, Definition(d))
-	}
-	return all
+	return each.Map(contents, Definition)
 }
 
 // Definition returns what the safeguards compare of a selected content.

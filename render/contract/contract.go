@@ -13,6 +13,7 @@ import (
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -128,12 +129,7 @@ func jsonError(err error) error {
 }
 
 func (k kind) read(m v1.Manifest) (Contract, error) {
-	var matching []v1.Descriptor
-	for _, layer := range m.Layers {
-		if k.carries(layer) {
-			matching = append(matching, layer)
-		}
-	}
+	matching := each.Where(m.Layers, k.carries)
 	switch len(matching) {
 	case 0:
 		return Contract{}, fmt.Errorf("want exactly %s, found none: it has %s", k.layer, describe(m.Layers))

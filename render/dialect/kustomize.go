@@ -9,6 +9,7 @@ import (
 
 	yamlv3 "go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/parallel"
 	"github.com/winnow-dev/winnow/render/yamlnode"
@@ -24,10 +25,7 @@ type Error struct {
 type Errors []Error
 
 func (e Errors) Error() string {
-	texts := make([]string, len(e))
-	for i, one := range e {
-		texts[i] = fmt.Sprintf("line %d: %s", one.Line, one.Message)
-	}
+	texts := each.Map(e, func(one Error) string { return fmt.Sprintf("line %d: %s", one.Line, one.Message) })
 	return strings.Join(texts, "; ")
 }
 

@@ -2,6 +2,8 @@
 
 package diff
 
+import "github.com/winnow-dev/winnow/render/each"
+
 // Chart is the upgrade of a chart, rendered with the values of an instance, or with default values.
 type Chart struct {
 	Application string `json:"application"`
@@ -39,12 +41,7 @@ func (c Chart) Name() string {
 
 // Open returns the risks that the selection does not ignore.
 func (c Chart) Open() (open []Risk) {
-	for _, r := range c.Risks {
-		if r.Ignored == "" {
-			open = append(open, r)
-		}
-	}
-	return open
+	return each.Where(c.Risks, func(r Risk) bool { return r.Ignored == "" })
 }
 
 // RiskCondition is the condition on charts, which holds only where they were rendered.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -66,10 +67,7 @@ func (r *Report) Trips(names []string) []string {
 		if !slices.Contains(names, condition.Name) {
 			continue
 		}
-		var found []string
-		for _, s := range r.Selections {
-			found = append(found, condition.found(s)...)
-		}
+		found := slices.Concat(each.Map(r.Selections, condition.found)...)
 		switch condition.Name {
 		case unknownCondition:
 			found = append(found, r.Unknown...)
@@ -201,11 +199,7 @@ func fromElsewhere(s *Selection) []string {
 }
 
 func loosenedFields(s *Selection) []string {
-	var found []string
-	for _, l := range s.Loosened {
-		found = append(found, fmt.Sprintf("%s of %s (%s -> %s)", l.Field, s.label(), l.From, l.To))
-	}
-	return found
+	return each.Map(s.Loosened, func(l Loosened) string { return fmt.Sprintf("%s of %s (%s -> %s)", l.Field, s.label(), l.From, l.To) })
 }
 
 func heldNames(s *Selection) []string {

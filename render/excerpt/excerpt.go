@@ -12,6 +12,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 const (
@@ -106,10 +108,7 @@ func Clauses[T any](values []T, most, omitted int, text func(T) string) string {
 }
 
 func texts[T any](values []T, most int, text func(T) string) (all []string) {
-	for _, value := range values[:min(len(values), most)] {
-		all = append(all, text(value))
-	}
-	return all
+	return each.Map(values[:min(len(values), most)], text)
 }
 
 // Names is List for strings.

@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/approval"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -76,11 +77,7 @@ func exact(c safeguard.Change) []approval.Line {
 	if c.Instance != "" || c.Reason == v1alpha1.RemovalReason || len(c.Versions) == 0 {
 		return []approval.Line{exactOf(c, "")}
 	}
-	lines := make([]approval.Line, len(c.Versions))
-	for i, version := range c.Versions {
-		lines[i] = exactOf(c, cmp.Or(version, nothing))
-	}
-	return lines
+	return each.Map(c.Versions, func(version string) approval.Line { return exactOf(c, cmp.Or(version, nothing)) })
 }
 
 // exactOf returns the line that names the loss of a version, or the change as a whole.

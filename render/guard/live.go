@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/reserved"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -122,9 +123,5 @@ func Kinds(definitions ...[]safeguard.Definition) []schema.GroupVersionKind {
 		}
 		kinds[d.APIVersion+" "+d.Kind] = schema.FromAPIVersionAndKind(d.APIVersion, d.Kind)
 	}
-	var sorted []schema.GroupVersionKind
-	for _, name := range slices.Sorted(maps.Keys(kinds)) {
-		sorted = append(sorted, kinds[name])
-	}
-	return sorted
+	return each.Map(slices.Sorted(maps.Keys(kinds)), func(name string) schema.GroupVersionKind { return kinds[name] })
 }

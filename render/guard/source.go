@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -35,11 +36,9 @@ func SourceOf(cs *v1alpha1.CatalogSelection, ref v1alpha1.SourceReference, conte
 
 // Selections converts the sources for render.Render.
 func Selections(sources []Source) []selection.Source {
-	out := make([]selection.Source, len(sources))
-	for i, s := range sources {
-		out[i] = selection.Source{Name: s.Name.Name, Digest: s.Checksum, Catalog: s.Catalog}
-	}
-	return out
+	return each.Map(sources, func(s Source) selection.Source {
+		return selection.Source{Name: s.Name.Name, Digest: s.Checksum, Catalog: s.Catalog}
+	})
 }
 
 // Checksum returns the checksum part of a revision, <algorithm>:<hex>, which for an

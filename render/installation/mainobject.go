@@ -13,6 +13,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/refusal"
@@ -116,11 +117,7 @@ type Object struct {
 }
 
 func keysOf(objects []backend.Object) []Object {
-	all := make([]Object, len(objects))
-	for i, o := range objects {
-		all[i] = Object{Key: KeyOf(o), Role: o.Role}
-	}
-	return all
+	return each.Map(objects, func(o backend.Object) Object { return Object{Key: KeyOf(o), Role: o.Role} })
 }
 
 // Patched returns the objects of instances as patches leave them: patched has the built objects, nil without patches.

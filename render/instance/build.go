@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backends"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // systemLabel marks the applications that a platform needs itself, such as its network.
@@ -71,10 +72,7 @@ func Build(ctx context.Context, resolved []Resolved, around Surroundings) ([]Bui
 	if err := errors.Join(b.errs...); err != nil {
 		return nil, err
 	}
-	all := make([]Built, 0, len(resolved))
-	for _, r := range resolved {
-		all = append(all, *b.built[r.Name])
-	}
+	all := each.Map(resolved, func(r Resolved) Built { return *b.built[r.Name] })
 	return all, nil
 }
 

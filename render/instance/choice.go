@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/selection/numbered"
@@ -69,10 +70,7 @@ func (s Spec) choosePackage(p *filebased.Package) (Choice, []string) {
 			in = []*filebased.Bundle{head}
 		}
 	}
-	var names []string
-	for _, bundle := range s.matching(in) {
-		names = append(names, bundle.Name)
-	}
+	names := each.Map(s.matching(in), func(bundle *filebased.Bundle) string { return bundle.Name })
 	switch {
 	case s.Version == "":
 		return ChoiceDefault, names[:min(len(names), 1)]

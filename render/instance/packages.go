@@ -11,6 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -65,10 +66,7 @@ func (s Spec) whyNoBundle(p *filebased.Package, in []*filebased.Bundle) string {
 	if len(s.given.Channels) > 0 {
 		of += " in the channels " + listed(s.given.Channels)
 	}
-	versions := make([]string, len(in))
-	for i, bundle := range in {
-		versions[i] = bundle.Version.String()
-	}
+	versions := each.Map(in, func(bundle *filebased.Bundle) string { return bundle.Version.String() })
 	switch {
 	case s.constraint != nil:
 		return fmt.Sprintf("no version of %s is in the range %s; it has %s", of, excerpt.Quoted(s.Version), listed(versions))
@@ -80,11 +78,7 @@ func (s Spec) whyNoBundle(p *filebased.Package, in []*filebased.Bundle) string {
 }
 
 func channelsOf(p *filebased.Package) []string {
-	names := make([]string, len(p.Channels))
-	for i, channel := range p.Channels {
-		names[i] = channel.Name
-	}
-	return names
+	return each.Map(p.Channels, func(channel *filebased.Channel) string { return channel.Name })
 }
 
 // matching returns the bundles that the version of the spec allows, in their order.

@@ -20,6 +20,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backends"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
@@ -170,11 +171,7 @@ func checkChannels(channels []string, path *field.Path) field.ErrorList {
 }
 
 func backendNames() []string {
-	var names []string
-	for _, b := range backends.All() {
-		names = append(names, b.Type())
-	}
-	return names
+	return each.Map(backends.All(), backend.Backend.Type)
 }
 
 var exactPattern = regexp.MustCompile(`^v?(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)([-+].*)?$`)

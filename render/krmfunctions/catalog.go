@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/finding"
 )
 
@@ -165,12 +166,7 @@ func (c *Catalog) Find(group, version, kind string) (*Function, *Version) {
 
 // Named returns the functions with a name, which is kind.group or a kind.
 func (c *Catalog) Named(name string) (found []*Function) {
-	for _, f := range c.Functions {
-		if f.Name() == name || f.Kind == name {
-			found = append(found, f)
-		}
-	}
-	return found
+	return each.Where(c.Functions, func(f *Function) bool { return f.Name() == name || f.Kind == name })
 }
 
 // Valid returns the violations of single functions as an *InvalidError, or nil if all functions are valid.

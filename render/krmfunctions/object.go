@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/finding"
 	"github.com/winnow-dev/winnow/render/spelling"
@@ -136,10 +137,7 @@ func (o *object) elements(list yamlnode.Entry) (elements []*yaml.Node) {
 		o.refuse(list.Line, "%s must be a list, not %s", list.Name, yamlnode.Describe(list.Value))
 		return nil
 	}
-	for _, element := range list.Value.Content {
-		elements = append(elements, yamlnode.Resolve(element))
-	}
-	return elements
+	return each.Map(list.Value.Content, yamlnode.Resolve)
 }
 
 // within returns a field that is a mapping; nil if it is missing, null or no mapping.

@@ -5,6 +5,8 @@ package layers
 import (
 	"reflect"
 	"slices"
+
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // Layer is a set of values, as one member of a spec or of a definition has them.
@@ -134,9 +136,5 @@ func setting(path []string, all []Layer) []Layer {
 }
 
 func names(all []Layer) []string {
-	var found []string
-	for _, layer := range all {
-		found = append(found, layer.Name)
-	}
-	return found
+	return each.Map(all, func(layer Layer) string { return layer.Name })
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/lint/corpus"
 	"github.com/winnow-dev/winnow/render/lint/rules"
@@ -91,10 +92,7 @@ func named(text string, line int, report reportLine) []string {
 // Ignorable returns why the findings of a rule cannot be left out: there is no such rule, or Winnow
 // refuses the catalog whatever lint says.
 func Ignorable(name string) error {
-	var known []string
-	for _, rule := range slices.Concat(Rules(), SelectionRules(), ChartRules()) {
-		known = append(known, rule.ID)
-	}
+	known := each.Map(slices.Concat(Rules(), SelectionRules(), ChartRules()), func(rule rules.Rule) string { return rule.ID })
 	switch {
 	case slices.ContainsFunc(loadingRules(), func(r rules.Rule) bool { return r.ID == name }):
 		return fmt.Errorf("%s cannot be ignored: Winnow refuses the catalog", name)

@@ -8,6 +8,7 @@ import (
 	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/dialect"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/lint/corpus"
 	"github.com/winnow-dev/winnow/render/lint/field"
@@ -59,10 +60,7 @@ func lookUp(values field.Field, path metadata.ValuePath) (advice string, isKnown
 	for i, name := range path {
 		found, ok := yamlnode.Find(at, name)
 		if !ok {
-			var names []string
-			for _, member := range yamlnode.Entries(at) {
-				names = append(names, member.Name)
-			}
+			names := each.Map(yamlnode.Entries(at), func(member yamlnode.Entry) string { return member.Name })
 			if near := spelling.Typo(name, names); near != "" {
 				return ": did you mean " + excerpt.Quoted(slices.Concat(path[:i], metadata.ValuePath{near}).String()) + "?", false
 			}

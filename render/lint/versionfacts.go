@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
+	"github.com/winnow-dev/winnow/render/each"
 
 	"go.yaml.in/yaml/v3"
 
@@ -43,10 +44,7 @@ func misspeltFact(d *corpus.Definition, report corpus.Report) {
 // unknownVersion reports facts on versions that the application does not have.
 func unknownVersion(c *corpus.Corpus, report corpus.Report) {
 	for _, d := range c.Definitions {
-		var known []string
-		for _, version := range d.Root.Get("spec", "versions").Items() {
-			known = append(known, version.Get("version").Text())
-		}
+		known := each.Map(d.Root.Get("spec", "versions").Items(), func(version field.Field) string { return version.Get("version").Text() })
 		for _, version := range factsOfVersions(d) {
 			if slices.Contains(known, version.Name) {
 				continue

@@ -7,10 +7,12 @@ package refusal
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/parallel"
 )
@@ -92,9 +94,5 @@ func Flat(err error) []error {
 	if !ok {
 		return []error{err}
 	}
-	var all []error
-	for _, one := range joined.Unwrap() {
-		all = append(all, Flat(one)...)
-	}
-	return all
+	return slices.Concat(each.Map(joined.Unwrap(), Flat)...)
 }

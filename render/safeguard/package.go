@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/identity"
 )
 
@@ -45,9 +46,5 @@ func (p *Package) ImageOrigins(names []string) Origins {
 
 // numbers returns the semantic versions of the bundles.
 func (p *Package) numbers() []string {
-	var numbers []string
-	for _, bundle := range p.of.Bundles {
-		numbers = append(numbers, bundle.Version.Semver())
-	}
-	return numbers
+	return each.Map(p.of.Bundles, func(bundle *filebased.Bundle) string { return bundle.Version.Semver() })
 }

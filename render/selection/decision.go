@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // What is decided: on an application, by which rule, and on all of them.
@@ -112,13 +113,7 @@ func (r *Result) count(decision *Decision) {
 
 // Dropped returns the versions of the catalog that the decision does not keep, in the document's order.
 func (d Decision) Dropped() []string {
-	var dropped []string
-	for _, version := range d.Application.Versions {
-		if !slices.Contains(d.Versions, version) {
-			dropped = append(dropped, version)
-		}
-	}
-	return dropped
+	return each.Where(d.Application.Versions, func(version string) bool { return !slices.Contains(d.Versions, version) })
 }
 
 // Added returns the versions that later sources add to the application and that stay, by source.

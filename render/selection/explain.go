@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -55,12 +56,7 @@ func Explain(ctx context.Context, sources []Source, criteria Criteria, name stri
 	if err != nil {
 		return nil, err
 	}
-	var own []Decision
-	for _, decision := range selected.Decisions {
-		if decision.Application.Name == name {
-			own = append(own, decision)
-		}
-	}
+	own := each.Where(selected.Decisions, func(decision Decision) bool { return decision.Application.Name == name })
 	if len(own) == 0 {
 		return nil, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -22,9 +23,6 @@ func some(values []string) string {
 
 // anyOf lists values, sorted: their order in the spec has no meaning.
 func anyOf(values []string) string {
-	var quoted []string
-	for _, value := range slices.Compact(slices.Sorted(slices.Values(values))) {
-		quoted = append(quoted, fmt.Sprintf("%q", value))
-	}
+	quoted := each.Map(slices.Compact(slices.Sorted(slices.Values(values))), func(value string) string { return fmt.Sprintf("%q", value) })
 	return strings.Join(quoted, " or ")
 }

@@ -8,6 +8,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 const (
@@ -54,11 +56,7 @@ func Nearest(name string, known []string) []string {
 		}
 	}
 	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
-	var names []string
-	for _, one := range near[:min(len(near), maxSuggestions)] {
-		names = append(names, one.name)
-	}
-	return names
+	return each.Map(near[:min(len(near), maxSuggestions)], func(one candidate) string { return one.name })
 }
 
 // distance returns the number of letters to insert, delete or replace.

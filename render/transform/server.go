@@ -13,6 +13,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/yamledit"
 )
 
@@ -125,9 +126,7 @@ func sources(doc *yamledit.Document) []*yaml.Node {
 	if versions == nil || versions.Kind != yaml.SequenceNode {
 		return nil
 	}
-	all := make([]*yaml.Node, len(versions.Content))
-	for i, version := range versions.Content {
-		all[i] = yamledit.Lookup(yamledit.Lookup(version, "template"), "source")
-	}
-	return all
+	return each.Map(versions.Content, func(version *yaml.Node) *yaml.Node {
+		return yamledit.Lookup(yamledit.Lookup(version, "template"), "source")
+	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/installation"
 )
 
@@ -38,10 +39,7 @@ type installed struct {
 
 // readInstances returns the values of the instances that install charts, by name.
 func readInstances(ctx context.Context, result *render.Result) (map[string]installed, error) {
-	var names []string
-	for _, in := range result.Instances {
-		names = append(names, in.Name)
-	}
+	names := each.Map(result.Instances, func(in installation.Instance) string { return in.Name })
 	built, err := result.InstanceObjects(ctx, names)
 	if err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/dialect"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
 
@@ -161,10 +162,9 @@ func recoverInto(found *[]Finding) {
 }
 
 func findings(errs field.ErrorList) (found []Finding) {
-	for _, e := range errs {
-		found = append(found, Finding{Field: strings.TrimPrefix(e.Field, noPath), Message: message(e)})
-	}
-	return found
+	return each.Map(errs, func(e *field.Error) Finding {
+		return Finding{Field: strings.TrimPrefix(e.Field, noPath), Message: message(e)}
+	})
 }
 
 // noPath is the printed path of the object as a whole.

@@ -9,6 +9,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -157,19 +158,12 @@ func firstEntries(all []entry, most, omitted int, things string) []entry {
 
 // entriesOf returns an entry for each text.
 func entriesOf(texts []string) []entry {
-	var list []entry
-	for _, text := range texts {
-		list = append(list, entry{text: text})
-	}
-	return list
+	return each.Map(texts, func(text string) entry { return entry{text: text} })
 }
 
 // fieldEntries returns an entry for each field, and one with the number of omitted fields.
 func fieldEntries(label wording, fields []diff.Field, omitted int) []entry {
-	var list []entry
-	for _, f := range fields {
-		list = append(list, entry{label: label, text: fieldLine(f)})
-	}
+	list := each.Map(fields, func(f diff.Field) entry { return entry{label: label, text: fieldLine(f)} })
 	return firstEntries(list, len(list), omitted, " fields")
 }
 

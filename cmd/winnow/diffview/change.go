@@ -10,6 +10,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // change is the change of an application or an instance, whose names a view shows with others of the same content.
@@ -27,11 +28,7 @@ func grouped(all []change) [][]change {
 }
 
 func namesOf(group []change) []string {
-	names := make([]string, len(group))
-	for i, c := range group {
-		names[i] = c.name
-	}
-	return names
+	return each.Map(group, func(c change) string { return c.name })
 }
 
 // title returns the headline of a group, with the names, or with their number if there are many.

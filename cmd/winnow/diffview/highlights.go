@@ -4,8 +4,10 @@ package diffview
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -39,10 +41,7 @@ func highlights(s *diff.Selection) []string {
 	}
 	var lines []string
 	for _, kind := range kinds {
-		var found []string
-		for _, a := range s.Applications {
-			found = append(found, kind.of(a)...)
-		}
+		found := slices.Concat(each.Map(s.Applications, kind.of)...)
 		if len(found) == 0 {
 			continue
 		}

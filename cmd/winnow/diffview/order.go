@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -20,10 +21,7 @@ func moves(s *diff.Selection, shown func(string) string) []string {
 	}
 	var lines []string
 	for _, group := range lists.GroupBy(s.Moves, func(m diff.Move) string { return fmt.Sprint(to(m), m.Unprotected) }) {
-		var names []string
-		for _, m := range group {
-			names = append(names, shown(m.Application))
-		}
+		names := each.Map(group, func(m diff.Move) string { return shown(m.Application) })
 		list := excerpt.Names(names, maxNames)
 		route := "moves from " + shown(s.Namespace+"/"+s.Name) + " to " + shown(to(group[0]))
 		switch {

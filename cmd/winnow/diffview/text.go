@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
@@ -19,10 +20,7 @@ func Text(w io.Writer, report *diff.Report, how View) {
 }
 
 func text(report *diff.Report, classes []diff.Class, how View, d detail) string {
-	var unknown []string
-	for _, r := range report.Remarks(report.Unknown) {
-		unknown = append(unknown, remark(r, plaintext.Line))
-	}
+	unknown := each.Map(report.Remarks(report.Unknown), func(r diff.Remark) string { return remark(r, plaintext.Line) })
 	parts := terminal([]block{{title: same(verdict(report, classes)), sentences: labelled("unknown: ", unknown)}})
 	parts = append(parts, terminal([]block{d.cut(uses(report))})...)
 	for _, c := range classes {
@@ -56,11 +54,7 @@ func terminal(blocks []block) []string {
 }
 
 func labelled(label string, sentences []string) []wording {
-	var all []wording
-	for _, sentence := range sentences {
-		all = append(all, wording{terminal: label + sentence})
-	}
-	return all
+	return each.Map(sentences, func(sentence string) wording { return wording{terminal: label + sentence} })
 }
 
 // head returns the headline of a class, its places, and the revisions and notes of the selections.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // CompleteFirst completes the first argument with files and directories.
@@ -58,11 +59,7 @@ func completeNames(ctx context.Context, file string) []string {
 		if err != nil {
 			return nil
 		}
-		var names []string
-		for _, m := range inputs {
-			names = append(names, selectionfile.Names(ctx, m.Content)...)
-		}
-		return names
+		return slices.Concat(each.Map(inputs, func(m files.Input) []string { return selectionfile.Names(ctx, m.Content) })...)
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
 	"github.com/winnow-dev/winnow/cmd/winnow/functions/workspace"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 )
@@ -80,10 +81,9 @@ func (r *resolver) reference(l *configs.Layer, reference string) (string, error)
 // opens no more catalogs than it needs. Without one, missing is the reason.
 func (r *resolver) lookup(ctx context.Context, c *configs.Config, l *configs.Layer) (s *Source, f *krmfunctions.Function, v *krmfunctions.Version, missing string, _ error) {
 	var near, similar []string
-	open := make([]func() (*Source, error), 0, len(r.Catalogs)+len(l.Catalogs))
-	for _, reference := range r.Catalogs {
-		open = append(open, func() (*Source, error) { return r.open(ctx, reference) })
-	}
+	open := each.Map(r.Catalogs, func(reference string) func() (*Source, error) {
+		return func() (*Source, error) { return r.open(ctx, reference) }
+	})
 	for _, one := range l.Catalogs {
 		open = append(open, func() (*Source, error) {
 			s, err := r.open(ctx, r.located(one.Reference))

@@ -11,6 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // duplicate is one of several objects with the same name.
@@ -34,10 +35,7 @@ func (r reporter) duplicates() {
 		if !differ(before) && !differ(after) {
 			continue
 		}
-		var by []string
-		for _, t := range append(slices.Clone(before), after...) {
-			by = append(by, t.by)
-		}
+		by := each.Map(append(slices.Clone(before), after...), func(t duplicate) string { return t.by })
 		slices.Sort(by)
 		applied := strings.Join(slices.Compact(by), ", ")
 		if slices.Equal(before, after) {

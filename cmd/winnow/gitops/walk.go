@@ -11,6 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/building"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // walk follows the Kustomizations of a cluster in one commit. It holds what is known so far: run adds to it.
@@ -92,11 +93,7 @@ func (w *walk) source(n *node) *manifest.Object {
 
 // objects returns the objects of all nodes.
 func (w *walk) objects() []manifest.Object {
-	var all []manifest.Object
-	for _, n := range w.order {
-		all = append(all, n.objects...)
-	}
-	return all
+	return slices.Concat(each.Map(w.order, func(n *node) []manifest.Object { return n.objects })...)
 }
 
 // applied returns the objects of all nodes. It leaves out an object that is kept for a node that cannot be evaluated if another
@@ -116,11 +113,7 @@ func (w *walk) applied() []manifest.Object {
 
 // sources returns references to the sources of the CatalogSelections.
 func (w *walk) sources() []manifest.Ref {
-	var all []manifest.Ref
-	for _, o := range w.objects() {
-		all = append(all, o.Sources()...)
-	}
-	return all
+	return slices.Concat(each.Map(w.objects(), manifest.Object.Sources)...)
 }
 
 // isBuilt reports whether a node is built from a file, and not as the text of a generator.

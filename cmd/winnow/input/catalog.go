@@ -19,6 +19,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/loading"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/spelling"
@@ -47,10 +48,7 @@ func OpenSources(ctx context.Context, cs *v1alpha1.CatalogSelection, flag string
 
 // AssignSources returns the CATALOG of every source, in the order of the spec.
 func AssignSources(cs *v1alpha1.CatalogSelection, flag string, args []string) ([]string, error) {
-	names := make([]string, len(cs.Spec.Sources))
-	for i, source := range cs.Spec.Sources {
-		names[i] = source.Name
-	}
+	names := each.Map(cs.Spec.Sources, func(source v1alpha1.SourceReference) string { return source.Name })
 	if len(names) == 1 && len(args) == 1 {
 		where := strings.TrimPrefix(args[0], names[0]+"=")
 		name, _, isNamed := strings.Cut(where, "=")

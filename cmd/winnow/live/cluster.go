@@ -19,6 +19,8 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // maxLive bounds the number of live definitions.
@@ -92,10 +94,7 @@ func (c *Cluster) Namespaces(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the namespaces: %w", err)
 	}
-	var names []string
-	for _, n := range all {
-		names = append(names, n.GetName())
-	}
+	names := each.Map(all, func(n unstructured.Unstructured) string { return n.GetName() })
 	return names, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // installed is an application with a version, each empty where it is not known.
@@ -44,10 +45,7 @@ func release(object *unstructured.Unstructured, kindOf map[string][]string) (all
 		return []installed{{annotations[v1alpha1.ApplicationAnnotation], annotations[v1alpha1.VersionAnnotation]}}
 	}
 	labels := object.GetLabels()
-	for _, name := range kindOf[labels[kinds.CozystackApps+"/application.kind"]] {
-		all = append(all, installed{application: name})
-	}
-	return all
+	return each.Map(kindOf[labels[kinds.CozystackApps+"/application.kind"]], func(name string) installed { return installed{application: name} })
 }
 
 // at returns a function that reads the application and the version at two paths.

@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // rewatch is the delay between the end of a watch, which the API server closes from time to time, and the next one.
@@ -132,9 +134,5 @@ func (w *Watch) follow(ctx context.Context, c *Cluster, version string) error {
 
 // sorted returns the selections by namespace and name.
 func sorted(known map[string]*Selection) []*Selection {
-	var all []*Selection
-	for _, name := range slices.Sorted(maps.Keys(known)) {
-		all = append(all, known[name])
-	}
-	return all
+	return each.Map(slices.Sorted(maps.Keys(known)), func(name string) *Selection { return known[name] })
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // Grid is a table of text, which may come from a catalog and is not trusted. A row has a cell for each header.
@@ -58,10 +59,7 @@ func (g Grid) Print(w io.Writer) {
 func (g Grid) Markdown(w io.Writer) {
 	rule := slices.Repeat([]string{"---"}, len(g.Header))
 	for _, line := range append([][]string{g.Header, rule}, g.Rows...) {
-		cells := make([]string, len(line))
-		for i, cell := range line {
-			cells[i] = EscapeMarkdown(cell)
-		}
+		cells := each.Map(line, EscapeMarkdown)
 		fmt.Fprintf(w, "| %s |\n", strings.Join(cells, " | "))
 	}
 }

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -131,10 +132,7 @@ func New(cluster string, at time.Time, kustomizations []Kustomization, definitio
 }
 
 func objectsOf(kustomizations []Kustomization) (all []string) {
-	for _, k := range kustomizations {
-		all = append(all, k.Objects...)
-	}
-	return all
+	return slices.Concat(each.Map(kustomizations, func(k Kustomization) []string { return k.Objects })...)
 }
 
 // cut cuts the texts that may be long.

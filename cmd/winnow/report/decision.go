@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
@@ -49,10 +50,7 @@ func merged(d selection.Decision) []mergedVersions {
 
 // MergedColumn lists merged versions with their sources.
 func MergedColumn(all []mergedVersions) string {
-	texts := make([]string, len(all))
-	for i, m := range all {
-		texts[i] = m.String()
-	}
+	texts := each.Map(all, mergedVersions.String)
 	return output.OrDash(strings.Join(texts, "; "))
 }
 
@@ -79,11 +77,7 @@ func Listed(values []string) []string { return append([]string{}, values...) }
 
 // NamesOf returns the names of all applications.
 func NamesOf(result selection.Result) []string {
-	var names []string
-	for _, decision := range result.Decisions {
-		names = append(names, decision.Application.Name)
-	}
-	return names
+	return each.Map(result.Decisions, func(decision selection.Decision) string { return decision.Application.Name })
 }
 
 // UnknownApplication is the error for an application that no source has, with similar names.

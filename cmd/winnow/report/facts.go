@@ -9,6 +9,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // VersionFacts is what a catalog states about one version.
@@ -84,9 +85,5 @@ func LabelsOf(versions []string, facts []VersionFacts) []string {
 	for _, f := range facts {
 		labels[f.Version] = f.Number
 	}
-	shown := make([]string, len(versions))
-	for i, version := range versions {
-		shown[i] = cmp.Or(labels[version], version)
-	}
-	return shown
+	return each.Map(versions, func(version string) string { return cmp.Or(labels[version], version) })
 }

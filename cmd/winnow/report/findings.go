@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/registry/redact"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/finding"
 	"github.com/winnow-dev/winnow/render/lint"
@@ -88,12 +89,9 @@ type shownFinding struct {
 // shown returns the findings in output for people: all of few, and of many the first of each rule and the
 // number of the others. unreadable includes catalogs that could not be read, which stderr has, too.
 func (r *Lint) shown(unreadable bool) []shownFinding {
-	var all []rules.Finding
-	for _, f := range r.Findings {
-		if f.Severity.AtLeast(r.Least) && (unreadable || f.Rule != unreadableRule) {
-			all = append(all, f)
-		}
-	}
+	all := each.Where(r.Findings, func(f rules.Finding) bool {
+		return f.Severity.AtLeast(r.Least) && (unreadable || f.Rule != unreadableRule)
+	})
 	grouped := len(all) > MaxUngrouped
 	if grouped {
 		order := []rules.Severity{rules.Error, rules.Warning, rules.Info}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -55,10 +56,7 @@ type releaseIdentity struct {
 
 // SummarizeInstances returns the instances of a spec, sorted by name.
 func SummarizeInstances(cs *v1alpha1.CatalogSelection, result *render.Result) []Instance {
-	var all []Instance
-	for _, in := range result.Instances {
-		all = append(all, SummarizeInstance(in))
-	}
+	all := each.Map(result.Instances, SummarizeInstance)
 	for _, u := range result.Unresolved {
 		all = append(all, UnresolvedInstance(cs, u))
 	}

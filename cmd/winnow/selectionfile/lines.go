@@ -14,6 +14,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/winnow-dev/winnow/render/dialect"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -107,8 +108,7 @@ func read(document []byte) (object map[string]any, err error) {
 func yamlViolations(document []byte, before int) (all []Violation) {
 	_, err := read(slices.Concat(bytes.Repeat([]byte("\n"), before), document))
 	refused, _ := errors.AsType[dialect.Errors](err)
-	for _, one := range refused {
-		all = append(all, Violation{Line: one.Line, Message: "reading YAML: " + one.Message})
-	}
-	return all
+	return each.Map(refused, func(one dialect.Error) Violation {
+		return Violation{Line: one.Line, Message: "reading YAML: " + one.Message}
+	})
 }

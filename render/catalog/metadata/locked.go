@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/catalog/violation"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -59,10 +60,7 @@ func ParseValuePath(text string) (ValuePath, error) {
 
 // String returns the path as ParseValuePath reads it.
 func (p ValuePath) String() string {
-	names := make([]string, len(p))
-	for i, name := range p {
-		names[i] = strings.ReplaceAll(name, ".", `\.`)
-	}
+	names := each.Map(p, func(name string) string { return strings.ReplaceAll(name, ".", `\.`) })
 	return strings.Join(names, ".")
 }
 

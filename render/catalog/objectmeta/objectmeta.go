@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/catalog/document"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -17,11 +18,7 @@ import (
 func Problems(metadata *yaml.Node) []string {
 	found := &violation.Findings{}
 	checkMetadata(metadata, LabelProblems, AnnotationProblems, found)
-	problems := make([]string, len(found.Kept))
-	for i, violation := range found.Kept {
-		problems[i] = violation.Message
-	}
-	return problems
+	return each.Map(found.Kept, func(violation violation.Violation) string { return violation.Message })
 }
 
 // Check adds to found what is wrong with the metadata of an object of a catalog, but for its name.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog/kustomize"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/reserved"
 )
@@ -30,11 +31,7 @@ func AnnotationProblems(key, _ string) []string {
 }
 
 func checkKey(key string, reasons []string) []string {
-	var problems []string
-	for _, reason := range reasons {
-		problems = append(problems, "the key "+excerpt.Quoted(key)+" is not valid: "+reason)
-	}
-	return problems
+	return each.Map(reasons, func(reason string) string { return "the key " + excerpt.Quoted(key) + " is not valid: " + reason })
 }
 
 // pairCheck returns what is wrong with a label or an annotation.

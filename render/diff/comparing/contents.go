@@ -11,6 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/fielddiff"
 	"github.com/winnow-dev/winnow/render/diff/packages"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -143,9 +144,5 @@ func numberOf(d selection.Decision, version string) string {
 }
 
 func numbersOf(d selection.Decision) []string {
-	var numbers []string
-	for _, version := range d.Versions {
-		numbers = append(numbers, d.Application.Metadata.Versions.Of(version).Numbered())
-	}
-	return numbers
+	return each.Map(d.Versions, func(version string) string { return d.Application.Metadata.Versions.Of(version).Numbered() })
 }

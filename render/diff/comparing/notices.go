@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -68,10 +69,7 @@ func retiring(result *render.Result) (all []diff.Subject) {
 
 // newlyDeprecated returns the deprecated versions that were not deprecated before.
 func newlyDeprecated(before, after []diff.DeprecatedVersion) []diff.DeprecatedVersion {
-	var was []string
-	for _, v := range before {
-		was = append(was, v.Version)
-	}
+	was := each.Map(before, func(v diff.DeprecatedVersion) string { return v.Version })
 	return slices.DeleteFunc(slices.Clone(after), func(v diff.DeprecatedVersion) bool { return slices.Contains(was, v.Version) })
 }
 

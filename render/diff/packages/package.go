@@ -13,6 +13,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/selection"
 )
@@ -127,11 +128,7 @@ func changedFacts[T comparable](was, is map[string]*filebased.Bundle, of func(*f
 	}
 	collect(was, is, diff.Added)
 	collect(is, was, diff.Removed)
-	found := make([]changedFact[T], 0, len(order))
-	for _, one := range order {
-		found = append(found, *one)
-	}
-	return found
+	return each.Map(order, func(one *changedFact[T]) changedFact[T] { return *one })
 }
 
 type changedKey[T comparable] struct {

@@ -5,6 +5,7 @@ package kkp
 import (
 	"net/url"
 
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/lint/field"
 	"github.com/winnow-dev/winnow/render/lint/rules"
@@ -29,11 +30,7 @@ func sourceRules() []rule {
 
 // sources returns the source of every version.
 func sources(root field.Field) []field.Field {
-	var all []field.Field
-	for _, version := range root.Get("spec", "versions").Items() {
-		all = append(all, version.Get("template", "source"))
-	}
-	return all
+	return each.Map(root.Get("spec", "versions").Items(), func(version field.Field) field.Field { return version.Get("template", "source") })
 }
 
 // eachHelm makes a rule on Helm sources a rule on documents.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/lint/rules"
 )
@@ -67,10 +68,7 @@ func Check(loaded *catalog.Catalog) (found []rules.Finding) {
 
 // apiOwners reports the APIs that other packages provide too: OLM installs one of them in a cluster.
 func apiOwners(p *filebased.Package, offer filebased.Offer) []finding {
-	var apis []filebased.GVK
-	for _, bundle := range p.Bundles {
-		apis = append(apis, bundle.Provides...)
-	}
+	apis := slices.Concat(each.Map(p.Bundles, func(bundle *filebased.Bundle) []filebased.GVK { return bundle.Provides })...)
 	slices.SortFunc(apis, filebased.GVK.Compare)
 	var shared []string
 	for _, api := range slices.Compact(apis) {

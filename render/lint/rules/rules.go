@@ -8,6 +8,8 @@ package rules
 import (
 	"fmt"
 	"slices"
+
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // Severity is the effect of a finding.
@@ -55,10 +57,7 @@ func NewChecked[F any](id string, severity Severity, summary string, check F) Ch
 
 // Of returns rules without their functions, in their order.
 func Of[F any](all []Checked[F]) (list []Rule) {
-	for _, rule := range all {
-		list = append(list, rule.Rule)
-	}
-	return list
+	return each.Map(all, func(rule Checked[F]) Rule { return rule.Rule })
 }
 
 // Finding returns a finding of the rule, with the severity of the rule and a message that fmt.Sprintf makes. The other

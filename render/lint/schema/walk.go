@@ -13,6 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/lint/field"
 	"github.com/winnow-dev/winnow/render/spelling"
@@ -69,10 +70,7 @@ func fits(at field.Field, wanted string) bool {
 
 // text checks what a text may be.
 func (c schemaCheck) text(at field.Field, known *apiextensionsv1.JSONSchemaProps) {
-	var choices []string
-	for _, one := range known.Enum {
-		choices = append(choices, strings.Trim(string(one.Raw), `"`))
-	}
+	choices := each.Map(known.Enum, func(one apiextensionsv1.JSON) string { return strings.Trim(string(one.Raw), `"`) })
 	switch {
 	case known.MinLength != nil && at.Node.Value == "":
 		c.report(c.required, at, "%s is empty", shownPath(at))

@@ -10,6 +10,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // variable is the name of the only variable of expressions.
@@ -45,11 +46,7 @@ func (r *record) numbers() []string {
 	if r.application.IsObject() {
 		return r.application.Versions
 	}
-	numbers := make([]string, 0, len(r.application.Versions))
-	for _, version := range r.application.Versions {
-		numbers = append(numbers, r.application.Metadata.Versions.Of(version).Numbered())
-	}
-	return numbers
+	return each.Map(r.application.Versions, func(version string) string { return r.application.Metadata.Versions.Of(version).Numbered() })
 }
 
 func (r *record) collectedChannels() []string {

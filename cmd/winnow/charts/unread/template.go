@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"text/template/parse"
+
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // fileTemplate names the template of a file as a whole.
@@ -118,10 +120,7 @@ func (s scope) pipe(pipe *parse.PipeNode, dot meaning) (result meaning) {
 		return other
 	}
 	for i, command := range pipe.Cmds {
-		var operands []operand
-		for _, arg := range command.Args {
-			operands = append(operands, operand{arg, s.meaning(arg, dot)})
-		}
+		operands := each.Map(command.Args, func(arg parse.Node) operand { return operand{arg, s.meaning(arg, dot)} })
 		if i > 0 {
 			operands = append(operands, operand{is: result})
 		}

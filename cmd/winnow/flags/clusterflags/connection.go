@@ -15,6 +15,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // Connection are the flags of the verbs that work on a cluster.
@@ -92,11 +93,7 @@ func (c *Connection) Key(name string) types.NamespacedName {
 
 // Keys returns the full names of selections.
 func (c *Connection) Keys(names []string) []types.NamespacedName {
-	keys := make([]types.NamespacedName, len(names))
-	for i, name := range names {
-		keys[i] = c.Key(name)
-	}
-	return keys
+	return each.Map(names, c.Key)
 }
 
 // Each calls f once for each key, also after an error that is about one object. It returns these errors, and the first

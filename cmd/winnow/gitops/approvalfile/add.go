@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/render/approval"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/yamledit"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -139,11 +140,7 @@ func inBlock(text string) string { return yamledit.Scalar([]string{text}, 0) }
 
 // scalars returns the entries as they are written in YAML.
 func (a *addition) scalars(written func(text string) string) []string {
-	all := make([]string, len(a.entries))
-	for i, entry := range a.entries {
-		all[i] = written(entry)
-	}
-	return all
+	return each.Map(a.entries, written)
 }
 
 // approve returns the lines of the missing list, each after a line break.

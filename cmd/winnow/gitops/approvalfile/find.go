@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamledit"
 	"github.com/winnow-dev/winnow/render/yamlnode"
@@ -56,10 +57,9 @@ func missing(key types.NamespacedName, all []yamledit.Object) error {
 	if len(all) == 0 {
 		return fmt.Errorf("it has no CatalogSelection, so not %s", key)
 	}
-	var names []string
-	for _, o := range all {
-		names = append(names, strings.TrimPrefix(text(o, "namespace")+"/"+text(o, "name"), "/"))
-	}
+	names := each.Map(all, func(o yamledit.Object) string {
+		return strings.TrimPrefix(text(o, "namespace")+"/"+text(o, "name"), "/")
+	})
 	return fmt.Errorf("it does not have the CatalogSelection %s, but %s", key, excerpt.List(names, maxNames, excerpt.Quoted))
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // Groups of Flux and of flux-operator.
@@ -95,11 +96,7 @@ func IsContainer(o *unstructured.Unstructured) bool {
 // StringsAt returns a list of an object, with its items as strings.
 func StringsAt(o *unstructured.Unstructured, fields ...string) []string {
 	all, _, _ := unstructured.NestedSlice(o.Object, fields...)
-	var texts []string
-	for _, one := range all {
-		texts = append(texts, fmt.Sprint(one))
-	}
-	return texts
+	return each.Map(all, func(one any) string { return fmt.Sprint(one) })
 }
 
 // StringAt returns a string field of an object.

@@ -4,12 +4,14 @@ package observed
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/promotions"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stages"
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt/pulling"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // Stage is a stage of a commit with its clusters.
@@ -35,10 +37,7 @@ type Observer struct {
 
 // ClustersOf returns the clusters of all stages, in their order.
 func ClustersOf(all []Stage) (clusters []stages.Cluster) {
-	for _, s := range all {
-		clusters = append(clusters, s.Clusters...)
-	}
-	return clusters
+	return slices.Concat(each.Map(all, func(s Stage) []stages.Cluster { return s.Clusters })...)
 }
 
 // Observe returns what the clusters of stages have applied, by their receipts, which are in the order of ClustersOf. The error is of

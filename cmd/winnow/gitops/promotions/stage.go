@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stagefile"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // stage is an OCIRepository whose Kustomization gets another artifact.
@@ -63,10 +64,7 @@ func stages(base, head *documents.Set) (all []stage, unknown []string) {
 		s, err := unappliedStage(base, head, to, name)
 		add(s, err, to.Origin, name)
 	}
-	var gone []stagefile.Stage
-	for _, content := range base.Removed {
-		gone = append(gone, stagesIn(content)...)
-	}
+	gone := slices.Concat(each.Map(base.Removed, stagesIn)...)
 	for i := range all {
 		all[i].former = formerLines(base, all[i].to, gone)
 	}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // Tree has the files of a commit, without symbolic links, which Flux leaves out of artifacts.
@@ -172,11 +174,7 @@ func (t *Tree) YAMLs(name string) []string {
 		}
 		return nil
 	}
-	var found []string
-	for _, child := range t.Dirs[name] {
-		found = append(found, t.YAMLs(path.Join(name, child))...)
-	}
-	return found
+	return slices.Concat(each.Map(t.Dirs[name], func(child string) []string { return t.YAMLs(path.Join(name, child)) })...)
 }
 
 // Below returns the files at or below a path, sorted.

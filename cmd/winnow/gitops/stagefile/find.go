@@ -8,6 +8,7 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/yamledit"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -34,10 +35,7 @@ func Find(content []byte) ([]Stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []Stage
-	for _, object := range yamledit.Objects(documents, sourcev1.GroupVersion.Group, sourcev1.OCIRepositoryKind) {
-		all = append(all, stageOf(object))
-	}
+	all := each.Map(yamledit.Objects(documents, sourcev1.GroupVersion.Group, sourcev1.OCIRepositoryKind), stageOf)
 	return all, nil
 }
 

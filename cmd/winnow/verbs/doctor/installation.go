@@ -20,6 +20,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // installation is what several checks need, each with the error of its reading.
@@ -99,10 +100,7 @@ func (d deployment) readFlags() *pflag.FlagSet {
 	set.Bool("watch-all-namespaces", true, "")
 	set.Bool("no-cross-namespace-refs", false, "")
 	expand := strings.NewReplacer(variables...)
-	var line []string
-	for _, arg := range slices.Concat(c.Command, c.Args) {
-		line = append(line, expand.Replace(arg))
-	}
+	line := each.Map(slices.Concat(c.Command, c.Args), expand.Replace)
 	_ = set.Parse(line) // a controller with an invalid flag does not start
 	return set
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/instance"
 )
@@ -187,10 +188,7 @@ func (e *instanceExplanation) Table(w io.Writer) {
 	printLines(w, "objects, with their roles:", e.objectLines(), plaintext.Printable)
 	printLines(w, referencesHeadline, e.referenceLines(), func(line string) string { return strings.TrimSpace(plaintext.Wrap(line, "  ")) })
 	for _, layer := range e.layers {
-		var lines []string
-		for _, v := range e.ofLayer(layer) {
-			lines = append(lines, v.text())
-		}
+		lines := each.Map(e.ofLayer(layer), explainedValue.text)
 		printLines(w, "values of "+layer+":", lines, plaintext.Printable)
 	}
 }

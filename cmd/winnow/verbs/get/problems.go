@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // severity is the rank of a selection in a list: problems come first.
@@ -114,10 +115,7 @@ func problemsOf(cs *v1alpha1.CatalogSelection) []problem {
 
 // messageOf returns the problems of a selection, or without any the message of its condition Ready.
 func messageOf(cs *v1alpha1.CatalogSelection) string {
-	var texts []string
-	for _, p := range problemsOf(cs) {
-		texts = append(texts, p.text)
-	}
+	texts := each.Map(problemsOf(cs), func(p problem) string { return p.text })
 	if c := conditionOf(cs, meta.ReadyCondition); len(texts) == 0 && c != nil {
 		return c.Message
 	}

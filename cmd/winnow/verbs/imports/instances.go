@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/imports/importing"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/imports/takeover"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -108,10 +109,7 @@ const maxRefused = 1000
 // reportInstances returns an error that lists the releases that were not imported, one per line.
 func reportInstances(result *takeover.Result, skipped []importing.Skipped, out output.Streams) error {
 	done := "imported " + plaintext.Count(len(result.Instances), "instance")
-	var lines []string
-	for _, s := range skipped {
-		lines = append(lines, plaintext.Line(s.Error()))
-	}
+	lines := each.Map(skipped, func(s importing.Skipped) string { return plaintext.Line(s.Error()) })
 	for _, f := range result.Refused {
 		lines = append(lines, findingLine(f))
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // applicationList is the output of list without a selection.
@@ -74,9 +75,5 @@ func (l *applicationList) Wide(w io.Writer) {
 }
 
 func (l *applicationList) Names() []string {
-	names := make([]string, len(l.Applications))
-	for i, a := range l.Applications {
-		names[i] = resourceName(a.APIVersion, a.Kind, a.Name)
-	}
-	return names
+	return each.Map(l.Applications, func(a listedApplication) string { return resourceName(a.APIVersion, a.Kind, a.Name) })
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -100,12 +101,7 @@ func (o *listOptions) findCharts(ctx context.Context, in imageSearch) ([]charts.
 
 // addValues adds the images in the default values of applications whose charts do not tell all of them.
 func (l *imageList) addValues(ctx context.Context, in imageSearch, incomplete map[string]bool, notes io.Writer) error {
-	var selected []selection.Decision
-	for _, d := range in.selected {
-		if incomplete[d.Application.Name] {
-			selected = append(selected, d)
-		}
-	}
+	selected := each.Where(in.selected, func(d selection.Decision) bool { return incomplete[d.Application.Name] })
 	addresses, err := render.Refer(ctx, selected, in.options)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -59,10 +60,7 @@ func (p *shownPackage) facts() []string {
 	if p == nil {
 		return nil
 	}
-	var apis []string
-	for _, api := range p.Provides {
-		apis = append(apis, api.Group+"/"+api.Version+" "+api.Kind)
-	}
+	apis := each.Map(p.Provides, func(api filebased.GVK) string { return api.Group + "/" + api.Version + " " + api.Kind })
 	modes := strings.Join(p.InstallModes, ", ")
 	if p.InstallModes == nil {
 		modes = "not known"

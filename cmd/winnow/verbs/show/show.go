@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // showOptions are the flags of winnow show.
@@ -86,9 +87,5 @@ func (o *showOptions) run(ctx context.Context, stdout io.Writer, name string) er
 }
 
 func namesOf(applications []*catalog.Application) []string {
-	names := make([]string, len(applications))
-	for i, a := range applications {
-		names[i] = a.Name
-	}
-	return names
+	return each.Map(applications, func(a *catalog.Application) string { return a.Name })
 }

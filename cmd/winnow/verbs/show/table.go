@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/registry/redact"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // Table is part of output.Table.
@@ -82,10 +83,7 @@ func chartText(c *report.Chart) string {
 }
 
 func pairsOf(all map[string]string) string {
-	var pairs []string
-	for _, key := range slices.Sorted(maps.Keys(all)) {
-		pairs = append(pairs, key+"="+all[key])
-	}
+	pairs := each.Map(slices.Sorted(maps.Keys(all)), func(key string) string { return key + "=" + all[key] })
 	return strings.Join(pairs, ", ")
 }
 

@@ -26,6 +26,7 @@ import (
 	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -150,10 +151,7 @@ func (c *catalogs) show(ctx context.Context, ref v1alpha1.SourceReference, surve
 
 // newestOf returns the newest catalog of a repository, or the one that was opened last where that is not known.
 func newestOf(group []opened, survey *model.Survey) opened {
-	var revisions []string
-	for _, o := range group {
-		revisions = append(revisions, o.revision)
-	}
+	revisions := each.Map(group, func(o opened) string { return o.revision })
 	slices.Sort(revisions)
 	since := map[string]time.Time{}
 	if survey != nil {

@@ -9,6 +9,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // CSV has the fields of a ClusterServiceVersion that catalogs and manifests need. Its parts have the JSON of OLM's types.
@@ -171,10 +173,7 @@ func (s APIService) API() API { return API{Group: s.Group, Kind: s.Kind, Version
 
 // RequiredAPIs returns the APIs that the operator needs of others, in the order of the CSV.
 func (c CSV) RequiredAPIs() []API {
-	var all []API
-	for _, one := range c.Spec.CRDs.Required {
-		all = append(all, one.API())
-	}
+	all := each.Map(c.Spec.CRDs.Required, Definition.API)
 	for _, one := range c.Spec.APIServices.Required {
 		all = append(all, one.API())
 	}

@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/winnow-dev/winnow/render/catalog/document"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -88,12 +89,7 @@ func checkConstraint(value []byte) string {
 	if json.Unmarshal(value, &members) != nil {
 		return "value must be a mapping"
 	}
-	var found []string
-	for _, one := range []string{"cel", "package", "gvk", "all", "any", "not"} {
-		if len(members[one]) > 0 {
-			found = append(found, one)
-		}
-	}
+	found := each.Where([]string{"cel", "package", "gvk", "all", "any", "not"}, func(one string) bool { return len(members[one]) > 0 })
 	if len(found) != 1 {
 		return "value must have one of cel, package, gvk, all, any and not"
 	}

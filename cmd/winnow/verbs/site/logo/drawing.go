@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // maxDrawn bounds the elements that are drawn: elements that refer to others draw them again, and these others.
@@ -43,10 +45,7 @@ type drawing struct {
 var inURL = regexp.MustCompile(`(?i)url\(\s*["']?\s*#([^"')]*)`)
 
 func idsIn(style string) (ids []string) {
-	for _, match := range inURL.FindAllStringSubmatch(style, -1) {
-		ids = append(ids, match[1])
-	}
-	return ids
+	return each.Map(inURL.FindAllStringSubmatch(style, -1), func(match []string) string { return match[1] })
 }
 
 // begin adds an element.

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/registry/redact"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -24,10 +25,7 @@ const maxFact = 1_000
 
 // pairs returns the entries of a mapping, sorted by name, each with a prefix before it.
 func pairs(prefix string, all map[string]string) (found []Pair) {
-	for _, key := range slices.Sorted(maps.Keys(all)) {
-		found = append(found, Pair{prefix + key, excerpt.To(redact.Users(all[key]), maxFact)})
-	}
-	return found
+	return each.Map(slices.Sorted(maps.Keys(all)), func(key string) Pair { return Pair{prefix + key, excerpt.To(redact.Users(all[key]), maxFact)} })
 }
 
 // textOf returns a value as a text, and everything but texts as YAML.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/site/model"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // Bounds of texts on cards, in characters and bytes.
@@ -32,11 +33,7 @@ func searchOf(a *model.Application) string {
 }
 
 func texts(all []model.Pair) []string {
-	out := make([]string, len(all))
-	for i, pair := range all {
-		out[i] = pair.String()
-	}
-	return out
+	return each.Map(all, model.Pair.String)
 }
 
 // isDeprecated reports whether an application, or a version of it, is deprecated.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/site/model"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // drawing is the picture of a channel: its versions from top to bottom, the highest first, with an arc for each upgrade.
@@ -41,11 +42,7 @@ const (
 )
 
 func graphs(a *model.Application) []drawing {
-	all := make([]drawing, len(a.Channels))
-	for i, channel := range a.Channels {
-		all[i] = draw(channel)
-	}
-	return all
+	return each.Map(a.Channels, draw)
 }
 
 func draw(c model.Channel) drawing {

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package each_test
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/winnow-dev/winnow/render/each"
+)
+
+func TestMapKeepsTheOrder(t *testing.T) {
+	for name, test := range map[string]struct {
+		all  []int
+		want []string
+	}{
+		"no slice gives none":            {nil, nil},
+		"an empty slice gives none":      {[]int{}, nil},
+		"each value gives one, in order": {[]int{3, 1, 2}, []string{"3", "1", "2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := each.Map(test.all, strconv.Itoa); !slices.Equal(got, test.want) || (got == nil) != (test.want == nil) {
+				t.Errorf("got %#v, want %#v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestWhereKeepsTheOrderAndTheInput(t *testing.T) {
+	isLong := func(text string) bool { return len(text) > 1 }
+	for name, test := range map[string]struct{ all, want string }{
+		"no value gives none":        {"", ""},
+		"no value that is kept":      {"a b", ""},
+		"kept values stay in order":  {"dd a cc b", "dd cc"},
+		"all values may be kept too": {"dd cc", "dd cc"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := strings.Fields(test.all)
+			if got := strings.Join(each.Where(all, isLong), " "); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			if got := strings.Join(all, " "); got != test.all {
+				t.Errorf("the input is now %q", got)
+			}
+		})
+	}
+}
