@@ -4,16 +4,28 @@ package render
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/contents"
+	"github.com/winnow-dev/winnow/render/contract"
 	"github.com/winnow-dev/winnow/render/each"
+	"github.com/winnow-dev/winnow/render/identity"
 	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/instance"
+	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/mention"
 	"github.com/winnow-dev/winnow/render/options"
+	"github.com/winnow-dev/winnow/render/refusal"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/seal"
 	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/tree"
 )
 
 // selected is what the first step of a render returns. Each step takes only what the one before returned, so that the
@@ -138,4 +150,154 @@ func install(ctx context.Context, resolved []instance.Resolved, selected []selec
 // mentionedIn returns what documents have of the names in the spec.
 func mentionedIn(documents []document) []mention.Document {
 	return each.Map(documents, func(d document) mention.Document { return d.mentioned })
+}
+
+// servedCatalog returns the catalog with the image of the packages, as a push makes it; none without packages.
+func servedCatalog(ctx context.Context, others []selection.Decision, opts options.Options) ([]backend.Object, error) {
+	if opts.Served == nil {
+		return nil, nil
+	}
+	files := tree.New()
+	if err := contents.Add(ctx, files, others); err != nil {
+		return nil, err
+	}
+	configs, err := contract.ConfigsIn(files)
+	if err != nil || configs == nil {
+		return nil, err
+	}
+	image, err := contract.PackConfigs(configs, contract.ServedAnnotations(opts.Namespace+"/"+opts.Name))
+	if err != nil {
+		return nil, err
+	}
+	return []backend.Object{opts.Served.Object(opts.Repository + "@" + image.Digest().String())}, nil
+}
+
+// allMirrored returns an error for what has no mirror, where the options require one.
+func allMirrored(documents []document, contents []selection.Decision, opts options.Options) error {
+	if !opts.RequireMirrors {
+		return nil
+	}
+	return errors.Join(unmirrored(documents), unmirrorable(contents))
+}
+
+// unmirrorable refuses contents where every address has to have a mirror: mirrors do not change their bytes.
+func unmirrorable(contents []selection.Decision) error {
+	var found []error
+	for _, d := range contents {
+		found = append(found, fmt.Errorf("application %s: mirrors do not rewrite what is no object of Kubernetes: configure a mirror of images in the cluster, and leave out requireMirrors",
+			d.Application.Name))
+	}
+	return refusal.OfSpec("spec.requireMirrors", found)
+}
+
+// unmirrored refuses documents that fetch from a host which no mirror covers. URLs inside of values are
+// not counted, because they may never be fetched.
+func unmirrored(documents []document) error {
+	var found []error
+	for _, d := range documents {
+		if d.Unreadable != "" {
+			found = append(found, fmt.Errorf("%s: its default values cannot be searched: %s", d.name, d.Unreadable))
+		}
+		for _, host := range d.Uncovered() {
+			found = append(found, fmt.Errorf("%s: %s at %s", d.name, host.Host, host.Path))
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return &refusal.Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.mirrors",
+		Err: fmt.Errorf("requireMirrors: no mirror covers %s", strings.ReplaceAll(refusal.Join(found).Error(), "\n", "; "))}
+}
+
+// distinctKinds refuses definitions of Cozystack that install the same kind: its API server would
+// serve either of them, and reconcile the releases of both. A catalog alone cannot have two, several
+// sources and patches can.
+func distinctKinds(definitions []safeguard.Definition) error {
+	type installed struct{ group, kind string }
+	first := map[installed]safeguard.Definition{}
+	var errs []error
+	for _, d := range definitions {
+		kind := d.Identity[identity.Kind]
+		if kind == "" {
+			continue
+		}
+		key := installed{d.Key().Group, kind}
+		other, taken := first[key]
+		if !taken {
+			first[key] = d
+			continue
+		}
+		errs = append(errs, fmt.Errorf("%s of the source %s and %s of the source %s both install the kind %q, which Cozystack serves once: "+
+			"add one of the two to spec.exclude", other.Name, other.Source, d.Name, d.Source, kind))
+	}
+	return refusal.OfSpec("spec.sources", errs)
+}
+
+// definitions returns the definitions of the artifact, with the versions and identities of the decisions and
+// documents.
+func definitions(decisions []selection.Decision, documents []document) []safeguard.Definition {
+	out := make([]safeguard.Definition, len(decisions))
+	for i, d := range decisions {
+		out[i] = safeguard.Definition{
+			APIVersion: d.Application.APIVersion, Kind: d.Application.Kind, Name: d.Application.Name,
+			Source: d.Source, Versions: d.Versions,
+			Origins: documents[i].identity.Origins, Identity: documents[i].identity.Fields,
+		}
+	}
+	return out
+}
+
+// asPatched returns definitions with the versions and identities of the built objects, which patches may have changed.
+// objects is nil without patches.
+func asPatched(definitions []safeguard.Definition, objects map[safeguard.Key]kustomized.Object) []safeguard.Definition {
+	if objects == nil {
+		return definitions
+	}
+	built := kustomized.Definitions(objects)
+	for i, d := range definitions {
+		patched := built[d.Key()]
+		definitions[i].Versions, definitions[i].Origins, definitions[i].Identity = patched.Versions, patched.Origins, patched.Identity
+	}
+	return definitions
+}
+
+// notEmpty returns an error if nothing is left to publish, and the options do not allow that.
+func notEmpty(selected selection.Result, resolved []instance.Resolved, unresolved []instance.Unresolved, opts options.Options) error {
+	if opts.AllowEmpty || selected.Selected > 0 && (!opts.OmitDefinitions || len(resolved) > 0) {
+		return nil
+	}
+	return &refusal.Error{Code: v1alpha1.EmptyResultReason, Err: emptyResult(selected, unresolved)}
+}
+
+// emptyResult returns an error with the number of applications, and of those that each rule left out.
+func emptyResult(selected selection.Result, unresolved []instance.Unresolved) error {
+	if selected.Selected > 0 {
+		errs := []error{errors.New("nothing is installed: spec.definitions is Omit, and no instance can be resolved")}
+		for _, u := range unresolved {
+			errs = append(errs, errors.New(u.String()))
+		}
+		return errors.New(strings.ReplaceAll(refusal.Join(errs).Error(), "\n", "; "))
+	}
+	counts := map[string]int{}
+	for _, d := range selected.Decisions {
+		if d.Rule == selection.RuleSourceLimit && selected.Available > 0 {
+			continue // it does not exist for the other rules
+		}
+		if d.Rule != selection.RuleShadowed {
+			counts[d.Rule]++
+		}
+	}
+	if len(counts) == 0 {
+		return errors.New("nothing is selected: the sources have no applications")
+	}
+	parts := each.Map(slices.Sorted(maps.Keys(counts)), func(rule string) string { return fmt.Sprintf("%d by %s", counts[rule], rule) })
+	all, limits := "", 0
+	for rule := range counts {
+		if limits += strings.Count(rule, "limit."); limits == 2 {
+			all = "; an application must match all members of spec.limit"
+			break
+		}
+	}
+	return fmt.Errorf("nothing is selected; left out of %d applications: %s%s",
+		max(selected.Available, counts[selection.RuleSourceLimit]), strings.Join(parts, ", "), all)
 }

@@ -5,11 +5,14 @@ package rendering
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"helm.sh/helm/v4/pkg/chart/common"
 	"helm.sh/helm/v4/pkg/chart/common/util"
@@ -22,6 +25,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/removedapis"
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/unread"
+	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -250,4 +254,45 @@ func manifests(c *chart.Chart, files map[string]string, order releaseutil.KindSo
 		all = append(all, Manifest{Path: hook.Path, Text: hook.Manifest})
 	}
 	return all, nil
+}
+
+// withoutValues removes the values that a chart was rendered with from an error of Helm: errors of fail, functions and schemas may
+// quote any. A value that a file of the chart has as well stays.
+func withoutValues(err error, files []*archive.BufferedFile, given []byte) error {
+	values, invalid := loader.LoadValues(bytes.NewReader(given))
+	if invalid != nil {
+		return errors.New("its values are no YAML") // the error quotes them
+	}
+	var secrets redact.Secrets
+	for _, word := range words(values) {
+		if !slices.ContainsFunc(files, func(f *archive.BufferedFile) bool { return bytes.Contains(f.Data, []byte(word)) }) {
+			secrets.Add(word)
+		}
+	}
+	return secrets.Error(err, nil)
+}
+
+// words returns the keys and scalars of values, with their lines and with the parts of addresses: a message may quote a part.
+func words(value any) (all []string) {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, member := range value {
+			all = append(append(all, key), words(member)...)
+		}
+	case []any:
+		for _, element := range value {
+			all = append(all, words(element)...)
+		}
+	case string:
+		all = append(all, value, strings.TrimSpace(value))
+		if decoded, err := base64.StdEncoding.DecodeString(value); err == nil {
+			all = append(all, strings.TrimSpace(string(decoded)))
+		}
+		all = append(all, strings.FieldsFunc(value, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`/:@?&=,;'"\<>|.`, r) })...)
+	case float64: // as text/template writes it, and as fmt does
+		all = append(all, fmt.Sprint(value), strconv.FormatFloat(value, 'f', -1, 64))
+	case int64:
+		all = append(all, strconv.FormatInt(value, 10))
+	}
+	return all
 }

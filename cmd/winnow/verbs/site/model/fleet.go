@@ -4,12 +4,18 @@ package model
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
 	"github.com/winnow-dev/winnow/registry/redact"
+	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // maxReason bounds the reason why something could not be read, in bytes: errors quote what they are about.
@@ -93,4 +99,99 @@ func (f *Fleet) PlacesOf(a *Application) (columns []*Column, cells []*Cell) {
 		}
 	}
 	return columns, cells
+}
+
+// Instance is one of a selection whose application has a higher version there than it installs.
+type Instance struct {
+	Name, Application string
+	// Version and Latest are labels.
+	Version, Latest string
+	Clusters        []string
+}
+
+// outdated returns the instances with a lower version than their selection has, sorted by name, application and version.
+func outdated(published []selections.Published) []Instance {
+	type key struct{ name, application, version, latest string }
+	clusters := map[key][]string{}
+	for _, p := range published {
+		if p.Side == nil || len(p.Side.Result.Instances) == 0 {
+			continue
+		}
+		decided := map[string]selection.Decision{}
+		for _, d := range p.Side.Result.Selection.Applications() {
+			decided[d.Application.Name] = d
+		}
+		for _, in := range p.Side.Result.Instances {
+			d, known := decided[in.Application]
+			if !known {
+				continue
+			}
+			facts := d.Application.Metadata.Versions.Of(in.Version)
+			latest, number := latestOf(d.Application, d.Versions)
+			if safeguard.IsLower(number, facts.Numbered()) {
+				k := key{in.Name, in.Application, cmp.Or(facts.Label, in.Version), latest}
+				clusters[k] = append(clusters[k], p.In())
+			}
+		}
+	}
+	var all []Instance
+	for _, k := range slices.SortedFunc(maps.Keys(clusters), func(a, b key) int {
+		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.application, b.application), cmp.Compare(a.version, b.version), cmp.Compare(a.latest, b.latest))
+	}) {
+		all = append(all, Instance{k.name, k.application, k.version, k.latest, slices.Compact(clusters[k])})
+	}
+	return all
+}
+
+// Held are changes that the safeguards hold until a line approves them.
+type Held struct {
+	// Where are the clusters, or the files, that have the same changes with the same approval.
+	Where []string
+	// Object is the kind and name of what approves them.
+	Object string
+	// Reasons describe the changes.
+	Reasons []string
+	// Lines of YAML approve them; empty where nothing can.
+	Lines string
+	// File takes the lines, as they are written there; empty where Advice says why there is none.
+	File, Advice string
+}
+
+// heldOf maps the places of selections to what is held, by the names of applications.
+func heldOf(report *diff.Report) map[diff.Place]map[string][]string {
+	all := map[diff.Place]map[string][]string{}
+	for _, s := range report.Held() {
+		changes := map[string][]string{}
+		for _, r := range s.Held.Reasons {
+			changes[r.Application] = append(changes[r.Application], r.Message)
+		}
+		all[s.Place()] = changes
+	}
+	return all
+}
+
+// newHeld returns what is held, in the order of the report.
+func newHeld(report *diff.Report) (all []Held) {
+	places := map[string]int{}
+	for _, s := range report.Held() {
+		object := cmp.Or(s.Place().Kind, "CatalogSelection") + " " + strings.TrimPrefix(s.Namespace+"/"+s.Name, "/")
+		h := Held{Object: object, File: s.Held.File, Advice: s.Held.Advice}
+		for _, r := range s.Held.Reasons {
+			h.Reasons = append(h.Reasons, strings.TrimPrefix(r.Application+": "+r.Message, ": "))
+		}
+		if len(s.Held.Approve) > 0 {
+			h.Lines = s.Held.YAML(s.Promotion, len(s.Held.Approve))
+		}
+		key := fmt.Sprintf("%q", []string{h.Object, strings.Join(h.Reasons, "\n"), h.Lines, h.File, h.Advice})
+		i, known := places[key]
+		if !known {
+			i, places[key] = len(all), len(all)
+			all = append(all, h)
+		}
+		all[i].Where = append(all[i].Where, cmp.Or(s.Cluster, s.File))
+	}
+	for i := range all {
+		slices.Sort(all[i].Where)
+	}
+	return all
 }
