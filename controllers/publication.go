@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/source"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // publication is an artifact of a selection with the inputs that it was rendered from.
@@ -31,9 +32,7 @@ type publication struct {
 func publicationOf(cs *v1alpha1.CatalogSelection, observed []source.Observed) publication {
 	p := publication{uid: cs.UID, generation: cs.Generation}
 	p.requested, _ = meta.ReconcileAnnotationValue(cs.Annotations)
-	for _, s := range observed {
-		p.sources = append(p.sources, s.Status())
-	}
+	p.sources = each.Map(observed, source.Observed.Status)
 	return p
 }
 

@@ -29,9 +29,7 @@ const (
 // selectedKeys returns the keys of what the artifact has for a cluster.
 func selectedKeys(defined []safeguard.Definition, objects []backend.Object) []safeguard.Key {
 	keys := each.Map(defined, safeguard.Definition.Key)
-	for _, object := range objects {
-		keys = append(keys, installation.KeyOf(object))
-	}
+	keys = append(keys, each.Map(objects, installation.KeyOf)...)
 	return keys
 }
 

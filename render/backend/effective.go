@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // Effective are the values of an instance, as far as its objects have them.
@@ -52,9 +53,7 @@ func EffectiveOf(main Object, objects []Object) (Effective, error) {
 func RawOf(main Object, objects []Object) []any {
 	found, _ := referenced(main, objects)
 	all := []any{raw(main)}
-	for _, object := range found {
-		all = append(all, raw(object))
-	}
+	all = append(all, each.Map(found, raw)...)
 	return all
 }
 

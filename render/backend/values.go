@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/winnow-dev/winnow/render/dialect"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -43,9 +44,7 @@ func Clone(value any) any {
 		return MergeValues(typed, nil)
 	case []any:
 		list := make([]any, 0, len(typed))
-		for _, element := range typed {
-			list = append(list, Clone(element))
-		}
+		list = append(list, each.Map(typed, Clone)...)
 		return list
 	default:
 		return value

@@ -12,6 +12,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -53,9 +54,7 @@ func Named(name string) (Format, error) {
 // FormatNames returns the names that Named knows.
 func FormatNames() []string {
 	names := []string{v1alpha1.FormatAuto}
-	for _, format := range Formats() {
-		names = append(names, format.Name())
-	}
+	names = append(names, each.Map(Formats(), Format.Name)...)
 	return names
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/version"
 
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 )
 
@@ -38,9 +39,7 @@ func newFunction(of *krmfunctions.Function) *Application {
 		Name: functionName(of), Path: of.Path, Above: max(of.Line-1, 0), Kind: FunctionKind, Group: of.Group,
 		Content: functionContent{of},
 	}
-	for _, one := range of.Versions {
-		a.Versions = append(a.Versions, one.Name)
-	}
+	a.Versions = each.Map(of.Versions, func(one *krmfunctions.Version) string { return one.Name })
 	// v2 before v1, and both before v2beta1: as kubectl orders versions of an API.
 	slices.SortStableFunc(a.Versions, func(x, y string) int { return -version.CompareKubeAwareVersionStrings(x, y) })
 	return a

@@ -101,9 +101,7 @@ func Serve(specs []Spec, served *backend.ServedCatalog) {
 
 func newSpec(name, namespace string, in v1alpha1.Instance, path *field.Path) (Spec, field.ErrorList) {
 	var errs field.ErrorList
-	for _, problem := range validation.IsDNS1123Label(name) {
-		errs = append(errs, field.Invalid(path, name, problem))
-	}
+	errs = each.Map(validation.IsDNS1123Label(name), func(problem string) *field.Error { return field.Invalid(path, name, problem) })
 	spec := Spec{
 		Name: name, Application: cmp.Or(in.Application, name), Version: in.Version, Backend: in.Backend, DependsOn: in.DependsOn,
 	}

@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/yamledit"
 )
 
@@ -27,9 +28,7 @@ type omitFields struct {
 
 func newOmitFields(fields []string) (omitFields, error) {
 	o := omitFields{}
-	for _, field := range DefaultOmitFields() {
-		o.defaults = append(o.defaults, []string{field})
-	}
+	o.defaults = each.Map(DefaultOmitFields(), func(field string) []string { return []string{field} })
 	if fields == nil {
 		return o, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -55,9 +56,7 @@ func approval(c diff.Class, s *diff.Selection, d detail) block {
 		most = maxPlaces
 	}
 	b := block{snippets: []snippet{{approveHeadline(c), approveYAML(c, d, most)}}}
-	for _, text := range approvalAdvice(c) {
-		b.sentences = append(b.sentences, same(text))
-	}
+	b.sentences = each.Map(approvalAdvice(c), same)
 	return b
 }
 

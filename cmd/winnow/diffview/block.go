@@ -173,9 +173,7 @@ func statements[T any](all []T, name, text func(T) string) []entry {
 	var list []entry
 	for _, group := range lists.GroupBy(all, text) {
 		e := entry{text: text(group[0])}
-		for _, one := range group {
-			e.names = append(e.names, name(one))
-		}
+		e.names = each.Map(group, name)
 		if len(e.names) == 1 && e.names[0] == "" {
 			e.names = nil
 		}

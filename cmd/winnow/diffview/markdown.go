@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // Markdown writes a report as the comment of a pull request, of at most 60,000 bytes: for each selection the
@@ -110,13 +111,9 @@ func approvalMarkdown(c diff.Class, s *diff.Selection, d detail) string {
 
 func summaryMarkdown(s *diff.Selection, instances [][]change, c diff.Class, alone bool, d detail) string {
 	var b block
-	for _, sentence := range append(slices.Clone(s.Notes), s.Unknown...) {
-		b.sentences = append(b.sentences, wording{comment: code(sentence)})
-	}
+	b.sentences = each.Map(append(slices.Clone(s.Notes), s.Unknown...), func(sentence string) wording { return wording{comment: code(sentence)} })
 	changes := block{title: wording{comment: "What changes:"}, whole: true}
-	for _, line := range highlights(s) {
-		changes.list = append(changes.list, entry{text: line, bare: true})
-	}
+	changes.list = each.Map(highlights(s), func(line string) entry { return entry{text: line, bare: true} })
 	catalogs := block{title: wording{comment: "Catalogs of OLM:"}, list: served(s.Served), whole: true}
 	installed := block{title: wording{comment: "Instances:"}}
 	for _, group := range instances {

@@ -17,9 +17,9 @@ import (
 // decided returns what a reviewer decides on besides what is held: the edit, and the moves.
 func decided(s *diff.Selection) []block {
 	loosened := block{title: bold("LOOSENED: the edit of the selection protects less"), indent: "  ", whole: true}
-	for _, l := range s.Loosened {
-		loosened.list = append(loosened.list, entry{text: l.Field + " " + l.From + " -> " + l.To + ": " + l.Effect})
-	}
+	loosened.list = each.Map(s.Loosened, func(l diff.Loosened) entry {
+		return entry{text: l.Field + " " + l.From + " -> " + l.To + ": " + l.Effect}
+	})
 	blocks := []block{listing(loosened), risks(s.Charts)}
 	var b block
 	comment := moves(s, code)

@@ -84,9 +84,7 @@ func head(c diff.Class, s *diff.Selection, d detail) string {
 // classBlocks returns a class below its head, in the order of a terminal. alone reports that it is the only one.
 func classBlocks(c diff.Class, s *diff.Selection, stat, alone bool, d detail) []block {
 	blocks := []block{d.cut(held(s))}
-	for _, b := range append(decided(s), changedLists(s)) {
-		blocks = append(blocks, d.cut(b))
-	}
+	blocks = append(blocks, each.Map(append(decided(s), changedLists(s)), d.cut)...)
 	if d != full {
 		blocks = append(append(blocks, d.cut(briefChanges(s))), remainder(s)...)
 		return append(blocks, approval(c, s, d))
@@ -116,13 +114,9 @@ func changeBlocks(all []change, stat bool) []block {
 	var blocks []block
 	if stat {
 		var b block
-		for _, c := range all {
-			b.list = append(b.list, entry{text: title([]change{c})})
-		}
+		b.list = each.Map(all, func(c change) entry { return entry{text: title([]change{c})} })
 		return []block{b}
 	}
-	for _, group := range grouped(all) {
-		blocks = append(blocks, groupBlock(group))
-	}
+	blocks = each.Map(grouped(all), groupBlock)
 	return blocks
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -200,9 +201,7 @@ func liveEffects(a diff.Application) []string {
 // facts returns facts on an application that are not fields of the object.
 func facts(a diff.Application) []string {
 	var all plaintext.Texts
-	for _, f := range a.Facts {
-		all = append(all, "fact "+fieldLine(f))
-	}
+	all = each.Map(a.Facts, func(f diff.Field) string { return "fact " + fieldLine(f) })
 	all.Add(a.Deprecated != "", "deprecated: %s", a.Deprecated)
 	for _, v := range a.DeprecatedVersions[:min(len(a.DeprecatedVersions), maxInline)] {
 		all = append(all, cmp.Or(v.Number, v.Version)+" is deprecated: "+v.Message)

@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -67,9 +68,7 @@ func (s *Source) Describe(f *krmfunctions.Function) Description {
 		Name: f.Name(), Group: f.Group, Kind: f.Kind, Description: f.Description, Publisher: f.Publisher, Home: f.Home,
 		Maintainers: f.Maintainers, Tags: f.Tags, Path: s.Locate(f.Path), Line: f.Line, Versions: []VersionDescription{},
 	}
-	for _, v := range f.Versions {
-		d.Versions = append(d.Versions, describeVersion(v))
-	}
+	d.Versions = append(d.Versions, each.Map(f.Versions, describeVersion)...)
 	return d
 }
 

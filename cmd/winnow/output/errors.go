@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -84,16 +85,12 @@ func writeError(w io.Writer, err error) {
 // without a text, and that error, which is nil if the chain has no violations.
 func violationsOf(err error) (violations []string, omitted int, cause error) {
 	if invalid, ok := errors.AsType[*violation.InvalidError](err); ok {
-		for _, v := range invalid.Violations {
-			violations = append(violations, v.String())
-		}
+		violations = append(violations, each.Map(invalid.Violations, violation.Violation.String)...)
 		return violations, invalid.Omitted, invalid
 	}
 	if refused, ok := errors.AsType[*selectionfile.InvalidError](err); ok {
 		all := refused.Lines()
-		for _, line := range all[:min(len(all), maxViolations)] {
-			violations = append(violations, plaintext.Line(line))
-		}
+		violations = append(violations, each.Map(all[:min(len(all), maxViolations)], plaintext.Line)...)
 		return violations, len(all) - len(violations) + refused.Omitted, refused
 	}
 	// Kubernetes' validation and strict decoding return such errors.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backend/draft"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/pattern"
 )
@@ -71,9 +72,7 @@ func validated(schema *spec.Schema, path string, values any) (found []string, er
 		}
 	}()
 	result := validate.NewSchemaValidator(schema, nil, path, strfmt.Default).Validate(values)
-	for _, problem := range result.Errors {
-		found = append(found, problem.Error())
-	}
+	found = append(found, each.Map(result.Errors, error.Error)...)
 	slices.Sort(found)
 	return slices.Compact(found), nil
 }

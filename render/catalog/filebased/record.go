@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/winnow-dev/winnow/render/catalog/filebased/graph"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // Record has what two states of a package are compared by, to be stored as JSON: its channels, and the names and versions of
@@ -43,14 +44,12 @@ func (p *Package) Record() Record {
 	r := Record{Name: p.Name, Default: p.DefaultChannel}
 	for _, channel := range p.Channels {
 		recorded := RecordChannel{Name: channel.Name}
-		for _, entry := range channel.Entries {
-			recorded.Entries = append(recorded.Entries, RecordEntry(entry))
-		}
+		recorded.Entries = each.Map(channel.Entries, func(entry graph.Entry) RecordEntry { return RecordEntry(entry) })
 		r.Channels = append(r.Channels, recorded)
 	}
-	for _, bundle := range p.Bundles {
-		r.Bundles = append(r.Bundles, RecordBundle{Name: bundle.Name, Version: bundle.Version.Semver()})
-	}
+	r.Bundles = each.Map(p.Bundles, func(bundle *Bundle) RecordBundle {
+		return RecordBundle{Name: bundle.Name, Version: bundle.Version.Semver()}
+	})
 	return r
 }
 
@@ -63,9 +62,7 @@ func (r Record) Package() (*Package, error) {
 	p := &Package{Name: r.Name, DefaultChannel: r.Default}
 	for _, recorded := range r.Channels {
 		channel := &Channel{Name: recorded.Name}
-		for _, entry := range recorded.Entries {
-			channel.Entries = append(channel.Entries, graph.Entry(entry))
-		}
+		channel.Entries = each.Map(recorded.Entries, func(entry RecordEntry) graph.Entry { return graph.Entry(entry) })
 		p.Channels = append(p.Channels, channel)
 	}
 	for _, recorded := range r.Bundles {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/catalog/filebased/shape"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -60,9 +61,7 @@ func (r *report) err() error {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.document, b.document), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Message, b.Message))
 	})
 	invalid := &InvalidError{Omitted: r.total - len(r.kept)}
-	for _, one := range r.kept {
-		invalid.Violations = append(invalid.Violations, one.Violation)
-	}
+	invalid.Violations = each.Map(r.kept, func(one numbered) violation.Violation { return one.Violation })
 	return invalid
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -90,8 +91,6 @@ func shown(key string, value any) string {
 // Bounded returns the first changes, at most most, and the number of the others.
 func Bounded(changes []Change, most int) ([]diff.Field, int) {
 	fields := make([]diff.Field, 0, min(len(changes), most))
-	for _, c := range changes[:min(len(changes), most)] {
-		fields = append(fields, c.Field())
-	}
+	fields = append(fields, each.Map(changes[:min(len(changes), most)], Change.Field)...)
 	return fields, len(changes) - len(fields)
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // schema is a parsed JSON schema.
@@ -145,9 +147,7 @@ func types(s schema) (all []string) {
 func typesOfValues(s schema) []string {
 	all := types(s)
 	if values, isListed := listed(s); isListed && len(all) == 0 {
-		for _, value := range values {
-			all = append(all, typeOf(value))
-		}
+		all = append(all, each.Map(values, typeOf)...)
 	}
 	return all
 }

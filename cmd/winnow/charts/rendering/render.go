@@ -26,6 +26,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/removedapis"
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/unread"
 	"github.com/winnow-dev/winnow/registry/redact"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -244,9 +245,7 @@ func manifests(c *chart.Chart, files map[string]string, order releaseutil.KindSo
 		text := strings.TrimPrefix(err.Error(), "YAML parse error on ")
 		return nil, errors.New(quotedValue.ReplaceAllLiteralString(text, "`...`")) // it may be one of a Secret
 	}
-	for _, crd := range c.CRDObjects() {
-		all = append(all, Manifest{Path: crd.Filename, Text: string(crd.File.Data)})
-	}
+	all = each.Map(c.CRDObjects(), func(crd chart.CRD) Manifest { return Manifest{Path: crd.Filename, Text: string(crd.File.Data)} })
 	for _, object := range objects {
 		all = append(all, Manifest{Path: object.Name, Text: object.Content})
 	}

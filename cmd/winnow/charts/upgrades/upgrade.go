@@ -10,6 +10,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/rendering"
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/unread"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // Upgrade is a release as it renders before and after a change.
@@ -49,9 +50,7 @@ func (u Upgrade) risks(s sides, problems []string) ([]diff.Risk, []string) {
 		}
 	}
 	risks = append(append(risks, s.hooked()...), s.unmounted()...)
-	for _, v := range u.Unread {
-		risks = append(risks, unreadRisk(v))
-	}
+	risks = append(risks, each.Map(u.Unread, unreadRisk)...)
 	found, more := newImages(s, u.MirrorOf)
 	risks, problems = append(risks, found...), append(problems, more...)
 	order := Rules()

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -81,9 +82,7 @@ func (e *Examination) has(state string) bool {
 // Table implements output.View.
 func (e *Examination) Table(w io.Writer) {
 	g := output.Grid{Header: []string{"CHECK", "STATE", "MESSAGE"}}
-	for _, f := range e.Findings {
-		g.Rows = append(g.Rows, []string{f.Check, f.State, f.Message})
-	}
+	g.Rows = each.Map(e.Findings, func(f Finding) []string { return []string{f.Check, f.State, f.Message} })
 	g.Print(w)
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/explained"
 	"github.com/winnow-dev/winnow/render/mention"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -134,9 +135,7 @@ func newExplanation(e *selection.Explanation) *explanation {
 	for _, decision := range e.Shadowed {
 		out.Shadowed = append(out.Shadowed, decision.Source)
 	}
-	for _, decision := range e.Limited {
-		out.Limited = append(out.Limited, decision.Source)
-	}
+	out.Limited = each.Map(e.Limited, func(decision selection.Decision) string { return decision.Source })
 	return out
 }
 

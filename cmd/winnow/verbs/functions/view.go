@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/registry/redact"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/finding"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 )
@@ -113,15 +114,9 @@ func (o *viewOptions) run(ctx context.Context, where string, name []string, stdo
 
 // add adds functions of a catalog, and what is wrong with the others.
 func (l *functionList) add(source *functions.Source, chosen []*krmfunctions.Function) {
-	for _, f := range chosen {
-		l.Functions = append(l.Functions, source.Describe(f))
-	}
-	for _, one := range source.Violations.Kept {
-		l.Violations = append(l.Violations, one.String())
-	}
-	for _, one := range source.Warnings.Kept {
-		l.Warnings = append(l.Warnings, one.String())
-	}
+	l.Functions = append(l.Functions, each.Map(chosen, source.Describe)...)
+	l.Violations = append(l.Violations, each.Map(source.Violations.Kept, finding.Finding.String)...)
+	l.Warnings = append(l.Warnings, each.Map(source.Warnings.Kept, finding.Finding.String)...)
 }
 
 func unknownFunction(source *functions.Source, name string) error {

@@ -110,9 +110,7 @@ const maxRefused = 1000
 func reportInstances(result *takeover.Result, skipped []importing.Skipped, out output.Streams) error {
 	done := "imported " + plaintext.Count(len(result.Instances), "instance")
 	lines := each.Map(skipped, func(s importing.Skipped) string { return plaintext.Line(s.Error()) })
-	for _, f := range result.Refused {
-		lines = append(lines, findingLine(f))
-	}
+	lines = append(lines, each.Map(result.Refused, findingLine)...)
 	total := len(lines)
 	switch {
 	case total == 0 && len(result.Instances) == 0:

@@ -48,9 +48,7 @@ func showPackage(a *catalog.Application) *shownPackage {
 	}
 	shown.InstallModes = head.InstallModes
 	shown.Provides = append(shown.Provides, head.Provides...)
-	for _, on := range head.Dependencies {
-		shown.Requires = append(shown.Requires, on.String())
-	}
+	shown.Requires = append(shown.Requires, each.Map(head.Dependencies, filebased.Dependency.String)...)
 	shown.RelatedImages = len(head.RelatedImages)
 	return shown
 }

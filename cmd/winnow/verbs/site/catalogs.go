@@ -55,9 +55,7 @@ type opened struct {
 
 func newCatalogs(args []string, access *flags.Access) *catalogs {
 	c := &catalogs{access: access, loaded: memo.Memo[[3]string, selection.Source]{}}
-	for _, arg := range args {
-		c.arguments = append(c.arguments, parseArgument(arg))
-	}
+	c.arguments = each.Map(args, parseArgument)
 	return c
 }
 

@@ -174,9 +174,7 @@ func (s APIService) API() API { return API{Group: s.Group, Kind: s.Kind, Version
 // RequiredAPIs returns the APIs that the operator needs of others, in the order of the CSV.
 func (c CSV) RequiredAPIs() []API {
 	all := each.Map(c.Spec.CRDs.Required, Definition.API)
-	for _, one := range c.Spec.APIServices.Required {
-		all = append(all, one.API())
-	}
+	all = append(all, each.Map(c.Spec.APIServices.Required, APIService.API)...)
 	return all
 }
 

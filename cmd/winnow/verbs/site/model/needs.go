@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/registry/redact"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection/numbered"
 )
@@ -114,9 +115,7 @@ func available(columns []*Column, rows []*Row) (all []Available) {
 	for _, row := range rows {
 		for _, p := range partsOf(columns, row, lower) {
 			one := Available{Row: row, Application: p.application, Latest: p.application.Latest}
-			for _, version := range slices.Sorted(maps.Keys(p.clusters)) {
-				one.From = append(one.From, Outdated{version, p.clusters[version]})
-			}
+			one.From = each.Map(slices.Sorted(maps.Keys(p.clusters)), func(version string) Outdated { return Outdated{version, p.clusters[version]} })
 			all = append(all, one)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/site/model"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // Pages at the root.
@@ -93,9 +94,7 @@ func (p paths) linkOf(root string, row *model.Row, a *model.Application) rowLink
 
 // linksOf returns the links of a row: one for each catalog, or one that leads nowhere.
 func (p paths) linksOf(root string, row *model.Row) (all []rowLink) {
-	for _, a := range row.Applications {
-		all = append(all, p.linkOf(root, row, a))
-	}
+	all = each.Map(row.Applications, func(a *model.Application) rowLink { return p.linkOf(root, row, a) })
 	if len(all) == 0 {
 		all = append(all, p.linkOf(root, row, nil))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/imports/bundle"
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // Bundle is the document of a bundle.
@@ -75,9 +76,7 @@ func properties(b *bundle.Bundle) (list, error) {
 		return nil, err
 	}
 	provided, required := slices.Clone(b.Provided), b.CSV.RequiredAPIs()
-	for _, one := range b.CSV.Spec.APIServices.Owned {
-		provided = append(provided, one.API())
-	}
+	provided = append(provided, each.Map(b.CSV.Spec.APIServices.Owned, bundle.APIService.API)...)
 	for _, one := range slices.Concat(b.Properties, b.OwnProperties) {
 		isIt := func(listed bundle.Property) bool { return compare(listed, one) == 0 }
 		switch {
