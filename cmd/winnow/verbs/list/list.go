@@ -213,13 +213,13 @@ func newApplicationList(c *catalog.Catalog) *applicationList {
 
 // refer adds the references of all applications, without mirrors.
 func (l *applicationList) refer(ctx context.Context, c *catalog.Catalog, notes io.Writer) error {
-	all, each, err := report.Refer(ctx, report.Everything(c), render.Options{}, notes)
+	all, referring, err := report.Refer(ctx, report.Everything(c), render.Options{}, notes)
 	if err != nil {
 		return err
 	}
 	l.References = all
-	for i := range each {
-		l.Applications[i].Referring = each[i]
+	for i := range referring {
+		l.Applications[i].Referring = referring[i]
 	}
 	return nil
 }
