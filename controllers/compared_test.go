@@ -4,12 +4,14 @@ package controllers
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -253,6 +255,51 @@ func TestAFrozenPublicationIsNotAnnounced(t *testing.T) {
 	e.equal("frozen", frozen, true)
 	e.equal("the artifact", e.announced("kkp").Status.Artifact, newer.announced.Status.Artifact)
 	e.equal("revisions that the frozen process announces", len(e.traffic.revisions), 1)
+}
+
+// After a restart, a process publishes what is published already, writes no status for that, and was frozen before each read of the
+// ExternalArtifact: without a write, no version is a fence.
+func TestAnUnchangedPublicationBesideAnotherLeaderIsNotAnnounced(t *testing.T) {
+	for read, frozen := 0, true; frozen; read++ {
+		t.Run(fmt.Sprint("before read ", read), func(t *testing.T) {
+			e, last := publishGuarded(t, "argocd")
+			e.restart()
+			frozen = false
+			reads := 0
+			e.traffic.replaceReads(func(_ client.ObjectKey, object client.Object) (bool, error) {
+				if _, ok := object.(*sourcev1.ExternalArtifact); !ok || frozen {
+					return false, nil
+				}
+				if reads++; reads > read {
+					frozen = true
+					next := *e
+					next.traffic = &traffic{}
+					next.restart()
+					next.source(applications(t, "argocd nginx"))
+					last = next.good()
+				}
+				return false, nil
+			})
+			_, _ = e.tryReconcile("kkp")
+			e.traffic.replaceReads(nil)
+			e.equal("the artifact", e.announced("kkp").Status.Artifact, last.announced.Status.Artifact)
+		})
+	}
+}
+
+// A selection that is deleted while it is published is not announced: its ExternalArtifact stays as it is until it is deleted as well.
+func TestTheLastPublicationOfADeletedSelectionIsNotAnnounced(t *testing.T) {
+	e, first := publishGuarded(t, "argocd")
+	e.source(applications(t, "argocd nginx"))
+	e.traffic.before = func(write string, _ client.Object) error {
+		if write == "patch CatalogSelection/status" && e.exists(first.cs.DeepCopy()) {
+			e.remove(first.cs.DeepCopy())
+		}
+		return nil
+	}
+	_, _ = e.tryReconcile("kkp")
+	e.traffic.before = nil
+	e.equal("the artifact", e.announced("kkp").Status.Artifact, first.announced.Status.Artifact)
 }
 
 // A publication reads nothing from the API server: the version of the ExternalArtifact is the fence.

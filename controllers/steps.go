@@ -329,6 +329,7 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 	if !a.reachedNoCluster() { // or the render is compared again before it is served
 		cs.Status.Approvals, cs.Status.ApprovalsRead = approvals.Use(cs.Status.Approvals, a.uses, r.now()), ""
 	}
+	version := cs.ResourceVersion
 	announced, _ := r.artifacts.Find(ctx, cs) // before the status is written
 	if err = r.reportEarly(ctx, a); err == nil {
 		err = r.writeStatus(ctx, a)
@@ -345,6 +346,9 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 	r.published.Store(client.ObjectKeyFromObject(cs), a.next)
 	if err := r.artifacts.Unstage(cs); err != nil {
 		return err
+	}
+	if cs.ResourceVersion == version { // nothing was written: the selection is gone, or the status has it all
+		return r.artifacts.Announce(ctx, cs)
 	}
 	return r.artifacts.AnnounceNext(ctx, cs, announced)
 }

@@ -71,9 +71,9 @@ func (a *Artifacts) Announce(ctx context.Context, cs *v1alpha1.CatalogSelection)
 	return nil
 }
 
-// AnnounceNext is Announce for a publication that was just written to the status with an optimistic lock. existing is the
-// ExternalArtifact as Find returned it before, nil without one. The version of existing is the fence: another process that publishes later
-// writes the status first, and then changes the ExternalArtifact. So nothing is read unless it has changed.
+// AnnounceNext is Announce right after the status with a new publication was written, with an optimistic lock. existing is the
+// ExternalArtifact as Find returned it before that write; nil without one. Its version is the fence: another process that publishes later
+// writes the status later, and changes the ExternalArtifact after that. So nothing is read unless it has changed.
 func (a *Artifacts) AnnounceNext(ctx context.Context, cs *v1alpha1.CatalogSelection, existing *sourcev1.ExternalArtifact) error {
 	if existing == nil || describe(cs, existing.DeepCopy()) {
 		return a.Announce(ctx, cs)
