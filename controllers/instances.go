@@ -46,7 +46,7 @@ func (r *CatalogSelectionReconciler) reportInstancesOf(ctx context.Context, key 
 	}
 	cs := before.DeepCopy()
 	var err error
-	if len(cs.Status.Instances) > 0 { // or the record need not be unpacked
+	if len(cs.Status.Instances) > 0 { // without instances, the record is not unpacked
 		if cs.Status.Instances, err = r.cluster.Instances.Observe(ctx, cs, publishedBy(cs)); err != nil {
 			return err
 		}

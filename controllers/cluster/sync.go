@@ -99,17 +99,17 @@ func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 // countLeftovers counts what the labels in the watch tell. While the artifact is not known, nothing counts as orphaned.
 func (m *Marked) countLeftovers(cs *v1alpha1.CatalogSelection, state *live.State) {
 	for object := range live.Definitions(state.Live) {
-		if !guard.AppliedBy(cs, object) && !slices.Contains(m.Bypassed, object.Name) {
+		applied, bypassed := guard.AppliedBy(cs, object), slices.Contains(m.Bypassed, object.Name)
+		if !applied && !bypassed {
 			continue
 		}
 		left := guard.LeftoverOf(object, state.Served == nil || state.Served[guard.LiveKey(object)])
 		// Flux deletes the others. A mark of the bypass that is set or removed just now is not in the cache yet.
 		stays := guard.Kept(object) || guard.Honored(cs, object) || guard.StaysUntouched(cs, object)
-		if left.Orphaned && guard.AppliedBy(cs, object) && stays {
+		if applied && left.Orphaned && stays {
 			m.Orphaned++
 		}
-		if since := left.BypassedSince; since != nil && slices.Contains(m.Bypassed, object.Name) &&
-			(m.BypassedSince.IsZero() || since.Before(m.BypassedSince)) {
+		if since := left.BypassedSince; bypassed && since != nil && (m.BypassedSince.IsZero() || since.Before(m.BypassedSince)) {
 			m.BypassedSince = *since
 		}
 	}

@@ -259,9 +259,8 @@ func (ds *Departures) Kept(cs *v1alpha1.CatalogSelection, state *live.State, sta
 	}
 	var marked []string
 	for _, object := range state.Own {
-		mine := guard.AppliedBy(cs, object) || state.Consumers.Include(guard.OwnerOf(object))
 		key := guard.LiveKey(object)
-		if !orphans && guard.Owns(object, guard.PruneAnnotation) && mine && state.Served != nil && !state.Served[key] && !placed[key] {
+		if !orphans && guard.Owns(object, guard.PruneAnnotation) && state.Served != nil && !state.Served[key] && !placed[key] {
 			marked = append(marked, key.FullName())
 		}
 	}

@@ -7,6 +7,7 @@ package live
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -113,9 +114,11 @@ func (o *Objects) list(ctx context.Context, cs *v1alpha1.CatalogSelection,
 			return nil, err
 		}
 		for object := range reader.Objects() {
-			if object, ok := object.(*guard.Live); ok {
-				live = append(live, object)
+			metadata, ok := object.(*guard.Live)
+			if !ok {
+				return nil, fmt.Errorf("the watch of %s has a %T", gvk.GroupKind(), object)
 			}
+			live = append(live, metadata)
 		}
 	}
 	return live, nil
