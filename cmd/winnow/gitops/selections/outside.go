@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package selections
+
+import (
+	"fmt"
+	"slices"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
+	"github.com/winnow-dev/winnow/render/guard"
+)
+
+// outsidePaths returns a sentence for each source of a selection that neither commit contains at the paths, if a
+// file outside of the paths may contain it and differs.
+func (c *comparison) outsidePaths(cs documents.Selection, references []documents.Reference) (unknown []string) {
+	for i, r := range references {
+		if r.Document != "" {
+			continue
+		}
+		kind, key := guard.SourceKey(cs.CatalogSelection, cs.Spec.Sources[i])
+		source := manifest.Ref{Kind: kind, Name: types.NamespacedName{Name: key.Name}}
+		for _, file := range c.outside {
+			if source.MayBeIn(file.Content) {
+				unknown = append(unknown, fmt.Sprintf("source %s: it is not at the paths that are compared; %s may have it, and differs: pass that path, too",
+					key.Name, file.Path))
+			}
+		}
+	}
+	return unknown
+}
+
+// fed returns a sentence for each source of a selection that is the artifact of another one that differs. seen are the
+// selections that it feeds.
+func (c *comparison) fed(p pair, seen []*documents.Selection) (unknown []string) {
+	if seen = append(seen, p.to); p.to == nil || len(seen) > len(c.pairs) {
+		return nil
+	}
+	for _, ref := range p.to.Spec.Sources {
+		kind, key := guard.SourceKey(p.to.CatalogSelection, ref)
+		for _, other := range c.pairs {
+			at := other.any()
+			if kind != sourcev1.ExternalArtifactKind || at.Cluster != p.to.Cluster || at.Namespace != key.Namespace || at.Name != key.Name || slices.Contains(seen, other.to) {
+				continue
+			}
+			if !other.isSame() || !c.resolvesSame(other) || len(c.fed(other, seen)) > 0 {
+				unknown = append(unknown, fmt.Sprintf("source %s: it is the artifact of the CatalogSelection %s/%s, which differs", ref.Name, at.Namespace, at.Name))
+			}
+		}
+	}
+	return unknown
+}
+
+// resolvesSame reports whether a selection that both commits have has the same sources in them.
+func (c *comparison) resolvesSame(p pair) bool {
+	before, _ := c.base.Resolve(*p.from) // what is unknown is compared by its document
+	after, _ := c.head.Resolve(*p.to)
+	return slices.Equal(before, after)
+}

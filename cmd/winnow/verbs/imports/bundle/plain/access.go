@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plain
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/json"
+	"maps"
+	"math/big"
+	"slices"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/imports/bundle"
+)
+
+// accounts returns the service accounts of the permissions, without the default one.
+func accounts(b *bundle.Bundle, o Options) (objects []map[string]any, err error) {
+	names := map[string]bool{}
+	for _, one := range slices.Concat(b.CSV.Spec.Install.Spec.Permissions, b.CSV.Spec.Install.Spec.ClusterPermissions) {
+		names[accountOf(one)] = true
+	}
+	delete(names, defaultAccount)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		objects = append(objects, object("v1", "ServiceAccount", o.InstallNamespace, name, nil))
+	}
+	return objects, nil
+}
+
+// roles returns the roles of the permissions, and their bindings. An operator that watches all namespaces has its permissions in
+// all of them, and may list namespaces, as with OLM.
+func roles(b *bundle.Bundle, o Options) (objects []map[string]any, err error) {
+	namespaced, cluster := b.CSV.Spec.Install.Spec.Permissions, slices.Clone(b.CSV.Spec.Install.Spec.ClusterPermissions)
+	if len(o.WatchNamespaces) == 0 {
+		for _, one := range namespaced {
+			one.Rules = append(slices.Clip(one.Rules), rbacv1.PolicyRule{Verbs: []string{"get", "list", "watch"}, APIGroups: []string{""}, Resources: []string{"namespaces"}})
+			cluster = append(cluster, one)
+		}
+	}
+	for _, one := range cluster {
+		made, err := bind(b, o, one, "")
+		if err != nil {
+			return nil, err
+		}
+		objects = append(objects, made...)
+	}
+	for _, namespace := range o.WatchNamespaces {
+		for _, one := range namespaced {
+			made, err := bind(b, o, one, namespace)
+			if err != nil {
+				return nil, err
+			}
+			objects = append(objects, made...)
+		}
+	}
+	return objects, nil
+}
+
+// accountOf returns the service account of a permission.
+func accountOf(one bundle.Permission) string { return cmp.Or(one.Account, defaultAccount) }
+
+// defaultAccount is in each namespace.
+const defaultAccount = "default"
+
+// bind returns a role and its binding, in a namespace, or in the cluster without one.
+func bind(b *bundle.Bundle, o Options, one bundle.Permission, namespace string) ([]map[string]any, error) {
+	name, err := generatedName(b.CSV.Metadata.Name+"-"+accountOf(one), one)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := inJSON(one.Rules)
+	if err != nil {
+		return nil, err
+	}
+	kind := "Role"
+	if namespace == "" {
+		kind = "ClusterRole"
+	}
+	return []map[string]any{
+		object(rbacv1.SchemeGroupVersion.String(), kind, namespace, name, map[string]any{"rules": rules}),
+		object(rbacv1.SchemeGroupVersion.String(), kind+"Binding", namespace, name, map[string]any{
+			"roleRef":  map[string]any{"apiGroup": rbacv1.GroupName, "kind": kind, "name": name},
+			"subjects": []any{map[string]any{"kind": "ServiceAccount", "name": accountOf(one), "namespace": o.InstallNamespace}},
+		}),
+	}, nil
+}
+
+// maxName bounds a generated name, as OLM does.
+const maxName = 63
+
+// generatedName returns the name that OLM v1 generates: a base with the SHA-224 of the permission to the base 36, so that other
+// permissions have another role.
+func generatedName(base string, of bundle.Permission) (string, error) {
+	encoded, err := json.Marshal(of)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum224(append(encoded, '\n'))
+	suffix := new(big.Int).SetBytes(sum[:]).Text(36)
+	if len(base)+len(suffix) > maxName {
+		base = base[:maxName-len(suffix)-1]
+	}
+	return base + "-" + suffix, nil
+}
