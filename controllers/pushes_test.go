@@ -268,6 +268,33 @@ func TestAPushTakesNothingAwayThatTheRecordDoesNotKnow(t *testing.T) {
 	}
 }
 
+// While nothing is pushed, and no Kustomization uses the artifact, a revision is compared with nothing. The clusters that follow the tag
+// still have the pushed one.
+func TestAPushThatComesBackTakesNothingAway(t *testing.T) {
+	for name, lose := range map[string]func(*v1alpha1.CatalogSelectionStatus){
+		"the status is there": func(*v1alpha1.CatalogSelectionStatus) {},
+		"the status is lost":  func(s *v1alpha1.CatalogSelectionStatus) { *s = v1alpha1.CatalogSelectionStatus{} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPushing(t, guarded, compared)
+			pushed := p.settle().Spec.Push
+			before, _ := p.tagged("latest")
+			p.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Push = nil })
+			p.settle()
+			p.rewrite(lose)
+			p.source(applications(t, "argocd"))
+			p.settle()
+			p.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Push = pushed })
+			p.settle()
+			now, _ := p.tagged("latest")
+			p.equal("the tag", now, before)
+			if got := p.condition(); !strings.HasPrefix(got, "False Removal") {
+				t.Errorf("Pushed is %s", got)
+			}
+		})
+	}
+}
+
 // A push reads the tagged artifact. A kustomization.yaml in it must not cause any requests.
 func TestAPushFetchesNothingForATaggedArtifact(t *testing.T) {
 	var asked []string

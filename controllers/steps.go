@@ -311,6 +311,9 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 	if a.newer != nil {
 		publication.Newer = a.newer.Revision
 	}
+	if a.reachedNoCluster() { // this one was not compared with what spec.push had pushed before
+		publication.Last = &record.Record{}
+	}
 	next := record.New(cs, publication)
 	packed, err := next.Pack()
 	if err != nil {
