@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -144,7 +145,10 @@ func (r *CatalogSelectionReconciler) writeStatus(ctx context.Context, a *attempt
 	r.statuses.begin(a.written)
 	patch := client.MergeFromWithOptions(a.written, client.MergeFromWithOptimisticLock{})
 	err := r.Status().Patch(ctx, a.selection, patch, client.FieldOwner(r.fieldManager))
-	if client.IgnoreNotFound(err) != nil {
+	if apierrors.IsNotFound(err) { // it was deleted, and must not be announced
+		err = apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("catalogselections").GroupResource(), a.selection.Name, err)
+	}
+	if err != nil {
 		return fmt.Errorf("patching the status: %w", err)
 	}
 	a.selection.DeepCopyInto(a.written)

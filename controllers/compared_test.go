@@ -230,33 +230,6 @@ func TestAFrozenProcessPutsNoOlderArtifactBack(t *testing.T) {
 	e.equal("the artifact", e.announced("kkp").Status.Artifact, newer.announced.Status.Artifact)
 }
 
-// The process was frozen after it had written the status, and another leader has published since.
-func TestAFrozenPublicationIsNotAnnounced(t *testing.T) {
-	e, _ := publishGuarded(t, "argocd")
-	e.source(applications(t, "argocd nginx"))
-	var newer lastGood
-	frozen := false
-	e.traffic.before = func(write string, _ client.Object) error {
-		if write != "patch ExternalArtifact/status" || frozen {
-			return nil
-		}
-		frozen = true
-		next := *e
-		next.traffic = &traffic{}
-		next.restart()
-		next.source(applications(t, "argocd nginx falco"))
-		newer = next.good()
-		return nil
-	}
-	if _, err := e.tryReconcile("kkp"); err != nil {
-		t.Fatal(err)
-	}
-	e.traffic.before = nil
-	e.equal("frozen", frozen, true)
-	e.equal("the artifact", e.announced("kkp").Status.Artifact, newer.announced.Status.Artifact)
-	e.equal("revisions that the frozen process announces", len(e.traffic.revisions), 1)
-}
-
 // After a restart, a process publishes what is published already, writes no status for that, and was frozen before each read of the
 // ExternalArtifact: without a write, no version is a fence.
 func TestAnUnchangedPublicationBesideAnotherLeaderIsNotAnnounced(t *testing.T) {
@@ -285,21 +258,6 @@ func TestAnUnchangedPublicationBesideAnotherLeaderIsNotAnnounced(t *testing.T) {
 			e.equal("the artifact", e.announced("kkp").Status.Artifact, last.announced.Status.Artifact)
 		})
 	}
-}
-
-// A selection that is deleted while it is published is not announced: its ExternalArtifact stays as it is until it is deleted as well.
-func TestTheLastPublicationOfADeletedSelectionIsNotAnnounced(t *testing.T) {
-	e, first := publishGuarded(t, "argocd")
-	e.source(applications(t, "argocd nginx"))
-	e.traffic.before = func(write string, _ client.Object) error {
-		if write == "patch CatalogSelection/status" && e.exists(first.cs.DeepCopy()) {
-			e.remove(first.cs.DeepCopy())
-		}
-		return nil
-	}
-	_, _ = e.tryReconcile("kkp")
-	e.traffic.before = nil
-	e.equal("the artifact", e.announced("kkp").Status.Artifact, first.announced.Status.Artifact)
 }
 
 // A publication reads nothing from the API server: the version of the ExternalArtifact is the fence.

@@ -62,20 +62,27 @@ func (a *Artifacts) Announce(ctx context.Context, cs *v1alpha1.CatalogSelection)
 	if err != nil {
 		return refused(cs.Namespace, fmt.Errorf("getting or creating the ExternalArtifact: %w", err))
 	}
-	if err := a.patchSpec(ctx, cs, existing); err != nil {
-		return fmt.Errorf("patching the ExternalArtifact: %w", err)
+	if !describe(cs, existing) && !announceStatus(cs, existing) {
+		return nil
 	}
-	if err := a.patchArtifact(ctx, cs, existing); err != nil {
-		return fmt.Errorf("patching the status of the ExternalArtifact: %w", err)
+	if existing, err = a.fenced(ctx, cs); err == nil {
+		err = a.patchSpec(ctx, cs, existing)
+	}
+	if err == nil {
+		err = a.patchStatus(ctx, cs, existing)
+	}
+	if err != nil {
+		return fmt.Errorf("patching the ExternalArtifact: %w", err)
 	}
 	return nil
 }
 
 // AnnounceNext is Announce right after the status with a new publication was written, with an optimistic lock. existing is the
-// ExternalArtifact as Find returned it before that write; nil without one. Its version is the fence: another process that publishes later
-// writes the status later, and changes the ExternalArtifact after that. So nothing is read unless it has changed.
+// ExternalArtifact as Find returned it before that write; nil without one. Its version is the fence: another process that publishes,
+// withholds or replaces the selection later writes the status later, and after that changes an ExternalArtifact that names an artifact,
+// because no two publications name the same one. So nothing is read unless it has changed.
 func (a *Artifacts) AnnounceNext(ctx context.Context, cs *v1alpha1.CatalogSelection, existing *sourcev1.ExternalArtifact) error {
-	if existing == nil || describe(cs, existing.DeepCopy()) {
+	if existing == nil || existing.Status.Artifact == nil || describe(cs, existing.DeepCopy()) {
 		return a.Announce(ctx, cs)
 	}
 	a.note(cs)
@@ -118,8 +125,12 @@ func (a *Artifacts) IsAsAnnounced(existing *sourcev1.ExternalArtifact) bool {
 // Find returns the ExternalArtifact with the selection's name. If another owner has it, the error has the
 // reason NameConflict.
 func (a *Artifacts) Find(ctx context.Context, cs *v1alpha1.CatalogSelection) (*sourcev1.ExternalArtifact, error) {
+	return find(ctx, a.Client, cs)
+}
+
+func find(ctx context.Context, reader client.Reader, cs *v1alpha1.CatalogSelection) (*sourcev1.ExternalArtifact, error) {
 	existing := &sourcev1.ExternalArtifact{}
-	if err := a.Client.Get(ctx, client.ObjectKeyFromObject(cs), existing); err != nil {
+	if err := reader.Get(ctx, client.ObjectKeyFromObject(cs), existing); err != nil {
 		return nil, err
 	}
 	if !isOf(existing, cs) {
@@ -181,7 +192,8 @@ func (a *Artifacts) patchSpec(ctx context.Context, cs *v1alpha1.CatalogSelection
 	if !describe(cs, existing) {
 		return nil
 	}
-	return a.Client.Patch(ctx, existing, client.MergeFrom(before), client.FieldOwner(a.FieldManager))
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}) // or it might be of another owner now
+	return a.Client.Patch(ctx, existing, patch, client.FieldOwner(a.FieldManager))
 }
 
 // describe sets the spec and the metadata of the ExternalArtifact, and reports whether that changes it.
@@ -198,26 +210,23 @@ func describe(cs *v1alpha1.CatalogSelection, existing *sourcev1.ExternalArtifact
 	return !equality.Semantic.DeepEqual(before, existing)
 }
 
-// patchArtifact writes the status of the ExternalArtifact, if it differs. It is fenced: a process that was
-// frozen, while another one leads, must not restore an older artifact. First it reads the ExternalArtifact from
-// the API server, then the selection, which another leader writes first; the optimistic lock covers later
-// writes.
-func (a *Artifacts) patchArtifact(ctx context.Context, cs *v1alpha1.CatalogSelection, existing *sourcev1.ExternalArtifact) error {
-	if !announceStatus(cs, existing.DeepCopy()) {
-		return nil
-	}
-	if err := a.APIReader.Get(ctx, client.ObjectKeyFromObject(cs), existing); err != nil {
-		return err
+// fenced returns the ExternalArtifact in the API server, or a conflict: a process that was frozen, while another one leads, must not
+// restore an older artifact, nor an earlier owner. First it reads the ExternalArtifact, then the selection, which another leader writes
+// first. The optimistic lock covers later writes.
+func (a *Artifacts) fenced(ctx context.Context, cs *v1alpha1.CatalogSelection) (*sourcev1.ExternalArtifact, error) {
+	existing, err := find(ctx, a.APIReader, cs)
+	if err != nil {
+		return nil, err
 	}
 	now := &v1alpha1.CatalogSelection{}
 	if err := a.APIReader.Get(ctx, client.ObjectKeyFromObject(cs), now); err != nil {
-		return err
+		return nil, err
 	}
 	if now.UID != cs.UID || consumers.RevisionOf(now) != consumers.RevisionOf(cs) || now.Status.Withheld != cs.Status.Withheld {
-		return apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("catalogselections").GroupResource(), cs.Name,
+		return nil, apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("catalogselections").GroupResource(), cs.Name,
 			errors.New("another process has published another revision"))
 	}
-	return a.patchStatus(ctx, cs, existing)
+	return existing, nil
 }
 
 // patchStatus writes the status of an ExternalArtifact, if it differs and nobody has changed it since it was read.

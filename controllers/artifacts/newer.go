@@ -91,11 +91,14 @@ func knows(cs *v1alpha1.CatalogSelection, known []string, artifact *meta.Artifac
 	return last != nil && slices.Contains(known, artifact.Revision) && !artifact.LastUpdateTime.After(last.LastUpdateTime.Time)
 }
 
-// confirmed returns the artifact of the ExternalArtifact in the API server, past the cache. If the selection was published
-// meanwhile, it returns a conflict.
+// confirmed returns the artifact of the ExternalArtifact in the API server, past the cache, and takes it over from a selection that was
+// replaced, which a frozen process may still publish. If the selection was published meanwhile, it returns a conflict.
 func (a *Artifacts) confirmed(ctx context.Context, cs *v1alpha1.CatalogSelection, known []string) (*Newer, error) {
-	announced := &sourcev1.ExternalArtifact{}
-	if err := a.APIReader.Get(ctx, client.ObjectKeyFromObject(cs), announced); client.IgnoreNotFound(err) != nil {
+	announced, err := find(ctx, a.APIReader, cs)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
 		return nil, failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("reading the ExternalArtifact: %w", err))
 	}
 	now := &v1alpha1.CatalogSelection{}
@@ -110,7 +113,7 @@ func (a *Artifacts) confirmed(ctx context.Context, cs *v1alpha1.CatalogSelection
 	case artifact == nil || !a.stored(cs, artifact) || knows(cs, known, artifact):
 		return nil, nil
 	}
-	return &Newer{Revision: artifact.Revision, artifact: artifact, at: artifact.LastUpdateTime.Time}, nil
+	return &Newer{Revision: artifact.Revision, artifact: artifact, at: artifact.LastUpdateTime.Time}, a.patchSpec(ctx, cs, announced)
 }
 
 // newestArchive returns the newest archive in the storage if it was published after the status was written: the status does
