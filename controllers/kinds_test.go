@@ -11,8 +11,12 @@ import (
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/go-logr/logr/funcr"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/kinds"
@@ -289,4 +293,58 @@ func TestAMarkIsNotFollowedByMore(t *testing.T) {
 	c.equal("requests", c.wire.taken(), []string{"PATCH argocd"})
 	c.look()
 	c.equal("requests", c.wire.taken(), []string(nil))
+}
+
+// The objects of all namespaces of the caches are read, each once, with their kind, also after a change.
+func TestTheObjectsOfSeveralNamespaces(t *testing.T) {
+	gvk := corev1.SchemeGroupVersion.WithKind("ConfigMap")
+	options, want := cache.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper(), DefaultNamespaces: map[string]cache.Config{}}, []string(nil)
+	for i := range 3 {
+		e := newEnvironment(t)
+		object := &corev1.ConfigMap{}
+		object.Name, object.Namespace = "one", e.namespace
+		if err := apiServer.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 {
+			options.DefaultNamespaces[e.namespace] = cache.Config{}
+			want = append(want, e.namespace+" "+gvk.String())
+		}
+	}
+	slices.Sort(want)
+	object := &metav1.PartialObjectMetadata{}
+	object.SetGroupVersionKind(gvk)
+	changes := make(chan bool, 1)
+	watched := kinds.New(t.Context(), restConfig, options, apiServer)
+	watched.Enqueue = func(context.Context, ...types.NamespacedName) {}
+	kind := kinds.Kind{GVK: gvk, Object: object, Concerned: func(_ context.Context, _, after client.Object) []types.NamespacedName {
+		if after.GetAnnotations()["changed"] != "" {
+			changes <- true
+		}
+		return nil
+	}}
+	changed := &corev1.ConfigMap{}
+	changed.Name, changed.Namespace = "one", strings.Fields(want[0])[0]
+	for _, label := range []string{"once", "by a watch that came again"} {
+		reader, err := watched.Look(t.Context(), kind, types.NamespacedName{Name: "kkp"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		patch := []byte(`{"metadata":{"annotations":{"changed":"` + label + `"}}}`)
+		if err := apiServer.Patch(t.Context(), changed, client.RawPatch(types.MergePatchType, patch)); err != nil {
+			t.Fatal(err)
+		}
+		<-changes
+		var got []string
+		for object := range reader.Objects() {
+			if object, ok := object.(*metav1.PartialObjectMetadata); ok && object.Name == "one" {
+				got = append(got, object.Namespace+" "+object.GroupVersionKind().String())
+			}
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("the objects are %v, want %v", got, want)
+		}
+		watched.Forget(types.NamespacedName{Name: "kkp"})
+	}
 }

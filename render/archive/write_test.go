@@ -8,14 +8,17 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	fluxtar "github.com/fluxcd/pkg/tar"
+	"github.com/klauspost/compress/gzip"
 
 	"github.com/winnow-dev/winnow/render/tree"
 )
@@ -149,5 +152,53 @@ func TestWriteReturnsTheWritersError(t *testing.T) {
 		if err := Write(&brokenWriter{left: after}, files); !errors.Is(err, errDiskFull) {
 			t.Errorf("after %d bytes: error is %v", after, err)
 		}
+	}
+}
+
+// panicking panics in the middle of an archive.
+type panicking struct{ brokenWriter }
+
+func (w *panicking) Write(p []byte) (int, error) {
+	n, err := w.brokenWriter.Write(p)
+	if err != nil {
+		panic(err)
+	}
+	return n, nil
+}
+
+// TestAReusedCompressorWritesTheSame uses the compressors of writes that failed, or panicked, in the middle.
+func TestAReusedCompressorWritesTheSame(t *testing.T) {
+	text := func(r *rand.Rand) string {
+		words := make([]string, r.IntN(20_000))
+		for i := range words {
+			words[i] = strings.Repeat("word", r.IntN(3)) + string(rune('a'+r.IntN(26)))
+		}
+		return strings.Join(words, " ")
+	}
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint("at once with others ", seed), func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(seed, 0))
+			for range 3 {
+				files := newTree(t, file{"a", text(r)}, file{"b", text(r)})
+				var fresh, got bytes.Buffer
+				compressor := gzip.NewWriter(&fresh)
+				compressor.ModTime = time.Unix(0, 0)
+				if err := errors.Join(writeTar(compressor, files, false), compressor.Close()); err != nil {
+					t.Fatal(err)
+				}
+				if err := Write(&got, files); err != nil || !bytes.Equal(got.Bytes(), fresh.Bytes()) {
+					t.Fatalf("a reused compressor gives other bytes: %v", err)
+				}
+				broken := brokenWriter{left: r.IntN(got.Len())}
+				if err := Write(&broken, files); !errors.Is(err, errDiskFull) {
+					t.Errorf("error is %v", err)
+				}
+				func() {
+					defer func() { _ = recover() }()
+					_ = Write(&panicking{brokenWriter{left: r.IntN(got.Len())}}, files)
+				}()
+			}
+		})
 	}
 }
