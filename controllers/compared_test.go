@@ -77,6 +77,19 @@ func TestAnUnservedArtifactIsNoBaseline(t *testing.T) {
 	}
 }
 
+// A conflict withholds what clusters have applied, also once no Kustomization of this one uses it.
+func TestAnArtifactThatAConflictWithheldIsABaseline(t *testing.T) {
+	e, _ := publishGuarded(t, "argocd nginx")
+	e.edit(compared)
+	e.rewrite(func(s *v1alpha1.CatalogSelectionStatus) { s.Withheld = v1alpha1.ConflictReason })
+	if err := e.reconciler.artifacts.Announce(t.Context(), e.get("kkp")); err != nil {
+		t.Fatal(err)
+	}
+	e.good() // the conflict has ended
+	e.source(applications(t, "argocd"))
+	e.equal("lost", lost(e.reconcile("kkp")), []string{"Removal nginx 1.0.0"})
+}
+
 // What was pushed is applied by other clusters, without a Kustomization in this one.
 func TestAPushedArtifactIsABaseline(t *testing.T) {
 	for name, status := range map[string]func(first v1alpha1.CatalogSelectionStatus) v1alpha1.CatalogSelectionStatus{

@@ -15,6 +15,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/approvals"
 	"github.com/winnow-dev/winnow/controllers/artifacts"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/holders"
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/controllers/failure"
@@ -357,10 +358,10 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 }
 
 // withholdReason returns why the ExternalArtifact must not name the artifact yet, or an empty string if it may. An
-// ExternalArtifact that has named an artifact continues to name one.
+// ExternalArtifact that has named an artifact continues to name one, also after a conflict.
 func (r *CatalogSelectionReconciler) withholdReason(ctx context.Context, a *attempt) (string, error) {
 	cs := a.selection
-	if cs.Spec.Cluster.Serve == v1alpha1.ServeAlways || !a.consumers.None() || cs.Status.Artifact != nil && cs.Status.Withheld == "" {
+	if cs.Spec.Cluster.Serve == v1alpha1.ServeAlways || !a.consumers.None() || cs.Status.Artifact != nil && !consumers.Awaited(cs) {
 		return "", nil
 	}
 	announced, err := r.artifacts.IsAnnounced(ctx, cs)
