@@ -6,12 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -100,12 +98,7 @@ func TestArchivesOfCrashesAreCollected(t *testing.T) {
 		e.traffic.before = nil
 		e.restart()
 	}
-	ago := time.Now().Add(-time.Hour) // their retention is over
-	for _, file := range e.archiveFiles() {
-		if err := os.Chtimes(file, ago, ago); err != nil {
-			t.Fatal(err)
-		}
-	}
+	e.age() // their retention is over
 	e.source(applications(t, "argocd falco"))
 	e.publish("kkp")
 	e.reconcile("kkp")

@@ -6,7 +6,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -177,10 +176,7 @@ func TestOldArchivesAreCollected(t *testing.T) {
 	e.source(applications(t, "argocd"))
 	e.selection("kkp")
 	e.publish("kkp")
-	hourAgo := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(e.archiveFiles()[0], hourAgo, hourAgo); err != nil {
-		t.Fatal(err)
-	}
+	e.age()
 	e.publish("kkp")
 	e.equal("number of archives", len(e.archiveFiles()), 1)
 	e.source(applications(t, "argocd nginx"))

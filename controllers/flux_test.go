@@ -81,6 +81,16 @@ func (c *liveCluster) fluxAlpha() {
 // contents returns the names of the objects in the announced archive of a selection.
 func (c *liveCluster) contents(name string) (applied []string) {
 	c.Helper()
+	for _, u := range c.objects(name) {
+		applied = append(applied, u.GetName())
+	}
+	slices.Sort(applied)
+	return applied
+}
+
+// objects returns what Flux applies of a publication.
+func (c *liveCluster) objects(name string) (applied []*unstructured.Unstructured) {
+	c.Helper()
 	announced := c.announced(name)
 	if announced == nil || announced.Status.Artifact == nil {
 		c.Fatalf("%s announces nothing", name)
@@ -98,9 +108,8 @@ func (c *liveCluster) contents(name string) (applied []string) {
 		if err := yaml.Unmarshal([]byte(document), &u.Object); err != nil {
 			c.Fatal(err)
 		}
-		applied = append(applied, u.GetName())
+		applied = append(applied, u)
 	}
-	slices.Sort(applied)
 	return applied
 }
 

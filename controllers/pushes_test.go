@@ -282,6 +282,7 @@ func TestAPushThatComesBackTakesNothingAway(t *testing.T) {
 			p.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Push = nil })
 			p.settle()
 			p.rewrite(lose)
+			p.age()
 			p.source(applications(t, "argocd"))
 			p.settle()
 			p.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Push = pushed })

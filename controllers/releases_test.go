@@ -156,6 +156,34 @@ func TestAReleaseThatMovesIsNotUninstalled(t *testing.T) {
 	c.equal("the artifact once nobody else has the release", slices.Contains(c.contents("alpha"), "a"), false)
 }
 
+// Flux deletes what leaves the giver while it applies what enters the receiver. A source that is deleted between the two would be missing
+// until the receiver is applied once more.
+func TestTheSourceOfAReleaseThatMovesStays(t *testing.T) {
+	c := newCluster(t)
+	c.serve(helmReleases())
+	c.source(installable(t, "web:1.0.0@web"))
+	for name, instances := range map[string]specEdit{"alpha": installing("a=1.0.0"), "beta": installing("c=1.0.0")} {
+		c.selection(name, compared, instances, func(cs *v1alpha1.CatalogSelection) { cs.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete })
+		c.consumer(name, name, pruning)
+		c.settle(name)
+	}
+	c.applyRelease("alpha", c.namespace, "web", "a", "a")
+	moved := c.get("alpha").Spec.Instances["a"]
+	c.change("beta", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Instances["a"] = moved })
+	c.change("alpha", func(cs *v1alpha1.CatalogSelection) {
+		cs.Spec.Instances, cs.Spec.Safeguards.Approve = nil, []string{"Instance/a"}
+	})
+	c.rounds("beta", "alpha")
+	var kept []string
+	for _, object := range c.objects("alpha") {
+		if object.GetAnnotations()[pruneAnnotation] == disabled {
+			kept = append(kept, object.GetKind())
+		}
+	}
+	slices.Sort(kept)
+	c.equal("what Flux keeps", kept, []string{"HelmRelease", "HelmRepository", "Namespace"})
+}
+
 // A HelmRelease that no selection publishes has the release that enters: helm-controller would upgrade it for both in turns.
 func TestAReleaseOfAStrangerIsNotPublished(t *testing.T) {
 	inWeb := map[string]any{"releaseName": "a", "targetNamespace": "web"}

@@ -27,16 +27,18 @@ type File struct {
 }
 
 // FilesOf returns the files of objects of an artifact, and of the objects that belong to them. of maps the keys of the objects to whether
-// their files get the annotation with which Flux forgets an object. found has the keys that the artifact has. A placeholder of an earlier
-// release does not count: Flux applies nothing of it.
+// all these files get the annotation with which Flux forgets an object. found has the keys that the artifact has. A placeholder of an
+// earlier release does not count: Flux applies nothing of it.
 func FilesOf(ctx context.Context, r io.Reader, of map[safeguard.Key]bool) (files []File, found map[safeguard.Key]bool, err error) {
 	a, err := parseArtifact(ctx, r)
 	if err != nil {
 		return nil, nil, err
 	}
 	found = map[safeguard.Key]bool{}
+	forgotten := func(object backend.Object) bool { return of[installation.KeyOf(object)] }
+	moves := each.Where(a.objects, forgotten)
 	add := func(path string, object backend.Object) error {
-		if of[installation.KeyOf(object)] {
+		if forgotten(object) || backend.Belongs(object, moves) {
 			forget(object)
 		}
 		content, err := object.YAML()
