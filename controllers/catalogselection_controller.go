@@ -83,18 +83,7 @@ func (r *CatalogSelectionReconciler) suspended(ctx context.Context, cs *v1alpha1
 func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, err error) (ctrl.Result, error) {
 	cs := a.selection
 	applied, kept := conditions.Get(cs, v1alpha1.AppliedCondition), conditions.Get(cs, v1alpha1.KeptCondition) // unless the cluster can be observed
-	var marked cluster.Marked
-	live, markErr := r.cluster.Observe(ctx, cs, a.isOld(), a.published())
-	if markErr == nil {
-		a.live = live
-		a.position, markErr = r.cluster.Holders.PositionOf(ctx, cs, live, live.Published)
-	}
-	if markErr == nil {
-		a.claim(err)
-		err = r.yield(ctx, a, err)
-		cs.Status.Consumers = live.Consumers.Statuses()
-		marked, markErr = r.cluster.SyncMarks(ctx, cs, live)
-	}
+	marked, err, markErr := r.look(ctx, a, err)
 	if ctx.Err() != nil {
 		// The controller is stopping: the error is no state of the selection.
 		return ctrl.Result{}, ctx.Err()
@@ -105,8 +94,8 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, e
 	r.measureMarks(cs, marked, markErr)
 	if markErr == nil {
 		cs.Status = marked.In(&cs.Status)
-		kept = r.cluster.Departures.Kept(cs, live, a.kept)
-		applied = r.appliedBy(live.Consumers, cs)
+		kept = r.cluster.Departures.Kept(cs, a.live, a.kept)
+		applied = r.appliedBy(a.live.Consumers, cs)
 	}
 	served := cs.Status.Artifact != nil && cs.Status.Withheld == "" && !a.isOld() && (err == nil || r.artifacts.Intact(cs))
 	o := decide(err, cs, served)
@@ -126,6 +115,31 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, e
 		return ctrl.Result{}, errors.Join(err, markErr)
 	}
 	return result, err
+}
+
+// look updates the claim and the marks of a selection by what is in the cluster. err is the error of the publication, or the conflict that
+// look finds. It notes whether nothing is left to do until the cluster changes.
+func (r *CatalogSelectionReconciler) look(ctx context.Context, a *attempt, err error) (marked cluster.Marked, _, markErr error) {
+	cs, key := a.selection, client.ObjectKeyFromObject(a.selection)
+	r.looked.Store(key, true)
+	defer func() {
+		if err != nil && !isWaiting(err) || markErr != nil || marked.Again > 0 {
+			r.looked.Delete(key)
+		}
+	}()
+	live, markErr := r.cluster.Observe(ctx, cs, a.isOld(), a.published())
+	if markErr != nil {
+		return marked, err, markErr
+	}
+	a.live = live
+	if a.position, markErr = r.cluster.Holders.PositionOf(ctx, cs, live, live.Published); markErr != nil {
+		return marked, err, markErr
+	}
+	a.claim(err)
+	err = r.yield(ctx, a, err)
+	cs.Status.Consumers = live.Consumers.Statuses()
+	marked, markErr = r.cluster.SyncMarks(ctx, cs, live)
+	return marked, err, markErr
 }
 
 // appliedBy returns the condition Applied.

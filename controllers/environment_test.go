@@ -194,6 +194,7 @@ func (e *environment) restartWith(edit func(*Options)) {
 		e.Fatal(err)
 	}
 	e.reconciler.enqueued = make(chan event.GenericEvent, 1000)
+	e.reconciler.changed = e.reconciler.enqueued
 	e.reconciler.loader.Enqueue = func(context.Context, ...types.NamespacedName) {} // reconcileIn waits for loads
 	go watch(e.Context())
 }

@@ -54,6 +54,7 @@ func (r *CatalogSelectionReconciler) forget(cs *v1alpha1.CatalogSelection) {
 	r.pushes.Forget(key)
 	r.loader.Forget(key)
 	r.published.Delete(key)
+	r.looked.Delete(key)
 	r.artifacts.Forget(key)
 	r.edits.forget(cs.UID)
 	r.cluster.Forget(cs)
@@ -97,6 +98,7 @@ func (r *CatalogSelectionReconciler) leave(key types.NamespacedName) {
 		r.edits.forget(uid)
 	}
 	r.published.Delete(key)
+	r.looked.Delete(key)
 	r.artifacts.Forget(key)
 	r.pushes.Forget(key) // another shard may push it from now on
 	r.loader.Forget(key)

@@ -53,7 +53,7 @@ func runManager(e *environment, others ...*environment) {
 		o.Metrics = helper.NewMetrics(mgr, metrics.NewRecorder(), v1alpha1.CatalogSelectionFinalizer)
 		o.PushQueue = workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[ctrl.Request]())
 	})
-	e.reconciler.enqueued = make(chan event.GenericEvent)
+	e.reconciler.enqueued, e.reconciler.changed = make(chan event.GenericEvent), make(chan event.GenericEvent)
 	e.reconciler.loader.Enqueue = e.reconciler.enqueue
 	if err := e.reconciler.SetupWithManager(e.Context(), mgr, workqueue.DefaultTypedControllerRateLimiter[ctrl.Request]()); err != nil {
 		e.Fatal(err)

@@ -47,13 +47,20 @@ func waitsSince(err error) time.Time {
 }
 
 // patience returns how long an attempt that waits may still end without a report, and without its other work; zero if it does
-// not wait. Most downloads and renders end earlier. An attempt of a selection that is Ready, and waits for a slot, does its other
-// work at once: the next one comes with the slot, or when the wait is to be reported.
+// not wait. Most downloads and renders end earlier. An attempt of a selection that is Ready, and waits for a slot, may end as long as
+// silence if only its sources have changed. It does other work at once: the next one comes with the slot, or when the wait is to be
+// reported.
 func (r *CatalogSelectionReconciler) patience(a *attempt) time.Duration {
-	if a.waitsSince.IsZero() || a.lacksSlot && isReady(a.selection) {
+	if a.waitsSince.IsZero() {
 		return 0
 	}
-	return max(0, loadPatience-r.now().Sub(a.waitsSince))
+	if !a.lacksSlot || !isReady(a.selection) {
+		return max(0, loadPatience-r.now().Sub(a.waitsSince))
+	}
+	if _, looked := r.looked.Load(client.ObjectKeyFromObject(a.selection)); looked && a.cause() == "source" {
+		return r.silence(a)
+	}
+	return 0
 }
 
 // slotPatience is how long a selection that is Ready waits for a slot before a condition reports the wait. Of thousands of

@@ -17,6 +17,31 @@ import (
 	"github.com/winnow-dev/winnow/controllers/metrics"
 )
 
+// Of thousands of selections with a new revision, most wait for a slot, and do nothing else meanwhile, unless the cluster changes.
+func TestASelectionThatWaitsForASlotMarks(t *testing.T) {
+	c := publishing(t)
+	c.look()
+	if err := c.reconciler.slots.take(c.key("other")); err != nil {
+		t.Fatal(err)
+	}
+	c.source(applications(t, "argocd nginx falco"))
+	waits := func() {
+		c.Helper()
+		before := c.get("kkp")
+		if result, err := c.tryReconcile("kkp"); err != nil || result.RequeueAfter != slotPatience {
+			t.Errorf("Reconcile() = %v, %v", result, err)
+		}
+		c.equal("the selection", c.get("kkp").Status.Artifact, before.Status.Artifact)
+	}
+	waits()
+	c.equal("marks", c.marks("argocd"), appliedAnd())
+	c.bypass("argocd")
+	c.awaitEnqueued("kkp")
+	waits()
+	c.awaitCaches()
+	c.equal("marks after the label", c.marks("argocd"), appliedAnd("disabled by winnow-marks"))
+}
+
 func TestMarksFollowWhateverTheSelectionDoes(t *testing.T) {
 	bypass := func(c *liveCluster) { c.bypass("argocd") }
 	unlabel := func(c *liveCluster) { c.look(); c.unlabel("argocd", v1alpha1.BypassLabel) }

@@ -100,7 +100,7 @@ func New(ctx context.Context, o Options) *CatalogSelectionReconciler {
 			Registries: connections, Failures: failures, Memory: loads, Storage: o.Storage, Queue: o.PushQueue,
 			Metrics: measured.Pushes,
 		}),
-		enqueued:  make(chan event.GenericEvent),
+		enqueued: make(chan event.GenericEvent), changed: make(chan event.GenericEvent),
 		instances: newInstanceUpdates(), statuses: newStatusWrites(),
 	}
 	r.cluster = cluster.New(cluster.Options{
@@ -120,7 +120,7 @@ func New(ctx context.Context, o Options) *CatalogSelectionReconciler {
 		Sources: r.sources, Queue: downloads, Enqueue: r.enqueue, Now: o.Now,
 		Timeout: source.DefaultLoadTimeout,
 	}
-	r.cluster.Kinds.Enqueue, r.pushes.Enqueue = r.enqueue, r.enqueue
+	r.cluster.Kinds.Enqueue, r.pushes.Enqueue = r.enqueueSoon, r.enqueue
 	return r
 }
 

@@ -44,8 +44,10 @@ type CatalogSelectionReconciler struct {
 	now func() time.Time
 	// publishTimeout overrides the constant of that name unless it is zero.
 	publishTimeout time.Duration
-	// enqueued puts selections into the queue.
-	enqueued chan event.GenericEvent
+	// enqueued puts selections into the queue, and changed does so after a moment.
+	enqueued, changed chan event.GenericEvent
+	// looked has the types.NamespacedName of each selection for which nothing has changed in the cluster since its last look.
+	looked sync.Map
 	// published maps the types.NamespacedName of a selection to its last publication by this process.
 	published sync.Map
 	// edits are the edits of specs that are not published yet.

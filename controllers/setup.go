@@ -5,6 +5,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/fluxcd/pkg/runtime/predicates"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -57,6 +58,7 @@ func (r *CatalogSelectionReconciler) SetupWithManager(ctx context.Context, mgr c
 			predicate.Or(predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{}))).
 		Watches(&sourcev1.ExternalArtifact{}, handler.EnqueueRequestsFromMapFunc(sameName), builder.WithPredicates(r.editedByOthers(ctx))).
 		WatchesRawSource(ctrlsource.Channel(r.enqueued, &handler.EnqueueRequestForObject{})).
+		WatchesRawSource(ctrlsource.Channel(r.changed, handler.Funcs{GenericFunc: later})).
 		WithOptions(controller.Options{RateLimiter: loadLimiter{limiter, r.loader, &r.slots}})
 	for kind, object := range source.Kinds() {
 		b = b.Watches(object, handler.EnqueueRequestsFromMapFunc(r.selectionsOf(kind)),
@@ -135,13 +137,30 @@ func (r *CatalogSelectionReconciler) isElsewhere(ctx context.Context, key types.
 
 // enqueue puts selections into the queue.
 func (r *CatalogSelectionReconciler) enqueue(ctx context.Context, keys ...types.NamespacedName) {
+	r.send(ctx, r.enqueued, keys)
+}
+
+// enqueueSoon puts selections into the queue after a moment: Flux applies the objects of an artifact one after the other, and one
+// reconciliation looks at all of them.
+func (r *CatalogSelectionReconciler) enqueueSoon(ctx context.Context, keys ...types.NamespacedName) {
+	r.send(ctx, r.changed, keys)
+}
+
+func (r *CatalogSelectionReconciler) send(ctx context.Context, to chan event.GenericEvent, keys []types.NamespacedName) {
 	for _, key := range keys {
+		r.looked.Delete(key)
 		cs := &v1alpha1.CatalogSelection{}
 		cs.Name, cs.Namespace = key.Name, key.Namespace
 		select {
-		case r.enqueued <- event.GenericEvent{Object: cs}:
+		case to <- event.GenericEvent{Object: cs}:
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// later is how enqueueSoon adds to the queue, where many events become one request.
+func later(_ context.Context, e event.GenericEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+	const moment = 500 * time.Millisecond
+	queue.AddAfter(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(e.Object)}, moment)
 }
