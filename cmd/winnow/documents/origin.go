@@ -11,8 +11,8 @@ import (
 
 // Origin is the place of an object in the repository.
 type Origin struct {
-	// Cluster is the directory of the cluster, and Kustomization the name of the one that applies the
-	// object; both are empty for an object that is read from its file without a build.
+	// Cluster is the directory of the cluster, and Kustomization the name of the one that applies the object, empty for the directory
+	// itself. Both are empty for an object that is read from its file without a build. File has the object, before patches.
 	Cluster, Kustomization, File string
 	// Inputs are the files that the object is built of, sorted, and Dir is the directory that is built.
 	Inputs []string
@@ -24,7 +24,8 @@ type Origin struct {
 	// Unknown are sentences on unknown parts of the object, and Hidden is a digest of these parts.
 	Unknown []string
 	Hidden  string
-	// Lost is manifest.Object.Lost.
+	// Lost names the Kustomization that cannot be evaluated and has the object, or its source. The object is from the other
+	// commit, or its former state is not known: its fields cannot be compared. It is empty for all others.
 	Lost string
 	// Unapplied reports that the file is beside others that are built, and is not one of theirs.
 	Unapplied bool

@@ -3,7 +3,6 @@
 package gitops
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -15,7 +14,6 @@ import (
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/building"
@@ -99,7 +97,7 @@ func (w *walk) takes(m manifest.Ref, dir string, seen map[taken]bool) []string {
 
 // isArtifact reports whether a source is an OCIRepository that is there.
 func (w *walk) isArtifact(m manifest.Ref) bool {
-	return m.Kind == sourcev1.OCIRepositoryKind && w.find(m.Cluster, m.Group, m.Kind, m.Name) != nil
+	return m.Kind == sourcev1.OCIRepositoryKind && w.find(m) != nil
 }
 
 // copies returns the directories of this repository that an ArtifactGenerator takes the files of an artifact from.
@@ -127,9 +125,8 @@ func (w *walk) copies(made *manifest.Object, artifact string, seen map[taken]boo
 func generatedFrom(made *manifest.Object) iter.Seq2[string, manifest.Ref] {
 	return func(yield func(string, manifest.Ref) bool) {
 		for _, source := range manifest.MapsAt(made.Unstructured, "spec", "sources") {
-			text := func(key string) string { value, _ := source[key].(string); return value }
-			name := types.NamespacedName{Namespace: cmp.Or(text("namespace"), made.GetNamespace()), Name: text("name")}
-			if !yield(text("alias"), manifest.Ref{Cluster: made.Cluster, Group: manifest.SourceGroup, Kind: text("kind"), Name: name}) {
+			alias, _ := source["alias"].(string)
+			if !yield(alias, manifest.SourceIn(source, made.Cluster, made.GetNamespace())) {
 				return
 			}
 		}
@@ -139,7 +136,7 @@ func generatedFrom(made *manifest.Object) iter.Seq2[string, manifest.Ref] {
 // hide adds to a CatalogSelection what of its catalogs is files of this repository: these are not read as a catalog.
 func (w *walk) hide(o *manifest.Object) {
 	if k, err := manifest.NewKustomization(o.Unstructured); err == nil && manifest.IsKustomization(o.Unstructured) && len(k.References()) > 0 {
-		o.Hidden = inputs.Digest(o.Hidden, building.NewVariables(k, w.finder(o.Cluster)).Digest())
+		o.Hidden = inputs.Digest(o.Hidden, building.NewVariables(k, o.Cluster, w.find).Digest())
 	}
 	for i, m := range o.Sources() {
 		if _, named := w.self.Find(m.Name); m.Kind == sourcev1.OCIRepositoryKind && !named {
@@ -174,7 +171,7 @@ func (w *walk) sourceDigest(m manifest.Ref, seen map[manifest.Ref]bool) string {
 	}
 	seen[m] = true
 	var parts []string
-	source := w.find(m.Cluster, m.Group, m.Kind, m.Name)
+	source := w.find(m)
 	switch made := w.generator(m); {
 	case made != nil:
 		parts = append(parts, documents.JSONOf(made.Object["spec"]))

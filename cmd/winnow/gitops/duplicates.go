@@ -92,7 +92,7 @@ func duplicatesOf(w *walk) map[string][]duplicate {
 func (w *walk) leadsTo(o manifest.Object) string {
 	var parts []string
 	for _, m := range o.Sources() {
-		if source := w.find(m.Cluster, m.Group, m.Kind, m.Name); source != nil {
+		if source := w.find(m); source != nil {
 			parts = append(parts, source.Digest())
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/building"
@@ -127,17 +126,12 @@ func (w *walk) isReady(n *node) bool {
 			return false
 		}
 	}
-	for _, ref := range n.References() {
-		if w.find(n.cluster, "", ref.Kind, types.NamespacedName{Namespace: n.Object.GetNamespace(), Name: ref.Name}) == nil {
-			return false
-		}
-	}
-	return true
+	return len(w.missingVariables(n)) == 0
 }
 
 // evaluate determines the objects of a node.
 func (w *walk) evaluate(ctx context.Context, n *node) error {
-	n.vars = building.NewVariables(n.Kustomization, w.finder(n.cluster))
+	n.vars = building.NewVariables(n.Kustomization, n.cluster, w.find)
 	from, dir, err := w.locate(n)
 	if n.lostWith = w.withSource(n); n.lostWith != nil {
 		err = errors.New(n.lostWith.fault())
@@ -174,7 +168,7 @@ func (w *walk) build(ctx context.Context, n *node, from *repository.Tree) error 
 // buildObjects sets the outcome and the objects of a node. It returns the error of the context.
 func (w *walk) buildObjects(ctx context.Context, n *node, from *repository.Tree) error {
 	if n.closure == nil || n.name == "" {
-		n.vars = building.NewVariables(n.Kustomization, w.finder(n.cluster))
+		n.vars = building.NewVariables(n.Kustomization, n.cluster, w.find)
 		n.closure = inputs.NewClosure(from, n.dir, n.Components(from, n.dir))
 		n.state = n.inputs()
 	}
@@ -258,8 +252,9 @@ func (w *walk) takesArtifact(o manifest.Object) bool {
 	if w.older != nil {
 		objects = append(objects, w.older.objects()...)
 	}
+	published := manifest.Ref{Group: v1alpha1.GroupVersion.Group, Kind: v1alpha1.CatalogSelectionKind, Name: k.Source()}
 	return k.Spec.SourceRef.Kind != "" && !slices.ContainsFunc(objects, func(s manifest.Object) bool {
-		return s.Cluster == o.Cluster && s.Is(v1alpha1.GroupVersion.Group, v1alpha1.CatalogSelectionKind, k.Source())
+		return s.Cluster == o.Cluster && s.Is(published)
 	})
 }
 
@@ -268,7 +263,7 @@ func (w *walk) takesArtifact(o manifest.Object) bool {
 func (w *walk) buildUsed(ctx context.Context, waiting *node) (bool, error) {
 	var used []manifest.Ref
 	if waiting != nil {
-		used = slices.DeleteFunc(waiting.uses(), func(m manifest.Ref) bool { return w.find(m.Cluster, m.Group, m.Kind, m.Name) != nil })
+		used = slices.DeleteFunc(waiting.uses(), func(m manifest.Ref) bool { return w.find(m) != nil })
 	} else {
 		used = w.sources()
 		for _, n := range w.order {

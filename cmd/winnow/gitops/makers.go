@@ -51,7 +51,7 @@ func (r reporter) makers() {
 func (w *walk) makers() map[string]maker {
 	found, sets := map[string]maker{}, []string{}
 	leading := false
-	variables := w.missingVariables()
+	variables := w.missingVariables(w.order...)
 	for _, o := range w.objects() {
 		isSet := o.Group() == manifest.OperatorGroup && strings.HasPrefix(o.GetKind(), "ResourceSet")
 		if !isSet && (o.Group() != manifest.ReleaseGroup || o.GetKind() != "HelmRelease") {
@@ -81,12 +81,12 @@ func (w *walk) makers() map[string]maker {
 	return found
 }
 
-// missingVariables returns the names of ConfigMaps and Secrets that Kustomizations have variables of, and that are not there.
-func (w *walk) missingVariables() (names []string) {
-	for _, n := range w.order {
-		for _, ref := range n.References() {
-			if w.find(n.cluster, "", ref.Kind, types.NamespacedName{Namespace: n.Object.GetNamespace(), Name: ref.Name}) == nil {
-				names = append(names, ref.Name)
+// missingVariables returns the names of ConfigMaps and Secrets that nodes have variables of, and that are not there.
+func (w *walk) missingVariables(nodes ...*node) (names []string) {
+	for _, n := range nodes {
+		for _, m := range n.Variables(n.cluster) {
+			if w.find(m) == nil {
+				names = append(names, m.Name.Name)
 			}
 		}
 	}
@@ -100,7 +100,7 @@ func (w *walk) addChart(made *maker, release manifest.Object) {
 	for _, from := range manifest.MapsAt(release.Unstructured, "spec", "valuesFrom") {
 		kind, _ := from["kind"].(string)
 		name, _ := from["name"].(string)
-		if values := w.find(release.Cluster, "", kind, types.NamespacedName{Namespace: release.GetNamespace(), Name: name}); values != nil {
+		if values := w.find(manifest.Ref{Cluster: release.Cluster, Kind: kind, Name: types.NamespacedName{Namespace: release.GetNamespace(), Name: name}}); values != nil {
 			parts = append(parts, values.Digest())
 			made.leads = made.leads || manifest.MayMakeSelections([]byte(documents.YAMLOf(values.Object)))
 		}
@@ -131,28 +131,16 @@ func isTemplate(name string) bool {
 func (w *walk) chartFiles(release manifest.Object) (files []string, source manifest.Ref) {
 	chart, _, _ := unstructured.NestedMap(release.Object, "spec", "chart", "spec")
 	namespace := release.GetNamespace()
-	refTo := func(ref map[string]any) manifest.Ref {
-		text := func(key, otherwise string) string {
-			if value, _ := ref[key].(string); value != "" {
-				return value
-			}
-			return otherwise
-		}
-		return manifest.Ref{
-			Cluster: release.Cluster, Group: manifest.SourceGroup, Kind: text("kind", ""),
-			Name: types.NamespacedName{Namespace: text("namespace", namespace), Name: text("name", "")},
-		}
-	}
 	if ref, found, _ := unstructured.NestedMap(release.Object, "spec", "chartRef"); found {
-		to := refTo(ref)
+		to := manifest.SourceIn(ref, release.Cluster, namespace)
 		chart = map[string]any{"sourceRef": ref, "chart": "."}
-		if o := w.find(to.Cluster, to.Group, to.Kind, to.Name); to.Kind == sourcev1.HelmChartKind && o != nil {
+		if o := w.find(to); to.Kind == sourcev1.HelmChartKind && o != nil {
 			chart, _, _ = unstructured.NestedMap(o.Object, "spec")
 			namespace = o.GetNamespace()
 		}
 	}
 	ref, _ := chart["sourceRef"].(map[string]any)
-	source = refTo(ref)
+	source = manifest.SourceIn(ref, release.Cluster, namespace)
 	if !slices.Contains([]string{sourcev1.GitRepositoryKind, sourcev1.BucketKind, sourcev1.ExternalArtifactKind}, source.Kind) {
 		return nil, source // a chart that was packed elsewhere
 	}

@@ -146,11 +146,7 @@ func (n *node) sourceRef() manifest.Ref {
 
 // uses returns references to the source and the variables of a node.
 func (n *node) uses() []manifest.Ref {
-	all := []manifest.Ref{n.sourceRef()}
-	for _, ref := range n.References() {
-		all = append(all, manifest.Ref{Cluster: n.cluster, Kind: ref.Kind, Name: types.NamespacedName{Namespace: n.Object.GetNamespace(), Name: ref.Name}})
-	}
-	return all
+	return append([]manifest.Ref{n.sourceRef()}, n.Variables(n.cluster)...)
 }
 
 // mayContain reports whether a skipped node may contain the object: its files contain the kind, and they or

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/building"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 )
@@ -46,7 +47,7 @@ func (w *walk) evaluateAgain(ctx context.Context) (changed bool, err error) {
 		if len(n.References()) == 0 {
 			continue
 		}
-		if vars := building.NewVariables(n.Kustomization, w.finder(n.cluster)); vars.Digest() != n.vars.Digest() {
+		if vars := building.NewVariables(n.Kustomization, n.cluster, w.find); vars.Digest() != n.vars.Digest() {
 			changed, n.vars = true, vars
 			n.state = n.inputs()
 			if err := w.build(ctx, n, n.closure.Tree); err != nil {
@@ -64,7 +65,7 @@ func (w *walk) setSync(ctx context.Context, sync *manifest.Sync) {
 	}
 	var err error
 	if w.synced, err = w.builds.BuildSync(ctx, w.tree, sync); err != nil {
-		w.synced = []manifest.Object{{Unstructured: sync.Source, Unknown: []string{"the patches of its FluxInstance: " + err.Error()}}}
+		w.synced = []manifest.Object{{Unstructured: sync.Source, Origin: documents.Origin{Unknown: []string{"the patches of its FluxInstance: " + err.Error()}}}}
 	}
 }
 
@@ -165,7 +166,7 @@ func (w *walk) findRoots(n *node, objects []manifest.Object) (found []root) {
 func (w *walk) documents() (all []manifest.Object) {
 	for _, file := range w.whole().YAMLs(w.cluster) {
 		for _, o := range leading(w.whole(), file) {
-			all = append(all, manifest.Object{Unstructured: o, Cluster: w.cluster})
+			all = append(all, manifest.Object{Unstructured: o, Origin: documents.Origin{Cluster: w.cluster}})
 		}
 	}
 	return all

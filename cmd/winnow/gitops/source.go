@@ -18,7 +18,7 @@ import (
 
 // resolve returns the tree and the directory that a source has. The error is an elsewhere.
 func (w *walk) resolve(m manifest.Ref) (*repository.Tree, string, error) {
-	source := w.find(m.Cluster, m.Group, m.Kind, m.Name)
+	source := w.find(m)
 	name := m.Kind + " " + manifest.NameOf(m.Name)
 	dir, because, err := w.recognize(m, source, name)
 	if err == nil && source != nil {

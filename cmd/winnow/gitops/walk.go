@@ -46,14 +46,14 @@ type root struct {
 }
 
 // find returns an object of a cluster, or nil.
-func (w *walk) find(cluster, group, kind string, name types.NamespacedName) *manifest.Object {
+func (w *walk) find(m manifest.Ref) *manifest.Object {
 	var found *manifest.Object
 	for _, n := range w.order {
 		for i, o := range n.objects {
-			if o.Cluster != cluster || !o.Is(group, kind, name) {
+			if o.Cluster != m.Cluster || !o.Is(m) {
 				continue
 			}
-			if o.GetNamespace() == name.Namespace {
+			if o.GetNamespace() == m.Name.Namespace {
 				return &n.objects[i]
 			}
 			found = cmp.Or(found, &n.objects[i])
@@ -63,14 +63,14 @@ func (w *walk) find(cluster, group, kind string, name types.NamespacedName) *man
 		return found
 	}
 	for i, o := range w.synced {
-		if cluster == w.cluster && o.Is(group, kind, name) {
+		if m.Cluster == w.cluster && o.Is(m) {
 			return &w.synced[i]
 		}
 	}
 	for _, n := range w.order {
 		for _, o := range n.objects {
-			if sync := manifest.SyncOf(o.Unstructured); o.Cluster == cluster && sync != nil {
-				if made := (manifest.Object{Unstructured: sync.Source}); made.Is(group, kind, name) {
+			if sync := manifest.SyncOf(o.Unstructured); o.Cluster == m.Cluster && sync != nil {
+				if made := (manifest.Object{Unstructured: sync.Source}); made.Is(m) {
 					return &made
 				}
 			}
@@ -79,17 +79,8 @@ func (w *walk) find(cluster, group, kind string, name types.NamespacedName) *man
 	return nil
 }
 
-// finder returns find for one cluster.
-func (w *walk) finder(cluster string) func(group, kind string, name types.NamespacedName) *manifest.Object {
-	return func(group, kind string, name types.NamespacedName) *manifest.Object {
-		return w.find(cluster, group, kind, name)
-	}
-}
-
 // source returns the source of a node, nil if it is not in the repository.
-func (w *walk) source(n *node) *manifest.Object {
-	return w.find(n.cluster, manifest.SourceGroup, n.Spec.SourceRef.Kind, n.Source())
-}
+func (w *walk) source(n *node) *manifest.Object { return w.find(n.sourceRef()) }
 
 // objects returns the objects of all nodes.
 func (w *walk) objects() []manifest.Object {

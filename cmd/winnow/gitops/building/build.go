@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
@@ -252,7 +253,7 @@ func (r *resource) id(object manifest.Object) [4]string {
 
 // with returns the object with variables. An object that matters to nobody may be none.
 func (r *resource) with(vars *Variables) (manifest.Object, error) {
-	object := manifest.Object{Unstructured: &unstructured.Unstructured{}, File: r.file}
+	object := manifest.Object{Unstructured: &unstructured.Unstructured{}, Origin: documents.Origin{File: r.file}}
 	if r.fixed || !vars.mayReplace(r.encoded) {
 		object.SetAPIVersion(r.apiVersion)
 		object.SetKind(r.kind)

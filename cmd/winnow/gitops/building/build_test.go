@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
@@ -35,7 +34,7 @@ func TestADirectoryIsBuiltOnceForAllVariables(t *testing.T) {
 		{"{}", "${A:=none}"},
 	} {
 		k := kustomization(t, test.spec)
-		vars := NewVariables(k, func(string, string, types.NamespacedName) *manifest.Object { return nil })
+		vars := NewVariables(k, "", func(manifest.Ref) *manifest.Object { return nil })
 		objects, err := b.Build(t.Context(), inputs.NewClosure(tree, "apps", nil), "apps", k, vars)
 		if err != nil || len(objects) != 1 {
 			t.Fatalf("%q: %d objects, %v", test.spec, len(objects), err)

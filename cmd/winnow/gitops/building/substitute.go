@@ -14,7 +14,6 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/envsubst"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	kustomize "sigs.k8s.io/kustomize/api/resource"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
@@ -81,12 +80,11 @@ func (v *Variables) Digest() string {
 	return inputs.Digest(parts...)
 }
 
-// NewVariables returns the variables of a Kustomization. find returns an object of the cluster.
-func NewVariables(k *manifest.Kustomization, find func(group, kind string, name types.NamespacedName) *manifest.Object) *Variables {
+// NewVariables returns the variables of a Kustomization of a cluster. find returns an object, or nil.
+func NewVariables(k *manifest.Kustomization, cluster string, find func(manifest.Ref) *manifest.Object) *Variables {
 	v := &Variables{known: map[string]string{}, unknown: map[string]hiddenObject{}}
-	for _, ref := range k.References() {
-		name := types.NamespacedName{Namespace: k.Object.GetNamespace(), Name: ref.Name}
-		v.add(ref, manifest.NameOf(name), find("", ref.Kind, name))
+	for i, m := range k.Variables(cluster) {
+		v.add(m, k.References()[i].Optional, find(m))
 	}
 	if k.Spec.PostBuild != nil {
 		v.postBuild, v.always = true, k.Spec.PostBuild.SubstituteStrategy == kustomizev1.SubstituteStrategyAlways
@@ -103,16 +101,16 @@ func (v *Variables) set(name, value string) {
 }
 
 // add adds the keys of a ConfigMap or a Secret. Later ones override earlier ones.
-func (v *Variables) add(ref kustomizev1.SubstituteReference, name string, object *manifest.Object) {
-	hidden := hiddenObject{name: ref.Kind + " " + name, why: "whose value is not in this repository"}
+func (v *Variables) add(m manifest.Ref, optional bool, object *manifest.Object) {
+	hidden := hiddenObject{name: m.Kind + " " + manifest.NameOf(m.Name), why: "whose value is not in this repository"}
 	if object == nil {
-		if !ref.Optional {
+		if !optional {
 			hidden.why = "which is not in this repository"
 			v.missing = append(v.missing, hidden)
 		}
 		return
 	}
-	readable := ref.Kind == "ConfigMap" && !object.IsEncrypted() && len(object.Unknown) == 0 && object.Lost == ""
+	readable := m.Kind == "ConfigMap" && !object.IsEncrypted() && len(object.Unknown) == 0 && object.Lost == ""
 	if object.Lost != "" {
 		hidden.why = "and " + object.Lost
 	}

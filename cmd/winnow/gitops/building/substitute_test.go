@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
@@ -86,6 +85,6 @@ func buildApps(t *testing.T, b *Builder, spec, file string) ([]manifest.Object, 
 	t.Helper()
 	tree := readTree(t, map[string]string{"apps/a.yaml": file})
 	k := kustomization(t, spec)
-	vars := NewVariables(k, func(string, string, types.NamespacedName) *manifest.Object { return nil })
+	vars := NewVariables(k, "", func(manifest.Ref) *manifest.Object { return nil })
 	return b.Build(t.Context(), inputs.NewClosure(tree, "apps", nil), "apps", k, vars)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // Kustomization is a Kustomization of Flux. Spec is decoded from Object.
@@ -112,6 +113,13 @@ func (k *Kustomization) References() []kustomizev1.SubstituteReference {
 		return nil
 	}
 	return k.Spec.PostBuild.SubstituteFrom
+}
+
+// Variables returns references to them in a cluster.
+func (k *Kustomization) Variables(cluster string) []Ref {
+	return each.Map(k.References(), func(ref kustomizev1.SubstituteReference) Ref {
+		return Ref{Cluster: cluster, Kind: ref.Kind, Name: types.NamespacedName{Namespace: k.Object.GetNamespace(), Name: ref.Name}}
+	})
 }
 
 // Components returns the components of the spec without missing ones that Flux ignores.

@@ -33,34 +33,17 @@ const (
 // Object is an object that a commit applies to a cluster.
 type Object struct {
 	*unstructured.Unstructured
-	// Cluster is the directory of the cluster, and Kustomization the name of the one that applies the
-	// object, empty for the directory itself.
-	Cluster, Kustomization string
-	// Appliers are the names of the Kustomizations that lead to the object, from the directory on.
-	Appliers []string
-	// Alone reports that no Kustomization of the repository applies the directory Cluster, so that the cluster is unknown.
-	Alone bool
-	// File that contains the object, before patches, and Inputs are the files that its Kustomization is built of, sorted.
-	File   string
-	Inputs []string
-	// Dir is the directory that the Kustomization builds.
-	Dir string
-	// Unknown are sentences on parts of the object that are unknown, and Hidden is a digest of these parts.
-	Unknown []string
-	Hidden  string
-	// Lost names the Kustomization that cannot be evaluated and has the object, or its source. The object is from the other
-	// commit, or its former state is not known: its fields cannot be compared. It is empty for all others.
-	Lost string
+	documents.Origin
 }
 
 // Group returns the API group.
 func (o Object) Group() string { return o.GroupVersionKind().Group }
 
-// Is reports whether the object has the kind and the name. An object without a namespace matches every
-// namespace.
-func (o Object) Is(group, kind string, name types.NamespacedName) bool {
-	return o.Group() == group && o.GetKind() == kind && o.GetName() == name.Name &&
-		(o.GetNamespace() == "" || name.Namespace == "" || o.GetNamespace() == name.Namespace)
+// Is reports whether the object has the kind and the name of a reference, in any cluster. An object without a namespace matches
+// every namespace.
+func (o Object) Is(m Ref) bool {
+	return o.Group() == m.Group && o.GetKind() == m.Kind && o.GetName() == m.Name.Name &&
+		(o.GetNamespace() == "" || m.Name.Namespace == "" || o.GetNamespace() == m.Name.Namespace)
 }
 
 // IsEncrypted reports whether SOPS encrypted the object, or values of it.

@@ -4,9 +4,11 @@ package manifest
 
 import (
 	"bytes"
+	"cmp"
 	"regexp"
 	"strings"
 
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -40,6 +42,12 @@ func (m Ref) HasName(content []byte) bool {
 // MayBeIn reports whether content may have the object.
 func (m Ref) MayBeIn(content []byte) bool { return m.HasKind(content) && m.HasName(content) }
 
+// SourceIn returns the reference to a source that fields of an object have. namespace is the default.
+func SourceIn(fields map[string]any, cluster, namespace string) Ref {
+	text := func(key string) string { value, _ := fields[key].(string); return value }
+	return Ref{cluster, SourceGroup, text("kind"), types.NamespacedName{Namespace: cmp.Or(text("namespace"), namespace), Name: text("name")}}
+}
+
 // Sources returns references to the sources of a CatalogSelection, in the order of the spec, and none for other objects.
 func (o Object) Sources() []Ref {
 	if o.Group() != v1alpha1.GroupVersion.Group || o.GetKind() != v1alpha1.CatalogSelectionKind {
@@ -47,15 +55,9 @@ func (o Object) Sources() []Ref {
 	}
 	var all []Ref
 	for _, fields := range MapsAt(o.Unstructured, "spec", "sources") {
-		text := func(key, otherwise string) string {
-			if value, ok := fields[key].(string); ok && value != "" {
-				return value
-			}
-			return otherwise
-		}
-		all = append(all, Ref{o.Cluster, SourceGroup, text("kind", "OCIRepository"), types.NamespacedName{
-			Namespace: text("namespace", o.GetNamespace()), Name: text("name", ""),
-		}})
+		m := SourceIn(fields, o.Cluster, o.GetNamespace())
+		m.Kind = cmp.Or(m.Kind, sourcev1.OCIRepositoryKind)
+		all = append(all, m)
 	}
 	return all
 }

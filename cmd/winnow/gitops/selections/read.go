@@ -14,11 +14,7 @@ import (
 func read(ctx context.Context, state gitops.State, memo documents.Memo) documents.Set {
 	r := documents.Set{Notes: state.Notes, Inputs: state.Inputs, Unbuilt: state.Unbuilt, Removed: state.Removed, Memo: memo}
 	for _, o := range state.Objects {
-		where := documents.Origin{
-			Cluster: o.Cluster, Alone: o.Alone, Kustomization: o.Kustomization, Appliers: o.Appliers, File: o.File, Inputs: o.Inputs,
-			Dir: o.Dir, Unknown: o.Unknown, Hidden: o.Hidden, Lost: o.Lost,
-		}
-		if err := r.AddObject(ctx, where, o.Object); err != nil {
+		if err := r.AddObject(ctx, o.Origin, o.Object); err != nil {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s: %s %s is left out: %v", o.Cluster, o.GetKind(), o.GetName(), err))
 		}
 	}
