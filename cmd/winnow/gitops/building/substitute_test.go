@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 )

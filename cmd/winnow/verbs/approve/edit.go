@@ -7,22 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"slices"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 )
-
-// edit is a file of the working directory with approvals.
-type edit struct {
-	// name is relative to the working directory.
-	name          string
-	before, after []byte
-	mode          fs.FileMode
-	// lines are printed once it is written.
-	lines []string
-}
 
 // writeAt adds approvals to files of the working directory, which has to be at the commit. It writes nothing unless prove
 // accepts the contents of the files.
@@ -41,8 +31,8 @@ func writeAt(ctx context.Context, commit string, added []*addition, prove func(c
 	}
 	contents := map[string][]byte{}
 	for file, e := range edits {
-		if e.after != nil {
-			contents[file] = e.after
+		if e.IsChanged() {
+			contents[file] = e.After
 		}
 	}
 	if len(contents) > 0 {
@@ -50,12 +40,18 @@ func writeAt(ctx context.Context, commit string, added []*addition, prove func(c
 			return fmt.Errorf("nothing is written, because the commit with the approvals is not as it should be: %w", err)
 		}
 	}
-	return writeAll(ctx, added, edits, out)
+	var all []*files.Edit
+	for _, one := range added { // in their order
+		if e := edits[one.file]; e != nil && !slices.Contains(all, e) {
+			all = append(all, e)
+		}
+	}
+	return files.Save(ctx, printer(out), all...)
 }
 
 // editsOf returns the edits by the files of the repository.
-func editsOf(ctx context.Context, added []*addition) (map[string]*edit, error) {
-	edits := map[string]*edit{}
+func editsOf(ctx context.Context, added []*addition) (map[string]*files.Edit, error) {
+	edits := map[string]*files.Edit{}
 	var failures []error
 	for _, one := range added {
 		if err := addTo(ctx, edits, one); err != nil {
@@ -66,29 +62,25 @@ func editsOf(ctx context.Context, added []*addition) (map[string]*edit, error) {
 }
 
 // addTo adds the edit for one addition, for which the file has to be as in HEAD.
-func addTo(ctx context.Context, edits map[string]*edit, one *addition) error {
+func addTo(ctx context.Context, edits map[string]*files.Edit, one *addition) error {
 	e, err := editOf(ctx, edits, one.file)
 	if err != nil {
 		return err
 	}
-	content := e.before
-	if e.after != nil {
-		content = e.after
-	}
-	edited, line, err := one.addTo(content)
+	edited, line, err := one.addTo(e.After)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s: %w", e.name, err)
-	case bytes.Equal(edited, content):
-		e.lines = append(e.lines, alreadyApproved(e.name, line))
+		return fmt.Errorf("%s: %w", e.Name, err)
+	case bytes.Equal(edited, e.After):
+		e.Lines = append(e.Lines, alreadyApproved(e.Name, line))
 		return nil
 	}
-	e.after, e.lines = edited, append(e.lines, added(e.name, line, one.entries))
-	return repository.Git{}.SameAsHead(ctx, e.name)
+	e.After, e.Lines = edited, append(e.Lines, added(e.Name, line, one.entries))
+	return repository.Git{}.SameAsHead(ctx, e.Name)
 }
 
 // editOf returns the edit of a file.
-func editOf(ctx context.Context, edits map[string]*edit, file string) (*edit, error) {
+func editOf(ctx context.Context, edits map[string]*files.Edit, file string) (*files.Edit, error) {
 	if e := edits[file]; e != nil {
 		return e, nil
 	}
@@ -96,34 +88,6 @@ func editOf(ctx context.Context, edits map[string]*edit, file string) (*edit, er
 	if err != nil {
 		return nil, err
 	}
-	e := &edit{name: name}
-	e.before, e.mode, err = files.ReadForEdit(name)
-	edits[file] = e
-	return e, err
-}
-
-// writeAll writes the edited files, in the order of the additions.
-func writeAll(ctx context.Context, added []*addition, edits map[string]*edit, out output.Streams) error {
-	done := map[string]bool{"": true}
-	for _, one := range added {
-		e := edits[one.file]
-		if done[one.file] || e == nil {
-			continue
-		}
-		done[one.file] = true
-		if err := e.save(ctx); err != nil {
-			return fmt.Errorf("writing %s: %w", e.name, err)
-		}
-		for _, line := range e.lines {
-			fmt.Fprintln(out.Stdout, line)
-		}
-	}
-	return nil
-}
-
-func (e *edit) save(ctx context.Context) error {
-	if e.after == nil || ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return files.Rewrite(e.name, e.before, e.after, e.mode)
+	edits[file], err = files.OpenEdit(name)
+	return edits[file], err
 }

@@ -3,7 +3,6 @@
 package approve
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -20,33 +19,36 @@ import (
 
 // approveInFile adds the lines that a selection of a cluster offers to the same selection in a file.
 func approveInFile(ctx context.Context, name string, cs *v1alpha1.CatalogSelection, out output.Streams) error {
-	content, mode, err := files.ReadForEdit(name)
+	e, err := files.OpenEdit(name)
 	if err != nil {
 		return err
 	}
 	key := types.NamespacedName{Namespace: cs.Namespace, Name: cs.Name}
-	if found, err := approvalfile.Find(content, key); err == nil && found.IsPatch() {
+	if found, err := approvalfile.Find(e.Before, key); err == nil && found.IsPatch() {
 		return output.Finding(fmt.Errorf("%s:%d: it is a patch of the CatalogSelection, whose list would replace all others: "+
 			"add the lines to its kustomization.yaml, as a JSON patch", name, found.Line()))
 	}
-	edited, line, err := approvalfile.Add(content, key, cs.Status.Held.Approve)
+	var line int
+	e.After, line, err = approvalfile.Add(e.Before, key, cs.Status.Held.Approve)
 	switch {
 	case err != nil:
 		return output.Finding(fmt.Errorf("%s: %w", name, err))
-	case bytes.Equal(edited, content):
+	case !e.IsChanged():
 		fmt.Fprintln(out.Stdout, alreadyApproved(name, line))
 		return nil
-	case ctx.Err() != nil:
-		return ctx.Err()
 	}
-	if err := files.Rewrite(name, content, edited, mode); err != nil {
-		return fmt.Errorf("writing %s: %w", name, err)
+	e.Lines = []string{added(name, line, cs.Status.Held.Approve)}
+	if err := files.Save(ctx, printer(out), e); err != nil {
+		return err
 	}
-	fmt.Fprintln(out.Stdout, added(name, line, cs.Status.Held.Approve))
 	if (repository.Git{Dir: filepath.Dir(name)}).IsUntracked(ctx, filepath.Base(name)) {
 		fmt.Fprintf(out.Notes, "note: git does not know %s: run git add %s\n", name, name)
 	}
 	return nil
+}
+
+func printer(out output.Streams) func(line string) {
+	return func(line string) { fmt.Fprintln(out.Stdout, line) }
 }
 
 func added(name string, line int, entries []string) string {

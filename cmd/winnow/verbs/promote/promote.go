@@ -26,6 +26,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // options are the flags of winnow promote.
@@ -112,7 +113,7 @@ func (o *options) run(ctx context.Context, from string, to []string, out output.
 	if err != nil {
 		return err
 	}
-	edits := map[string]*edit{}
+	edits := map[string]*files.Edit{}
 	for _, name := range to {
 		if err := o.addTo(ctx, commit, edits, source, name); err != nil {
 			return err
@@ -123,21 +124,21 @@ func (o *options) run(ctx context.Context, from string, to []string, out output.
 			return err
 		}
 	}
-	if o.output.Value == output.FormatTable && !slices.ContainsFunc(slices.Collect(maps.Values(edits)), (*edit).isChanged) {
-		return o.write(ctx, edits, out) // there is nothing to compare
+	if o.output.Value == output.FormatTable && !slices.ContainsFunc(slices.Collect(maps.Values(edits)), (*files.Edit).IsChanged) {
+		return write(ctx, edits, out) // there is nothing to compare
 	}
 	report, err := o.report(ctx, commit, edits, source.digest)
 	if err != nil {
 		return output.Unusable(err)
 	}
-	if err := o.write(ctx, edits, out); err != nil {
+	if err := write(ctx, edits, out); err != nil {
 		return err
 	}
 	return diffview.Write(out.Stdout, report, diffview.Options{Format: o.output.Value, View: o.view, FailOn: o.failOn.Names, Invalid: selections.AfterPrefix})
 }
 
 // report compares the commit with the edits, to which it adds what names their losses.
-func (o *options) report(ctx context.Context, commit string, edits map[string]*edit, digest string) (*diff.Report, error) {
+func (o *options) report(ctx context.Context, commit string, edits map[string]*files.Edit, digest string) (*diff.Report, error) {
 	rendered := commits.Rendered(&o.access)
 	report, err := o.compare(ctx, commit, edits, rendered)
 	if err == nil && o.approve && approveAll(report, edits) { // what is built of the commit may replace the annotation
@@ -151,10 +152,10 @@ func (o *options) report(ctx context.Context, commit string, edits map[string]*e
 }
 
 // compare compares the commit with the edits.
-func (o *options) compare(ctx context.Context, commit string, edits map[string]*edit, rendered *promotions.Registry) (*diff.Report, error) {
+func (o *options) compare(ctx context.Context, commit string, edits map[string]*files.Edit, rendered *promotions.Registry) (*diff.Report, error) {
 	contents := map[string][]byte{}
 	for file, e := range edits {
-		contents[file] = e.after
+		contents[file] = e.After
 	}
 	var cluster *live.Cluster // none: a commit has no cluster
 	return selections.Compare(ctx, commit, commit, selections.Options{
@@ -164,25 +165,25 @@ func (o *options) compare(ctx context.Context, commit string, edits map[string]*
 }
 
 // approveAll adds the lines that name what the edits lose, and reports whether there are some.
-func approveAll(report *diff.Report, edits map[string]*edit) (any bool) {
+func approveAll(report *diff.Report, edits map[string]*files.Edit) (any bool) {
 	for _, s := range report.Held() {
 		e := edits[s.Held.File]
 		if s.Promotion == nil || e == nil {
 			continue
 		}
 		_, digest, _ := strings.Cut(s.Promotion.To, "@")
-		approved, _, err := stagefile.Approve(e.after, s.Name, digest, s.Held.Approve)
+		approved, _, err := stagefile.Approve(e.After, s.Name, digest, s.Held.Approve)
 		if err != nil {
 			s.Held.Advice = err.Error()
 			continue
 		}
-		e.after, any = approved, true
+		e.After, any = approved, true
 	}
 	return any
 }
 
 // addUncompared adds what was edited and nothing applies.
-func addUncompared(report *diff.Report, edits map[string]*edit, digest string) {
+func addUncompared(report *diff.Report, edits map[string]*files.Edit, digest string) {
 	compared := slices.ContainsFunc(report.Selections, func(s *diff.Selection) bool {
 		return s.Promotion != nil && strings.HasSuffix(s.Promotion.To, "@"+digest)
 	})
@@ -190,7 +191,7 @@ func addUncompared(report *diff.Report, edits map[string]*edit, digest string) {
 		return
 	}
 	for _, file := range slices.Sorted(maps.Keys(edits)) {
-		if !edits[file].isChanged() {
+		if !edits[file].IsChanged() {
 			continue
 		}
 		report.Places[file] = true
@@ -199,20 +200,7 @@ func addUncompared(report *diff.Report, edits map[string]*edit, digest string) {
 }
 
 // write writes the files.
-func (o *options) write(ctx context.Context, edits map[string]*edit, out output.Streams) error {
-	for _, file := range slices.Sorted(maps.Keys(edits)) {
-		e := edits[file]
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if e.isChanged() {
-			if err := files.Rewrite(e.name, e.before, e.after, e.mode); err != nil {
-				return fmt.Errorf("writing %s: %w", e.name, err)
-			}
-		}
-		for _, line := range e.lines {
-			output.PrintNote(out.Notes, line)
-		}
-	}
-	return nil
+func write(ctx context.Context, edits map[string]*files.Edit, out output.Streams) error {
+	sorted := each.Map(slices.Sorted(maps.Keys(edits)), func(file string) *files.Edit { return edits[file] })
+	return files.Save(ctx, func(line string) { output.PrintNote(out.Notes, line) }, sorted...)
 }

@@ -3,11 +3,9 @@
 package promote
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -29,18 +27,6 @@ type source struct {
 	stage          stagefile.Stage
 	digest         string
 }
-
-// edit is a file of TO.
-type edit struct {
-	// name is relative to the working directory.
-	name          string
-	before, after []byte
-	mode          fs.FileMode
-	// lines are printed once it is written.
-	lines []string
-}
-
-func (e *edit) isChanged() bool { return !bytes.Equal(e.before, e.after) }
 
 // source finds FROM.
 func (o *options) source(ctx context.Context, commit, argument string, out output.Streams) (source, error) {
@@ -90,7 +76,7 @@ func (o *options) find(ctx context.Context, commit, what, argument string) (foun
 }
 
 // addTo adds the edit of TO.
-func (o *options) addTo(ctx context.Context, commit string, edits map[string]*edit, from source, argument string) error {
+func (o *options) addTo(ctx context.Context, commit string, edits map[string]*files.Edit, from source, argument string) error {
 	found, err := o.find(ctx, commit, "TO", argument)
 	file, stage := found.File, found.Stage
 	switch {
@@ -110,18 +96,18 @@ func (o *options) addTo(ctx context.Context, commit string, edits map[string]*ed
 		edits[file] = e
 	}
 	if stage.Digest == from.digest {
-		e.lines = append(e.lines, fmt.Sprintf("%s:%d: %s has %s already", e.name, stage.DigestLine, stage.FullName(), from.digest))
+		e.Lines = append(e.Lines, fmt.Sprintf("%s:%d: %s has %s already", e.Name, stage.DigestLine, stage.FullName(), from.digest))
 		return nil
 	}
-	if e.after, err = stage.SetDigest(e.after, from.digest); err != nil {
-		return fmt.Errorf("%s:%d: %w", e.name, stage.Line, err)
+	if e.After, err = stage.SetDigest(e.After, from.digest); err != nil {
+		return fmt.Errorf("%s:%d: %w", e.Name, stage.Line, err)
 	}
-	e.lines = append(e.lines, fmt.Sprintf("%s:%d: %s is promoted from %s to %s", e.name, stage.DigestLine, stage.FullName(), stage.Digest, from.digest))
+	e.Lines = append(e.Lines, fmt.Sprintf("%s:%d: %s is promoted from %s to %s", e.Name, stage.DigestLine, stage.FullName(), stage.Digest, from.digest))
 	return nil
 }
 
 // openEdit reads a file of the working directory, which has to be as in HEAD.
-func openEdit(ctx context.Context, file string) (*edit, error) {
+func openEdit(ctx context.Context, file string) (*files.Edit, error) {
 	git := repository.Git{}
 	name, err := git.WorkingFile(ctx, file)
 	if err == nil {
@@ -130,10 +116,7 @@ func openEdit(ctx context.Context, file string) (*edit, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &edit{name: name}
-	e.before, e.mode, err = files.ReadForEdit(name)
-	e.after = e.before
-	return e, err
+	return files.OpenEdit(name)
 }
 
 // checkAge returns an error unless FROM has its digest for long enough.
