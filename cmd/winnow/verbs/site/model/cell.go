@@ -9,8 +9,11 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
+	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/selection/numbered"
@@ -98,24 +101,25 @@ func contentOfStage(definitions []safeguard.Definition) content {
 	return newContent(cells)
 }
 
-// withHeld returns the content with what is held, by the names of applications.
-func (c content) withHeld(held map[string][]string) content {
+// withHeld returns the content with what is held.
+func (c content) withHeld(held []v1alpha1.HeldReason) content {
 	if len(held) == 0 {
 		return c
 	}
 	cells := maps.Clone(c.cells)
-	for _, name := range slices.Sorted(maps.Keys(held)) {
-		found := false
+	for _, reasons := range lists.GroupBy(held, func(r v1alpha1.HeldReason) string { return r.Application }) {
+		name, found := reasons[0].Application, false
+		messages := each.Map(reasons, func(r v1alpha1.HeldReason) string { return r.Message })
 		for key, cell := range c.cells {
 			if key.Name != name {
 				continue
 			}
 			changed := *cell
-			changed.State, changed.Held, found = StateHeld, held[name], true
+			changed.State, changed.Held, found = StateHeld, messages, true
 			cells[key] = &changed
 		}
 		if !found && name != "" {
-			cells[Key{Kind: heldKind, Name: name}] = &Cell{State: StateHeld, Held: held[name]}
+			cells[Key{Kind: heldKind, Name: name}] = &Cell{State: StateHeld, Held: messages}
 		}
 	}
 	return newContent(cells)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/observed"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
@@ -113,7 +114,7 @@ var absent = &Cell{}
 // builder groups clusters.
 type builder struct {
 	survey Survey
-	held   map[diff.Place]map[string][]string
+	held   map[diff.Place][]v1alpha1.HeldReason
 	// contents of renders, which selections share.
 	contents map[any]content
 	columns  map[string]*Column
@@ -153,9 +154,7 @@ func (b *builder) addCluster(where string, published []selections.Published) {
 			b.contents[p.Side.Result] = known
 		}
 		changes := b.held[diff.Place{Cluster: p.Cluster, File: p.File, Namespace: p.Namespace, Name: p.Name}]
-		for _, reasons := range changes {
-			held += len(reasons)
-		}
+		held += len(changes)
 		contents = append(contents, known.withHeld(changes))
 		for _, r := range p.References {
 			sources = append(sources, baseOf(r.Catalog))
@@ -180,9 +179,7 @@ func (b *builder) addStages() {
 		}
 		column := &Column{Stage: PlaceOf(s), Clusters: b.survey.Clusters[s.File], Sources: []string{sourceOf(s)}, Since: b.survey.Since[s.Reference.Catalog]}
 		changes := b.held[diff.Place{Kind: s.Kind, Cluster: s.Cluster, File: s.File, Namespace: s.Namespace, Name: s.Name}]
-		for _, reasons := range changes {
-			column.Held += len(reasons)
-		}
+		column.Held = len(changes)
 		b.add(contentOfStage(slices.Concat(s.Result.Definitions, s.Result.Contents)).withHeld(changes), column)
 	}
 }

@@ -10,9 +10,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
+	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -157,41 +160,33 @@ type Held struct {
 	File, Advice string
 }
 
-// heldOf maps the places of selections to what is held, by the names of applications.
-func heldOf(report *diff.Report) map[diff.Place]map[string][]string {
-	all := map[diff.Place]map[string][]string{}
+// heldOf maps the places of selections to what is held.
+func heldOf(report *diff.Report) map[diff.Place][]v1alpha1.HeldReason {
+	all := map[diff.Place][]v1alpha1.HeldReason{}
 	for _, s := range report.Held() {
-		changes := map[string][]string{}
-		for _, r := range s.Held.Reasons {
-			changes[r.Application] = append(changes[r.Application], r.Message)
-		}
-		all[s.Place()] = changes
+		all[s.Place()] = s.Held.Reasons
 	}
 	return all
 }
 
 // newHeld returns what is held, in the order of the report.
 func newHeld(report *diff.Report) (all []Held) {
-	places := map[string]int{}
 	for _, s := range report.Held() {
 		object := cmp.Or(s.Place().Kind, "CatalogSelection") + " " + strings.TrimPrefix(s.Namespace+"/"+s.Name, "/")
-		h := Held{Object: object, File: s.Held.File, Advice: s.Held.Advice}
+		h := Held{Where: []string{cmp.Or(s.Cluster, s.File)}, Object: object, File: s.Held.File, Advice: s.Held.Advice}
 		for _, r := range s.Held.Reasons {
 			h.Reasons = append(h.Reasons, strings.TrimPrefix(r.Application+": "+r.Message, ": "))
 		}
 		if len(s.Held.Approve) > 0 {
 			h.Lines = s.Held.YAML(s.Promotion, len(s.Held.Approve))
 		}
-		key := fmt.Sprintf("%q", []string{h.Object, strings.Join(h.Reasons, "\n"), h.Lines, h.File, h.Advice})
-		i, known := places[key]
-		if !known {
-			i, places[key] = len(all), len(all)
-			all = append(all, h)
-		}
-		all[i].Where = append(all[i].Where, cmp.Or(s.Cluster, s.File))
+		all = append(all, h)
 	}
-	for i := range all {
-		slices.Sort(all[i].Where)
+	content := func(h Held) string {
+		return fmt.Sprintf("%q", []string{h.Object, strings.Join(h.Reasons, "\n"), h.Lines, h.File, h.Advice})
 	}
-	return all
+	return each.Map(lists.GroupBy(all, content), func(same []Held) Held {
+		same[0].Where = slices.Sorted(slices.Values(slices.Concat(each.Map(same, func(h Held) []string { return h.Where })...)))
+		return same[0]
+	})
 }
