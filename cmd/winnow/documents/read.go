@@ -43,7 +43,7 @@ func (r *Set) Read(ctx context.Context, file File) {
 	for document, err := range lists.Documents(file.Content) {
 		i++
 		if err == nil && MayBeRelevant(document) {
-			err = r.add(ctx, Origin{File: file.Path, Unapplied: file.Unapplied, Hidden: file.Hidden}, parse(ctx, document))
+			err = r.Add(ctx, Origin{File: file.Path, Unapplied: file.Unapplied, Hidden: file.Hidden}, Parse(ctx, document))
 		}
 		if err != nil && (isRelevant(document) || dialect.Unmarshal(document, new(any)) == nil) {
 			left := Skipped{file.Path, string(document), i, err}
@@ -56,23 +56,8 @@ func (r *Set) Read(ctx context.Context, file File) {
 	}
 }
 
-// AddObject adds an object that was decoded from YAML. The clusters of a fleet have many in common: each is parsed once.
-func (r *Set) AddObject(ctx context.Context, where Origin, object map[string]any) error {
-	text, err := json.Marshal(object)
-	if err != nil {
-		return err
-	}
-	found, err := r.Memo.Of(ctx, string(text), func() (*parsed, error) {
-		return parse(ctx, text), nil
-	})
-	if err != nil {
-		return err
-	}
-	return r.add(ctx, where, found)
-}
-
-// parsed is what a document has, without an origin. All is empty for a document that matters to nobody.
-type parsed struct {
+// Document is what a document has, without an origin. All is empty for one that matters to nobody.
+type Document struct {
 	// items of a list.
 	items     []any
 	untouched bool
@@ -83,23 +68,24 @@ type parsed struct {
 	err       error
 }
 
-func parse(ctx context.Context, text []byte) *parsed {
+// Parse reads a document, in YAML or JSON.
+func Parse(ctx context.Context, text []byte) *Document {
 	document, err := dialect.Kustomize(text) // what kustomize refuses is read as well as it can be
 	if document == nil {
-		return &parsed{err: err}
+		return &Document{err: err}
 	}
 	var object map[string]any
 	if err := json.Unmarshal(document, &object); err != nil {
-		return &parsed{err: err}
+		return &Document{err: err}
 	}
 	if items, isList := lists.Items(object); isList {
-		return &parsed{items: items}
+		return &Document{items: items}
 	}
 	var head metav1.PartialObjectMetadata
 	if err := json.Unmarshal(document, &head); err != nil {
-		return &parsed{err: err}
+		return &Document{err: err}
 	}
-	p := &parsed{untouched: IsUntouched(&head)}
+	p := &Document{untouched: IsUntouched(&head)}
 	group, _, _ := strings.Cut(head.APIVersion, "/")
 	switch {
 	case containerKinds[head.Kind] && !guard.Kept(&head):
@@ -110,7 +96,7 @@ func parse(ctx context.Context, text []byte) *parsed {
 		p.consumer, p.err = newConsumer(document)
 	case group == v1alpha1.GroupVersion.Group && head.Kind == v1alpha1.CatalogSelectionKind:
 		if !hasSources(document) {
-			return &parsed{err: errors.New("a CatalogSelection without sources, such as a patch")}
+			return &Document{err: errors.New("a CatalogSelection without sources, such as a patch")}
 		}
 		cs, err := selectionfile.ParseDocument(ctx, text)
 		if err != nil {
@@ -122,8 +108,8 @@ func parse(ctx context.Context, text []byte) *parsed {
 	return p
 }
 
-// add adds what a document has, with its origin.
-func (r *Set) add(ctx context.Context, where Origin, p *parsed) error {
+// Add adds what a document has, with its origin.
+func (r *Set) Add(ctx context.Context, where Origin, p *Document) error {
 	where.Untouched = p.untouched
 	switch {
 	case p.err != nil:
@@ -154,7 +140,7 @@ func (r *Set) items(ctx context.Context, where Origin, items []any) error {
 	for i, item := range items {
 		document, err := json.Marshal(item)
 		if err == nil {
-			err = r.add(ctx, where, parse(ctx, document))
+			err = r.Add(ctx, where, Parse(ctx, document))
 		}
 		if err != nil {
 			failures = append(failures, fmt.Errorf("item %d: %w", i+1, err))

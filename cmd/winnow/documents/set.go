@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
-
-	"github.com/winnow-dev/winnow/cmd/winnow/memo"
 )
 
 // Set holds the selections, sources and consumers of files or of a commit.
@@ -19,22 +17,25 @@ type Set struct {
 	Sources    []Source
 	Consumers  []Consumer
 	Containers []Container
-	Notes      []string
 	Skipped    []Skipped
-	// Inputs has the content of the files that selections are built of.
-	Inputs map[string][]byte
-	// Removed has the content of files that the newer commit lacks, and that may have approvals.
-	Removed [][]byte
-	// Memo has what objects are, by their text in JSON. Sets that have objects in common share it.
-	Memo Memo
+	Commit
 	// files has the content of the files that nothing builds.
 	files map[string][]byte
-	// Unbuilt are files of what cannot be built.
-	Unbuilt map[string]bool
 }
 
-// Memo has the objects that were parsed. A nil one remembers nothing.
-type Memo = memo.Memo[string, *parsed]
+// Commit has what is known of the files of a commit.
+type Commit struct {
+	// Inputs has the content of the files that CatalogSelections, and OCIRepositories with a digest, are built of in either
+	// commit, and that may have documents of a Set, or approvals.
+	Inputs map[string][]byte
+	// Unbuilt are files of Kustomizations that cannot be built: what else is built of them is not known.
+	Unbuilt map[string]bool
+	// Removed has the content of files of the older commit that the newer one lacks, or has by another name, and that may
+	// have approvals.
+	Removed [][]byte
+	// Notes on files that are left out.
+	Notes []string
+}
 
 // Content returns the content of a file that objects are read from, nil for others.
 func (r *Set) Content(file string) []byte {

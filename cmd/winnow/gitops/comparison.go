@@ -50,16 +50,7 @@ type State struct {
 	Objects []manifest.Object
 	// Files that nothing builds, unchanged.
 	Files []documents.File
-	// Inputs has the content of the files that CatalogSelections, and OCIRepositories with a digest, are built of in either
-	// commit, and that Keep keeps or that may have approvals.
-	Inputs map[string][]byte
-	// Unbuilt are files of Kustomizations that cannot be built: what else is built of them is not known.
-	Unbuilt map[string]bool
-	// Removed has the content of files of the older commit that the newer one lacks, or has by another name, and that may
-	// have approvals.
-	Removed [][]byte
-	// Notes on files that are left out.
-	Notes []string
+	documents.Commit
 }
 
 // Options of a comparison.

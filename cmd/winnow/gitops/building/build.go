@@ -39,7 +39,7 @@ var errSlow = errors.New("it takes longer than " + maxBuild.String())
 type Builder struct {
 	// built has the builds by their inputs, and replaced their objects by the variables: many Kustomizations differ in these alone.
 	built    map[string]*built
-	replaced memo.Memo[replacement, []manifest.Object]
+	replaced memo.Memo
 	// stuck reports that a build has exceeded the limit. kustomize cannot be cancelled and serializes
 	// builds, so no other build can start.
 	stuck bool
@@ -51,7 +51,7 @@ type Builder struct {
 // NewBuilder returns a Builder without results.
 func NewBuilder() *Builder {
 	return &Builder{
-		built: map[string]*built{}, replaced: memo.Memo[replacement, []manifest.Object]{}, limit: maxBuild, kustomize: kustomized.Directory,
+		built: map[string]*built{}, replaced: memo.Memo{}, limit: maxBuild, kustomize: kustomized.Directory,
 	}
 }
 
@@ -86,7 +86,7 @@ func (b *Builder) Build(ctx context.Context, c *inputs.Closure, dir string, k *m
 	if err != nil {
 		return nil, err
 	}
-	return b.replaced.Of(ctx, replacement{found, vars.Digest(), vars.postBuild, vars.always}, func() ([]manifest.Object, error) {
+	return memo.Of(ctx, b.replaced, replacement{found, vars.Digest(), vars.postBuild, vars.always}, func() ([]manifest.Object, error) {
 		return within(ctx, b, func(context.Context) ([]manifest.Object, error) { return found.with(vars) })
 	})
 }

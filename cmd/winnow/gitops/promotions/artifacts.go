@@ -38,20 +38,20 @@ const (
 // Registry pulls and compares each artifact once. It is not safe for concurrent use.
 type Registry struct {
 	open   Open
-	pulled memo.Memo[string, Artifact]
+	pulled memo.Memo
 	// hanging are the registries that did not answer in time, and are not asked again.
 	hanging  map[string]error
-	compared memo.Memo[[4]string, *diff.Selection]
+	compared memo.Memo
 }
 
 // NewRegistry returns a registry without results.
 func NewRegistry(open Open) *Registry {
-	return &Registry{open: open, pulled: memo.Memo[string, Artifact]{}, hanging: map[string]error{}, compared: memo.Memo[[4]string, *diff.Selection]{}}
+	return &Registry{open: open, pulled: memo.Memo{}, hanging: map[string]error{}, compared: memo.Memo{}}
 }
 
 // Pull returns the artifact of a reference. The caller must not change it.
 func (r *Registry) Pull(ctx context.Context, of documents.Reference) (Artifact, error) {
-	return r.pulled.Of(ctx, fmt.Sprint(of.Catalog, of.PlainHTTP), func() (Artifact, error) {
+	return memo.Of(ctx, r.pulled, fmt.Sprint(of.Catalog, of.PlainHTTP), func() (Artifact, error) {
 		if len(r.pulled) >= maxKept {
 			clear(r.pulled)
 		}
@@ -72,7 +72,7 @@ func (r *Registry) Pull(ctx context.Context, of documents.Reference) (Artifact, 
 // compare compares the artifacts of a stage. The caller may change the result.
 func (r *Registry) compare(ctx context.Context, s stage, from, to Artifact) (*diff.Selection, error) {
 	key := [4]string{s.before.Catalog, s.after.Catalog, strings.Join(s.lines, "\n"), strings.Join(s.former, "\n")}
-	found, err := r.compared.Of(ctx, key, func() (*diff.Selection, error) {
+	found, err := memo.Of(ctx, r.compared, key, func() (*diff.Selection, error) {
 		return comparing.Artifacts(ctx, from.Result, to.Result, s.lines, s.former)
 	})
 	if err != nil {

@@ -13,13 +13,11 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/promotions"
-	"github.com/winnow-dev/winnow/cmd/winnow/memo"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/diff/protection"
 	"github.com/winnow-dev/winnow/render/excerpt"
-	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // Compare compares the artifacts of the CatalogSelections in two commits of the repository of the working directory.
@@ -31,20 +29,12 @@ func Compare(ctx context.Context, base, head string, options Options) (*diff.Rep
 
 // compareCommits is Compare, and returns what it has read as well.
 func compareCommits(ctx context.Context, base, head string, options Options) (*comparison, *diff.Report, error) {
-	compared, err := gitops.Compare(ctx, base, head, gitops.Options{
-		Dir: options.Dir, Paths: options.Paths, Repositories: options.Repositories, Keep: documents.MayBeRelevant, Edits: options.Edits,
-	})
+	c, compared, err := readCommits(ctx, base, head, options)
 	if err != nil {
 		return nil, nil, err
 	}
 	if len(compared.Missing) > 0 {
 		return nil, nil, fmt.Errorf("neither commit has anything at %s", strings.Join(compared.Missing, ", "))
-	}
-	known := documents.Memo{}
-	c := &comparison{
-		options: options, pulled: memo.Memo[string, selection.Source]{}, work: newWork(options),
-		base: read(ctx, compared.Base, known), head: read(ctx, compared.Head, known),
-		outside: compared.Outside,
 	}
 	report := diff.New()
 	report.From, report.To = base, head
@@ -205,7 +195,7 @@ func addError(out *diff.Selection, when string, err error) bool {
 
 // compareSides compares two states, and returns the newer one as it was compared.
 func (c *comparison) compareSides(ctx context.Context, p pair, from, to *comparing.Side, after []documents.Reference) (*diff.Selection, *comparing.Side, error) {
-	out, to, err := c.work.difference(ctx, from, to)
+	out, to, err := c.difference(ctx, from, to)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -56,10 +56,8 @@ type comparison struct {
 	pairs []pair
 	// outside are files that differ and are outside of the paths.
 	outside []documents.File
-	// pulled caches catalogs by address, format and path.
-	pulled memo.Memo[string, selection.Source]
-	// work caches what selections of several clusters have in common.
-	work work
+	// memo has what selections of several clusters have in common: objects, catalogs, renders and comparisons.
+	memo memo.Memo
 	// unknown are sentences on what is compared and may differ from the cluster.
 	unknown []string
 	// placements are the placements of the rendered selections.
@@ -85,7 +83,7 @@ func (c *comparison) side(ctx context.Context, cs *documents.Selection, referenc
 		}
 		sources[i] = guard.SourceOf(placed, ref, pulled)
 	}
-	return c.work.side(ctx, placed, references, sources)
+	return c.render(ctx, placed, references, sources)
 }
 
 // pullTimeout bounds the pull of one catalog, so that a registry that hangs does not prevent the comparison
@@ -94,7 +92,7 @@ const pullTimeout = 3 * time.Minute
 
 // pull loads a catalog and caches it.
 func (c *comparison) pull(ctx context.Context, r documents.Reference, ref v1alpha1.SourceReference) (selection.Source, error) {
-	return c.pulled.Of(ctx, r.Catalog+" "+render.LocationOf(ref).Key(), func() (selection.Source, error) {
+	return memo.Of(ctx, c.memo, r.Catalog+" "+render.LocationOf(ref).Key(), func() (selection.Source, error) {
 		limited, cancel := context.WithTimeout(ctx, pullTimeout)
 		defer cancel()
 		return c.options.Open(limited, r.Catalog, ref, r.PlainHTTP)

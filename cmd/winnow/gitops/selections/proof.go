@@ -12,7 +12,6 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
@@ -20,14 +19,12 @@ import (
 // ProveApprovals builds a commit with edits of its files. It returns an error unless these add to each selection the
 // lines of spec.safeguards.approve that it needs, none to the others, and change nothing else.
 func ProveApprovals(ctx context.Context, commit string, options Options, edits map[string][]byte, needs func(diff.Place) []string) error {
-	compared, err := gitops.Compare(ctx, commit, commit, gitops.Options{
-		Paths: options.Paths, Repositories: options.Repositories, Keep: documents.MayBeRelevant, Edits: edits,
-	})
+	options.Edits = edits
+	c, _, err := readCommits(ctx, commit, commit, options)
 	if err != nil {
 		return err
 	}
-	memo := documents.Memo{}
-	before, after := read(ctx, compared.Base, memo), read(ctx, compared.Head, memo)
+	before, after := c.base, c.head
 	if len(before.Selections) != len(after.Selections) {
 		return fmt.Errorf("with the approvals there are %d CatalogSelections, and %d without", len(after.Selections), len(before.Selections))
 	}

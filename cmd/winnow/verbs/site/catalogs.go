@@ -37,7 +37,7 @@ type catalogs struct {
 	arguments []argument
 	opened    []opened
 	// loaded has them by repository, revision and place.
-	loaded memo.Memo[[3]string, selection.Source]
+	loaded memo.Memo
 }
 
 // argument is [NAME=]CATALOG. Its name is given, or the end of the address.
@@ -54,7 +54,7 @@ type opened struct {
 }
 
 func newCatalogs(args []string, access *flags.Access) *catalogs {
-	c := &catalogs{access: access, loaded: memo.Memo[[3]string, selection.Source]{}}
+	c := &catalogs{access: access, loaded: memo.Memo{}}
 	c.arguments = each.Map(args, parseArgument)
 	return c
 }
@@ -88,7 +88,7 @@ func (c *catalogs) open(ctx context.Context, address string, ref v1alpha1.Source
 		one.repository, one.revision = c.arguments[i].where, ""
 		open = func() (selection.Source, error) { return input.OpenSource(ctx, one.repository, ref, c.access) }
 	}
-	return c.loaded.Of(ctx, [3]string{one.repository, one.revision, one.key}, func() (selection.Source, error) {
+	return memo.Of(ctx, c.loaded, [3]string{one.repository, one.revision, one.key}, func() (selection.Source, error) {
 		source, err := open()
 		return c.keep(one, source, err)
 	})
