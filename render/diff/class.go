@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // EffectOn returns the effect of the change on the selection.
@@ -34,17 +36,8 @@ func (s *Selection) hasFindings() bool {
 // Classified returns the selections in classes, those with decisions first.
 func (r *Report) Classified() []Class {
 	classes := []Class{}
-	indexes := map[[sha256.Size]byte]int{}
-	for _, s := range r.Selections {
-		key := s.effectKey()
-		i, known := indexes[key]
-		if !known {
-			i = len(classes)
-			indexes[key] = i
-			classes = append(classes, Class{Effect: s.EffectOn()})
-		}
-		classes[i].members = append(classes[i].members, s)
-		classes[i].Selections = append(classes[i].Selections, s.Place())
+	for _, members := range each.Group(r.Selections, (*Selection).effectKey) {
+		classes = append(classes, Class{members[0].EffectOn(), each.Map(members, (*Selection).Place), members})
 	}
 	classes = withSame(classes, r.Same)
 	slices.SortStableFunc(classes, func(a, b Class) int {

@@ -31,10 +31,10 @@ func Conditions() []Condition {
 			applicationsThat(func(a Application) bool { return a.Change == Removed }),
 			instancesThat(func(in Instance) bool { return in.Change == Removed }))},
 		{"version-removal", "a version is removed, or an instance loses its own", both(
-			both(versionsThat(Removed), strandedVersions), instancesThat(Instance.LosesVersion))},
+			both(versionsThat(Removed), ofEach(strandedVersions)), instancesThat(Instance.LosesVersion))},
 		{"version-change", "a version stays, with another entry", versionsThat(Replaced)},
 		{"source-change", "a version stays, from another chart or commit", both(
-			fromElsewhere, instancesThat(func(in Instance) bool { return in.SourceChanged }))},
+			ofEach(fromElsewhere), instancesThat(func(in Instance) bool { return in.SourceChanged }))},
 		{"identity", "live releases would be installed anew", both(
 			applicationsThat(func(a Application) bool { return len(a.Identity) > 0 }),
 			instancesThat(func(in Instance) bool { return len(in.Identity) > 0 }))},
@@ -43,7 +43,7 @@ func Conditions() []Condition {
 			instancesThat(Instance.Major))},
 		{"namespace", "a default namespace changes", applicationsThat(func(a Application) bool { return a.DefaultNamespace != nil })},
 		{SchemaCondition, "a schema refuses more values, or has another default", stricterSchemas},
-		{"deprecation", "an application, or a version, is newly deprecated", newDeprecations},
+		{"deprecation", "an application, or a version, is newly deprecated", ofEach(newDeprecations)},
 		{"unmirrored", "a host is needed that no mirror covers", applicationsThat(func(a Application) bool {
 			return len(a.Unmirrored) > 0 || a.Unsearched != ""
 		})},
@@ -55,7 +55,7 @@ func Conditions() []Condition {
 		{RiskCondition, "with --charts: an upgrade of a chart may break something", riskyUpgrades},
 		{UsedCondition, "with --receipts: something that is lost has installations", func(*Selection) []string { return nil }},
 		{unknownCondition, "something could not be compared", notCompared},
-		{"any", "the artifact changes", func(s *Selection) []string { return once(s.Change != Unchanged, s) }},
+		{"any", "the artifact changes", func(s *Selection) []string { return textIf(s.Change != Unchanged, s.label()) }},
 	}
 }
 
@@ -100,77 +100,53 @@ func both(one, other func(*Selection) []string) func(*Selection) []string {
 
 func instancesThat(holds func(Instance) bool) func(*Selection) []string {
 	return func(s *Selection) []string {
-		var found []string
-		for _, in := range s.Instances {
-			if holds(in) {
-				found = append(found, "instance "+in.Name)
-			}
-		}
-		return found
+		return each.Map(each.Where(s.Instances, holds), func(in Instance) string { return "instance " + in.Name })
 	}
 }
 
+// ofEach returns what is found in each application.
+func ofEach(found func(Application) []string) func(*Selection) []string {
+	return func(s *Selection) []string { return slices.Concat(each.Map(s.Applications, found)...) }
+}
+
 func applicationsThat(holds func(Application) bool) func(*Selection) []string {
-	return func(s *Selection) []string {
-		var found []string
-		for _, a := range s.Applications {
-			if holds(a) {
-				found = append(found, a.Name)
-			}
-		}
-		return found
-	}
+	return ofEach(func(a Application) []string { return textIf(holds(a), a.Name) })
 }
 
 // versionsThat returns the versions with a change, of applications that stay.
 func versionsThat(change Change) func(*Selection) []string {
-	return func(s *Selection) []string {
-		var found []string
-		for _, a := range s.Applications {
-			for _, v := range a.Versions {
-				if a.Change == Updated && v.Change == change && (change != Removed || !a.IsPackage()) {
-					found = append(found, a.Name+" "+v.Version)
-				}
-			}
+	return ofEach(func(a Application) (found []string) {
+		for _, v := range a.Versions {
+			found = append(found, textIf(a.Change == Updated && v.Change == change && (change != Removed || !a.IsPackage()), a.Name+" "+v.Version)...)
 		}
 		return found
-	}
+	})
 }
 
 // strandedVersions returns the versions of packages of operators that have no upgrade any more. Others are removed
 // without harm: what runs goes on to what succeeds it.
-func strandedVersions(s *Selection) []string {
-	var found []string
-	for _, a := range s.Applications {
-		if a.Change != Updated || a.Package == nil {
-			continue
-		}
-		for _, channel := range a.Package.Channels {
-			for _, version := range channel.Stranded {
-				found = append(found, a.Name+" "+version+" in "+channel.Name)
-			}
+func strandedVersions(a Application) (found []string) {
+	if a.Change != Updated || a.Package == nil {
+		return nil
+	}
+	for _, channel := range a.Package.Channels {
+		for _, version := range channel.Stranded {
+			found = append(found, a.Name+" "+version+" in "+channel.Name)
 		}
 	}
 	return found
 }
 
-func newDeprecations(s *Selection) []string {
-	var found []string
-	for _, a := range s.Applications {
-		if a.Deprecated != "" {
-			found = append(found, a.Name)
-		}
-		for _, v := range a.DeprecatedVersions {
-			found = append(found, a.Name+" "+v.Version)
-		}
-		if a.Package == nil {
-			continue
-		}
-		for _, channel := range a.Package.Channels {
-			if channel.Deprecated != "" {
-				found = append(found, a.Name+" channel "+channel.Name)
-			}
-		}
+func newDeprecations(a Application) []string {
+	found := textIf(a.Deprecated != "", a.Name)
+	for _, v := range a.DeprecatedVersions {
+		found = append(found, a.Name+" "+v.Version)
+	}
+	if a.Package == nil {
+		return found
+	}
+	for _, channel := range a.Package.Channels {
+		found = append(found, textIf(channel.Deprecated != "", a.Name+" channel "+channel.Name)...)
 	}
 	return found
 }
@@ -183,17 +159,10 @@ func changedFactsAndLists(s *Selection) []string {
 	return found
 }
 
-func fromElsewhere(s *Selection) []string {
-	var found []string
-	for _, a := range s.Applications {
-		if a.SourceChanged {
-			found = append(found, a.Name)
-		}
-		for _, v := range a.Versions {
-			if v.SourceChanged {
-				found = append(found, a.Name+" "+v.Version)
-			}
-		}
+func fromElsewhere(a Application) []string {
+	found := textIf(a.SourceChanged, a.Name)
+	for _, v := range a.Versions {
+		found = append(found, textIf(v.SourceChanged, a.Name+" "+v.Version)...)
 	}
 	return found
 }
@@ -217,16 +186,16 @@ func heldNames(s *Selection) []string {
 	return found
 }
 
-func once(holds bool, s *Selection) []string {
+func textIf(holds bool, text string) []string {
 	if !holds {
 		return nil
 	}
-	return []string{s.label()}
+	return []string{text}
 }
 
 // notCompared returns a selection that could not be compared, with its place: many have the same name.
 func notCompared(s *Selection) []string {
-	found := once(s.Error != "" || len(s.Unknown) > 0, s)
+	found := textIf(s.Error != "" || len(s.Unknown) > 0, s.label())
 	if place := cmp.Or(s.Cluster, s.File); place != "" && len(found) > 0 {
 		found[0] += " (" + place + ")"
 	}
@@ -244,29 +213,20 @@ func baseApprovals(s *Selection) []string {
 func stricterSchemas(s *Selection) []string {
 	found := applicationsThat(func(a Application) bool { return len(a.Schema) > 0 })(s)
 	for _, c := range s.Charts {
-		if len(c.Schema) > 0 {
-			found = append(found, "chart of "+c.Name())
-		}
+		found = append(found, textIf(len(c.Schema) > 0, "chart of "+c.Name())...)
 	}
 	return found
 }
 
 func unprotectedMoves(s *Selection) []string {
-	var found []string
-	for _, m := range s.Moves {
-		if m.Unprotected {
-			found = append(found, m.Application+" to "+m.To)
-		}
-	}
-	return found
+	unprotected := each.Where(s.Moves, func(m Move) bool { return m.Unprotected })
+	return each.Map(unprotected, func(m Move) string { return m.Application + " to " + m.To })
 }
 
 // riskyUpgrades returns the charts with open risks, and those that could not be looked at.
 func riskyUpgrades(s *Selection) (found []string) {
 	for _, c := range s.Charts {
-		if c.IsFinding {
-			found = append(found, c.Name()+" (risks may be missing)")
-		}
+		found = append(found, textIf(c.IsFinding, c.Name()+" (risks may be missing)")...)
 		for _, r := range c.Open() {
 			found = append(found, fmt.Sprintf("%s (%s)", c.Name(), r.Rule))
 		}

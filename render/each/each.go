@@ -24,3 +24,18 @@ func Where[T any](all []T, keep func(T) bool) (kept []T) {
 	}
 	return kept
 }
+
+// Group returns groups of values by what key returns, in the order of the first value of each group.
+func Group[T any, K comparable](all []T, key func(T) K) (groups [][]T) {
+	places := map[K]int{}
+	for _, one := range all {
+		of := key(one)
+		i, known := places[of]
+		if !known {
+			i, places[of] = len(groups), len(groups)
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], one)
+	}
+	return groups
+}

@@ -47,3 +47,14 @@ func TestWhereKeepsTheOrderAndTheInput(t *testing.T) {
 		})
 	}
 }
+
+func TestGroupsAreInTheOrderOfTheirFirstValues(t *testing.T) {
+	groups := each.Group(strings.Fields("b1 a1 b2 c1 a2"), func(text string) byte { return text[0] })
+	got := each.Map(groups, func(group []string) string { return strings.Join(group, " ") })
+	if want := []string{"b1 b2", "a1 a2", "c1"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := each.Group([]string(nil), strings.ToLower); got != nil {
+		t.Errorf("no values give %q", got)
+	}
+}

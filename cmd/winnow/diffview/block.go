@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/each"
@@ -171,7 +170,7 @@ func fieldEntries(label wording, fields []diff.Field, omitted int) []entry {
 // in their text.
 func statements[T any](all []T, name, text func(T) string) []entry {
 	var list []entry
-	for _, group := range lists.GroupBy(all, text) {
+	for _, group := range each.Group(all, text) {
 		e := entry{text: text(group[0])}
 		e.names = each.Map(group, name)
 		if len(e.names) == 1 && e.names[0] == "" {

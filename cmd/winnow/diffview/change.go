@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/each"
@@ -24,7 +23,7 @@ type change struct {
 
 // grouped groups the changes with the same content.
 func grouped(all []change) [][]change {
-	return lists.GroupBy(all, func(c change) string { return c.sign + c.headline + "\n" + c.details.terminal() })
+	return each.Group(all, func(c change) string { return c.sign + c.headline + "\n" + c.details.terminal() })
 }
 
 func namesOf(group []change) []string {

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // chartCounts counts the charts with risks, and the charts that were not compared.
@@ -57,7 +57,7 @@ func uncompared(all []diff.Chart) block {
 // rulesOf returns the rules of risks, with their numbers, in the order of the risks.
 func rulesOf(all []diff.Risk) string {
 	var parts []string
-	for _, group := range lists.GroupBy(all, func(r diff.Risk) string { return r.Rule }) {
+	for _, group := range each.Group(all, func(r diff.Risk) string { return r.Rule }) {
 		text := group[0].Rule
 		if len(group) > 1 {
 			text += fmt.Sprintf(" (%d)", len(group))

@@ -6,8 +6,8 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -82,7 +82,7 @@ func (d detail) cut(b block) block {
 func briefChanges(s *diff.Selection) block {
 	b := block{whole: true}
 	for _, all := range [][]change{applicationChanges(s, statOf), instanceChanges(s)} {
-		for _, group := range lists.GroupBy(all, func(c change) string { return c.sign + " " + c.headline }) {
+		for _, group := range each.Group(all, func(c change) string { return c.sign + " " + c.headline }) {
 			text := title(group)
 			if len(group) > maxInline {
 				text += ": " + strings.Join(excerpt.First(namesOf(group), maxInline, 0, func(int) string { return "..." }), ", ")

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -114,7 +114,7 @@ func packageVersions(a diff.Application) []entry {
 		}
 	}
 	others := slices.DeleteFunc(slices.Clone(a.Versions), func(v diff.Version) bool { return v.Change == diff.Replaced })
-	for _, group := range lists.GroupBy(others, label) {
+	for _, group := range each.Group(others, label) {
 		named := excerpt.List(group, maxNames, func(v diff.Version) string { return excerpt.Of(labelOf(v)) })
 		all = append(all, entry{text: label(group[0]) + ": " + named})
 	}

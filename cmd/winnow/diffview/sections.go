@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/each"
@@ -65,7 +64,7 @@ func moves(s *diff.Selection, shown func(string) string) []string {
 		return m.To + " (" + m.ToFile + ")"
 	}
 	var lines []string
-	for _, group := range lists.GroupBy(s.Moves, func(m diff.Move) string { return fmt.Sprint(to(m), m.Unprotected) }) {
+	for _, group := range each.Group(s.Moves, func(m diff.Move) string { return fmt.Sprint(to(m), m.Unprotected) }) {
 		names := each.Map(group, func(m diff.Move) string { return shown(m.Application) })
 		list := excerpt.Names(names, maxNames)
 		route := "moves from " + shown(s.Namespace+"/"+s.Name) + " to " + shown(to(group[0]))

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // statOf summarizes the changes of an application in a few words.
@@ -88,7 +88,7 @@ func listOf(all []change) string {
 		return ""
 	}
 	var lines strings.Builder
-	for _, group := range lists.GroupBy(all, func(c change) string { return c.sign + " " + c.headline }) {
+	for _, group := range each.Group(all, func(c change) string { return c.sign + " " + c.headline }) {
 		c := group[0]
 		if len(group) == 1 {
 			fmt.Fprintln(&lines, plaintext.Brief(title(group), maxCode))

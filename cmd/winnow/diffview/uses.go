@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -17,7 +17,7 @@ const maxUses, maxUsers = 20, 5
 
 // Uses returns sentences on who uses what is lost, and what is deprecated, in the order of the report.
 func Uses(report *diff.Report) (sentences []string) {
-	for _, group := range lists.GroupBy(report.Uses, func(u diff.Use) string { return useOf(u, "") }) {
+	for _, group := range each.Group(report.Uses, func(u diff.Use) string { return useOf(u, "") }) {
 		sentences = append(sentences, useOf(group[0], excerpt.List(group, maxInline, diff.Use.Name)))
 	}
 	return excerpt.First(sentences, maxUses, 0, excerpt.More)

@@ -30,13 +30,18 @@ func (c *comparer) reportAppliedElsewhere(options Options) (reported []string) {
 		dirs = slices.Compact(dirs)
 		sentence := fmt.Sprintf("%s is not the directory of a cluster, and Kustomizations of other clusters apply its files: "+
 			"pass the directories of clusters instead, or no path at all; there are %s", name, excerpt.Names(dirs, maxListed))
-		if maps.Equal(c.base.Files, c.head.Files) {
-			c.out.Notes = append(c.out.Notes, sentence)
-		} else {
-			c.out.Unknown = append(c.out.Unknown, sentence)
-		}
+		c.add(!maps.Equal(c.base.Files, c.head.Files), sentence)
 	}
 	return reported
+}
+
+// add adds a sentence on a part that is not evaluated: to what is unknown if it differs, and otherwise to the notes.
+func (c *comparer) add(differs bool, sentence string) {
+	to := &c.out.Notes
+	if differs {
+		to = &c.out.Unknown
+	}
+	*to = append(*to, sentence)
 }
 
 // clustersApplying returns the directories of all clusters in the repository if one of their Kustomizations
@@ -125,10 +130,6 @@ func (c *comparer) reportBuiltElsewhere(options Options, reported []string) {
 		}
 		sentence := fmt.Sprintf("%s: other directories build its files, and may change what they have: "+
 			"pass these directories instead, or no path at all: %s", name, excerpt.Names(dirs, maxListed))
-		if differs {
-			c.out.Unknown = append(c.out.Unknown, sentence)
-		} else {
-			c.out.Notes = append(c.out.Notes, sentence)
-		}
+		c.add(differs, sentence)
 	}
 }

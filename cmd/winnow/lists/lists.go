@@ -48,18 +48,3 @@ func Items(object map[string]any) (items []any, ok bool) {
 	items, ok = object["items"].([]any)
 	return items, ok && strings.HasSuffix(kind, "List")
 }
-
-// GroupBy groups values by what key returns, in the order of the first value of each group.
-func GroupBy[T any, K comparable](all []T, key func(T) K) (groups [][]T) {
-	places := map[K]int{}
-	for _, one := range all {
-		of := key(one)
-		i, known := places[of]
-		if !known {
-			i, places[of] = len(groups), len(groups)
-			groups = append(groups, nil)
-		}
-		groups[i] = append(groups[i], one)
-	}
-	return groups
-}

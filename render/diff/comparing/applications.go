@@ -24,33 +24,8 @@ func (d *differ) applications(ctx context.Context, out *diff.Selection) error {
 		return err
 	}
 	notices := d.notices()
-	var all []diff.Application
-	for key, before := range older {
-		after, stays := newer[key]
-		if !stays {
-			all = append(all, d.removed(before))
-			continue
-		}
-		a := d.kept(before, after)
-		if notices.set(&a) || a.Change != diff.Unchanged {
-			all = append(all, a)
-		} else {
-			out.Counts.Unchanged++
-		}
-	}
-	for key, after := range newer {
-		if _, stays := older[key]; !stays {
-			a := newApplication(after, diff.Added)
-			for _, version := range after.Versions {
-				a.Versions = append(a.Versions, diff.Version{Version: version, Change: diff.Added})
-			}
-			notices.set(&a)
-			all = append(all, a)
-		}
-	}
-	contents, unchanged := d.contents(notices, out.SpecChanged)
-	all = append(all, contents...)
-	out.Counts.Unchanged += unchanged
+	all := compareEach(out, notices, older, newer, d.removed, d.kept, added)
+	all = append(all, compareEach(out, notices, d.from.contents(), d.to.contents(), d.goneContent, d.keptContent, addedContent)...)
 	slices.SortFunc(all, func(a, b diff.Application) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Kind, b.Kind))
 	})
@@ -60,6 +35,32 @@ func (d *differ) applications(ctx context.Context, out *diff.Selection) error {
 	}
 	out.Applications = append(out.Applications, all...)
 	return nil
+}
+
+// compareEach compares what leaves, what stays and what enters, and counts what stays as it is.
+func compareEach[T any](out *diff.Selection, notices notices, older, newer map[safeguard.Key]T,
+	removed func(before T) diff.Application, kept func(before, after T) diff.Application, added func(after T) diff.Application) (changed []diff.Application) {
+	for key, before := range older {
+		after, stays := newer[key]
+		if !stays {
+			changed = append(changed, removed(before))
+			continue
+		}
+		a := kept(before, after)
+		if notices.set(&a) || a.Change != diff.Unchanged {
+			changed = append(changed, a)
+		} else {
+			out.Counts.Unchanged++
+		}
+	}
+	for key, after := range newer {
+		if _, stays := older[key]; !stays {
+			a := added(after)
+			notices.set(&a)
+			changed = append(changed, a)
+		}
+	}
+	return changed
 }
 
 // build builds the objects that are removed or may differ.
@@ -99,6 +100,14 @@ func (d *differ) kept(before, after safeguard.Definition) diff.Application {
 	a.SourceChanged = d.elsewhere[loss{key: after.Key()}]
 	a.Highest = step(before.Versions, after.Versions)
 	setOther(&a, fields, older, newer)
+	return a
+}
+
+func added(after safeguard.Definition) diff.Application {
+	a := newApplication(after, diff.Added)
+	for _, version := range after.Versions {
+		a.Versions = append(a.Versions, diff.Version{Version: version, Change: diff.Added})
+	}
 	return a
 }
 

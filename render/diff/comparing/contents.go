@@ -17,43 +17,23 @@ import (
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
-// contents returns the applications that are no objects of Kubernetes and change, and the number of those that stay.
-func (d *differ) contents(notices notices, specChanged bool) (changed []diff.Application, unchanged int) {
-	older, newer := d.from.contents(), d.to.contents()
-	for key, before := range older {
-		after, stays := newer[key]
-		if !stays {
-			changed = append(changed, d.goneContent(key, before))
-			continue
-		}
-		a := d.keptContent(key, before, after, specChanged)
-		if notices.set(&a) || a.Change != diff.Unchanged {
-			changed = append(changed, a)
-		} else {
-			unchanged++
-		}
+// addedContent is an application that enters the artifact, and is no object of Kubernetes.
+func addedContent(after selection.Decision) diff.Application {
+	a := newApplication(contents.Definition(after), diff.Added)
+	for _, version := range after.Versions {
+		a.Versions = append(a.Versions, diff.Version{Version: version, Number: numberOf(after, version), Change: diff.Added})
 	}
-	for key, after := range newer {
-		if _, stays := older[key]; stays {
-			continue
-		}
-		a := newApplication(contents.Definition(after), diff.Added)
-		for _, version := range after.Versions {
-			a.Versions = append(a.Versions, diff.Version{Version: version, Number: numberOf(after, version), Change: diff.Added})
-		}
-		if of := catalog.PackageOf(after.Kept); of != nil {
-			a.Package = packages.Compare(nil, of, nil)
-			a.Package.Repairs = packages.Repairs(selection.Decision{}, after)
-		}
-		notices.set(&a)
-		changed = append(changed, a)
+	if of := catalog.PackageOf(after.Kept); of != nil {
+		a.Package = packages.Compare(nil, of, nil)
+		a.Package.Repairs = packages.Repairs(selection.Decision{}, after)
 	}
-	return changed, unchanged
+	return a
 }
 
 // goneContent is an application that leaves the artifact. No cluster has a definition of it that could be deleted.
-func (d *differ) goneContent(key safeguard.Key, before selection.Decision) diff.Application {
-	a := newApplication(contents.Definition(before), diff.Removed)
+func (d *differ) goneContent(before selection.Decision) diff.Application {
+	definition := contents.Definition(before)
+	a, key := newApplication(definition, diff.Removed), definition.Key()
 	a.Cause, a.Reason = d.cause(key, ""), guard.WhyGone(key, d.to.Result.Selection)
 	for _, version := range before.Versions {
 		a.Versions = append(a.Versions, diff.Version{Version: version, Number: numberOf(before, version), Change: diff.Removed, Cause: a.Cause})
@@ -62,8 +42,9 @@ func (d *differ) goneContent(key safeguard.Key, before selection.Decision) diff.
 }
 
 // keptContent compares an application that stays.
-func (d *differ) keptContent(key safeguard.Key, before, after selection.Decision, specChanged bool) diff.Application {
-	a := newApplication(contents.Definition(after), diff.Unchanged)
+func (d *differ) keptContent(before, after selection.Decision) diff.Application {
+	definition := contents.Definition(after)
+	a, key := newApplication(definition, diff.Unchanged), definition.Key()
 	repairs := packages.Repairs(before, after)
 	if sameFiles(before.Kept, after.Kept) && len(repairs) == 0 {
 		return a
@@ -71,7 +52,7 @@ func (d *differ) keptContent(key safeguard.Key, before, after selection.Decision
 	a.Change = diff.Updated
 	// A rule that is not edited, such as the three latest versions, loses one because the catalog has others.
 	removedBy := func(version string) diff.Cause {
-		if specChanged && slices.Contains(after.Application.Versions, version) {
+		if d.edited && slices.Contains(after.Application.Versions, version) {
 			return diff.CauseSpec
 		}
 		return diff.CauseCatalog

@@ -19,7 +19,6 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags/commits"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
-	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/cmd/winnow/memo"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/site/model"
@@ -126,7 +125,7 @@ func (c *catalogs) show(ctx context.Context, ref v1alpha1.SourceReference, surve
 	}
 	shown := map[*catalog.Catalog]*model.Catalog{}
 	place := func(o opened) [2]string { return [2]string{o.repository, o.key} }
-	for _, group := range lists.GroupBy(c.opened, place) {
+	for _, group := range each.Group(c.opened, place) {
 		newest := newestOf(group, survey)
 		address := newest.repository + newest.revision
 		made, err := model.NewCatalog(ctx, newest.name, address, newest.source.Digest, newest.source.Catalog)

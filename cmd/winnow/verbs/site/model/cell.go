@@ -11,7 +11,6 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
-	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -107,7 +106,7 @@ func (c content) withHeld(held []v1alpha1.HeldReason) content {
 		return c
 	}
 	cells := maps.Clone(c.cells)
-	for _, reasons := range lists.GroupBy(held, func(r v1alpha1.HeldReason) string { return r.Application }) {
+	for _, reasons := range each.Group(held, func(r v1alpha1.HeldReason) string { return r.Application }) {
 		name, found := reasons[0].Application, false
 		messages := each.Map(reasons, func(r v1alpha1.HeldReason) string { return r.Message })
 		for key, cell := range c.cells {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
-	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/each"
@@ -185,7 +184,7 @@ func newHeld(report *diff.Report) (all []Held) {
 	content := func(h Held) string {
 		return fmt.Sprintf("%q", []string{h.Object, strings.Join(h.Reasons, "\n"), h.Lines, h.File, h.Advice})
 	}
-	return each.Map(lists.GroupBy(all, content), func(same []Held) Held {
+	return each.Map(each.Group(all, content), func(same []Held) Held {
 		same[0].Where = slices.Sorted(slices.Values(slices.Concat(each.Map(same, func(h Held) []string { return h.Where })...)))
 		return same[0]
 	})

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/lists"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // Unread is something that could not be read.
@@ -26,7 +26,7 @@ type Cause struct {
 
 // CausesOf groups what could not be read by its reason, the most frequent first.
 func CausesOf(all []Unread) (causes []Cause) {
-	for _, group := range lists.GroupBy(all, func(u Unread) string { return u.Reason }) {
+	for _, group := range each.Group(all, func(u Unread) string { return u.Reason }) {
 		c := Cause{Reason: group[0].Reason, Remedy: remedyOf(group[0].Reason)}
 		for _, u := range group {
 			if u.Where != "" {
