@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/options"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/tree"
@@ -58,9 +59,7 @@ func kindAnnotations(defined []safeguard.Definition, objects []backend.Object, o
 		if role == backend.OperatorGroup && !opts.Prune {
 			role = backend.Shared // Flux deletes no shared objects either
 		}
-		if !slices.Contains(kinds[role], kind) {
-			kinds[role] = append(kinds[role], kind)
-		}
+		kinds[role] = each.Union(kinds[role], kind)
 	}
 	for _, d := range defined {
 		add(backend.Definition, schema.GroupKind{Group: d.Key().Group, Kind: d.Kind})

@@ -224,12 +224,9 @@ func FunctionDocuments(mediaType string, raw []byte) (documents []v1.Descriptor)
 	if err != nil {
 		return nil
 	}
-	for _, layer := range m.Layers {
-		if (layer.MediaType == FunctionCatalogMediaType || layer.MediaType == FunctionDefinitionMediaType) && valid(layer) == nil {
-			documents = append(documents, layer)
-		}
-	}
-	return documents
+	return each.Where(m.Layers, func(layer v1.Descriptor) bool {
+		return (layer.MediaType == FunctionCatalogMediaType || layer.MediaType == FunctionDefinitionMediaType) && valid(layer) == nil
+	})
 }
 
 // valid refuses a descriptor that cannot be fetched.

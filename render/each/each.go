@@ -3,6 +3,8 @@
 // Package each makes one slice out of another. It knows nothing of what the slices hold.
 package each
 
+import "slices"
+
 // Map returns what f returns for each value, in order; nil for none.
 func Map[T, U any](all []T, f func(T) U) []U {
 	if len(all) == 0 {
@@ -38,4 +40,14 @@ func Group[T any, K comparable](all []T, key func(T) K) (groups [][]T) {
 		groups[i] = append(groups[i], one)
 	}
 	return groups
+}
+
+// Union returns all, and behind it the others that it lacks, each once.
+func Union[T comparable](all []T, others ...T) []T {
+	for _, one := range others {
+		if !slices.Contains(all, one) {
+			all = append(all, one)
+		}
+	}
+	return all
 }

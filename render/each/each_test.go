@@ -58,3 +58,16 @@ func TestGroupsAreInTheOrderOfTheirFirstValues(t *testing.T) {
 		t.Errorf("no values give %q", got)
 	}
 }
+
+func TestUnionHasEachValueOnce(t *testing.T) {
+	for _, test := range []struct{ name, all, others, want string }{
+		{"what is lacking follows in order", "b a", "d b c", "b a d c"},
+		{"a value that is given twice", "a", "b b", "a b"},
+		{"nothing is lacking", "a b", "b a", "a b"},
+		{"there is nothing", "", "a", "a"},
+	} {
+		if got := strings.Join(each.Union(strings.Fields(test.all), strings.Fields(test.others)...), " "); got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+	}
+}

@@ -33,9 +33,7 @@ func Lines(c safeguard.Change, number func(approval.Line) approval.Line) []strin
 		if wide && exact.Application != "" && exact.Version != "" {
 			exact.Version = approval.Any
 		}
-		if line := number(exact).String(); !slices.Contains(lines, line) {
-			lines = append(lines, line)
-		}
+		lines = each.Union(lines, number(exact).String())
 	}
 	return lines
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/identity"
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/kustomized"
@@ -140,13 +141,7 @@ func originOf(defined string, objects, patched []backend.Object) string {
 
 // Supporting returns the keys of the objects besides the main ones.
 func (in Installation) Supporting() []safeguard.Key {
-	var keys []safeguard.Key
-	for _, o := range in.Objects {
-		if o.Role != backend.Main {
-			keys = append(keys, KeyOf(o))
-		}
-	}
-	return keys
+	return each.Map(each.Where(in.Objects, func(o backend.Object) bool { return o.Role != backend.Main }), KeyOf)
 }
 
 // Targets returns the kinds of the objects that are not part of Kubernetes.

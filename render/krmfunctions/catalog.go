@@ -63,13 +63,10 @@ type Function struct {
 func (f *Function) Name() string { return f.Kind + "." + f.Group }
 
 // Runtimes returns the types of the runtimes of all versions, each once and in this order: container, exec, starlark.
-func (f *Function) Runtimes() (types []string) {
-	for _, one := range runtimeTypes() {
-		if slices.ContainsFunc(f.Versions, func(v *Version) bool { return slices.Contains(v.Runtime.Types(), one) }) {
-			types = append(types, one)
-		}
-	}
-	return types
+func (f *Function) Runtimes() []string {
+	return each.Where(runtimeTypes(), func(one string) bool {
+		return slices.ContainsFunc(f.Versions, func(v *Version) bool { return slices.Contains(v.Runtime.Types(), one) })
+	})
 }
 
 func runtimeTypes() []string { return []string{"container", "exec", "starlark"} }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/selection/numbered"
@@ -65,11 +66,6 @@ func installed(defaultVersion string, versions []string) string {
 
 // Sentences returns the messages of losses that others do not have.
 func Sentences(losses, others []Loss) []string {
-	var all []string
-	for _, l := range losses {
-		if !slices.Contains(others, l) {
-			all = append(all, l.Message)
-		}
-	}
-	return all
+	fresh := each.Where(losses, func(l Loss) bool { return !slices.Contains(others, l) })
+	return each.Map(fresh, func(l Loss) string { return l.Message })
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/reserved"
 	"github.com/winnow-dev/winnow/render/selection/expression"
@@ -151,12 +152,7 @@ func labelled(id string, selector labels.Selector, of func(labels.Requirement) b
 		selector = labels.Everything()
 	}
 	all, selectable := selector.Requirements()
-	var own labels.Requirements
-	for _, requirement := range all {
-		if of(requirement) {
-			own = append(own, requirement)
-		}
-	}
+	own := each.Where(all, of)
 	return rule{id: id, limits: len(own) > 0, refuse: infallible(func(decision *Decision) string {
 		present := labels.Set(decision.Application.Metadata.Labels)
 		if !selectable {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // Conditions returns the lines of a help on the names.
@@ -21,11 +22,6 @@ func Conditions() string {
 
 // ConditionNames returns the names of diff.Conditions, except the given ones.
 func ConditionNames(without ...string) []string {
-	var names []string
-	for _, condition := range diff.Conditions() {
-		if !slices.Contains(without, condition.Name) {
-			names = append(names, condition.Name)
-		}
-	}
-	return names
+	names := each.Map(diff.Conditions(), func(c diff.Condition) string { return c.Name })
+	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(without, name) })
 }

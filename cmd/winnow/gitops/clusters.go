@@ -15,6 +15,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // maxScanned bounds the size of a file that is searched for Kustomizations.
@@ -107,13 +108,9 @@ func addUnapplied(t *repository.Tree, others []fileKustomization, found clusters
 
 // outermost returns the directories that are not below others.
 func outermost(dirs []string) []string {
-	var kept []string
-	for _, dir := range dirs {
-		if !slices.ContainsFunc(dirs, func(other string) bool { return other != dir && repository.Contains(other, dir) }) {
-			kept = append(kept, dir)
-		}
-	}
-	return kept
+	return each.Where(dirs, func(dir string) bool {
+		return !slices.ContainsFunc(dirs, func(other string) bool { return other != dir && repository.Contains(other, dir) })
+	})
 }
 
 // kustomizationsIn finds the Kustomizations in files, without a build. If a source in the files is this repository, Kustomizations

@@ -15,6 +15,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -167,9 +168,7 @@ func (r reporter) report() {
 	maps.Copy(recognized, r.head.recognized)
 	for _, name := range slices.Sorted(maps.Keys(recognized)) {
 		// Clusters usually share the source.
-		if note := fmt.Sprintf("the %s is taken for this repository: %s", name, recognized[name]); !slices.Contains(r.out.Notes, note) {
-			r.out.Notes = append(r.out.Notes, note)
-		}
+		r.out.Notes = each.Union(r.out.Notes, fmt.Sprintf("the %s is taken for this repository: %s", name, recognized[name]))
 	}
 	var same, different []string
 	for _, name := range namesIn(r.base.nodes, r.head.nodes) {

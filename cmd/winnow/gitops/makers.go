@@ -18,6 +18,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/render/dialect"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -151,11 +152,7 @@ func (w *walk) chartFiles(release manifest.Object) (files []string, source manif
 	}
 	for i := 0; i < len(dirs); i++ { // which grows by the dependencies
 		files = append(files, w.whole().Below(dirs[i])...)
-		for _, dir := range w.dependencies(dirs[i]) {
-			if !slices.Contains(dirs, dir) {
-				dirs = append(dirs, dir)
-			}
-		}
+		dirs = each.Union(dirs, w.dependencies(dirs[i])...)
 	}
 	slices.Sort(files)
 	return slices.Compact(files), source

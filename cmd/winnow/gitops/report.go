@@ -18,6 +18,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -271,10 +272,8 @@ func (r reporter) branch(before, after *node) {
 	case newer == nil:
 		what = "is not in this repository any more"
 	}
-	if sentence := fmt.Sprintf("%s: the %s %s %s: what the cluster gets from then on is not compared; "+
-		"compare what both refer to, and change this alone", r.head.cluster, after.Spec.SourceRef.Kind, manifest.NameOf(after.Source()), what); !slices.Contains(r.out.Unknown, sentence) {
-		r.out.Unknown = append(r.out.Unknown, sentence)
-	}
+	r.out.Unknown = each.Union(r.out.Unknown, fmt.Sprintf("%s: the %s %s %s: what the cluster gets from then on is not compared; "+
+		"compare what both refer to, and change this alone", r.head.cluster, after.Spec.SourceRef.Kind, manifest.NameOf(after.Source()), what))
 }
 
 // branchOf returns what a source follows as JSON, empty for none.

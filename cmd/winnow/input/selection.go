@@ -18,6 +18,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
 	"github.com/winnow-dev/winnow/render/catalog/document"
 	"github.com/winnow-dev/winnow/render/dialect"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -76,9 +77,7 @@ func kindsIn(inputs []files.Input) (kinds []string) {
 			if version := apiVersionPattern.FindSubmatch(piece.Data); kind == v1alpha1.CatalogSelectionKind && version != nil {
 				kind += " in " + string(version[1])
 			}
-			if !slices.Contains(kinds, kind) {
-				kinds = append(kinds, kind)
-			}
+			kinds = each.Union(kinds, kind)
 		}
 	}
 	return kinds
@@ -125,9 +124,7 @@ func pick(found []*selectionfile.Selection, name string) (*selectionfile.Selecti
 	var names, files []string
 	var matching []*selectionfile.Selection
 	for _, cs := range found {
-		if !slices.Contains(names, cs.Name) {
-			names = append(names, cs.Name)
-		}
+		names = each.Union(names, cs.Name)
 		if name == "" || cs.Name == name {
 			matching = append(matching, cs)
 			files = append(files, cs.File())

@@ -11,6 +11,7 @@ import (
 	"text/template"
 	"text/template/parse"
 
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -67,9 +68,7 @@ func (u *unserved) lacks(format, name string) {
 	if len(u.problems) == maxProblems {
 		return
 	}
-	if problem := fmt.Sprintf(format, excerpt.Quoted(name)); !slices.Contains(u.problems, problem) {
-		u.problems = append(u.problems, problem)
-	}
+	u.problems = each.Union(u.problems, fmt.Sprintf(format, excerpt.Quoted(name)))
 }
 
 func (u *unserved) list(list *parse.ListNode, dot reflect.Type) {

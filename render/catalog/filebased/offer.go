@@ -8,6 +8,7 @@ import (
 	"github.com/blang/semver/v4"
 
 	"github.com/winnow-dev/winnow/render/catalog/filebased/graph"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // Offer is what packages have to satisfy dependencies.
@@ -55,13 +56,7 @@ func (o Offer) Satisfies(d Dependency) bool {
 func (o Offer) Providers(d Dependency) []string {
 	switch {
 	case d.API != GVK{}:
-		var names []string
-		for _, name := range o.apis[d.API] {
-			if !slices.Contains(names, name) { // several catalogs may have it
-				names = append(names, name)
-			}
-		}
-		return names
+		return each.Union(nil, o.apis[d.API]...) // several catalogs may have one
 	case d.Package != "" && o.Satisfies(d):
 		return []string{d.Package}
 	}

@@ -120,9 +120,7 @@ func changedFacts[T comparable](was, is map[string]*filebased.Bundle, of func(*f
 					all[key] = &changedFact[T]{fact: fact, change: change}
 					order = append(order, all[key])
 				}
-				if !slices.Contains(all[key].channels, channel) {
-					all[key].channels = append(all[key].channels, channel)
-				}
+				all[key].channels = each.Union(all[key].channels, channel)
 			}
 		}
 	}

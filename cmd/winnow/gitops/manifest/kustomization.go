@@ -124,11 +124,7 @@ func (k *Kustomization) Variables(cluster string) []Ref {
 
 // Components returns the components of the spec without missing ones that Flux ignores.
 func (k *Kustomization) Components(t *repository.Tree, dir string) []string {
-	var found []string
-	for _, component := range k.Spec.Components {
-		if !k.Spec.IgnoreMissingComponents || t.Exists(path.Join(dir, component)) {
-			found = append(found, component)
-		}
-	}
-	return found
+	return each.Where(k.Spec.Components, func(component string) bool {
+		return !k.Spec.IgnoreMissingComponents || t.Exists(path.Join(dir, component))
+	})
 }

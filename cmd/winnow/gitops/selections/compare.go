@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/diff/protection"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -88,10 +89,7 @@ func (c *comparison) compare(ctx context.Context, report *diff.Report) error {
 			return err
 		}
 		for _, sentence := range consumed.unknown {
-			sentence = p.any().In() + ": " + sentence
-			if !slices.Contains(report.Unknown, sentence) {
-				report.Unknown = append(report.Unknown, sentence)
-			}
+			report.Unknown = each.Union(report.Unknown, p.any().In()+": "+sentence)
 		}
 		for _, place := range []string{p.any().Cluster, p.any().File} {
 			report.Places[place] = place != ""

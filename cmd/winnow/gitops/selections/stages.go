@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // stages compares all of a stage but its artifact: the rules on the consumers of a selection hold for the Kustomization of an
@@ -43,9 +44,7 @@ func (c *comparison) stages(external []gitops.External) (unknown []string, diffe
 			out.removed(older, true)
 		}
 		for _, sentence := range append(out.unknown, c.deletedContainers(older.Cluster, older.Cluster, older.Namespaces())...) {
-			if sentence = place + ": " + sentence; !slices.Contains(unknown, sentence) {
-				unknown = append(unknown, sentence)
-			}
+			unknown = each.Union(unknown, place+": "+sentence)
 		}
 	}
 	return unknown, append(external, differing...)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/approval"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamledit"
 )
@@ -75,9 +76,7 @@ func (s Stage) approve(content []byte, lines []string, index int) ([]byte, error
 		if _, err := approval.Parse(line); err != nil {
 			return nil, err
 		}
-		if !slices.Contains(all, line) {
-			all = append(all, line)
-		}
+		all = each.Union(all, line)
 	}
 	if len(all) == had {
 		return content, nil

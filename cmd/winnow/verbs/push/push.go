@@ -27,6 +27,7 @@ import (
 	"github.com/winnow-dev/winnow/registry"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/lint"
 	"github.com/winnow-dev/winnow/render/lint/rules"
 	"github.com/winnow-dev/winnow/render/loading"
@@ -261,9 +262,7 @@ func (o *pushOptions) target(where string) (ociregistry.Reference, []string, err
 		if tagged.ValidateReferenceAsTag() != nil {
 			return ociregistry.Reference{}, nil, fmt.Errorf("--tag %s: want letters, digits, _, . and -, at most 128; write _ for +", tag)
 		}
-		if !slices.Contains(tags, tag) {
-			tags = append(tags, tag)
-		}
+		tags = each.Union(tags, tag)
 	}
 	if len(tags) == 0 {
 		return ociregistry.Reference{}, nil, fmt.Errorf("which tag? %s has none: append :TAG or pass --tag TAG", where)

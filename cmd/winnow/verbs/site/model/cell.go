@@ -174,10 +174,10 @@ func united(a, b *Cell) *Cell {
 	if highest := highestOf(a, b); highest != a {
 		both.Latest, both.Number, both.Catalog = highest.Latest, highest.Number, highest.Catalog
 	}
-	if both.Versions = union(a.Versions, b.Versions); len(both.Versions) > len(a.Versions) {
+	if both.Versions = each.Union(slices.Clip(a.Versions), b.Versions...); len(both.Versions) > len(a.Versions) {
 		slices.SortStableFunc(both.Versions, byNumber)
 	}
-	both.Held, both.Deprecated = union(a.Held, b.Held), union(a.Deprecated, b.Deprecated)
+	both.Held, both.Deprecated = each.Union(slices.Clip(a.Held), b.Held...), each.Union(slices.Clip(a.Deprecated), b.Deprecated...)
 	return &both
 }
 
@@ -188,17 +188,6 @@ func highestOf(a, b *Cell) *Cell {
 		return b
 	}
 	return a
-}
-
-// union returns the texts of a, and the texts that only b has.
-func union(a, b []string) []string {
-	all := slices.Clip(a)
-	for _, text := range b {
-		if !slices.Contains(all, text) {
-			all = append(all, text)
-		}
-	}
-	return all
 }
 
 // byNumber orders labels of versions, the lowest first, and labels that are not semantic last.

@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // Survey is what a repository publishes, and what else is known of it.
@@ -196,11 +197,7 @@ func (b *builder) add(of content, column *Column) {
 		return
 	}
 	known.Clusters = append(known.Clusters, column.Clusters...)
-	for _, source := range column.Sources {
-		if !slices.Contains(known.Sources, source) {
-			known.Sources = append(known.Sources, source)
-		}
-	}
+	known.Sources = each.Union(known.Sources, column.Sources...)
 }
 
 // sorted returns the columns: first of clusters, then of stages. Stages with the newest revisions come before others.
