@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package each makes one slice out of another. It knows nothing of what the slices hold.
+// Package each makes slices out of others. It knows nothing of what the slices hold.
 package each
 
 import "slices"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package lists extracts documents from YAML streams, and objects from lists, as kubectl get prints them: kubectl and
-// kustomize apply the items of a list as separate objects. It groups values as well.
+// kustomize apply the items of a list as separate objects.
 package lists
 
 import (
