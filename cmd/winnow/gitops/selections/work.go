@@ -26,12 +26,12 @@ func (c *comparison) render(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 	if err != nil {
 		return nil, err
 	}
-	rendered, err := json.Marshal(guard.RenderedSpec(cs))
-	if err != nil {
-		return nil, err
-	}
 	side := inputs.Digest(append(over, string(whole), cs.Annotations[v1alpha1.IgnoreRisksAnnotation])...)
 	return memo.Of(ctx, c.memo, side, func() (*comparing.Side, error) {
+		rendered, err := json.Marshal(guard.RenderedSpec(cs))
+		if err != nil {
+			return nil, err
+		}
 		render := c.options.Render
 		if render == nil {
 			render = comparing.Render
