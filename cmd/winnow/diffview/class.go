@@ -87,7 +87,15 @@ func isPlain(c diff.Class) bool {
 }
 
 // plain returns that line.
-func plain(c diff.Class) string { return numberOf(c) + ": nothing changes" }
+func plain(report *diff.Report, c diff.Class) string { return numberOf(c) + ": " + unchanged(report) }
+
+// unchanged returns what is known of selections without a change.
+func unchanged(report *diff.Report) string {
+	if len(report.Unknown) > 0 {
+		return "nothing else is known to change"
+	}
+	return "nothing changes"
+}
 
 // remark returns a sentence with its places.
 func remark(r diff.Remark, shown func(string) string) string {

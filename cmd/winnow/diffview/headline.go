@@ -10,8 +10,8 @@ import (
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
-// headline returns the number of changes, or the reason why there are none.
-func headline(s *diff.Selection) string {
+// headline returns the number of changes of a selection of the report, or the reason why there are none.
+func headline(report *diff.Report, s *diff.Selection) string {
 	switch {
 	case s.Error != "":
 		return "not compared: " + s.Error
@@ -32,7 +32,7 @@ func headline(s *diff.Selection) string {
 	case s.Promotion != nil && s.Change != diff.Unchanged:
 		parts = append(parts, "no application changes, but other objects of the artifact do")
 	default:
-		parts = append(parts, "nothing changes")
+		parts = append(parts, unchanged(report))
 	}
 	if s.Everything || s.Promotion != nil {
 		return fmt.Sprintf("%s (%s)", strings.Join(parts, "; "), plaintext.Count(s.To.Available, "application"))

@@ -37,10 +37,10 @@ func markdown(report *diff.Report, classes []diff.Class, stat bool, d detail) st
 	parts = append(parts, partOf(rankSummary, strings.Join(d.cut(uses(report)).comment(), "\n")))
 	for _, c := range classes {
 		if isPlain(c) {
-			parts = append(parts, partOf(rankDecision, plain(c)+"\n"))
+			parts = append(parts, partOf(rankDecision, plain(report, c)+"\n"))
 			continue
 		}
-		parts = append(parts, classParts(c, stat, len(classes) == 1, d)...)
+		parts = append(parts, classParts(report, c, stat, len(classes) == 1, d)...)
 	}
 	if len(classes) > 1 {
 		parts = append(parts, partOf(rankSummary, strings.Join(offline(classes...).comment(), "\n")))
@@ -49,11 +49,11 @@ func markdown(report *diff.Report, classes []diff.Class, stat bool, d detail) st
 }
 
 // classParts returns the parts on a class. alone reports that it is the only one.
-func classParts(c diff.Class, stat, alone bool, d detail) []part {
+func classParts(report *diff.Report, c diff.Class, stat, alone bool, d detail) []part {
 	s := c.Sample()
 	applications, instances := grouped(applicationChanges(s, applicationHeadline)), grouped(instanceChanges(s))
 	parts := []part{
-		partOf(rankDecision, decisionMarkdown(c, s, d), decisionMarkdown(c, s, briefest)),
+		partOf(rankDecision, decisionMarkdown(report, c, s, d), decisionMarkdown(report, c, s, briefest)),
 		partOf(rankSummary, summaryMarkdown(s, instances, c, alone, d)),
 		partOf(rankDecision, approvalMarkdown(c, s, d), approvalMarkdown(c, s, briefest)),
 	}
@@ -88,7 +88,7 @@ func lastParts(report *diff.Report, d detail) []part {
 }
 
 // decisionMarkdown returns the part that a reviewer decides on: what is held, and the number of changes.
-func decisionMarkdown(c diff.Class, s *diff.Selection, d detail) string {
+func decisionMarkdown(report *diff.Report, c diff.Class, s *diff.Selection, d detail) string {
 	head := "### " + nameOf(c, code) + "\n"
 	if places := placesOf(c, code); places != "" {
 		head += places + "\n"
@@ -97,7 +97,7 @@ func decisionMarkdown(c diff.Class, s *diff.Selection, d detail) string {
 	if s.Error != "" {
 		return strings.Join(append(parts, "**Not compared:** "+code(s.Error)+"\n"), "\n")
 	}
-	return strings.Join(append(parts, "**"+headline(s)+"**\n"), "\n")
+	return strings.Join(append(parts, "**"+headline(report, s)+"**\n"), "\n")
 }
 
 // approvalMarkdown returns the lines that release what is held, and what keeps it instead.

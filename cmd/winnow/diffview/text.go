@@ -25,11 +25,11 @@ func text(report *diff.Report, classes []diff.Class, how View, d detail) string 
 	parts = append(parts, terminal([]block{d.cut(uses(report))})...)
 	for _, c := range classes {
 		if isPlain(c) {
-			parts = append(parts, plain(c)+"\n")
+			parts = append(parts, plain(report, c)+"\n")
 			continue
 		}
 		s := c.Sample()
-		parts = append(parts, head(c, s, d))
+		parts = append(parts, head(report, c, s, d))
 		parts = append(parts, terminal(classBlocks(c, s, how.Stat, len(classes) == 1, d))...)
 	}
 	if len(classes) > 1 {
@@ -58,9 +58,9 @@ func labelled(label string, sentences []string) []wording {
 }
 
 // head returns the headline of a class, its places, and the revisions and notes of the selections.
-func head(c diff.Class, s *diff.Selection, d detail) string {
+func head(report *diff.Report, c diff.Class, s *diff.Selection, d detail) string {
 	var w strings.Builder
-	fmt.Fprintln(&w, plaintext.Wrap(nameOf(c, plaintext.Line)+": "+headline(s), ""))
+	fmt.Fprintln(&w, plaintext.Wrap(nameOf(c, plaintext.Line)+": "+headline(report, s), ""))
 	if places := placesOf(c, plaintext.Line); places != "" {
 		fmt.Fprintln(&w, plaintext.Wrap(places, "  "))
 	}

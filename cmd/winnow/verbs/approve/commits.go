@@ -63,7 +63,7 @@ func (o *commitOptions) run(ctx context.Context, paths []string, write string, o
 	}
 	failures := notCompared(report)
 	added, byHand := additionsOf(report)
-	if len(added)+len(byHand) == 0 {
+	if len(added)+len(byHand)+len(failures) == 0 {
 		fmt.Fprintln(out.Stdout, "nothing is held that an approval would release")
 	}
 	for _, message := range report.Trips([]string{"held"}) {

@@ -65,8 +65,8 @@ func New() *cobra.Command {
 			"that wrote it, by the clock of its committer. Otherwise nothing is written.\n\n" +
 			"--fail-on takes what it takes in winnow diff, such as held,unknown. The files\n" +
 			"are written all the same.\n\n" +
-			"Exit codes: 0 done, 1 something of --fail-on was found, or FROM is too young,\n" +
-			"2 usage, I/O or another invalid input.",
+			"Exit codes: 0 done, 1 something of --fail-on was found, or FROM is too young or\n" +
+			"has zeros, 2 usage, I/O or another invalid input.",
 		Example: "  # what ran in staging for a day\n" +
 			"  winnow promote --git spokes/staging spokes/production --min-age 24h \\\n" +
 			"    --fail-on held,unknown\n\n" +
