@@ -25,20 +25,21 @@ run() {
 # application CATALOG NAME: the file of an application.
 application() { printf '%s/applications/%s/application.yaml' "$1" "$2"; }
 
+echo "# on files"
 say "rendering what examples/gitops selects of examples/catalog"
 echo "A revision is the checksum of what is rendered."
-run render -f selection.yaml --source v1.0.0 -o rendered
+run render -f selection.yaml --source ./v1.0.0 -o rendered
 
 say "upgrading to v1.1.0, in which the values of argocd changed"
 cp -R v1.0.0 v1.1.0
 sed 's/replicas: 1/replicas: 2/' "$(application v1.0.0 argocd)" >"$(application v1.1.0 argocd)"
-run diff -f selection.yaml --from v1.0.0 --to v1.1.0
+run diff -f selection.yaml --from ./v1.0.0 --to ./v1.1.0
 
 say "upgrading to v2.0.0, which lost loki and argocd's version 2.13.0"
 cp -R v1.1.0 v2.0.0
 rm -r v2.0.0/applications/loki
 sed '/- version: 2.13.0/,/chartVersion:/d' "$(application v1.1.0 argocd)" >"$(application v2.0.0 argocd)"
-run diff -f selection.yaml --from v1.1.0 --to v2.0.0
+run diff -f selection.yaml --from ./v1.1.0 --to ./v2.0.0
 
 say "naming what is lost, as a pull request does"
 {
@@ -47,6 +48,6 @@ say "naming what is lost, as a pull request does"
 } >approval
 cat approval
 cat approval >>selection.yaml
-run diff -f selection.yaml --from v1.1.0 --to v2.0.0 --fail-on held
+run diff -f selection.yaml --from ./v1.1.0 --to ./v2.0.0 --fail-on held
 rm -r rendered
-run render -f selection.yaml --source v2.0.0 -o rendered
+run render -f selection.yaml --source ./v2.0.0 -o rendered

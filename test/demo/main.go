@@ -104,6 +104,7 @@ func (d *demo) play(ctx context.Context) (err error) {
 	if d.root, err = stack.Root(ctx); err != nil {
 		return err
 	}
+	fmt.Fprintln(d.out, "# on the whole system")
 	for _, step := range d.steps {
 		if err := step(d, ctx); err != nil {
 			return err
