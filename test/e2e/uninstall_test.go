@@ -43,6 +43,7 @@ func TestUninstallGuide(t *testing.T) {
 	s.contains(s.follow(`{"deletionPolicy": "Orphan"}`), "Orphan")
 	s.contains(s.follow("delete kustomization applications"), "uninstall-a", "uninstall-b", "uninstall-c")
 	s.contains(s.follow("--timeout=2m"), `"uninstall" deleted`)
+	s.labelUnmanaged("uninstall-b")
 	s.follow("catalog.winnow.dev/bypass-mark-")
 
 	ea := &sourcev1.ExternalArtifact{}
@@ -53,10 +54,34 @@ func TestUninstallGuide(t *testing.T) {
 	if after.GetUID() != before.GetUID() || after.GetDeletionTimestamp() != nil {
 		t.Errorf("the definition was deleted: %v", errors.New(after.GetName()))
 	}
-	for key := range after.GetLabels() {
-		if strings.HasPrefix(key, "catalog.winnow.dev/") {
-			t.Errorf("the definition still has the label %s", key)
+	for _, name := range []string{"uninstall-a", "uninstall-b"} {
+		object := s.get(t.Context(), definitionOf(name))
+		for key := range object.GetLabels() {
+			if strings.HasPrefix(key, "catalog.winnow.dev/") {
+				t.Errorf("%s still has the label %s", name, key)
+			}
 		}
+		for key := range object.GetAnnotations() {
+			if strings.HasPrefix(key, "kustomize.toolkit.fluxcd.io/") {
+				t.Errorf("%s still has the annotation %s", name, key)
+			}
+		}
+	}
+}
+
+// labelUnmanaged leaves on a definition what unmanaged: Label leaves on it: this label, and the annotations.
+func (s *scenario) labelUnmanaged(name string) {
+	s.t.Helper()
+	object := s.get(s.t.Context(), definitionOf(name))
+	before := object.DeepCopy()
+	labels := object.GetLabels()
+	for _, key := range []string{v1alpha1.NameLabel, v1alpha1.NamespaceLabel, v1alpha1.ManagedByLabel} {
+		delete(labels, key)
+	}
+	labels[v1alpha1.UnmanagedLabel] = "true"
+	object.SetLabels(labels)
+	if err := system.Client().Patch(s.t.Context(), object, client.MergeFrom(before)); err != nil {
+		s.t.Fatal(err)
 	}
 }
 
