@@ -81,7 +81,7 @@ func New() *cobra.Command {
 			"  curl -s https://charts.example.com/index.yaml | winnow import - -o catalog \\\n" +
 			"    --helm-url https://charts.example.com --latest 3\n\n" +
 			"  kubectl -n kubermatic get kubermaticconfiguration kubermatic -o yaml |\n" +
-			"    winnow import - -o cluster.yaml\n\n" +
+			"    winnow import - --source oci://ghcr.io/org/catalog:v1.0.0 -o cluster.yaml\n\n" +
 			"  # a catalog of the versions of an operator\n" +
 			"  winnow import bundles/* -o catalog \\\n" +
 			"    --image 'quay.io/acme/{{.Package}}-bundle:v{{.Version}}'\n\n" +
