@@ -149,6 +149,7 @@ func (r *CatalogSelectionReconciler) writeStatus(ctx context.Context, a *attempt
 		err = apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("catalogselections").GroupResource(), a.selection.Name, err)
 	}
 	if err != nil {
+		r.looked.Delete(client.ObjectKeyFromObject(a.selection))
 		return fmt.Errorf("patching the status: %w", err)
 	}
 	a.selection.DeepCopyInto(a.written)

@@ -55,7 +55,8 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	}
 	a := newAttempt(cs, start, r.measured.Phases.Begin())
 	err = r.reconcile(ctx, a)
-	if left := r.patience(a); left > 0 {
+	if left := r.patience(ctx, a); left > 0 {
+		r.measure(a, outcome{err: err})
 		ctrl.LoggerFrom(ctx).V(logger.DebugLevel).Info("waits", "reason", err.Error())
 		return ctrl.Result{RequeueAfter: left}, nil
 	}
@@ -118,7 +119,7 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, e
 }
 
 // look updates the claim and the marks of a selection by what is in the cluster. err is the error of the publication, or the conflict that
-// look finds. It notes whether nothing is left to do until the cluster changes.
+// look finds. It notes whether nothing is left to do until the cluster changes, unless what it finds is not written.
 func (r *CatalogSelectionReconciler) look(ctx context.Context, a *attempt, err error) (marked cluster.Marked, _, markErr error) {
 	cs, key := a.selection, client.ObjectKeyFromObject(a.selection)
 	r.looked.Store(key, true)
@@ -184,7 +185,7 @@ func (r *CatalogSelectionReconciler) reconcile(ctx context.Context, a *attempt) 
 		return err
 	}
 	err := r.publish(ctx, a)
-	if r.patience(a) > 0 {
+	if r.patience(ctx, a) > 0 {
 		return err
 	}
 	if err != nil && !a.served && !a.isOld() && a.selection.Status.Artifact != nil && ctx.Err() == nil {

@@ -7,10 +7,13 @@ import (
 	"errors"
 	"time"
 
+	"github.com/fluxcd/pkg/runtime/conditions"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/failure"
 	"github.com/winnow-dev/winnow/controllers/source"
 )
@@ -48,19 +51,26 @@ func waitsSince(err error) time.Time {
 
 // patience returns how long an attempt that waits may still end without a report, and without its other work; zero if it does
 // not wait. Most downloads and renders end earlier. An attempt of a selection that is Ready, and waits for a slot, may end as long as
-// silence if only its sources have changed. It does other work at once: the next one comes with the slot, or when the wait is to be
-// reported.
-func (r *CatalogSelectionReconciler) patience(a *attempt) time.Duration {
+// silence if only the revisions of its sources have changed. It does other work at once: the next one comes with the slot, or when the
+// wait is to be reported.
+func (r *CatalogSelectionReconciler) patience(ctx context.Context, a *attempt) time.Duration {
 	if a.waitsSince.IsZero() {
 		return 0
 	}
 	if !a.lacksSlot || !isReady(a.selection) {
 		return max(0, loadPatience-r.now().Sub(a.waitsSince))
 	}
-	if _, looked := r.looked.Load(client.ObjectKeyFromObject(a.selection)); looked && a.cause() == "source" {
+	if _, looked := r.looked.Load(client.ObjectKeyFromObject(a.selection)); looked && a.cause() == "source" && r.tellsSources(ctx, a.selection) {
 		return r.silence(a)
 	}
 	return 0
+}
+
+// tellsSources reports whether the status tells how the sources are. One that is being reconciled does not count.
+func (r *CatalogSelectionReconciler) tellsSources(ctx context.Context, cs *v1alpha1.CatalogSelection) bool {
+	told, now := conditions.Get(cs, v1alpha1.SourceReadyCondition), r.sources.Readiness(ctx, cs)
+	return told != nil && (now.Status == metav1.ConditionUnknown ||
+		told.Status == now.Status && told.Reason == now.Reason && told.Message == now.Message)
 }
 
 // slotPatience is how long a selection that is Ready waits for a slot before a condition reports the wait. Of thousands of

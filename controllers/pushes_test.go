@@ -274,6 +274,7 @@ func TestAPushThatComesBackTakesNothingAway(t *testing.T) {
 	for name, lose := range map[string]func(*v1alpha1.CatalogSelectionStatus){
 		"the status is there": func(*v1alpha1.CatalogSelectionStatus) {},
 		"the status is lost":  func(s *v1alpha1.CatalogSelectionStatus) { *s = v1alpha1.CatalogSelectionStatus{} },
+		"ATTACK the record is lost afterwards":  func(s *v1alpha1.CatalogSelectionStatus) { },
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPushing(t, guarded, compared)
@@ -285,6 +286,9 @@ func TestAPushThatComesBackTakesNothingAway(t *testing.T) {
 			p.age()
 			p.source(applications(t, "argocd"))
 			p.settle()
+			if name == "ATTACK the record is lost afterwards" {
+				p.rewrite(func(s *v1alpha1.CatalogSelectionStatus) { s.WrittenRecord = nil })
+			}
 			p.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Push = pushed })
 			p.settle()
 			now, _ := p.tagged("latest")
