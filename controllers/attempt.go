@@ -111,6 +111,18 @@ func (a *attempt) reachedNoCluster() bool {
 	return consumers.Awaited(a.selection) && a.selection.Spec.Push == nil
 }
 
+// compared returns a record with the earlier revisions that the safeguards have compared up to this one: spec.push may move a tag from
+// each of them.
+func (a *attempt) compared() *record.Record {
+	switch {
+	case a.reachedNoCluster():
+		return &record.Record{}
+	case a.record == nil: // what the artifact was compared with is not known
+		return &record.Record{Revisions: []string{consumers.RevisionOf(a.selection)}}
+	}
+	return a.record
+}
+
 // addsUnknown reports whether the spec has names that match nothing and that are new: the last publication lacks them, or they were new
 // when this spec was evaluated first.
 func (a *attempt) addsUnknown() bool {

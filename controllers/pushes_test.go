@@ -271,10 +271,14 @@ func TestAPushTakesNothingAwayThatTheRecordDoesNotKnow(t *testing.T) {
 // While nothing is pushed, and no Kustomization uses the artifact, a revision is compared with nothing. The clusters that follow the tag
 // still have the pushed one.
 func TestAPushThatComesBackTakesNothingAway(t *testing.T) {
-	for name, lose := range map[string]func(*v1alpha1.CatalogSelectionStatus){
-		"the status is there": func(*v1alpha1.CatalogSelectionStatus) {},
-		"the status is lost":  func(s *v1alpha1.CatalogSelectionStatus) { *s = v1alpha1.CatalogSelectionStatus{} },
-		"ATTACK the record is lost afterwards":  func(s *v1alpha1.CatalogSelectionStatus) { },
+	there := func(*v1alpha1.CatalogSelectionStatus) {}
+	for name, lose := range map[string]struct {
+		before, after func(*v1alpha1.CatalogSelectionStatus)
+	}{
+		"the status is there":      {there, there},
+		"the status is lost":       {func(s *v1alpha1.CatalogSelectionStatus) { *s = v1alpha1.CatalogSelectionStatus{} }, there},
+		"the record is lost":       {func(s *v1alpha1.CatalogSelectionStatus) { s.WrittenRecord = nil }, there},
+		"the record is lost later": {there, func(s *v1alpha1.CatalogSelectionStatus) { s.WrittenRecord = nil }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPushing(t, guarded, compared)
@@ -282,13 +286,11 @@ func TestAPushThatComesBackTakesNothingAway(t *testing.T) {
 			before, _ := p.tagged("latest")
 			p.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Push = nil })
 			p.settle()
-			p.rewrite(lose)
+			p.rewrite(lose.before)
 			p.age()
 			p.source(applications(t, "argocd"))
 			p.settle()
-			if name == "ATTACK the record is lost afterwards" {
-				p.rewrite(func(s *v1alpha1.CatalogSelectionStatus) { s.WrittenRecord = nil })
-			}
+			p.rewrite(lose.after)
 			p.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Push = pushed })
 			p.settle()
 			now, _ := p.tagged("latest")

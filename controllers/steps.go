@@ -308,12 +308,9 @@ func (r *CatalogSelectionReconciler) store(_ context.Context, a *attempt) error 
 // the two, keepServing updates the ExternalArtifact from the status, so a revision is never taken back.
 func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) error {
 	cs, before := a.selection, a.selection.Status.DeepCopy()
-	publication := record.Publication{Sources: a.loaded, Result: a.stored, Kept: a.kept, Files: a.files, Last: a.record}
+	publication := record.Publication{Sources: a.loaded, Result: a.stored, Kept: a.kept, Files: a.files, Last: a.compared()}
 	if a.newer != nil {
 		publication.Newer = a.newer.Revision
-	}
-	if a.reachedNoCluster() { // this one was not compared with what spec.push had pushed before
-		publication.Last = &record.Record{}
 	}
 	next := record.New(cs, publication)
 	packed, err := next.Pack()
