@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
 	"github.com/prometheus/client_golang/prometheus"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -80,4 +81,26 @@ func TestASelectionThatWaitsForASlotIsMeasuredAsBehind(t *testing.T) {
 	if since := own.Selections.Of(c.key("kkp")).BehindSince; since.IsZero() {
 		t.Error("the selection is not behind")
 	}
+}
+
+func TestWhatCannotWaitIsDoneWhileWaitingForASlot(t *testing.T) {
+	c := lackingSlot(t)
+	requested := c.get("kkp")
+	before := requested.DeepCopy()
+	requested.Annotations = map[string]string{meta.ReconcileRequestAnnotation: "now"}
+	if err := apiServer.Patch(t.Context(), requested, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	c.equal("the request", c.reconcile("kkp").Status.GetLastHandledReconcileRequest(), "now")
+	c.remove(c.announced("kkp"))
+	c.reconcile("kkp")
+	c.equal("the ExternalArtifact", c.announced("kkp").Status.Artifact, before.Status.Artifact)
+	c.consumer("more", "kkp")
+	c.awaitEnqueued("kkp")
+	c.equal("consumers", len(c.reconcile("kkp").Status.Consumers), 2)
+	c.emptyStorage()
+	c.reconcile("kkp")
+	c.reconciler.slots.leave(t.Context(), c.key("other"))
+	c.awaitEnqueued("kkp")
+	c.equal("published", c.reconcile("kkp").Status.Artifact.Revision != before.Status.Artifact.Revision, true)
 }
