@@ -120,7 +120,7 @@ func builtRelease(t *testing.T, spec string, patch []byte) (chart string, values
 		t.Fatal(err)
 	}
 	var defaults, inline map[string]any
-	for _, document := range strings.Split(string(stream), "\n---\n") {
+	for document := range strings.SplitAfterSeq(string(stream), "\n---\n") { // the end of a line belongs to a block of text
 		var object struct {
 			Kind string
 			Data map[string]string
@@ -130,7 +130,7 @@ func builtRelease(t *testing.T, spec string, patch []byte) (chart string, values
 				Ref    struct{ Tag string }
 			}
 		}
-		if err := yaml.Unmarshal([]byte(document), &object); err != nil {
+		if err := yaml.Unmarshal([]byte(strings.TrimSuffix(document, "---\n")), &object); err != nil {
 			t.Fatal(err)
 		}
 		switch object.Kind {
