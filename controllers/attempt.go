@@ -70,6 +70,8 @@ type attempt struct {
 	waitsSince time.Time
 	// lacksSlot is true if it waits for a slot.
 	lacksSlot bool
+	// left is how long it may still wait without a report, and without its other work: see patience.
+	left time.Duration
 	// names is nil until the sources are rendered.
 	names *unmatchedNames
 	// sourceChanges are the definitions that a new revision takes from another source under the same version.
@@ -158,7 +160,7 @@ func (r *CatalogSelectionReconciler) writeStatus(ctx context.Context, a *attempt
 	patch := client.MergeFromWithOptions(a.written, client.MergeFromWithOptimisticLock{})
 	err := r.Status().Patch(ctx, a.selection, patch, client.FieldOwner(r.fieldManager))
 	if apierrors.IsNotFound(err) { // it was deleted, and must not be announced
-		err = apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("catalogselections").GroupResource(), a.selection.Name, err)
+		err = failure.Conflict(a.selection, err)
 	}
 	if err != nil {
 		r.looked.Delete(client.ObjectKeyFromObject(a.selection))

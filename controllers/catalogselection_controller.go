@@ -55,10 +55,10 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	}
 	a := newAttempt(cs, start, r.measured.Phases.Begin())
 	err = r.reconcile(ctx, a)
-	if left := r.patience(ctx, a); left > 0 {
+	if a.left > 0 {
 		r.measure(a, outcome{err: err})
 		ctrl.LoggerFrom(ctx).V(logger.DebugLevel).Info("waits", "reason", err.Error())
-		return ctrl.Result{RequeueAfter: left}, nil
+		return ctrl.Result{RequeueAfter: a.left}, nil
 	}
 	return r.conclude(ctx, a, err)
 }
@@ -185,13 +185,14 @@ func (r *CatalogSelectionReconciler) reconcile(ctx context.Context, a *attempt) 
 		return err
 	}
 	err := r.publish(ctx, a)
-	if r.patience(ctx, a) > 0 {
+	if a.left = r.patience(ctx, a); a.left > 0 {
 		return err
 	}
 	if err != nil && !a.served && !a.isOld() && a.selection.Status.Artifact != nil && ctx.Err() == nil {
 		if lost := r.rebuild(ctx, a); lost != nil && !isWaiting(lost) {
 			a.note("lostArchive", "cannot be rendered again: "+lost.Error())
 		}
+		a.left = r.patience(ctx, a) // the rebuild may wait, too
 	}
 	return err
 }

@@ -348,7 +348,7 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 	if err := r.artifacts.Unstage(cs); err != nil {
 		return err
 	}
-	if cs.ResourceVersion == version { // nothing was written: the selection is gone, or the status has it all
+	if cs.ResourceVersion == version { // nothing was written: the status has it all
 		return r.artifacts.Announce(ctx, cs)
 	}
 	return r.artifacts.AnnounceNext(ctx, cs, announced)

@@ -77,9 +77,9 @@ func kindAnnotations(defined []safeguard.Definition, objects []backend.Object, o
 	return all
 }
 
-// roleAnnotations returns what Flux has to know of the objects with a role. Sources and values are pruned freely:
-// a new one has a new name. FilesOf keeps what a moving instance needs. A namespace is only created: where another Kustomization has it too, each would take away
-// the labels of the other one, because Flux has one field manager for all.
+// roleAnnotations returns what Flux has to know of the objects with a role. Sources and values are pruned freely: a new one has a new
+// name, and FilesOf keeps what a moving instance needs. A namespace is only created: where another Kustomization has it too, each would
+// take away the labels of the other one, because Flux has one field manager for all.
 func roleAnnotations(role backend.Role, opts options.Options) map[string]string {
 	annotations := map[string]string{}
 	switch role {

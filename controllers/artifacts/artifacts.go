@@ -210,6 +210,8 @@ func describe(cs *v1alpha1.CatalogSelection, existing *sourcev1.ExternalArtifact
 	return !equality.Semantic.DeepEqual(before, existing)
 }
 
+var errPublished = errors.New("another process has published another revision")
+
 // fenced returns the ExternalArtifact in the API server, or a conflict: a process that was frozen, while another one leads, must not
 // restore an older artifact, nor an earlier owner. First it reads the ExternalArtifact, then the selection, which another leader writes
 // first. The optimistic lock covers later writes.
@@ -223,8 +225,7 @@ func (a *Artifacts) fenced(ctx context.Context, cs *v1alpha1.CatalogSelection) (
 		return nil, err
 	}
 	if now.UID != cs.UID || consumers.RevisionOf(now) != consumers.RevisionOf(cs) || now.Status.Withheld != cs.Status.Withheld {
-		return nil, apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("catalogselections").GroupResource(), cs.Name,
-			errors.New("another process has published another revision"))
+		return nil, failure.Conflict(cs, errPublished)
 	}
 	return existing, nil
 }

@@ -4,7 +4,6 @@ package artifacts
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -108,8 +107,7 @@ func (a *Artifacts) confirmed(ctx context.Context, cs *v1alpha1.CatalogSelection
 	artifact := announced.Status.Artifact
 	switch {
 	case now.UID != cs.UID || !equality.Semantic.DeepEqual(now.Status.Artifact, cs.Status.Artifact):
-		return nil, apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("catalogselections").GroupResource(), cs.Name,
-			errors.New("another process has published another revision"))
+		return nil, failure.Conflict(cs, errPublished)
 	case artifact == nil || !a.stored(cs, artifact) || knows(cs, known, artifact):
 		return nil, nil
 	}

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
@@ -48,6 +50,11 @@ func Because(reason string, err error) error {
 
 // Override attaches a reason to err that replaces any other.
 func Override(reason string, err error) error { return &failure{reason: reason, err: err} }
+
+// Conflict returns the error of an optimistic lock on a CatalogSelection, for a change that no lock finds.
+func Conflict(cs *v1alpha1.CatalogSelection, why error) error {
+	return apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("catalogselections").GroupResource(), cs.Name, why)
+}
 
 // ReasonOf returns the reason of an error of a step, and StorageFailed for an error without one: steps attach no reason
 // to failures of the API server and of the storage.

@@ -5,11 +5,10 @@ package lint
 import (
 	"slices"
 
-	"github.com/winnow-dev/winnow/render/catalog/metadata"
-	"github.com/winnow-dev/winnow/render/each"
-
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/lint/corpus"
 	"github.com/winnow-dev/winnow/render/lint/field"

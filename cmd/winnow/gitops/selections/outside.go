@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
-
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
