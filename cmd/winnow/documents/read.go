@@ -15,7 +15,6 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
@@ -102,8 +101,7 @@ func Parse(ctx context.Context, text []byte) *Document {
 		if err != nil {
 			cs = &v1alpha1.CatalogSelection{ObjectMeta: metav1.ObjectMeta{Name: head.Name, Namespace: head.Namespace}}
 		}
-		safeguards, _, _ := unstructured.NestedMap(object, "spec", "safeguards")
-		p.selection = &Selection{CatalogSelection: cs, Invalid: err, HasSafeguards: safeguards != nil}
+		p.selection = &Selection{CatalogSelection: cs, Invalid: err}
 	}
 	return p
 }

@@ -10,8 +10,6 @@ type Selection struct {
 	Origin
 	// Invalid is the reason why it cannot be decoded. Only its name is known then.
 	Invalid error
-	// HasSafeguards reports that it has spec.safeguards; the API adds the defaults.
-	HasSafeguards bool
 }
 
 // Reason returns the reason why a selection cannot be rendered. It returns nil for a nil selection.

@@ -65,7 +65,7 @@ func keyOf(s documents.Selection) string {
 }
 
 // place sets the file that takes the lines of a selection: its own, if they reach it and all that is built of the file needs the
-// same, or else the kustomization.yaml of the directory that is built, as a JSON patch behind all others.
+// same, or else the kustomization.yaml of the directory that is built, as a patch behind all others.
 func (a *approvals) place(s documents.Selection, h *diff.Held) {
 	if !a.isReplaced(s) && a.isAlone(s.File, s) {
 		h.File = s.File
@@ -123,22 +123,19 @@ const (
 	approvePath    = safeguardsPath + "/approve"
 )
 
-// patchOf returns an item of patches that adds lines to the built selection: a JSON patch, because a merge patch replaces the list.
-// It creates the list where there is none.
+// patchOf returns an item of patches that adds lines to the built selection. A JSON patch appends them to the list that its file has.
+// Without a list, a merge patch makes one: safeguards that its file gets later remain, which a JSON patch that adds their object replaces.
 func patchOf(s documents.Selection, lines []string) string {
 	var patch strings.Builder
-	add := func(path, value string) {
-		patch.WriteString("    - op: add\n      path: " + path + "\n      value: " + value + "\n")
-	}
 	patch.WriteString("- target: {group: " + v1alpha1.GroupVersion.Group + ", kind: " + v1alpha1.CatalogSelectionKind + ", name: " + yamledit.InBrackets(s.Name) + "}\n  patch: |\n")
-	switch {
-	case !s.HasSafeguards:
-		add(safeguardsPath, "{approve: []}")
-	case len(s.Spec.Safeguards.Approve) == 0:
-		add(approvePath, "[]")
+	format := "    - op: add\n      path: " + approvePath + "/-\n      value: %s\n"
+	if len(s.Spec.Safeguards.Approve) == 0 {
+		fmt.Fprintf(&patch, "    apiVersion: %s\n    kind: %s\n    metadata:\n      name: %s\n    spec:\n      safeguards:\n        approve:\n",
+			v1alpha1.GroupVersion, v1alpha1.CatalogSelectionKind, yamledit.Scalar([]string{s.Name}, 0))
+		format = "        - %s\n"
 	}
 	for _, line := range lines {
-		add(approvePath+"/-", yamledit.Scalar([]string{line}, 0))
+		fmt.Fprintf(&patch, format, yamledit.Scalar([]string{line}, 0))
 	}
 	return patch.String()
 }

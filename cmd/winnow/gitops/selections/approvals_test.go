@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/approvalfile"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/test/farm"
@@ -35,6 +36,12 @@ func jsonPatch(operations ...string) string {
 	return text
 }
 
+// mergePatch returns a patch as winnow approve writes it where there is no list.
+func mergePatch(lines ...string) string {
+	return target + "    apiVersion: catalog.winnow.dev/v1alpha1\n    kind: CatalogSelection\n    metadata:\n      name: applications\n" +
+		"    spec:\n      safeguards:\n        approve:\n        - " + strings.Join(lines, "\n        - ") + "\n"
+}
+
 // Each case places the lines, writes them where they belong, proves that they reach what needs them and nothing else, and
 // compares again.
 func TestTheFileThatTakesTheLines(t *testing.T) {
@@ -49,7 +56,7 @@ func TestTheFileThatTakesTheLines(t *testing.T) {
 	all := func(file string) map[string]string {
 		return map[string]string{"canary": file, "early": file, "edge": file, "stable": file}
 	}
-	creating, appending := jsonPatch(" {approve: []}", "/approve/- app-01", "/approve/- app-02/1.0.0"), jsonPatch("/approve/- app-01", "/approve/- app-02/1.0.0")
+	creating, appending := mergePatch("app-01", "app-02/1.0.0"), jsonPatch("/approve/- app-01", "/approve/- app-02/1.0.0")
 	everywhere := fleet().Everywhere(farm.Third)
 	for _, test := range []struct {
 		name string
@@ -78,7 +85,7 @@ func TestTheFileThatTakesTheLines(t *testing.T) {
 		},
 		{
 			name: "the base has other safeguards", base: with(base, "  safeguards: {onMajorUpgrade: Hold}\n"), second: fleet().Effects(),
-			want: map[string]string{"canary": ring("canary")}, patch: jsonPatch("/approve []", "/approve/- app-01", "/approve/- app-02/1.0.0"),
+			want: map[string]string{"canary": ring("canary")}, patch: creating,
 		},
 		{
 			name: "the merge patch of a ring replaces the list of the base", base: with("rings/canary/selection.yaml", listed), second: everywhere,
@@ -206,6 +213,34 @@ func written(t *testing.T, report *diff.Report) (edits map[string][]byte, needs 
 		edits[s.Held.File] = content
 	}
 	return edits, func(place diff.Place) []string { return lines[place] }
+}
+
+// A JSON patch that adds spec.safeguards replaces those that the base gets later.
+func TestSafeguardsThatTheBaseGetsAfterAnApprovalRemain(t *testing.T) {
+	files := fleet().Files()
+	older, newer := commits(t, files, fleet().Effects())
+	report, err := Compare(t.Context(), older, newer, new(counter).options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	edits, _ := written(t, report)
+	edits["base/selection.yaml"] = []byte(files["base/selection.yaml"] + "  safeguards: {onMajorUpgrade: Hold}\n")
+	for name, content := range edits {
+		if err := os.WriteFile(name, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git(t, "commit", "--all", "-q", "-m", "approve, and hold major upgrades")
+	survey, err := Look(t.Context(), newer, git(t, "rev-parse", "HEAD"), new(counter).options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range survey.Published {
+		got, approved := s.Spec.Safeguards, s.Cluster == "clusters/c001"
+		if got.OnMajorUpgrade != v1alpha1.SafeguardHold || approved != slices.Equal(got.Approve, []string{"app-01", "app-02/1.0.0"}) {
+			t.Errorf("%s has the safeguards %+v", s.Cluster, got)
+		}
+	}
 }
 
 func TestEditsThatDoNotReachWhatNeedsThemAreRefused(t *testing.T) {

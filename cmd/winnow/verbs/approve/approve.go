@@ -46,7 +46,7 @@ func New() *cobra.Command {
 			"With --git BASE..HEAD [PATH...], it shows the lines that winnow diff --git\n" +
 			"prints. --write then has no FILE, and adds the lines to files of the working\n" +
 			"directory. If all clusters of a selection's file need the same lines, that file\n" +
-			"gets them; otherwise the kustomization.yaml of an overlay gets a JSON patch. A\n" +
+			"gets them; otherwise the kustomization.yaml of an overlay gets a patch. A\n" +
 			"promotion gets an annotation in the file that has the digest. Before it writes,\n" +
 			"it builds the commit with the lines: they must reach what needs them, and no\n" +
 			"more.\n\n" +

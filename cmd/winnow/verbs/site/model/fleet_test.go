@@ -124,15 +124,15 @@ held in clusters/c001: app-01: would be removed, because no source has it; app-0
 patches:
 - target: {group: catalog.winnow.dev, kind: CatalogSelection, name: applications}
   patch: |
-    - op: add
-      path: /spec/safeguards
-      value: {approve: []}
-    - op: add
-      path: /spec/safeguards/approve/-
-      value: app-01
-    - op: add
-      path: /spec/safeguards/approve/-
-      value: app-02/1.0.0
+    apiVersion: catalog.winnow.dev/v1alpha1
+    kind: CatalogSelection
+    metadata:
+      name: applications
+    spec:
+      safeguards:
+        approve:
+        - app-01
+        - app-02/1.0.0
 rings/canary/kustomization.yaml 
 behind: clusters/c004 clusters/c005 clusters/c006 runs :v1.0.0, not :v2.0.0 of oci://registry.example.com/catalogs/farm
 behind: clusters/c002 clusters/c003 runs :v1.1.0, not :v2.0.0 of oci://registry.example.com/catalogs/farm
