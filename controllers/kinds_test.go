@@ -317,7 +317,7 @@ func TestTheObjectsOfSeveralNamespaces(t *testing.T) {
 	changes := make(chan bool, 1)
 	watched := kinds.New(t.Context(), restConfig, options, apiServer)
 	watched.Enqueue = func(context.Context, ...types.NamespacedName) {}
-	kind := kinds.Kind{GVK: gvk, Object: object, Concerned: func(_ context.Context, _, after client.Object) []types.NamespacedName {
+	kind := kinds.Kind{GVK: gvk, Object: object, Index: func(client.Object) []string { return []string{"all"} }, Concerned: func(_ context.Context, _, after client.Object) []types.NamespacedName {
 		if after.GetAnnotations()["changed"] != "" {
 			changes <- true
 		}
@@ -336,7 +336,7 @@ func TestTheObjectsOfSeveralNamespaces(t *testing.T) {
 		}
 		<-changes
 		var got []string
-		for object := range reader.Objects() {
+		for object := range reader.Find("all") {
 			if object, ok := object.(*metav1.PartialObjectMetadata); ok && object.Name == "one" {
 				got = append(got, object.Namespace+" "+object.GroupVersionKind().String())
 			}

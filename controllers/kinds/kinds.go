@@ -65,18 +65,21 @@ const syncTimeout = 30 * time.Second
 type Reader struct {
 	client.Reader
 
+	index client.IndexerFunc
+
 	mu     sync.Mutex
-	stores []toolscache.Store // one for each namespace of the options
+	stores []toolscache.Indexer // one for each namespace of the options
 }
 
-// Objects returns all objects of the cache, in no order, which are not copied and must not be modified.
-func (r *Reader) Objects() iter.Seq[any] {
+// Find returns the objects of the cache for which Kind.Index returns a value, in no order. They are not copied and must not be modified.
+func (r *Reader) Find(value string) iter.Seq[any] {
 	return func(yield func(any) bool) {
 		r.mu.Lock()
 		stores := r.stores
 		r.mu.Unlock()
 		for _, store := range stores {
-			for _, object := range store.List() {
+			objects, _ := store.ByIndex(index, value) // fails only without the index
+			for _, object := range objects {
 				if !yield(object) {
 					return
 				}
@@ -85,12 +88,21 @@ func (r *Reader) Objects() iter.Seq[any] {
 	}
 }
 
+// index is the name of the index that Kind.Index fills.
+const index = "winnow"
+
 // newInformer is toolscache.NewSharedIndexInformer, whose store the reader gets.
 func (r *Reader) newInformer(lw toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
+	indexers[index] = func(object any) ([]string, error) {
+		if o, ok := object.(client.Object); ok && r.index != nil {
+			return r.index(o), nil
+		}
+		return nil, nil
+	}
 	informer := toolscache.NewSharedIndexInformer(lw, object, resync, indexers)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.stores = append(r.stores, informer.GetStore())
+	r.stores = append(r.stores, informer.GetIndexer())
 	return informer
 }
 
@@ -101,15 +113,12 @@ type Kind struct {
 	Object client.Object
 	// Trim removes unused fields of an object before it is cached. It may be nil.
 	Trim func(client.Object)
-	// Index maps an object to its values of the field Index; nil for no index.
+	// Index maps an object to the values with which Reader.Find finds it. It may be nil.
 	Index client.IndexerFunc
 	// Concerned returns the selections that a change concerns; older is nil for a new object, newer for a
 	// deleted one.
 	Concerned func(ctx context.Context, older, newer client.Object) []types.NamespacedName
 }
-
-// Index is the field of client.MatchingFields that Kind.Index fills.
-const Index = ".index"
 
 // watch is the watch of a kind with an subscriber, also while it cannot be opened.
 type watch struct {
@@ -269,7 +278,7 @@ func kindError(gvk schema.GroupVersionKind, err error) error {
 
 // start returns a cache of the kind that has synced and runs until the context ends.
 func (k *Kinds) start(ctx context.Context, w *watch) (*Reader, error) {
-	reader, options := &Reader{}, k.options
+	reader, options := &Reader{index: w.Index}, k.options
 	options.NewInformer = reader.newInformer
 	options.DefaultTransform = func(object any) (any, error) {
 		if o, ok := object.(client.Object); ok && w.Trim != nil {
@@ -287,11 +296,6 @@ func (k *Kinds) start(ctx context.Context, w *watch) (*Reader, error) {
 	opened, err := cache.New(k.config, options)
 	if err != nil {
 		return nil, err
-	}
-	if w.Index != nil {
-		if err := opened.IndexField(ctx, w.Object, Index, w.Index); err != nil {
-			return nil, err
-		}
 	}
 	informer, err := opened.GetInformer(ctx, w.Object, cache.BlockUntilSynced(false))
 	if err != nil {

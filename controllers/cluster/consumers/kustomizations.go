@@ -150,14 +150,11 @@ func (k *Kustomizations) Of(ctx context.Context, cs *v1alpha1.CatalogSelection) 
 	if err != nil {
 		return Consumers{}, err
 	}
-	var list kustomizev1.KustomizationList
-	named := client.MatchingFields{kinds.Index: client.ObjectKeyFromObject(cs).String()}
-	if err := reader.List(ctx, &list, named, client.UnsafeDisableDeepCopy); err != nil {
-		return Consumers{}, fmt.Errorf("listing Kustomizations: %w", err)
-	}
 	found := Consumers{Known: true, Namespace: cs.Namespace}
-	for i := range list.Items {
-		found.Items = append(found.Items, consumerOf(&list.Items[i], RevisionOf(cs)))
+	for object := range reader.Find(client.ObjectKeyFromObject(cs).String()) {
+		if ks, ok := object.(*kustomizev1.Kustomization); ok {
+			found.Items = append(found.Items, consumerOf(ks, RevisionOf(cs)))
+		}
 	}
 	slices.SortFunc(found.Items, func(a, b Consumer) int {
 		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)

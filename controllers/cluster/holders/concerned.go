@@ -8,7 +8,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -40,20 +39,7 @@ func (h *Holders) Concerned(ctx context.Context, kind schema.GroupVersionKind, o
 		watching := h.Kustomizations.Kinds.Subscribers(kind)
 		concerned = watching[:min(1, len(watching))]
 	}
-	var list v1alpha1.CatalogSelectionList
-	if err := h.Selections.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
-		if ctx.Err() == nil {
-			ctrl.LoggerFrom(ctx).Error(err, "finding the selections of a definition", "definition", object.GetName())
-		}
-		return concerned
-	}
-	for i := range list.Items {
-		cs := &list.Items[i]
-		if name := client.ObjectKeyFromObject(cs); !slices.Contains(concerned, name) && (cs.Status.Held != nil || cs.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled) {
-			concerned = append(concerned, name)
-		}
-	}
-	return concerned
+	return h.ours(ctx, append(concerned, h.View.Watchful()...))
 }
 
 // Rivals returns the selections of this process that claim, or give up, something that a selection claims or gives up.

@@ -177,10 +177,8 @@ func (s *standings) of(ctx context.Context, c *Claimant) (*related, error) {
 		return nil, err
 	}
 	r := &related{state: s.state, kinds: map[safeguard.Key]bool{}}
-	for _, object := range s.state.Live {
-		if consumed.Include(guard.OwnerOf(object)) {
-			r.kinds[kindOf(guard.LiveKey(object))] = true
-		}
+	for _, object := range s.state.OwnedBy(consumed) {
+		r.kinds[kindOf(guard.LiveKey(object))] = true
 	}
 	asleep := consumed.ActHere()
 	for _, item := range consumed.Local() {

@@ -12,6 +12,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
 // Patience is the time for which a claim counts that nothing applies, and for which a new spec may claim any object.
@@ -26,10 +28,12 @@ type View struct {
 	Changed func(...types.NamespacedName)
 
 	mu sync.Mutex
-	// all and names have the selections; by maps a key to the selections that claim it, or give it up.
-	all   map[types.UID]*Claimant
-	names map[types.NamespacedName]types.UID
-	by    map[Digest]map[types.UID]bool
+	// all and names have the selections; by maps a key to the selections that claim it, or give it up. Each change of a live object
+	// concerns the selections of watchful: they are held, or label unmanaged definitions.
+	all      map[types.UID]*Claimant
+	names    map[types.NamespacedName]types.UID
+	by       map[Digest]map[types.UID]bool
+	watchful map[types.UID]types.NamespacedName
 	// next is closed when the view changes.
 	next chan struct{}
 }
@@ -89,6 +93,13 @@ func (v *View) All() []*Claimant {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return slices.Collect(maps.Values(v.all))
+}
+
+// Watchful returns the selections that are held, or that label unmanaged definitions, in no order.
+func (v *View) Watchful() []types.NamespacedName {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.Collect(maps.Values(v.watchful))
 }
 
 // mostLag is the longest time for which a worker waits for the watch.
@@ -228,8 +239,12 @@ func (v *View) put(s *Selection) map[Digest]bool {
 	v.drop(s.UID)
 	if v.all == nil {
 		v.all, v.names, v.by = map[types.UID]*Claimant{}, map[types.NamespacedName]types.UID{}, map[Digest]map[types.UID]bool{}
+		v.watchful = map[types.UID]types.NamespacedName{}
 	}
 	v.all[s.UID], v.names[next.Name] = next, s.UID
+	if s.Status.Held != nil || s.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled {
+		v.watchful[s.UID] = next.Name
+	}
 	for key := range next.keys() {
 		if v.by[key] == nil {
 			v.by[key] = map[types.UID]bool{}
@@ -284,6 +299,7 @@ func (v *View) drop(uid types.UID) map[Digest]bool {
 		}
 	}
 	delete(v.all, uid)
+	delete(v.watchful, uid)
 	if v.names[last.Name] == uid {
 		delete(v.names, last.Name)
 	}

@@ -24,8 +24,12 @@ type Selection struct {
 
 	Spec struct {
 		Suspend bool `json:"suspend"`
+		Cluster struct {
+			Unmanaged string `json:"unmanaged"`
+		} `json:"cluster"`
 	} `json:"spec"`
 	Status struct {
+		Held     *struct{}       `json:"held"`
 		Claim    *v1alpha1.Claim `json:"claim"`
 		Artifact struct {
 			Revision string `json:"revision"`

@@ -7,7 +7,6 @@ package live
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -67,7 +66,7 @@ func (o *Objects) kind(gvk schema.GroupVersionKind) kinds.Kind {
 		}
 		return names
 	}
-	return kinds.Kind{GVK: gvk, Object: object, Trim: trim, Concerned: concerned}
+	return kinds.Kind{GVK: gvk, Object: object, Trim: trim, Index: index, Concerned: concerned}
 }
 
 // trim keeps only the metadata that the marks depend on, because thousands of definitions are cached.
@@ -91,16 +90,15 @@ func differ(before, after client.Object) bool {
 		!maps.Equal(before.GetLabels(), after.GetLabels()) || !maps.Equal(before.GetAnnotations(), after.GetAnnotations())
 }
 
-// list returns the metadata of all definitions of the kinds. A kind that is absent has none; a
-// forbidden kind is reported once, added to unread and left out. With fresh, absent and forbidden kinds are tried again at once.
-// The objects are shared with the cache and must not be modified.
-func (o *Objects) list(ctx context.Context, cs *v1alpha1.CatalogSelection,
-	gvks []schema.GroupVersionKind, fresh bool, unread map[schema.GroupKind]bool) ([]*guard.Live, error) {
+// readers returns the caches of kinds. A kind that is absent has none; a forbidden kind is reported once, added to unread and left
+// out. With fresh, absent and forbidden kinds are tried again at once.
+func (o *Objects) readers(ctx context.Context, cs *v1alpha1.CatalogSelection,
+	gvks []schema.GroupVersionKind, fresh bool, unread map[schema.GroupKind]bool) ([]*kinds.Reader, error) {
 	look := o.Kinds.Look
 	if fresh {
 		look = o.Kinds.Probe
 	}
-	var live []*guard.Live
+	var readers []*kinds.Reader
 	for _, gvk := range gvks {
 		reader, err := look(ctx, o.kind(gvk), client.ObjectKeyFromObject(cs))
 		if errors.Is(err, kinds.ErrForbidden) {
@@ -113,15 +111,9 @@ func (o *Objects) list(ctx context.Context, cs *v1alpha1.CatalogSelection,
 		if err != nil {
 			return nil, err
 		}
-		for object := range reader.Objects() {
-			metadata, ok := object.(*guard.Live)
-			if !ok {
-				return nil, fmt.Errorf("the watch of %s has a %T", gvk.GroupKind(), object)
-			}
-			live = append(live, metadata)
-		}
+		readers = append(readers, reader)
 	}
-	return live, nil
+	return readers, nil
 }
 
 // Metadata returns a reader of the metadata of live objects, from the watch of their kind. The error wraps kinds.ErrAbsent or

@@ -15,6 +15,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
+	"github.com/winnow-dev/winnow/controllers/kinds"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -32,14 +33,17 @@ type State struct {
 	// are not known: its Kustomization may have applied the artifact of an earlier selection of that name.
 	Published []safeguard.Definition
 	Served    inventory.Keys
-	// Live has the metadata of all live definitions of the kinds that the selection renders or publishes, but for the Unread ones,
-	// which the controller may not read.
+	// Live has the metadata of the live objects that concern the selection, of the kinds that it renders or publishes, but for the Unread
+	// ones, which the controller may not read: its own, what it renders or publishes, and whatever is marked. If it labels unmanaged
+	// definitions, all objects concern it.
 	Live   []*guard.Live
 	Unread map[schema.GroupKind]bool
 	// Own are the objects in Live with the labels of the selection, or the owner labels of its consumers of this cluster.
 	Own []*guard.Live
 	// Unmarked has the bypassed definitions that could not be marked.
 	Unmarked map[types.UID]bool
+
+	readers []*kinds.Reader
 }
 
 // Staying is an object that leaves the render, that another selection claims, and that Winnow may not mark.
@@ -67,6 +71,11 @@ func (s Staying) String() string {
 	}
 	return fmt.Sprintf("%s stays in the artifact, because it moves to the CatalogSelection %s and may not be marked, until Flux has applied the annotation %s: %s of the artifact",
 		s.Key.FullName(), s.Receiver, guard.PruneAnnotation, guard.Disabled)
+}
+
+// OwnedBy returns the live objects of the kinds with the owner labels of Kustomizations that apply to this cluster.
+func (s *State) OwnedBy(consumed consumers.Consumers) []*guard.Live {
+	return find(s.readers, owners(consumed)...)
 }
 
 // MayAct reports whether the artifact of the selection may be applied to this cluster.
@@ -109,16 +118,16 @@ func (o *Objects) Inspect(ctx context.Context, cs *v1alpha1.CatalogSelection, co
 	for _, l := range cs.Status.Leaving {
 		placed = append(placed, safeguard.Definition{APIVersion: l.APIVersion, Kind: l.Kind, Namespace: l.Namespace, Name: l.Name})
 	}
-	return o.state(ctx, cs, consumed, isOld, published, guard.Kinds(published, next, placed), true)
+	return o.state(ctx, cs, consumed, isOld, published, next, guard.Kinds(published, next, placed), true)
 }
 
 // Observe reads the live state after an attempt to publish a selection: see Inspect.
 func (o *Objects) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed consumers.Consumers, isOld bool, published []safeguard.Definition) (*State, error) {
-	return o.state(ctx, cs, consumed, isOld, published, o.kindsToMark(cs, published), false)
+	return o.state(ctx, cs, consumed, isOld, published, nil, o.kindsToMark(cs, published), false)
 }
 
 func (o *Objects) state(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed consumers.Consumers, isOld bool,
-	published []safeguard.Definition, gvks []schema.GroupVersionKind, fresh bool) (*State, error) {
+	published, next []safeguard.Definition, gvks []schema.GroupVersionKind, fresh bool) (*State, error) {
 	state := &State{Consumers: consumed, artifact: published, Unmarked: map[types.UID]bool{}, Unread: map[schema.GroupKind]bool{}}
 	// The record does not know the placeholders that an earlier release has put into the artifact.
 	if published != nil && !isOld && !consumers.Awaited(cs) && len(cs.Status.Leaving) == 0 {
@@ -130,11 +139,20 @@ func (o *Objects) state(ctx context.Context, cs *v1alpha1.CatalogSelection, cons
 			return nil, err
 		}
 	}
-	state.Live, err = o.list(ctx, cs, gvks, fresh, state.Unread)
-	for _, object := range state.Live {
-		if guard.AppliedBy(cs, object) || consumed.Include(guard.OwnerOf(object)) {
-			state.Own = append(state.Own, object)
+	if state.readers, err = o.readers(ctx, cs, gvks, fresh, state.Unread); err != nil {
+		return nil, err
+	}
+	own := append(owners(consumed), selectedBy(cs.Namespace, cs.Name))
+	state.Own = find(state.readers, own...)
+	if cs.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled {
+		state.Live = find(state.readers, anything)
+		return state, nil
+	}
+	for _, definitions := range [][]safeguard.Definition{published, next} {
+		for key := range consumed.LiveKeys(definitions) {
+			own = append(own, named(key))
 		}
 	}
-	return state, err
+	state.Live = find(state.readers, append(own, marked)...)
+	return state, nil
 }
