@@ -79,7 +79,8 @@ type attempt struct {
 }
 
 func newAttempt(cs *v1alpha1.CatalogSelection, start time.Time, timing *metrics.Timing) *attempt {
-	a := &attempt{start: start, timing: timing, selection: cs, found: cs.DeepCopy(), written: cs.DeepCopy()}
+	found := cs.DeepCopy()
+	a := &attempt{start: start, timing: timing, selection: cs, found: found, written: found}
 	a.record, a.unread = record.Read(cs)
 	return a
 }
@@ -166,7 +167,7 @@ func (r *CatalogSelectionReconciler) writeStatus(ctx context.Context, a *attempt
 		r.looked.Delete(client.ObjectKeyFromObject(a.selection))
 		return fmt.Errorf("patching the status: %w", err)
 	}
-	a.selection.DeepCopyInto(a.written)
+	a.written = a.selection.DeepCopy()
 	return nil
 }
 

@@ -93,7 +93,7 @@ func (r *CatalogSelectionReconciler) selectionsOf(kind string) handler.MapFunc {
 	return func(ctx context.Context, object client.Object) []reconcile.Request {
 		var selections v1alpha1.CatalogSelectionList
 		key := indexKey(kind, client.ObjectKeyFromObject(object))
-		if err := r.List(ctx, &selections, client.MatchingFields{sourceIndex: key}); err != nil {
+		if err := r.List(ctx, &selections, client.MatchingFields{sourceIndex: key}, client.UnsafeDisableDeepCopy); err != nil {
 			ctrl.LoggerFrom(ctx).Error(err, "listing the selections of a source", "source", key)
 			return nil
 		}

@@ -58,7 +58,9 @@ type Result struct {
 }
 
 // Compared returns what the safeguards compare: what Live returns, and the contents.
-func (r *Result) Compared() []safeguard.Definition { return slices.Concat(r.Live(), r.Contents) }
+func (r *Result) Compared() []safeguard.Definition {
+	return append(slices.Clip(r.Live()), r.Contents...)
+}
 
 // Live returns what a cluster has of the artifact, and what is claimed there: the definitions, and the main objects of
 // instances.

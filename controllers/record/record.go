@@ -6,7 +6,6 @@ package record
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/klauspost/compress/gzip"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -141,11 +141,14 @@ func (r *Record) PublishedRevisions(cs *v1alpha1.CatalogSelection) []string {
 	return revisions
 }
 
-// compressors are reused: each has tables of a megabyte.
-var compressors = sync.Pool{New: func() any {
-	compressor, _ := gzip.NewWriterLevel(nil, gzip.BestCompression) // fails only for an invalid level
-	return compressor
-}}
+// compressors and decompressors are reused: they have large tables.
+var (
+	compressors = sync.Pool{New: func() any {
+		compressor, _ := gzip.NewWriterLevel(nil, gzip.BestCompression) // fails only for an invalid level
+		return compressor
+	}}
+	decompressors = sync.Pool{New: func() any { return new(gzip.Reader) }}
+)
 
 // Pack returns the record in the form of the status, nil if it is too large.
 func (r Record) Pack() (*v1alpha1.WrittenRecord, error) {
@@ -199,8 +202,9 @@ func Read(cs *v1alpha1.CatalogSelection) (*Record, error) {
 
 // unpack reads the packed content of a record. Every error is ErrNone.
 func unpack(packed []byte) (*Record, error) {
-	decompressor, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
+	decompressor := decompressors.Get().(*gzip.Reader)
+	defer decompressors.Put(decompressor)
+	if decompressor.Reset(bytes.NewReader(packed)) != nil {
 		return nil, ErrNone
 	}
 	content, err := io.ReadAll(io.LimitReader(decompressor, maxUnpackedRecord+1))

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
-	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/identity"
 )
 
@@ -78,7 +77,10 @@ func (a *Application) With(added Merged) *Application {
 
 // Channels returns the channels of all versions of the application, sorted and each once.
 func (a *Application) Channels() []string {
-	channels := slices.Concat(each.Map(a.Versions, func(version string) []string { return a.Metadata.Versions.Of(version).Channels })...)
+	var channels []string
+	for _, version := range a.Versions {
+		channels = append(channels, a.Metadata.Versions.Of(version).Channels...)
+	}
 	slices.Sort(channels)
 	return slices.Compact(channels)
 }

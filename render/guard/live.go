@@ -117,11 +117,12 @@ func keys(definitions []safeguard.Definition) map[safeguard.Key]bool {
 // Kinds returns the kinds of definitions that are objects, sorted and each once.
 func Kinds(definitions ...[]safeguard.Definition) []schema.GroupVersionKind {
 	kinds := map[string]schema.GroupVersionKind{}
-	for _, d := range slices.Concat(definitions...) {
-		if !d.IsObject() {
-			continue
+	for _, some := range definitions {
+		for i := range some { // a copy is large
+			if d := &some[i]; d.IsObject() {
+				kinds[d.APIVersion+" "+d.Kind] = schema.FromAPIVersionAndKind(d.APIVersion, d.Kind)
+			}
 		}
-		kinds[d.APIVersion+" "+d.Kind] = schema.FromAPIVersionAndKind(d.APIVersion, d.Kind)
 	}
 	return each.Map(slices.Sorted(maps.Keys(kinds)), func(name string) schema.GroupVersionKind { return kinds[name] })
 }

@@ -19,6 +19,9 @@ import (
 // neither the publications nor the catalogs have, and the checksums of sources: a revision releases nothing. skip reports
 // entries that need no report, because they are used.
 func UnmatchedLines(entries []string, definitions []safeguard.Definition, decided selection.Result, sources []Source, skip func(string) bool) []mention.Unmatched {
+	if len(entries) == 0 {
+		return nil
+	}
 	applications, instances := map[string]bool{}, map[string]bool{}
 	for _, d := range definitions {
 		applications[cmp.Or(d.Application, d.Name)] = true

@@ -176,6 +176,9 @@ func (e *MergeError) Error() string {
 
 // conflict returns the error about selected applications whose versions cannot be merged.
 func (g *gathering) conflict(result Result) error {
+	if len(g.conflicts) == 0 {
+		return nil
+	}
 	selected := map[string]bool{}
 	for _, decision := range result.Decisions {
 		selected[decision.Application.Name] = selected[decision.Application.Name] || decision.Selected
