@@ -13,7 +13,9 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/catalog/objectmeta"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/identity"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -24,7 +26,7 @@ const ItemsField = "items"
 
 const (
 	// DefinitionKind is the kind of definitions, of any group.
-	DefinitionKind = "ApplicationDefinition"
+	DefinitionKind = definition.Kind
 	// formerKind is the kind of Cozystack before 1.0.
 	formerKind = "CozystackResourceDefinition"
 )
@@ -206,26 +208,22 @@ func checkVersion(element *yaml.Node, index int, found *violation.Findings) (ver
 
 // facts notes what others want to know of a document without parsing it again.
 func facts(root *yaml.Node, application *Application) {
-	application.Identity = IdentityOf(root)
-	metadata := yamlnode.Lookup(root, "metadata")
-	application.Labels = stringMap(yamlnode.Lookup(metadata, "labels"))
-	application.Annotations = stringMap(yamlnode.Lookup(metadata, "annotations"))
-	spec := yamlnode.Lookup(root, "spec")
-	if spec == nil || spec.Kind != yaml.MappingNode {
-		return
-	}
-	if method, ok := yamlnode.Text(yamlnode.Lookup(spec, "method")); ok && len(method) <= maxMethod {
+	document := definition.Node{Node: root}
+	application.Identity = identity.Of(document)
+	application.Labels = stringMap(document.Get("metadata", "labels").Node)
+	application.Annotations = stringMap(document.Get("metadata", "annotations").Node)
+	spec := document.Get("spec")
+	if method := spec.Get("method").Text(); len(method) <= maxMethod {
 		application.Method = method
 	}
-	if version, ok := yamlnode.Text(yamlnode.Lookup(spec, "defaultVersion")); ok && len(version) <= maxVersion {
+	if version := definition.DefaultVersion(spec); len(version) <= maxVersion {
 		application.DefaultVersion = version
 	}
-	for _, field := range yamlnode.Entries(spec) {
+	for _, field := range yamlnode.Entries(spec.Node) {
 		application.SpecFields = append(application.SpecFields, field.Name)
 	}
-	if node := yamlnode.Lookup(yamlnode.Lookup(spec, "application"), "kind"); node != nil && application.OfCozystack() {
-		kind, _ := yamlnode.Text(node)
-		application.installs = installed{kind: kind, line: node.Line}
+	if kind := definition.ApplicationKind(spec); kind.Node != nil && application.OfCozystack() {
+		application.installs = installed{kind: kind.Text(), line: kind.Line}
 	}
 }
 

@@ -11,25 +11,25 @@ import (
 	"time"
 
 	"github.com/winnow-dev/winnow/render/backend"
-	"github.com/winnow-dev/winnow/render/backend/definition"
 	"github.com/winnow-dev/winnow/render/backend/draft"
+	"github.com/winnow-dev/winnow/render/backend/field"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // VersionEntry returns the entry of spec.versions that is installed.
-func VersionEntry(d *draft.Draft) (entry definition.Field, ok bool) {
+func VersionEntry(d *draft.Draft) (entry field.Field, ok bool) {
 	versions := d.Spec.Get("versions").Items()
-	i := slices.IndexFunc(versions, func(f definition.Field) bool { return f.Get("version").Text() == d.Version })
+	i := slices.IndexFunc(versions, func(f field.Field) bool { return f.Get("version").Text() == d.Version })
 	switch {
 	case len(d.Problems) > 0:
-		return definition.Field{}, false
+		return field.Field{}, false
 	case d.Version == "":
 		d.Refuse("version", "is missing: the definition has versions")
-		return definition.Field{}, false
+		return field.Field{}, false
 	case i < 0:
 		d.Fault("spec.versions", "has no entry %s", excerpt.Quoted(d.Version))
-		return definition.Field{}, false
+		return field.Field{}, false
 	}
 	return versions[i], true
 }
