@@ -5,6 +5,8 @@ package definition
 import (
 	"strings"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/winnow-dev/winnow/render/each"
 )
 
@@ -66,4 +68,18 @@ func DefaultValues[F Form[F]](spec F) (field string, at F, block string) {
 		return ValuesBlock, at, block
 	}
 	return ValuesMapping, spec.Get(ValuesMapping), ""
+}
+
+// ValuesText returns the field with the default values, and these as YAML; both are empty without any.
+func ValuesText(spec Value) (field, text string) {
+	field, at, block := DefaultValues(spec)
+	mapping := at.Mapping()
+	switch {
+	case block != "":
+		return field, block
+	case len(mapping) == 0:
+		return "", ""
+	}
+	content, _ := yaml.Marshal(mapping) // values of JSON are always YAML
+	return field, string(content)
 }

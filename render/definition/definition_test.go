@@ -24,6 +24,23 @@ func described[F definition.Form[F]](spec F) string {
 	return text
 }
 
+func TestTheTextOfDefaultValues(t *testing.T) {
+	for spec, want := range map[string]string{
+		"{defaultValuesBlock: 'a: b # c', defaultValues: {b: c}}": `defaultValuesBlock "a: b # c"`,
+		"{defaultValuesBlock: ' ', defaultValues: {b: c}}":        `defaultValues "b: c\n"`,
+		"{defaultValuesBlock: ' ', defaultValues: {}}":            ` ""`,
+		"{defaultValuesBlock: 1, defaultValues: [a]}":             ` ""`,
+	} {
+		content, err := yamlnode.Mapping([]byte(spec))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if field, text := definition.ValuesText(definition.Value{Content: content}); fmt.Sprintf("%s %q", field, text) != want {
+			t.Errorf("%s has %s %q, want %s", spec, field, text, want)
+		}
+	}
+}
+
 func TestAllFormsOfADefinitionAreReadAlike(t *testing.T) {
 	const none = `default ""; defaultValues false ""`
 	for _, test := range []struct{ name, spec, want string }{

@@ -127,7 +127,8 @@ func (d *differ) removed(before safeguard.Definition) diff.Application {
 
 // setOther sets the changes outside of the entries of spec.versions.
 func setOther(a *diff.Application, changes []fielddiff.Change, older, newer kustomized.Object) {
-	a.Values = newValues(older, newer)
+	values, was, is := newValues(older, newer)
+	a.Values = values
 	if from, to := namespaceOf(older), namespaceOf(newer); from != to {
 		a.DefaultNamespace = &diff.Field{Path: "spec.defaultNamespace.name", From: from, To: to}
 	}
@@ -142,7 +143,7 @@ func setOther(a *diff.Application, changes []fielddiff.Change, older, newer kust
 		a.Schema = schemadiff.Of(from, to)
 	}
 	rest := slices.DeleteFunc(changes, func(c fielddiff.Change) bool {
-		return isSchema(c) && len(a.Schema) > 0 || c.IsAt("spec", blockField) || c.IsAt("spec", mappingField) ||
+		return isSchema(c) && len(a.Schema) > 0 || c.IsAt("spec", was) || c.IsAt("spec", is) ||
 			c.IsAt("spec", "versions") && len(a.Versions) > 0 ||
 			c.IsAt("spec", "defaultNamespace", "name") && a.DefaultNamespace != nil ||
 			slices.ContainsFunc(moved, func(m safeguard.Change) bool { return m.Field == c.Text() })
