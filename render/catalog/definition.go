@@ -24,19 +24,15 @@ import (
 // ItemsField is the field of an object that makes it a list.
 const ItemsField = "items"
 
-const (
-	// DefinitionKind is the kind of definitions, of any group.
-	DefinitionKind = definition.Kind
-	// formerKind is the kind of Cozystack before 1.0.
-	formerKind = "CozystackResourceDefinition"
-)
+// formerKind is the kind of definitions of Cozystack before 1.0.
+const formerKind = "CozystackResourceDefinition"
 
 // FormerKind returns what a document of a kind is that is no longer a definition; empty for any other kind.
 func FormerKind(kind string) string {
 	if kind != formerKind {
 		return ""
 	}
-	return "is a " + formerKind + ", which Cozystack has renamed in 1.0: write kind: " + DefinitionKind +
+	return "is a " + formerKind + ", which Cozystack has renamed in 1.0: write kind: " + definition.Kind +
 		", and spec.release.chartRef in place of chart"
 }
 
@@ -85,13 +81,13 @@ func checkKind(root *yaml.Node, application *Application, found *violation.Findi
 	kind, ok := document.RequiredText(root, node, "kind", found)
 	switch {
 	case !ok:
-	case kind == "List" || strings.HasSuffix(kind, DefinitionKind+"List"):
-		found.Add(node.Line, "kind must be %s, not %s: a file holds one object", DefinitionKind, excerpt.Quoted(kind))
+	case kind == "List" || strings.HasSuffix(kind, definition.Kind+"List"):
+		found.Add(node.Line, "kind must be %s, not %s: a file holds one object", definition.Kind, excerpt.Quoted(kind))
 		return false
 	case kind == formerKind:
 		found.Add(node.Line, "%s", FormerKind(kind))
-	case kind != DefinitionKind:
-		found.Add(node.Line, "kind must be %s, not %s", DefinitionKind, excerpt.Quoted(kind))
+	case kind != definition.Kind:
+		found.Add(node.Line, "kind must be %s, not %s", definition.Kind, excerpt.Quoted(kind))
 	}
 	application.Kind = kind
 	return true

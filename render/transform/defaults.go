@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/yamledit"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -76,7 +77,7 @@ func openBlock(doc *yamledit.Document, spec, block *yaml.Node) (*defaults, error
 // createDefaults is for documents without default values. Which field other groups have for
 // them is not known.
 func createDefaults(group string, doc *yamledit.Document) (*defaults, error) {
-	if group != kkpGroup {
+	if group != kinds.KKPGroup {
 		return nil, fmt.Errorf("the kind, of the group %s, has no default values", group)
 	}
 	inner, err := yamledit.ParseValues(nil)

@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/each"
 )
 
@@ -71,7 +72,7 @@ func (c *Cluster) Uses(ctx context.Context, names bool) (all []receipt.Uses, err
 	}
 	kindOf := map[string][]string{}
 	for _, d := range definitions {
-		if kind, _, _ := unstructured.NestedString(d.Object, "spec", "application", "kind"); kind != "" {
+		if kind := definition.ApplicationKind(definition.Value{Content: d.Object}.Get("spec")).Text(); kind != "" {
 			kindOf[kind] = append(kindOf[kind], d.GetName())
 		}
 	}

@@ -7,8 +7,7 @@ import (
 	"context"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/fielddiff"
 	"github.com/winnow-dev/winnow/render/diff/schemadiff"
@@ -160,8 +159,8 @@ func setOther(a *diff.Application, changes []fielddiff.Change, older, newer kust
 
 // namespaceOf returns spec.defaultNamespace.name as JSON, empty without one.
 func namespaceOf(object kustomized.Object) string {
-	if name, ok, _ := unstructured.NestedString(object, "spec", "defaultNamespace", "name"); ok {
-		return diff.JSON(name)
+	if name := (definition.Value{Content: object}).Get("spec", "defaultNamespace", "name"); name.IsText() {
+		return diff.JSON(name.Text())
 	}
 	return ""
 }

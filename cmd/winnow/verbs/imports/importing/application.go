@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -36,7 +37,7 @@ type helmSpec struct {
 }
 
 func newApplication(name string, spec helmSpec) application {
-	return application{APIVersion: "apps.kubermatic.k8c.io/v1", Kind: definitionKind, Metadata: named{Name: name}, Spec: spec}
+	return application{APIVersion: "apps.kubermatic.k8c.io/v1", Kind: definition.Kind, Metadata: named{Name: name}, Spec: spec}
 }
 
 type helmVersion struct {

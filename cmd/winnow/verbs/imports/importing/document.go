@@ -10,7 +10,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/document"
 	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/yamlnode"
@@ -89,8 +88,6 @@ func nameOf(object *yaml.Node) string {
 	name, _ := yamlnode.Text(written(written(object, "metadata"), "name"))
 	return name
 }
-
-const definitionKind = catalog.DefinitionKind
 
 // errAliases refuses what kubectl and Helm do not write.
 var errAliases = errors.New("it has aliases or merge keys, which are taken in definitions only: write them out")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -36,7 +37,7 @@ func (a artifact) compare(c *candidate) (comparison, error) {
 	if err := sameIdentity(c.live, built); err != nil {
 		return comparison{}, err
 	}
-	if c.live.GetKind() == applicationInstallation {
+	if c.live.GetKind() == kinds.ApplicationInstallation.Kind {
 		return compareInstallation(c, built)
 	}
 	source, err := a.sameSource(c, built)
