@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/definition"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/identity"
 )
 
@@ -83,11 +84,7 @@ func (d Definition) OriginOf(version string) string {
 
 // ByKey maps keys to their definitions; of several with one key, to the last.
 func ByKey(definitions []Definition) map[Key]Definition {
-	byKey := make(map[Key]Definition, len(definitions))
-	for _, d := range definitions {
-		byKey[d.Key()] = d
-	}
-	return byKey
+	return each.By(definitions, Definition.Key)
 }
 
 // byInstance maps the names of instances to them.

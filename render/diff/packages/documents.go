@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/fielddiff"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // compareChannel compares a channel with its heads. Either side may be nil.
@@ -67,10 +68,7 @@ func newBundle(b *filebased.Bundle) *diff.Bundle {
 // BundleVersions compares the bundles of two packages: the newer ones in their order, then the removed ones in theirs.
 func BundleVersions(before, after *filebased.Package, removedBy func(version string) diff.Cause) []diff.Version {
 	var all []diff.Version
-	older := map[string]*filebased.Bundle{}
-	for _, bundle := range before.Bundles {
-		older[bundle.Name] = bundle
-	}
+	older := each.By(before.Bundles, func(b *filebased.Bundle) string { return b.Name })
 	stays, compared := map[string]bool{}, 0
 	for _, bundle := range after.Bundles {
 		stays[bundle.Name] = true

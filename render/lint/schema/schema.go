@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/definition"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/lint/field"
 	"github.com/winnow-dev/winnow/render/lint/rules"
@@ -43,10 +44,7 @@ func Check(ctx context.Context, document []byte, root field.Field, schemas Schem
 	if !root.IsSet() {
 		return nil
 	}
-	byID := map[string]rules.Rule{}
-	for _, rule := range Rules() {
-		byID[rule.ID] = rule
-	}
+	byID := each.By(Rules(), func(rule rules.Rule) string { return rule.ID })
 	found := 0
 	reportFirst := func(rule string, at field.Field, format string, args ...any) {
 		if found++; found <= MaxFindings {

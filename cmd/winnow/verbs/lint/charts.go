@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/lint/chartrules"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/definition"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/lint/corpus"
 	"github.com/winnow-dev/winnow/render/lint/field"
 	"github.com/winnow-dev/winnow/render/lint/rules"
@@ -89,10 +90,7 @@ func (l chartLinter) Find(ctx context.Context, valid *catalog.Catalog, definitio
 	if err != nil {
 		return nil, fmt.Errorf("looking into charts: %w", err)
 	}
-	byName := map[string]*corpus.Definition{}
-	for _, d := range definitions {
-		byName[d.Name] = d
-	}
+	byName := each.By(definitions, func(d *corpus.Definition) string { return d.Name })
 	for _, p := range problems {
 		d, ok := byName[p.Application]
 		if !ok {
