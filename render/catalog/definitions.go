@@ -59,7 +59,7 @@ func (Definitions) Detect(fsys fs.FS) (bool, error) {
 }
 
 // Needs implements Format.
-func (Definitions) Needs(name string) bool { return isYAML(name) && !isBelowHidden(name) }
+func (Definitions) Needs(name string) bool { return yamlnode.IsYAML(name) && !isBelowHidden(name) }
 
 // Load implements Format.
 func (f Definitions) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {

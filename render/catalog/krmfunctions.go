@@ -70,7 +70,7 @@ func isFunctionCatalog(data []byte) bool {
 
 // Needs implements Format.
 func (KRMFunctions) Needs(name string) bool {
-	return krmfunctions.IsYAML(name) && !isBelowHidden(name)
+	return yamlnode.IsYAMLOrJSON(name) && !isBelowHidden(name)
 }
 
 // Load implements Format.

@@ -99,19 +99,13 @@ func yamlFiles(ctx context.Context, fsys fs.FS) (files []string, _ error) {
 			return ctx.Err()
 		case hidden && entry.IsDir():
 			return fs.SkipDir
-		case !hidden && !entry.IsDir() && IsYAML(name):
+		case !hidden && !entry.IsDir() && yamlnode.IsYAMLOrJSON(name):
 			files = append(files, name)
 		}
 		return nil
 	})
 	slices.Sort(files)
 	return files, err
-}
-
-// IsYAML reports whether a file has the name of one of YAML or JSON.
-func IsYAML(name string) bool {
-	extension := path.Ext(name)
-	return extension == ".yaml" || extension == ".yml" || extension == ".json"
 }
 
 type loader struct {

@@ -59,7 +59,7 @@ func (c *chart) application(versions []chartVersion) application {
 		DocumentationURL: webURL(scalar(latest, "home")),
 		Method:           "helm",
 	}
-	if sources := written(latest, "sources"); sources != nil && len(sources.Content) > 0 {
+	if sources := yamlnode.Written(latest, "sources"); sources != nil && len(sources.Content) > 0 {
 		first, _ := yamlnode.Text(sources.Content[0])
 		spec.SourceURL = webURL(first)
 	}

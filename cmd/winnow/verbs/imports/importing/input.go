@@ -93,8 +93,8 @@ func (i *Importer) addDocument(ctx context.Context, at position, text []byte) er
 	if root == nil {
 		return nil
 	}
-	kind, _ := yamlnode.Text(written(root, "kind"))
-	items := written(root, "items")
+	kind, _ := yamlnode.Text(yamlnode.Written(root, "kind"))
+	items := yamlnode.Written(root, "items")
 	isList := strings.HasSuffix(kind, "List") && items != nil && items.Kind == yaml.SequenceNode
 	i.Recognized = i.Recognized || kind == definition.Kind || kind == applicationCatalogKind || isList || isIndex(root)
 	switch {
@@ -136,7 +136,7 @@ func (i *Importer) addList(ctx context.Context, at position, root, items *yaml.N
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		switch kind, _ := yamlnode.Text(written(item, "kind")); kind {
+		switch kind, _ := yamlnode.Text(yamlnode.Written(item, "kind")); kind {
 		case definition.Kind:
 		case applicationCatalogKind:
 			if err := i.record(i.addApplicationCatalog(ctx, at, item)); err != nil {
