@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/patching"
 	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // Patched are versions that a definition has before the patches, and lacks behind them.
@@ -51,7 +52,7 @@ func takenByPatches(definitions []safeguard.Definition, objects map[safeguard.Ke
 		if len(taken) == 0 {
 			continue
 		}
-		preferred := definition.DefaultVersion(definition.Value{Content: object}.Get("spec"))
+		preferred := definition.DefaultVersion(value.Of(object).Get("spec"))
 		all = append(all, Patched{
 			Application: d.Name, Versions: taken, Default: slices.Contains(taken, preferred), Patches: patching.Touching(patches, d.Kind, d.Name),
 		})

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // Role of an object decides what it is published with.
@@ -40,6 +42,11 @@ type Object struct {
 	Bytes int
 	// Makes is the <kind> <name> of what the platform makes of it in its namespace, such as a HelmRelease; empty if that is not known.
 	Makes string
+}
+
+// Spec returns a part of the spec.
+func (o Object) Spec(fields ...string) value.Value {
+	return value.Of(o.Unstructured.Object).Get("spec").Get(fields...)
 }
 
 // MainOf returns the main object among the objects of an instance: every backend makes one.

@@ -9,6 +9,7 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog/document"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
 	"github.com/winnow-dev/winnow/render/definition"
+	"github.com/winnow-dev/winnow/render/value"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -58,7 +59,7 @@ func (a *Application) mergeSpec(spec map[string]any) error {
 			return fmt.Errorf("reading the versions of the source %s: %w", added.Source, err)
 		}
 		own, _ := spec["versions"].([]any)
-		for _, version := range definition.Versions(definition.Value{Content: other}) {
+		for _, version := range definition.Versions(value.Of(other)) {
 			if slices.Contains(added.Versions, version.Name) {
 				own = append(own, version.Entry.Content)
 			}

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/render/each"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // Kind is the kind of the definitions of all platforms.
@@ -71,7 +72,7 @@ func DefaultValues[F Form[F]](spec F) (field string, at F, block string) {
 }
 
 // ValuesText returns the field with the default values, and these as YAML; both are empty without any.
-func ValuesText(spec Value) (field, text string) {
+func ValuesText(spec value.Value) (field, text string) {
 	field, at, block := DefaultValues(spec)
 	mapping := at.Mapping()
 	switch {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/render/definition"
+	"github.com/winnow-dev/winnow/render/value"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -35,7 +36,7 @@ func TestTheTextOfDefaultValues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if field, text := definition.ValuesText(definition.Value{Content: content}); fmt.Sprintf("%s %q", field, text) != want {
+		if field, text := definition.ValuesText(value.Of(content)); fmt.Sprintf("%s %q", field, text) != want {
 			t.Errorf("%s has %s %q, want %s", spec, field, text, want)
 		}
 	}
@@ -69,7 +70,7 @@ func TestAllFormsOfADefinitionAreReadAlike(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := described(definition.Value{Content: content}); got != test.want {
+			if got := described(value.Of(content)); got != test.want {
 				t.Errorf("as a value it is read as\n%s\nwant\n%s", got, test.want)
 			}
 			if got := described(definition.Node{Node: node}); got != test.want {

@@ -11,8 +11,8 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// Form is a part of a definition. What is missing has no members, items or text. The forms of this package read what has
-// another type in the same way; the forms of lint and of the backends report it.
+// Form is a part of a definition: a Node, a value.Value, or a field of lint or of the backends. What is missing has no members,
+// items or text, and neither has what is of another type, which the fields report.
 type Form[F any] interface {
 	// Get follows the members of mappings.
 	Get(names ...string) F
@@ -24,50 +24,6 @@ type Form[F any] interface {
 	IsText() bool
 	// Text returns a string.
 	Text() string
-}
-
-// Value is a part of an object in the types that JSON and kustomize have.
-type Value struct{ Content any }
-
-// Get implements Form.
-func (v Value) Get(names ...string) Value {
-	for _, name := range names {
-		v = Value{v.Mapping()[name]}
-	}
-	return v
-}
-
-// Mapping returns a mapping; nil for everything else.
-func (v Value) Mapping() map[string]any {
-	mapping, _ := v.Content.(map[string]any)
-	return mapping
-}
-
-// IsSet implements Form.
-func (v Value) IsSet() bool { return v.Content != nil }
-
-// Items implements Form.
-func (v Value) Items() []Value {
-	list, _ := v.Content.([]any)
-	return each.Map(list, func(element any) Value { return Value{element} })
-}
-
-// IsText implements Form.
-func (v Value) IsText() bool { _, ok := v.Content.(string); return ok }
-
-// Text implements Form.
-func (v Value) Text() string {
-	text, _ := v.Content.(string)
-	return text
-}
-
-// Scalar returns a string, a boolean or a number; nil for everything else.
-func (v Value) Scalar() any {
-	switch v.Content.(type) {
-	case map[string]any, []any:
-		return nil
-	}
-	return v.Content
 }
 
 // Node is a part of a document that was loaded, and perhaps changed since. Nothing is expanded. It is nil for a missing part.

@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/each"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // systemLabel marks the applications that a platform needs itself, such as its network.
@@ -219,7 +220,7 @@ func (b *builder) define(application *catalog.Application) (*defined, error) {
 
 // chartURL returns the address of the chart of a version, empty where there is none.
 func chartURL(spec map[string]any, version string) string {
-	for _, v := range definition.Versions(definition.Value{Content: spec}) {
+	for _, v := range definition.Versions(value.Of(spec)) {
 		if v.Name == version {
 			return v.Chart().URL
 		}

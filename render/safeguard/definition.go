@@ -9,6 +9,7 @@ import (
 	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/identity"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // Definition has the fields of an object in an artifact, or in a cluster, that are compared: of a definition, or of
@@ -43,7 +44,7 @@ type Definition struct {
 // DefinitionOf reads an object in the types that JSON and kustomize have. Fields that the object does not
 // have, or not with the type of a definition's, stay empty.
 func DefinitionOf(object map[string]any) Definition {
-	of := definition.Value{Content: object}
+	of := value.Of(object)
 	facts := identity.Of(of)
 	return Definition{
 		APIVersion: of.Get("apiVersion").Text(), Kind: of.Get("kind").Text(), Name: of.Get("metadata", "name").Text(),
@@ -53,7 +54,7 @@ func DefinitionOf(object map[string]any) Definition {
 
 // Versions returns the versions in spec.versions of a definition in JSON's types.
 func Versions(object map[string]any) []string {
-	return definition.Names(definition.Versions(definition.Value{Content: object}.Get("spec")))
+	return definition.Names(definition.Versions(value.Of(object).Get("spec")))
 }
 
 // Key returns the identity of the object.

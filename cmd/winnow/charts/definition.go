@@ -12,11 +12,12 @@ import (
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backend/kkp"
 	"github.com/winnow-dev/winnow/render/definition"
+	"github.com/winnow-dev/winnow/render/value"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // reference returns the chart of Helm of a version; otherwise the reason why there is none.
-func reference(v definition.Version[definition.Value]) (r fetching.Reference, missing string) {
+func reference(v definition.Version[value.Value]) (r fetching.Reference, missing string) {
 	r = fetching.Reference(v.Chart())
 	switch {
 	case v.Git().IsSet():
@@ -31,7 +32,7 @@ func reference(v definition.Version[definition.Value]) (r fetching.Reference, mi
 
 // parsed is a definition with its default values, as YAML.
 type parsed struct {
-	versions []definition.Version[definition.Value]
+	versions []definition.Version[value.Value]
 	defaults []byte
 	// invalid is the reason why the default values cannot be read.
 	invalid error
@@ -43,7 +44,7 @@ func parse(document []byte) (p parsed, ok bool) {
 	if err != nil {
 		return p, false
 	}
-	spec := definition.Value{Content: content}.Get("spec")
+	spec := value.Of(content).Get("spec")
 	if p.versions = definition.Versions(spec); len(p.versions) == 0 {
 		return p, false
 	}

@@ -7,13 +7,13 @@ import (
 	"context"
 	"slices"
 
-	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/fielddiff"
 	"github.com/winnow-dev/winnow/render/diff/schemadiff"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // applications sets the change of each application.
@@ -159,7 +159,7 @@ func setOther(a *diff.Application, changes []fielddiff.Change, older, newer kust
 
 // namespaceOf returns spec.defaultNamespace.name as JSON, empty without one.
 func namespaceOf(object kustomized.Object) string {
-	if name := (definition.Value{Content: object}).Get("spec", "defaultNamespace", "name"); name.IsText() {
+	if name := value.Of(object).Get("spec", "defaultNamespace", "name"); name.IsText() {
 		return diff.JSON(name.Text())
 	}
 	return ""

@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/fielddiff"
 	"github.com/winnow-dev/winnow/render/kustomized"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // newValues compares default values, and returns the fields that have them; nil when they are the same.
@@ -94,7 +95,7 @@ func finish(v *diff.Values) {
 
 // valuesOf returns the field that has the default values, and its text; both are empty without any.
 func valuesOf(object kustomized.Object) (field, text string) {
-	if field, text = definition.ValuesText(definition.Value{Content: object}.Get("spec")); field != "" {
+	if field, text = definition.ValuesText(value.Of(object).Get("spec")); field != "" {
 		text = withNewline(text)
 	}
 	return field, text

@@ -10,6 +10,7 @@ import (
 	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection/numbered"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // versions compares the entries of spec.versions. It returns the newer ones in their order, then the removed
@@ -54,7 +55,7 @@ func (d *differ) installations(key safeguard.Key, version string) (names []strin
 func entries(object kustomized.Object) (map[string]kustomized.Object, []string) {
 	found := map[string]kustomized.Object{}
 	var order []string
-	for _, version := range definition.Versions(definition.Value{Content: object}.Get("spec")) {
+	for _, version := range definition.Versions(value.Of(object).Get("spec")) {
 		if found[version.Name] == nil {
 			found[version.Name] = version.Entry.Mapping()
 			order = append(order, version.Name)

@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // shownApplication is the output of show: the application of a catalog.
@@ -81,7 +82,7 @@ func newReport(ctx context.Context, a *catalog.Application) (*shownApplication, 
 		d.Versions = append(d.Versions, shown)
 	}
 	d.Package = showPackage(a)
-	of := definition.Value{Content: spec}
+	of := value.Of(spec)
 	d.DefaultVersion = definition.DefaultVersion(of)
 	_, d.DefaultValues = definition.ValuesText(of)
 	if a.IsObject() {

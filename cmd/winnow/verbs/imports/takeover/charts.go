@@ -23,6 +23,7 @@ import (
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // chart is a chart that a release runs, or that a version of an application installs.
@@ -143,7 +144,7 @@ func publish(ctx context.Context, cs *v1alpha1.CatalogSelection, sources []selec
 func (p *published) add(application string, versions []string, spec map[string]any) {
 	p.versions[application] = versions
 	p.defaults[application], _ = kkp.DefaultValues(spec) // values that KKP cannot read are none
-	for _, version := range definition.Versions(definition.Value{Content: spec}) {
+	for _, version := range definition.Versions(value.Of(spec)) {
 		if c := version.Chart(); slices.Contains(versions, version.Name) && c.URL != "" {
 			p.offers = append(p.offers, offer{application, version.Name, newChart(c.URL, c.Name, c.Version)})
 		}
@@ -267,10 +268,8 @@ func ofRegistry(release object, source *object) (c chart, err error) {
 
 // setDeployed sets the version of the last release, for a field that does not name one.
 func (c *chart) setDeployed(release object, field string) error {
-	history, _, _ := unstructured.NestedSlice(release.Object, "status", "history")
-	if len(history) > 0 {
-		last, _ := history[0].(map[string]any)
-		if version, _ := last["chartVersion"].(string); instance.IsExact(version) {
+	if history := value.Of(release.Object).Get("status", "history").Items(); len(history) > 0 {
+		if version := history[0].Get("chartVersion").Text(); instance.IsExact(version) {
 			c.version, _, _ = strings.Cut(version, "+")
 			c.known = byHistory
 			return nil

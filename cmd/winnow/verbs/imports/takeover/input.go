@@ -21,6 +21,7 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // input has the objects by what they are for.
@@ -110,21 +111,15 @@ func served() map[string][]schema.GroupVersion {
 // object is an object of the input. A field of another type than expected is as a missing one.
 type object struct{ *unstructured.Unstructured }
 
-func (o object) text(fields ...string) string {
-	value, _, _ := unstructured.NestedString(o.Object, append([]string{"spec"}, fields...)...)
-	return value
+// spec returns a part of the spec.
+func (o object) spec(fields ...string) value.Value {
+	return value.Of(o.Object).Get("spec").Get(fields...)
 }
 
-func (o object) isTrue(fields ...string) bool {
-	value, _, _ := unstructured.NestedBool(o.Object, append([]string{"spec"}, fields...)...)
-	return value
-}
+func (o object) text(fields ...string) string { return o.spec(fields...).Text() }
 
 // value returns a part of the spec, nil without one.
-func (o object) value(fields ...string) any {
-	value, _, _ := unstructured.NestedFieldNoCopy(o.Object, append([]string{"spec"}, fields...)...)
-	return value
-}
+func (o object) value(fields ...string) any { return o.spec(fields...).Content }
 
 // duration returns a duration of the spec, nil without one.
 func (o object) duration(field string) (*metav1.Duration, error) {

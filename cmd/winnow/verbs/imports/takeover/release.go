@@ -82,7 +82,7 @@ func (t *taker) release(c *candidate) error {
 	}
 	c.instance = v1alpha1.Instance{
 		Application: found.application, Version: found.version, Backend: backend.Helm,
-		ServiceAccountName: live.text("serviceAccountName"), Suspend: live.isTrue("suspend"),
+		ServiceAccountName: live.text("serviceAccountName"), Suspend: live.spec("suspend").IsTrue(),
 	}
 	c.identify()
 	if err := live.decode(&c.instance.ValuesFrom, "valuesFrom"); err != nil {
@@ -109,7 +109,7 @@ func (t *taker) installation(c *candidate) error {
 	case !slices.Contains(versions, version):
 		return fmt.Errorf("the selection has the application, but not in the version %s, only in %s", excerpt.Of(version), excerpt.Names(versions, maxNamed))
 	}
-	create := live.isTrue("namespace", "create")
+	create := live.spec("namespace", "create").IsTrue()
 	c.instance = v1alpha1.Instance{
 		Application: name, Version: version, Backend: backend.ApplicationInstallation,
 		Namespace: live.text("namespace", "name"), CreateNamespace: &create,

@@ -19,6 +19,7 @@ import (
 	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/selection/numbered"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // Application is an application of a catalog.
@@ -64,7 +65,7 @@ func newApplication(a *catalog.Application, addresses render.Addresses, source s
 		Name: a.Name, Kind: a.Kind, APIVersion: a.APIVersion, Path: a.Path, Tier: a.Metadata.Tier, Deprecated: a.Metadata.Deprecated,
 		Labels: pairs("", a.Metadata.Labels), Snippet: snippet(a.Name, source),
 	}
-	of := definition.Value{Content: spec}
+	of := value.Of(spec)
 	_, values := definition.ValuesText(of)
 	shown.DefaultValues = excerpt.To(redact.Users(values), maxValues)
 	shown.ValuesCut = len(values) > maxValues
@@ -104,7 +105,7 @@ func latestOf(a *catalog.Application, versions []string) (label, number string) 
 }
 
 // describe adds what the definition states to people, from the fields of its kind.
-func (shown *Application) describe(a *catalog.Application, spec definition.Value) {
+func (shown *Application) describe(a *catalog.Application, spec value.Value) {
 	var picture []byte
 	switch {
 	case a.Package() != nil:
