@@ -4,8 +4,8 @@ package packages
 
 import (
 	"bytes"
+	"cmp"
 	"maps"
-	"strings"
 
 	"github.com/Masterminds/semver/v3"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/fielddiff"
 	"github.com/winnow-dev/winnow/render/each"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // compareChannel compares a channel with its heads. Either side may be nil.
@@ -127,14 +128,11 @@ func byIdentity(document map[string]any) {
 		}
 		named := map[string]any{}
 		for _, element := range elements {
-			fields, _ := element.(map[string]any)
-			var identity []string
+			fields, identity := value.Of(element), ""
 			for _, key := range keys {
-				if text, ok := fields[key].(string); ok && text != "" && len(identity) == 0 {
-					identity = append(identity, text)
-				}
+				identity = cmp.Or(identity, fields.Get(key).Text())
 			}
-			add(named, strings.Join(identity, " "), valueOf(list, fields))
+			add(named, identity, valueOf(list, fields.Mapping()))
 		}
 		document[list] = named
 	}
