@@ -168,7 +168,7 @@ func (l *loader) document(content *yaml.Node) {
 		return
 	}
 	l.documents++
-	name, _ := yamlnode.Text(yamlnode.Lookup(yamlnode.Lookup(root.node, "metadata"), "name"))
+	name := yamlnode.TextAt(root.node, "metadata", "name")
 	if name == "" && kind != KindFunctionDefinition {
 		l.warn(root.line, "metadata.name is missing")
 	}
@@ -203,8 +203,7 @@ func (l *loader) list(catalog string, spec *object, line int) {
 
 // kindOf returns the kind of a document; empty after it has reported one that is no catalog.
 func (l *loader) kindOf(root *object) string {
-	apiVersion, _ := yamlnode.Text(yamlnode.Lookup(root.node, "apiVersion"))
-	kind, _ := yamlnode.Text(yamlnode.Lookup(root.node, "kind"))
+	apiVersion, kind := yamlnode.TextAt(root.node, "apiVersion"), yamlnode.TextAt(root.node, "kind")
 	switch {
 	case IsKind(apiVersion, kind):
 		return kind
