@@ -8,10 +8,12 @@ import (
 
 	"github.com/fluxcd/pkg/apis/kustomize"
 
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/patching"
 	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // Patched are versions that a definition has before the patches, and lacks behind them.
@@ -50,8 +52,7 @@ func takenByPatches(definitions []safeguard.Definition, objects map[safeguard.Ke
 		if len(taken) == 0 {
 			continue
 		}
-		spec, _ := object["spec"].(map[string]any)
-		preferred, _ := spec["defaultVersion"].(string)
+		preferred := definition.DefaultVersion(value.Of(object).Get("spec"))
 		all = append(all, Patched{
 			Application: d.Name, Versions: taken, Default: slices.Contains(taken, preferred), Patches: patching.Touching(patches, d.Kind, d.Name),
 		})

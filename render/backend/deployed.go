@@ -5,9 +5,8 @@ package backend
 import (
 	"cmp"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // Deployed is how an instance is installed and upgraded, as its main object states it.
@@ -22,33 +21,27 @@ type Deployed struct {
 
 // DeployedOf returns how the instance with a main object is installed and upgraded; nil where the object does not state it.
 func DeployedOf(main Object) *Deployed {
-	at := func(fields ...string) any {
-		value, _, _ := unstructured.NestedFieldNoCopy(main.Object, append([]string{"spec"}, fields...)...)
-		return value
-	}
-	text := func(fields ...string) string { value, _ := at(fields...).(string); return value }
-	is := func(fields ...string) bool { value, _ := at(fields...).(bool); return value }
-	retries := func(fields ...string) *int64 {
-		if value, ok := at(fields...).(int64); ok {
-			return &value
+	retries := func(of value.Value) *int64 {
+		if retries, ok := of.Get("remediation", "retries").Content.(int64); ok {
+			return &retries
 		}
 		return nil
 	}
 	switch main.GroupVersionKind().GroupKind() {
 	case kinds.HelmRelease.GroupKind():
+		upgrade := main.Spec("upgrade")
 		return &Deployed{
-			Wait: new(!is("upgrade", "disableWait")), Atomic: new(at("upgrade", "remediation") != nil),
-			Timeout: cmp.Or(text("upgrade", "timeout"), text("timeout")), Retries: retries("upgrade", "remediation", "retries"),
+			Wait: new(!upgrade.Get("disableWait").IsTrue()), Atomic: new(upgrade.Get("remediation").IsSet()),
+			Timeout: cmp.Or(upgrade.Get("timeout").Text(), main.Spec("timeout").Text()), Retries: retries(upgrade),
 		}
 	case kinds.ApplicationInstallation.GroupKind():
-		if at("deployOptions", "helm") == nil {
+		helm := main.Spec("deployOptions", "helm")
+		if !helm.IsSet() {
 			return nil
 		}
-		return &Deployed{
-			Wait: new(is("deployOptions", "helm", "wait")), Atomic: new(is("deployOptions", "helm", "atomic")), Timeout: text("deployOptions", "helm", "timeout"),
-		}
+		return &Deployed{Wait: new(helm.Get("wait").IsTrue()), Atomic: new(helm.Get("atomic").IsTrue()), Timeout: helm.Get("timeout").Text()}
 	case kinds.Terraform.GroupKind():
-		if count := retries("remediation", "retries"); count != nil {
+		if count := retries(main.Spec()); count != nil {
 			return &Deployed{Retries: count}
 		}
 	}

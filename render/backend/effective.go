@@ -52,9 +52,7 @@ func EffectiveOf(main Object, objects []Object) (Effective, error) {
 // is equal has equal values.
 func RawOf(main Object, objects []Object) []any {
 	found, _ := referenced(main, objects)
-	all := []any{raw(main)}
-	all = append(all, each.Map(found, raw)...)
-	return all
+	return each.Map(append([]Object{main}, found...), func(o Object) any { return raw(o).Content })
 }
 
 // referenced returns the default values among the objects that a main object names, and its references to what only the
@@ -140,12 +138,9 @@ func targetNames(path string) []string {
 // variableReferences returns what a Terraform object has in varsFrom. A key is the name of a variable by default.
 func variableReferences(main Object) []v1alpha1.ValuesReference {
 	var all []v1alpha1.ValuesReference
-	for _, element := range elements(main, "spec", "varsFrom") {
-		fields, _ := element.(map[string]any)
-		reference := v1alpha1.ValuesReference{Literal: true}
-		reference.Kind, _ = fields["kind"].(string)
-		reference.Name, _ = fields["name"].(string)
-		keys, _, _ := unstructured.NestedStringSlice(fields, "varsKeys")
+	for _, from := range main.Spec("varsFrom").Items() {
+		reference := v1alpha1.ValuesReference{Literal: true, Kind: from.Get("kind").Text(), Name: from.Get("name").Text()}
+		keys, _, _ := unstructured.NestedStringSlice(from.Mapping(), "varsKeys")
 		if len(keys) == 0 {
 			all = append(all, reference)
 		}

@@ -11,10 +11,10 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // Identity states which live object an instance is. Another identity under the name of an instance is another
@@ -54,10 +54,7 @@ func IdentityOf(main Object) Identity {
 	identity := Identity{
 		GroupVersionKind: main.GroupVersionKind(), Namespace: main.GetNamespace(), Name: main.GetName(),
 	}
-	text := func(fields ...string) string {
-		value, _, _ := unstructured.NestedString(main.Object, append([]string{"spec"}, fields...)...)
-		return value
-	}
+	text := func(fields ...string) string { return main.Spec(fields...).Text() }
 	switch identity.GroupKind() {
 	case kinds.HelmRelease.GroupKind():
 		identity.Release = fluxRelease(identity, text)
@@ -98,11 +95,8 @@ func fluxRelease(identity Identity, text func(fields ...string) string) Release 
 
 // chartOf returns the name of the chart of a HelmRelease, empty where only its source knows it.
 func chartOf(release Object, text func(fields ...string) string) string {
-	history, _, _ := unstructured.NestedSlice(release.Object, "status", "history")
-	if len(history) > 0 {
-		latest, _ := history[0].(map[string]any)
-		name, _ := latest["chartName"].(string)
-		return name
+	if history := value.Of(release.Object).Get("status", "history").Items(); len(history) > 0 {
+		return history[0].Get("chartName").Text()
 	}
 	name := text("chart", "spec", "chart")
 	if name == "" || text("chart", "spec", "sourceRef", "kind") != kinds.HelmRepository.Kind {
@@ -114,8 +108,7 @@ func chartOf(release Object, text func(fields ...string) string) string {
 // ChartIn returns the name of the chart of a HelmRelease that comes from an OCIRepository among the objects, empty if none
 // of them is its source.
 func ChartIn(release Object, objects []Object) string {
-	kind, _, _ := unstructured.NestedString(release.Object, "spec", "chartRef", "kind")
-	name, _, _ := unstructured.NestedString(release.Object, "spec", "chartRef", "name")
+	kind, name := release.Spec("chartRef", "kind").Text(), release.Spec("chartRef", "name").Text()
 	i := slices.IndexFunc(objects, func(o Object) bool {
 		return kind == kinds.OCIRepository.Kind && o.GroupVersionKind().GroupKind() == kinds.OCIRepository.GroupKind() &&
 			o.GetNamespace() == release.GetNamespace() && o.GetName() == name
@@ -123,8 +116,7 @@ func ChartIn(release Object, objects []Object) string {
 	if i < 0 {
 		return ""
 	}
-	address, _, _ := unstructured.NestedString(objects[i].Object, "spec", "url")
-	return path.Base(address)
+	return path.Base(objects[i].Spec("url").Text())
 }
 
 // kkpReleaseName returns the name that KKP gives to the release of an ApplicationInstallation.

@@ -4,9 +4,14 @@ package backend
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/winnow-dev/winnow/render/value"
+	"github.com/winnow-dev/winnow/render/yamledit"
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // Role of an object decides what it is published with.
@@ -40,6 +45,21 @@ type Object struct {
 	Bytes int
 	// Makes is the <kind> <name> of what the platform makes of it in its namespace, such as a HelmRelease; empty if that is not known.
 	Makes string
+}
+
+// Spec returns a part of the spec.
+func (o Object) Spec(fields ...string) value.Value {
+	return value.Of(o.Unstructured.Object).Get("spec").Get(fields...)
+}
+
+// YAML returns the object with sorted keys, written so that kustomize, which writes every object again, carries
+// each value. How deep they are nested was checked where they were read.
+func (o Object) YAML() ([]byte, error) {
+	node, err := yamledit.OfJSON(o.Object, math.MaxInt)
+	if err != nil {
+		return nil, err
+	}
+	return yamlnode.Encode(node)
 }
 
 // MainOf returns the main object among the objects of an instance: every backend makes one.

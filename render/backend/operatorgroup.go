@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // TargetsIn returns the namespaces that the OperatorGroup among the objects lets an operator watch; empty without one.
@@ -41,8 +42,8 @@ func (g Group) String() string {
 // GroupOf reads an OperatorGroup.
 func GroupOf(object map[string]any) Group {
 	targets, _, _ := unstructured.NestedStringSlice(object, "spec", "targetNamespaces")
-	selector, _, _ := unstructured.NestedMap(object, "spec", "selector")
-	account, _, _ := unstructured.NestedString(object, "spec", "serviceAccountName")
+	spec := value.Of(object).Get("spec")
+	selector, account := spec.Get("selector").Mapping(), spec.Get("serviceAccountName").Text()
 	switch {
 	case len(targets) > 0:
 		return Group{excerpt.Names(slices.Sorted(slices.Values(targets)), maxTargets), account}

@@ -13,7 +13,9 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/catalog/objectmeta"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/identity"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -22,19 +24,15 @@ import (
 // ItemsField is the field of an object that makes it a list.
 const ItemsField = "items"
 
-const (
-	// DefinitionKind is the kind of definitions, of any group.
-	DefinitionKind = "ApplicationDefinition"
-	// formerKind is the kind of Cozystack before 1.0.
-	formerKind = "CozystackResourceDefinition"
-)
+// formerKind is the kind of definitions of Cozystack before 1.0.
+const formerKind = "CozystackResourceDefinition"
 
 // FormerKind returns what a document of a kind is that is no longer a definition; empty for any other kind.
 func FormerKind(kind string) string {
 	if kind != formerKind {
 		return ""
 	}
-	return "is a " + formerKind + ", which Cozystack has renamed in 1.0: write kind: " + DefinitionKind +
+	return "is a " + formerKind + ", which Cozystack has renamed in 1.0: write kind: " + definition.Kind +
 		", and spec.release.chartRef in place of chart"
 }
 
@@ -83,13 +81,13 @@ func checkKind(root *yaml.Node, application *Application, found *violation.Findi
 	kind, ok := document.RequiredText(root, node, "kind", found)
 	switch {
 	case !ok:
-	case kind == "List" || strings.HasSuffix(kind, DefinitionKind+"List"):
-		found.Add(node.Line, "kind must be %s, not %s: a file holds one object", DefinitionKind, excerpt.Quoted(kind))
+	case kind == "List" || strings.HasSuffix(kind, definition.Kind+"List"):
+		found.Add(node.Line, "kind must be %s, not %s: a file holds one object", definition.Kind, excerpt.Quoted(kind))
 		return false
 	case kind == formerKind:
 		found.Add(node.Line, "%s", FormerKind(kind))
-	case kind != DefinitionKind:
-		found.Add(node.Line, "kind must be %s, not %s", DefinitionKind, excerpt.Quoted(kind))
+	case kind != definition.Kind:
+		found.Add(node.Line, "kind must be %s, not %s", definition.Kind, excerpt.Quoted(kind))
 	}
 	application.Kind = kind
 	return true
@@ -206,26 +204,22 @@ func checkVersion(element *yaml.Node, index int, found *violation.Findings) (ver
 
 // facts notes what others want to know of a document without parsing it again.
 func facts(root *yaml.Node, application *Application) {
-	application.Identity = IdentityOf(root)
-	metadata := yamlnode.Lookup(root, "metadata")
-	application.Labels = stringMap(yamlnode.Lookup(metadata, "labels"))
-	application.Annotations = stringMap(yamlnode.Lookup(metadata, "annotations"))
-	spec := yamlnode.Lookup(root, "spec")
-	if spec == nil || spec.Kind != yaml.MappingNode {
-		return
-	}
-	if method, ok := yamlnode.Text(yamlnode.Lookup(spec, "method")); ok && len(method) <= maxMethod {
+	document := definition.Node{Node: root}
+	application.Identity = identity.Of(document)
+	application.Labels = stringMap(document.Get("metadata", "labels").Node)
+	application.Annotations = stringMap(document.Get("metadata", "annotations").Node)
+	spec := document.Get("spec")
+	if method := spec.Get("method").Text(); len(method) <= maxMethod {
 		application.Method = method
 	}
-	if version, ok := yamlnode.Text(yamlnode.Lookup(spec, "defaultVersion")); ok && len(version) <= maxVersion {
+	if version := definition.DefaultVersion(spec); len(version) <= maxVersion {
 		application.DefaultVersion = version
 	}
-	for _, field := range yamlnode.Entries(spec) {
+	for _, field := range yamlnode.Entries(spec.Node) {
 		application.SpecFields = append(application.SpecFields, field.Name)
 	}
-	if node := yamlnode.Lookup(yamlnode.Lookup(spec, "application"), "kind"); node != nil && application.OfCozystack() {
-		kind, _ := yamlnode.Text(node)
-		application.installs = installed{kind: kind, line: node.Line}
+	if kind := definition.ApplicationKind(spec); kind.Node != nil && application.OfCozystack() {
+		application.installs = installed{kind: kind.Text(), line: kind.Line}
 	}
 }
 

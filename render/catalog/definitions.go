@@ -18,6 +18,7 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog/document"
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -39,7 +40,7 @@ type Definitions struct{}
 func (Definitions) Name() string { return v1alpha1.FormatDefinitions }
 
 // definitionLine begins the member of a document, outside of flow style, that describes what it is.
-var definitionLine = regexp.MustCompile(`(?m)^kind:[ \t]+["']?(?:` + DefinitionKind + `|` + formerKind + `)["']?[ \t]*(?:#.*)?\r?$`)
+var definitionLine = regexp.MustCompile(`(?m)^kind:[ \t]+["']?(?:` + definition.Kind + `|` + formerKind + `)["']?[ \t]*(?:#.*)?\r?$`)
 
 func hasDefinition(data []byte) bool {
 	return bytes.Contains(data, []byte("Definition")) && definitionLine.Match(data)
@@ -58,7 +59,7 @@ func (Definitions) Detect(fsys fs.FS) (bool, error) {
 }
 
 // Needs implements Format.
-func (Definitions) Needs(name string) bool { return isYAML(name) && !isBelowHidden(name) }
+func (Definitions) Needs(name string) bool { return yamlnode.IsYAML(name) && !isBelowHidden(name) }
 
 // Load implements Format.
 func (f Definitions) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
@@ -193,7 +194,7 @@ func (d *definitions) documents(name string) ([]placed, error) {
 	}
 	pieces := document.Split(data)
 	if len(pieces) == 0 {
-		found.Add(0, "is empty: expected documents of kind %s", DefinitionKind)
+		found.Add(0, "is empty: expected documents of kind %s", definition.Kind)
 	}
 	documents := make([]placed, len(pieces))
 	outside := len(data)
@@ -230,11 +231,11 @@ func (d *definitions) read(data []byte, application *Application, found *violati
 	kind := yamlnode.Lookup(parsed.Root, "kind")
 	switch text, _ := yamlnode.Text(kind); {
 	case kind == nil:
-		found.Add(parsed.Root.Line, "is no %s: name the files of the catalog by include", DefinitionKind)
+		found.Add(parsed.Root.Line, "is no %s: name the files of the catalog by include", definition.Kind)
 	case text == formerKind:
 		found.Add(kind.Line, "%s", FormerKind(text))
-	case text != DefinitionKind:
-		found.Add(kind.Line, "is a %s, not an %s: name the files of the catalog by include", excerpt.Quoted(text), DefinitionKind)
+	case text != definition.Kind:
+		found.Add(kind.Line, "is a %s, not an %s: name the files of the catalog by include", excerpt.Quoted(text), definition.Kind)
 	default:
 		l.nameLine = d.definition(parsed, application, found)
 	}
@@ -285,7 +286,7 @@ func besideDefinitions(fsys fs.FS, invalid *violation.InvalidError) error {
 		return invalid
 	}
 	advice := violation.Violation{Rule: violation.RuleFormat, Path: ".", Message: fmt.Sprintf("%d of %d files have no %s, such as %s: name those that have one by include: %s",
-		len(others), len(files), DefinitionKind, excerpt.Quoted(others[0]), excerpt.Quoted(pattern))}
+		len(others), len(files), definition.Kind, excerpt.Quoted(others[0]), excerpt.Quoted(pattern))}
 	within := slices.DeleteFunc(slices.Clone(invalid.Violations), func(v violation.Violation) bool {
 		_, beside := slices.BinarySearch(others, v.Path)
 		return beside

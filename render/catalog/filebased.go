@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // FileBased is the format of OLM's file-based catalogs. A package is an application, a bundle a version of it.
@@ -46,7 +47,7 @@ func (f FileBased) Needs(name string) bool { return f.Named || isFileBased(name)
 
 // isFileBased reports whether Detect takes a file with this name for a file of such a catalog.
 func isFileBased(name string) bool {
-	return isYAML(name) || path.Ext(name) == ".json" || path.Base(name) == filebased.IgnoreFile
+	return yamlnode.IsYAMLOrJSON(name) || path.Base(name) == filebased.IgnoreFile
 }
 
 // Load implements Format.

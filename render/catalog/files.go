@@ -45,12 +45,6 @@ func exists(fsys fs.FS, name string) (bool, error) {
 	return err == nil, err
 }
 
-// isYAML reports whether a file has the name of one of YAML.
-func isYAML(name string) bool {
-	extension := path.Ext(name)
-	return extension == ".yaml" || extension == ".yml"
-}
-
 // anyFile reports whether a file that is wanted by its path, and has at most limit bytes, matches by its content.
 func anyFile(fsys fs.FS, limit int, wanted func(string) bool, matches func([]byte) bool) (found bool, err error) {
 	err = fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {

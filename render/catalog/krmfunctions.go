@@ -59,9 +59,7 @@ func isFunctionCatalog(data []byte) bool {
 		if yamlnode.Validate(root) != nil {
 			continue
 		}
-		apiVersion, _ := yamlnode.Text(yamlnode.Lookup(root, "apiVersion"))
-		kind, _ := yamlnode.Text(yamlnode.Lookup(root, "kind"))
-		if krmfunctions.IsKind(apiVersion, kind) {
+		if krmfunctions.IsKind(yamlnode.TextAt(root, "apiVersion"), yamlnode.TextAt(root, "kind")) {
 			return true
 		}
 	}
@@ -70,7 +68,7 @@ func isFunctionCatalog(data []byte) bool {
 
 // Needs implements Format.
 func (KRMFunctions) Needs(name string) bool {
-	return krmfunctions.IsYAML(name) && !isBelowHidden(name)
+	return yamlnode.IsYAMLOrJSON(name) && !isBelowHidden(name)
 }
 
 // Load implements Format.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/winnow-dev/winnow/render/catalog/document"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
+	"github.com/winnow-dev/winnow/render/definition"
+	"github.com/winnow-dev/winnow/render/value"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -56,12 +58,10 @@ func (a *Application) mergeSpec(spec map[string]any) error {
 		if err != nil {
 			return fmt.Errorf("reading the versions of the source %s: %w", added.Source, err)
 		}
-		entries, _ := other["versions"].([]any)
 		own, _ := spec["versions"].([]any)
-		for _, entry := range entries {
-			fields, _ := entry.(map[string]any)
-			if version, ok := fields["version"].(string); ok && slices.Contains(added.Versions, version) {
-				own = append(own, entry)
+		for _, version := range definition.Versions(value.Of(other)) {
+			if slices.Contains(added.Versions, version.Name) {
+				own = append(own, version.Entry.Content)
 			}
 		}
 		spec["versions"] = own

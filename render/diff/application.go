@@ -5,6 +5,7 @@ package diff
 import (
 	"strings"
 
+	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -93,11 +94,8 @@ func (a Application) Key() safeguard.Key {
 	return safeguard.Definition{APIVersion: a.APIVersion, Kind: a.Kind, Name: a.Name}.Key()
 }
 
-// kkpGroup is the API group of the Kubermatic Kubernetes Platform.
-const kkpGroup = "apps.kubermatic.k8c.io"
-
 // OfKKP reports whether KKP installs the application, and uninstalls it when its definition is deleted.
-func (a Application) OfKKP() bool { return strings.HasPrefix(a.APIVersion, kkpGroup+"/") }
+func (a Application) OfKKP() bool { return strings.HasPrefix(a.APIVersion, kinds.KKPGroup+"/") }
 
 // IsPackage reports whether the application is a package of operators, which no cluster has a definition of.
 func (a Application) IsPackage() bool { return a.Kind == catalog.PackageKind }

@@ -180,6 +180,14 @@ func TestWhatHappensToAnApplication(t *testing.T) {
 			want: `app updated; defaultValues +0-1 "@@ -1,1 +0,0 @@\n-a: 1\n"`,
 		},
 		{
+			name: "default values beside a blank block", before: "  defaultValuesBlock: ' '\n  defaultValues: {a: 1}\n", after: "  defaultValuesBlock: ' '\n  defaultValues: {a: 2}\n",
+			want: `app updated; defaultValues +1-1 "@@ -1,1 +1,1 @@\n-a: 1\n+a: 2\n"`,
+		},
+		{
+			name: "a mapping beside a block, both of which KKP refuses", before: "  defaultValuesBlock: 'a: 1'\n  defaultValues: {b: 1}\n", after: "  defaultValuesBlock: 'a: 1'\n  defaultValues: {b: 2}\n",
+			want: `app updated; spec.defaultValues.b 1->2`,
+		},
+		{
 			name: "the same default values in the other field", before: "  defaultValues: {a: 1}\n", after: "  defaultValuesBlock: 'a: 1'\n",
 			want: `app updated; defaultValuesBlock +0-0 ""`,
 		},

@@ -27,6 +27,15 @@ func Where[T any](all []T, keep func(T) bool) (kept []T) {
 	return kept
 }
 
+// By maps keys to the values that have them; of several with one key, to the last.
+func By[T any, K comparable](all []T, key func(T) K) map[K]T {
+	byKey := make(map[K]T, len(all))
+	for _, one := range all {
+		byKey[key(one)] = one
+	}
+	return byKey
+}
+
 // Group returns groups of values by what key returns, in the order of the first value of each group.
 func Group[T any, K comparable](all []T, key func(T) K) (groups [][]T) {
 	places := map[K]int{}

@@ -71,3 +71,13 @@ func TestUnionHasEachValueOnce(t *testing.T) {
 		}
 	}
 }
+
+func TestOfSeveralValuesWithOneKeyTheLastCounts(t *testing.T) {
+	byLetter := each.By(strings.Fields("b1 a1 b2"), func(text string) byte { return text[0] })
+	if len(byLetter) != 2 || byLetter['a'] != "a1" || byLetter['b'] != "b2" {
+		t.Errorf("got %v", byLetter)
+	}
+	if got := each.By([]string(nil), strings.ToLower); got == nil || len(got) > 0 {
+		t.Errorf("no values give %v", got)
+	}
+}

@@ -4,7 +4,6 @@ package guard
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -15,9 +14,11 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // Settings are the fields of a definition, besides its versions, that admins edit and a publication replaces.
@@ -33,21 +34,10 @@ type Settings struct {
 
 // SettingsOf reads an object in the types that JSON and kustomize have.
 func SettingsOf(object map[string]any) Settings {
-	spec, _ := object["spec"].(map[string]any)
-	var s Settings
-	s.DefaultVersion, _ = spec["defaultVersion"].(string)
-	if block, ok := spec["defaultValuesBlock"].(string); ok && block != "" {
-		s.field, s.whole = "defaultValuesBlock", block
-	} else if mapping, ok := spec["defaultValues"].(map[string]any); ok && len(mapping) > 0 {
-		// Encoded as text, so that numbers get the same types as in a block.
-		text, err := json.Marshal(mapping)
-		if err != nil {
-			return s
-		}
-		s.field, s.whole = "defaultValues", string(text)
-	}
-	if s.field != "" {
-		// Values stay nil where they cannot be parsed.
+	spec := value.Of(object).Get("spec")
+	s := Settings{DefaultVersion: definition.DefaultVersion(spec)}
+	if s.field, s.whole = definition.ValuesText(spec); s.field != "" {
+		// Values stay nil where they cannot be parsed. A mapping is parsed, too, so that its numbers get the types of a block.
 		if content, err := dialect.ValuesJSON([]byte(s.whole)); err == nil {
 			_ = utiljson.Unmarshal(content, &s.values)
 		}

@@ -40,6 +40,8 @@ func TestWhatIsReplacedInALiveDefinition(t *testing.T) {
 			}},
 		{"values of the older field", "  defaultValues: {a: {b: 1}, c: 3}\n", block + "    a: {b: 2}\n    c: 3\n", "its default values differ in a.b",
 			map[string]any{"a": map[string]any{"b": int64(1)}}},
+		{"values of the older field beside a blank block", "  defaultValuesBlock: ' '\n  defaultValues: {a: 1, 'y': 'off', t: '2026-01-02', n: 1.5e+30}\n", block + "    a: 2\n    'y': 'off'\n    t: '2026-01-02'\n    n: 1.5e+30\n",
+			"its default values differ in a", map[string]any{"a": int64(1)}},
 		{"values that say the same", "  defaultValues: {a: 1}\n", block + "    # one\n    a: 1\n", "", nil},
 		{"aliases and merge keys that are written out", block + "    a: &a {b: 1}\n    c: *a\n    d: {<<: *a, e: 2}\n", block + "    a: {b: 1}\n    c: {b: 1}\n    d: {b: 1, e: 2}\n", "", nil},
 		{"a mapping that becomes a text", block + "    a: {b: 1}\n", block + "    a: x\n", "its default values differ in a",

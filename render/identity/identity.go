@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -23,7 +24,15 @@ const (
 	Plural = "spec.application.plural"
 	// Group is a proposal. Without it the group is kinds.CozystackApps.
 	Group = "spec.application.group"
+	// BackendType is the path of the field that names what installs the applications.
+	BackendType = "spec.backend.type"
 )
+
+// prefix ends the paths of the fields that begin the names of what a backend makes.
+const prefix = ".prefix"
+
+// IsPrefix reports whether the path of a field of the identity leads to a prefix. It differs between backends.
+func IsPrefix(path string) bool { return strings.HasSuffix(path, prefix) }
 
 // Facts of one definition.
 type Facts struct {
@@ -36,26 +45,20 @@ type Facts struct {
 	Fields map[string]string
 }
 
-// Value is a part of a definition. The Value of a missing part has no members, items or scalar.
-type Value interface {
-	// Get follows the members of mappings.
-	Get(names ...string) Value
-	// IsSet reports whether the part is there, and not null.
-	IsSet() bool
-	// Items returns the elements of a list.
-	Items() []Value
-	// Scalar returns a string, a boolean or a number; nil for everything else.
+// form is a form of a definition in which scalars of all types are read: another number is another origin.
+type form[F any] interface {
+	definition.Form[F]
 	Scalar() any
 }
 
 // Of returns the facts of a definition.
-func Of(definition Value) Facts {
-	spec := definition.Get("spec")
-	facts := Facts{Origins: originsOfVersions(spec.Get("versions"))}
-	if text(definition.Get("kind")) != definitionKind || !IsCozystack(spec) {
+func Of[F form[F]](root F) Facts {
+	spec := root.Get("spec")
+	facts := Facts{Origins: originsOfVersions(definition.Versions(spec))}
+	if root.Get("kind").Text() != definition.Kind || !definition.IsCozystack(spec) {
 		return facts
 	}
-	backend, release := BackendOf(spec, text), spec.Get("release")
+	backend, release := definition.BackendOf(spec), spec.Get("release")
 	facts.Fields = map[string]string{
 		BackendType: short(backend.Type), backend.Path + prefix: short(text(backend.Part.Get("prefix"))),
 		Kind: short(text(spec.Get("application", "kind"))), Plural: short(text(spec.Get("application", "plural"))),
@@ -66,7 +69,7 @@ func Of(definition Value) Facts {
 	origin := originOfBackend(backend.Part)
 	// Released API servers know spec.release alone, and the proposed ones ignore it beside spec.backend.
 	if release.IsSet() {
-		facts.Fields[releasePath+prefix] = short(text(release.Get("prefix")))
+		facts.Fields[definition.ReleasePath+prefix] = short(text(release.Get("prefix")))
 		if other := originOfBackend(release); other != origin {
 			origin = digest(origin, other)
 		}
@@ -77,19 +80,12 @@ func Of(definition Value) Facts {
 	return facts
 }
 
-// definitionKind is the kind of the definitions of all platforms.
-const definitionKind = "ApplicationDefinition"
-
 // originsOfVersions returns the origins of spec.versions, nil if none is known.
-func originsOfVersions(versions Value) []string {
+func originsOfVersions[F form[F]](versions []definition.Version[F]) []string {
 	var origins []string
 	known, same := false, true
-	for _, element := range versions.Items() {
-		version, isText := element.Get("version").Scalar().(string)
-		if !isText {
-			continue // every reader skips an element without a version
-		}
-		origin := originOfVersion(version, element.Get("template", "source"))
+	for _, version := range versions {
+		origin := originOfVersion(version)
 		known = known || origin != ""
 		same = same && (len(origins) == 0 || origin == origins[0])
 		origins = append(origins, origin)
@@ -113,8 +109,8 @@ func single(origin string) []string {
 // originOfVersion returns a digest of chart or commit, without credentials. Fields that contain the version
 // are written relative to it, so that usually all versions of a definition have the same origin, which
 // takes little room.
-func originOfVersion(version string, source Value) string {
-	helm, git := source.Get("helm"), source.Get("git")
+func originOfVersion[F form[F]](of definition.Version[F]) string {
+	version, helm, git := of.Name, of.Helm(), of.Git()
 	ref := git.Get("ref")
 	return digest(
 		text(helm.Get("url")), text(helm.Get("chartName")), relative(text(helm.Get("chartVersion")), version),
@@ -125,7 +121,7 @@ func originOfVersion(version string, source Value) string {
 
 // originOfBackend returns a digest of the reference to the chart, or of its older form with the chart's name; or of the
 // reference to the module, and its directory.
-func originOfBackend(backend Value) string {
+func originOfBackend[F form[F]](backend F) string {
 	from := backend.Get("chart", "sourceRef")
 	parts := append(reference(backend.Get("chartRef")),
 		text(backend.Get("chart", "name")), text(from.Get("kind")), text(from.Get("namespace")), text(from.Get("name")))
@@ -135,7 +131,7 @@ func originOfBackend(backend Value) string {
 	return digest(parts...)
 }
 
-func reference(ref Value) []string {
+func reference[F form[F]](ref F) []string {
 	return []string{text(ref.Get("kind")), text(ref.Get("namespace")), text(ref.Get("name"))}
 }
 
@@ -170,7 +166,7 @@ func digest(parts ...string) string {
 }
 
 // text returns a scalar as text. 1.10 without quotes is the number 1.1, with every parser.
-func text(value Value) string {
+func text[F form[F]](value F) string {
 	switch scalar := value.Scalar().(type) {
 	case nil:
 		return ""
@@ -194,38 +190,4 @@ func short(value string) string {
 		return value
 	}
 	return excerpt.To(value, maxText/2) + digest(value)
-}
-
-// Object is a Value of an object in the types that JSON and kustomize have.
-type Object struct{ Content any }
-
-// Get implements Value.
-func (o Object) Get(names ...string) Value {
-	for _, name := range names {
-		mapping, _ := o.Content.(map[string]any)
-		o = Object{mapping[name]}
-	}
-	return o
-}
-
-// IsSet implements Value.
-func (o Object) IsSet() bool { return o.Content != nil }
-
-// Items implements Value.
-func (o Object) Items() []Value {
-	list, _ := o.Content.([]any)
-	items := make([]Value, len(list))
-	for i, element := range list {
-		items[i] = Object{element}
-	}
-	return items
-}
-
-// Scalar implements Value.
-func (o Object) Scalar() any {
-	switch o.Content.(type) {
-	case map[string]any, []any:
-		return nil
-	}
-	return o.Content
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/identity"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 const (
@@ -32,7 +33,7 @@ func factsOf(t *testing.T, document string) identity.Facts {
 		t.Fatal(err)
 	}
 	facts := loaded.Applications[0].Identity
-	if other := identity.Of(identity.Object{Content: object}); !reflect.DeepEqual(facts, other) {
+	if other := identity.Of(value.Of(object)); !reflect.DeepEqual(facts, other) {
 		t.Errorf("the catalog says %v, the object %v", facts, other)
 	}
 	return facts
@@ -165,7 +166,7 @@ func TestTheIdentityOfABackend(t *testing.T) {
 		})
 	}
 	other := map[string]any{"kind": "VM", "spec": map[string]any{"application": map[string]any{"kind": "VM"}}}
-	if facts := identity.Of(identity.Object{Content: other}); facts.Fields != nil {
+	if facts := identity.Of(value.Of(other)); facts.Fields != nil {
 		t.Errorf("another kind has the facts %v", facts)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"context"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/winnow-dev/winnow/render/backend"
@@ -121,11 +120,10 @@ func (in Installation) Installed(patched map[safeguard.Key]kustomized.Object) ([
 // originOf returns the origin of the chart of an instance: that in its definition, unless patches take the chart from elsewhere.
 func originOf(defined string, objects, patched []backend.Object) string {
 	address := func(o backend.Object) string {
-		source, _, _ := unstructured.NestedString(o.Object, "spec", "url")
 		if o.Role == backend.Main {
-			source, _, _ = unstructured.NestedString(o.Object, "spec", "chart", "spec", "sourceRef", "name")
+			return o.Spec("chart", "spec", "sourceRef", "name").Text()
 		}
-		return source
+		return o.Spec("url").Text()
 	}
 	all := defined
 	for i, object := range objects {

@@ -18,6 +18,7 @@ import (
 	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/refusal"
 	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // annotate adds to a main object what it installs, and the digest of its source if source is true. A commonMetadata cannot have these annotations.
@@ -63,7 +64,7 @@ func MainOf(object map[string]any) safeguard.Definition {
 		main.Versions = []string{version}
 	}
 	if main.Application == "" {
-		main.Application, _, _ = unstructured.NestedString(object, "spec", "applicationRef", "name")
+		main.Application = value.Of(object).Get("spec", "applicationRef", "name").Text()
 	}
 	identity := backend.IdentityOf(backend.Object{Unstructured: u, Role: backend.Main})
 	main.Application, main.Channel = cmp.Or(main.Application, identity.Package), identity.Channel

@@ -12,7 +12,9 @@ import (
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backends"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/each"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // systemLabel marks the applications that a platform needs itself, such as its network.
@@ -48,7 +50,7 @@ const maxBytes = 64 << 20
 
 // Build builds the objects of all instances. The error joins all problems, or is the context's.
 func Build(ctx context.Context, resolved []Resolved, around Surroundings) ([]Built, error) {
-	b := builder{Surroundings: around, built: map[string]*Built{}, definitions: map[string]*definition{}}
+	b := builder{Surroundings: around, built: map[string]*Built{}, definitions: map[string]*defined{}}
 	system := systemInstances(resolved)
 	dependencies := make(map[string][]string, len(resolved))
 	for _, r := range resolved {
@@ -139,14 +141,14 @@ func inOrder(resolved []Resolved, dependencies map[string][]string) ([]Resolved,
 type builder struct {
 	Surroundings
 	built       map[string]*Built
-	definitions map[string]*definition
+	definitions map[string]*defined
 	errs        []error
 	// bytes of the objects.
 	bytes int
 }
 
-// definition is the document of an application as it is published.
-type definition struct {
+// defined is an application with the spec of its document as it is published.
+type defined struct {
 	application *catalog.Application
 	spec        map[string]any
 }
@@ -198,9 +200,9 @@ func (b *builder) refuse(r Resolved, path, format string, args ...any) {
 }
 
 // define reads the published document of an application, once for all its instances. One that is no object has none.
-func (b *builder) define(application *catalog.Application) (*definition, error) {
+func (b *builder) define(application *catalog.Application) (*defined, error) {
 	if !application.IsObject() {
-		return &definition{application: application}, nil
+		return &defined{application: application}, nil
 	}
 	if known := b.definitions[application.Name]; known != nil {
 		return known, nil
@@ -211,24 +213,17 @@ func (b *builder) define(application *catalog.Application) (*definition, error) 
 	if err != nil {
 		return nil, err
 	}
-	defined := &definition{application: &published, spec: spec}
-	b.definitions[application.Name] = defined
-	return defined, nil
+	read := &defined{application: &published, spec: spec}
+	b.definitions[application.Name] = read
+	return read, nil
 }
 
 // chartURL returns the address of the chart of a version, empty where there is none.
 func chartURL(spec map[string]any, version string) string {
-	versions, _ := spec["versions"].([]any)
-	for _, element := range versions {
-		entry, _ := element.(map[string]any)
-		if entry["version"] != version {
-			continue
+	for _, v := range definition.Versions(value.Of(spec)) {
+		if v.Name == version {
+			return v.Chart().URL
 		}
-		template, _ := entry["template"].(map[string]any)
-		source, _ := template["source"].(map[string]any)
-		helm, _ := source["helm"].(map[string]any)
-		url, _ := helm["url"].(string)
-		return url
 	}
 	return ""
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/render/backends"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/selection/numbered"
@@ -40,10 +41,7 @@ func (r Resolved) Installed() string {
 
 // Resolve resolves the instances over the decisions of a selection. Both results are sorted by name.
 func Resolve(specs []Spec, decided selection.Result) (resolved []Resolved, unresolved []Unresolved) {
-	selected := map[string]selection.Decision{}
-	for _, d := range decided.Applications() {
-		selected[d.Application.Name] = d
-	}
+	selected := each.By(decided.Applications(), func(d selection.Decision) string { return d.Application.Name })
 	for _, spec := range specs {
 		decision, ok := selected[spec.Application]
 		if !ok {

@@ -172,7 +172,7 @@ func cut(entry []byte, keep func(string) bool) ([]byte, error) {
 	less := *list
 	less.Content = nil
 	for i, version := range slices.Backward(list.Content) {
-		if name, _ := yamlnode.Text(yamlnode.Lookup(yamlnode.Resolve(version), "name")); keep(name) {
+		if keep(yamlnode.TextAt(yamlnode.Resolve(version), "name")) {
 			less.Content = append([]*yaml.Node{version}, less.Content...)
 			continue
 		}

@@ -99,19 +99,13 @@ func yamlFiles(ctx context.Context, fsys fs.FS) (files []string, _ error) {
 			return ctx.Err()
 		case hidden && entry.IsDir():
 			return fs.SkipDir
-		case !hidden && !entry.IsDir() && IsYAML(name):
+		case !hidden && !entry.IsDir() && yamlnode.IsYAMLOrJSON(name):
 			files = append(files, name)
 		}
 		return nil
 	})
 	slices.Sort(files)
 	return files, err
-}
-
-// IsYAML reports whether a file has the name of one of YAML or JSON.
-func IsYAML(name string) bool {
-	extension := path.Ext(name)
-	return extension == ".yaml" || extension == ".yml" || extension == ".json"
 }
 
 type loader struct {
@@ -174,7 +168,7 @@ func (l *loader) document(content *yaml.Node) {
 		return
 	}
 	l.documents++
-	name, _ := yamlnode.Text(yamlnode.Lookup(yamlnode.Lookup(root.node, "metadata"), "name"))
+	name := yamlnode.TextAt(root.node, "metadata", "name")
 	if name == "" && kind != KindFunctionDefinition {
 		l.warn(root.line, "metadata.name is missing")
 	}
@@ -209,8 +203,7 @@ func (l *loader) list(catalog string, spec *object, line int) {
 
 // kindOf returns the kind of a document; empty after it has reported one that is no catalog.
 func (l *loader) kindOf(root *object) string {
-	apiVersion, _ := yamlnode.Text(yamlnode.Lookup(root.node, "apiVersion"))
-	kind, _ := yamlnode.Text(yamlnode.Lookup(root.node, "kind"))
+	apiVersion, kind := yamlnode.TextAt(root.node, "apiVersion"), yamlnode.TextAt(root.node, "kind")
 	switch {
 	case IsKind(apiVersion, kind):
 		return kind

@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -149,13 +150,13 @@ func unknownLockedValue(c *corpus.Corpus, report corpus.Report) {
 
 // defaultValues returns the default values of a definition of KKP, which may be none; not ok for others, or if it cannot read them.
 func defaultValues(d *corpus.Definition) (values field.Field, ok bool) {
-	spec := d.Root.Get("spec")
-	document, err := dialect.Values([]byte(spec.Get("defaultValuesBlock").Text()))
+	_, at, block := definition.DefaultValues(d.Root.Get("spec"))
+	document, err := dialect.Values([]byte(block))
 	switch {
 	case d.Group != kinds.KKPGroup || err != nil:
 		return field.Field{}, false
 	case document == nil:
-		return spec.Get("defaultValues"), true
+		return at, true
 	}
 	return field.Root(document.Content[0]), true
 }

@@ -135,6 +135,11 @@ func TestRunReportsTheLineOfTheField(t *testing.T) {
 		},
 		{name: "values may be templates, if they are YAML", spec: version + "  defaultValuesBlock: \"a: '{{ .Cluster.Name }}'\"\n"},
 		{
+			name: "KKP refuses a mapping beside a block without anything in it",
+			spec: version + "  defaultValues: {a: b}\n  defaultValuesBlock: \" \\n\"\n",
+			want: []string{"kkp/values-deprecated:11", "kkp/values-exclusive:11"},
+		},
+		{
 			name: "the default version of KKP is the first",
 			spec: "  description: d\n  method: helm\n  versions:\n  - version: 1.x\n    template: {source: {git: {remote: https://example.com/a.git, ref: {tag: a}}}}\n" +
 				"  - version: \"1.0\"\n    template: {source: {git: {remote: https://example.com/a.git, ref: {tag: a}}}}\n  - version: 1.0.0+2\n    template: {source: {git: {remote: https://example.com/a.git, ref: {tag: a}}}}\n",

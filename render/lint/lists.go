@@ -10,6 +10,7 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/lint/corpus"
 	"github.com/winnow-dev/winnow/render/lint/rules"
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 func misplacedListRule() rules.Rule {
@@ -42,7 +43,7 @@ func misplacedLists(fsys fs.FS) ([]rules.Finding, error) {
 			case directory == catalog.ApplicationsDirectory:
 			case directory != catalog.ListsDirectory && child.IsDir():
 				err = look(path.Join(name, catalog.MetadataFile), "is a list that nothing reads: rename the directory %s to %s", directory, catalog.ListsDirectory)
-			case directory == catalog.ListsDirectory && (extension == ".yaml" || extension == ".yml"):
+			case directory == catalog.ListsDirectory && yamlnode.IsYAML(name):
 				err = look(name, "is a list that nothing reads: move it to %s/%s", strings.TrimSuffix(name, extension), catalog.MetadataFile)
 			}
 			if err != nil {

@@ -8,7 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
-	"github.com/winnow-dev/winnow/render/each"
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/lint/corpus"
 	"github.com/winnow-dev/winnow/render/lint/field"
@@ -43,7 +43,7 @@ func misspeltFact(d *corpus.Definition, report corpus.Report) {
 // unknownVersion reports facts on versions that the application does not have.
 func unknownVersion(c *corpus.Corpus, report corpus.Report) {
 	for _, d := range c.Definitions {
-		known := each.Map(d.Root.Get("spec", "versions").Items(), func(version field.Field) string { return version.Get("version").Text() })
+		known := definition.Names(definition.Versions(d.Root.Get("spec")))
 		for _, version := range factsOfVersions(d) {
 			if slices.Contains(known, version.Name) {
 				continue

@@ -6,7 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-dev/winnow/render/definition"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/identity"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // Definition has the fields of an object in an artifact, or in a cluster, that are compared: of a definition, or of
@@ -41,29 +44,17 @@ type Definition struct {
 // DefinitionOf reads an object in the types that JSON and kustomize have. Fields that the object does not
 // have, or not with the type of a definition's, stay empty.
 func DefinitionOf(object map[string]any) Definition {
-	metadata, _ := object["metadata"].(map[string]any)
-	d := Definition{Versions: Versions(object)}
-	d.APIVersion, _ = object["apiVersion"].(string)
-	d.Kind, _ = object["kind"].(string)
-	d.Name, _ = metadata["name"].(string)
-	facts := identity.Of(identity.Object{Content: object})
-	d.Origins, d.Identity = facts.Origins, facts.Fields
-	return d
+	of := value.Of(object)
+	facts := identity.Of(of)
+	return Definition{
+		APIVersion: of.Get("apiVersion").Text(), Kind: of.Get("kind").Text(), Name: of.Get("metadata", "name").Text(),
+		Versions: Versions(object), Origins: facts.Origins, Identity: facts.Fields,
+	}
 }
 
-// Versions returns the versions in spec.versions of a definition in JSON's types. Elements without a
-// version that is a string are skipped.
-func Versions(definition map[string]any) []string {
-	spec, _ := definition["spec"].(map[string]any)
-	list, _ := spec["versions"].([]any)
-	var versions []string
-	for _, element := range list {
-		fields, _ := element.(map[string]any)
-		if version, ok := fields["version"].(string); ok {
-			versions = append(versions, version)
-		}
-	}
-	return versions
+// Versions returns the versions in spec.versions of a definition in JSON's types.
+func Versions(object map[string]any) []string {
+	return definition.Names(definition.Versions(value.Of(object).Get("spec")))
 }
 
 // Key returns the identity of the object.
@@ -94,11 +85,7 @@ func (d Definition) OriginOf(version string) string {
 
 // ByKey maps keys to their definitions; of several with one key, to the last.
 func ByKey(definitions []Definition) map[Key]Definition {
-	byKey := make(map[Key]Definition, len(definitions))
-	for _, d := range definitions {
-		byKey[d.Key()] = d
-	}
-	return byKey
+	return each.By(definitions, Definition.Key)
 }
 
 // byInstance maps the names of instances to them.

@@ -2,7 +2,11 @@
 
 package safeguard
 
-import "path"
+import (
+	"path"
+
+	"github.com/winnow-dev/winnow/render/definition"
+)
 
 // Key identifies an object. The version of its API is not part of it: one object can be read by several.
 type Key struct {
@@ -17,11 +21,8 @@ func (k Key) String() string { return k.Kind + "." + k.Group + " " + k.FullName(
 // FullName returns <namespace>/<name>, or <name> alone without a namespace.
 func (k Key) FullName() string { return path.Join(k.Namespace, k.Name) }
 
-// definitionKind is the kind of all definitions, of any group.
-const definitionKind = "ApplicationDefinition"
-
 // IsDefinition reports whether the key is one of a definition, and not of an object of an instance.
-func (k Key) IsDefinition() bool { return k.Kind == definitionKind }
+func (k Key) IsDefinition() bool { return k.Kind == definition.Kind }
 
 // KeyOf returns the key of an object. A definition belongs to no namespace, whatever its metadata says.
 func KeyOf(group, kind, namespace, name string) Key {

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -123,9 +124,6 @@ func (g *gathering) shadow(i, first int, decision *Decision, merges bool) {
 	}
 }
 
-// kkpGroup is the API group of the definitions whose versions can be merged.
-const kkpGroup = "apps.kubermatic.k8c.io"
-
 // obstacle returns why versions cannot be merged, empty if they can.
 func obstacle(winner, later *catalog.Application, added int) string {
 	differ := func(field, was, is string) string {
@@ -136,8 +134,8 @@ func obstacle(winner, later *catalog.Application, added int) string {
 		return differ("apiVersion", winner.APIVersion, later.APIVersion)
 	case winner.Kind != later.Kind:
 		return differ("kind", winner.Kind, later.Kind)
-	case winner.Group != kkpGroup:
-		return fmt.Sprintf("its group is %s, and only versions of %s can be merged", excerpt.Quoted(winner.Group), kkpGroup)
+	case winner.Group != kinds.KKPGroup:
+		return fmt.Sprintf("its group is %s, and only versions of %s can be merged", excerpt.Quoted(winner.Group), kinds.KKPGroup)
 	case winner.Method != later.Method && winner.Method != "" && later.Method != "": // records of older releases lack it
 		return differ("spec.method", winner.Method, later.Method)
 	}

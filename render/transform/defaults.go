@@ -9,6 +9,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/yamledit"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -25,16 +27,11 @@ type defaults struct {
 	mapping *yaml.Node
 }
 
-const (
-	blockField   = "defaultValuesBlock"
-	mappingField = "defaultValues"
-)
-
 // errBlock reports that a block cannot be read.
 type errBlock struct{ reason error }
 
 func (e errBlock) Error() string {
-	return "spec." + blockField + " cannot be read: " + e.reason.Error()
+	return "spec." + definition.ValuesBlock + " cannot be read: " + e.reason.Error()
 }
 
 func (e errBlock) Unwrap() error { return e.reason }
@@ -46,17 +43,17 @@ func openDefaults(doc *yamledit.Document) (*defaults, error) {
 	if spec == nil || spec.Kind != yaml.MappingNode {
 		return nil, errors.New("the document has no spec")
 	}
-	block, mapping := yamledit.Lookup(spec, blockField), yamledit.Lookup(spec, mappingField)
+	block, mapping := yamledit.Lookup(spec, definition.ValuesBlock), yamledit.Lookup(spec, definition.ValuesMapping)
 	filled := mapping != nil && mapping.Kind == yaml.MappingNode && len(mapping.Content) > 0
 	switch {
 	case block != nil && filled && !yamlnode.IsNull(block) && block.Value != "":
-		return nil, fmt.Errorf("the document has both spec.%s and spec.%s", blockField, mappingField)
+		return nil, fmt.Errorf("the document has both spec.%s and spec.%s", definition.ValuesBlock, definition.ValuesMapping)
 	case block != nil && !filled:
 		return openBlock(doc, spec, block)
 	case mapping != nil && mapping.Kind == yaml.MappingNode:
-		return &defaults{outer: doc, spec: spec, name: mappingField, inner: doc, mapping: mapping}, nil
+		return &defaults{outer: doc, spec: spec, name: definition.ValuesMapping, inner: doc, mapping: mapping}, nil
 	case mapping != nil && !yamlnode.IsNull(mapping):
-		return nil, fmt.Errorf("spec.%s is not a mapping, but %s", mappingField, yamlnode.Describe(mapping))
+		return nil, fmt.Errorf("spec.%s is not a mapping, but %s", definition.ValuesMapping, yamlnode.Describe(mapping))
 	}
 	return nil, nil
 }
@@ -70,13 +67,13 @@ func openBlock(doc *yamledit.Document, spec, block *yaml.Node) (*defaults, error
 	if err != nil {
 		return nil, errBlock{err}
 	}
-	return &defaults{outer: doc, spec: spec, name: blockField, inner: inner, mapping: inner.Content()}, nil
+	return &defaults{outer: doc, spec: spec, name: definition.ValuesBlock, inner: inner, mapping: inner.Content()}, nil
 }
 
 // createDefaults is for documents without default values. Which field other groups have for
 // them is not known.
 func createDefaults(group string, doc *yamledit.Document) (*defaults, error) {
-	if group != kkpGroup {
+	if group != kinds.KKPGroup {
 		return nil, fmt.Errorf("the kind, of the group %s, has no default values", group)
 	}
 	inner, err := yamledit.ParseValues(nil)
@@ -84,7 +81,7 @@ func createDefaults(group string, doc *yamledit.Document) (*defaults, error) {
 		return nil, err
 	}
 	spec := yamledit.Lookup(doc.Content(), "spec")
-	return &defaults{outer: doc, spec: spec, name: blockField, inner: inner, mapping: inner.Content()}, nil
+	return &defaults{outer: doc, spec: spec, name: definition.ValuesBlock, inner: inner, mapping: inner.Content()}, nil
 }
 
 // merge merges values, unless that changes nothing.

@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/yamledit"
@@ -49,7 +50,7 @@ func newOmitFields(fields []string) (omitFields, error) {
 }
 
 func (o omitFields) of(application *catalog.Application) [][]string {
-	if o.paths == nil && application.Group == kkpGroup {
+	if o.paths == nil && application.Group == kinds.KKPGroup {
 		return o.defaults
 	}
 	return o.paths

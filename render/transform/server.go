@@ -13,6 +13,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/yamledit"
 )
@@ -122,11 +123,6 @@ func removeOthers(d *yamledit.Document, source *yaml.Node, name string, server *
 
 // sources returns where each version comes from, nil where it does not say.
 func sources(doc *yamledit.Document) []*yaml.Node {
-	versions := yamledit.Lookup(yamledit.Lookup(doc.Content(), "spec"), "versions")
-	if versions == nil || versions.Kind != yaml.SequenceNode {
-		return nil
-	}
-	return each.Map(versions.Content, func(version *yaml.Node) *yaml.Node {
-		return yamledit.Lookup(yamledit.Lookup(version, "template"), "source")
-	})
+	versions := definition.Node{Node: doc.Content()}.Get("spec", "versions").Items()
+	return each.Map(versions, func(version definition.Node) *yaml.Node { return version.Get("template", "source").Node })
 }

@@ -71,6 +71,3 @@ func failed(field string, err error) *Error {
 	}
 	return &Error{Field: field, Err: fmt.Errorf("changing the document: %w", err)}
 }
-
-// kkpGroup is the API group of the Kubermatic Kubernetes Platform.
-const kkpGroup = "apps.kubermatic.k8c.io"

@@ -24,7 +24,8 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/definition"
+	"github.com/winnow-dev/winnow/render/identity"
 	"github.com/winnow-dev/winnow/render/yamledit"
 )
 
@@ -107,7 +108,7 @@ func (p *Pipeline) Apply(ctx context.Context, in Input) (Output, error) {
 		}
 	}
 	if doc != nil && !bytes.Equal(doc.Data, out.Document) {
-		out.Document, out.Identity = doc.Data, catalog.IdentityOf(doc.Content())
+		out.Document, out.Identity = doc.Data, identity.Of(definition.Node{Node: doc.Content()})
 	}
 	slices.SortFunc(out.Hosts, func(a, b Host) int {
 		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Path, b.Path))

@@ -100,12 +100,16 @@ func (f finder) charts(application *catalog.Application) (all []Chart) {
 		return nil
 	}
 	original, _ := f.original.definition(application)
-	for _, v := range mirrored.Spec.Versions {
-		chart := Chart{Application: name, Version: v.Version}
-		chart.Mirrored, chart.Missing = v.reference()
-		chart.Original = originalOf(application, chart)
+	inCatalogs := originals(application)
+	for _, v := range mirrored.versions {
+		chart := Chart{Application: name, Version: v.Name}
+		chart.Mirrored, chart.Missing = reference(v)
+		chart.Original = chart.Mirrored // of a version that only a patch has
+		if known, ok := inCatalogs[v.Name]; ok {
+			chart.Original = known
+		}
 		if chart.Missing == "" {
-			chart.Uses = f.uses(name, v.Version)
+			chart.Uses = f.uses(name, v.Name)
 		}
 		chart.Defaults = Use{ReleaseName: name, Namespace: name, Original: original.defaults, Mirrored: mirrored.defaults, IsHelm3: true}
 		if chart.Missing == "" && len(chart.Uses) == 0 {
@@ -119,20 +123,19 @@ func (f finder) charts(application *catalog.Application) (all []Chart) {
 	return all
 }
 
-// originalOf returns the address of a chart in the catalog that has its version; the mirrored one of a version that only a patch has.
-func originalOf(application *catalog.Application, chart Chart) fetching.Reference {
-	from := application
-	for _, merged := range application.Merged {
-		if slices.Contains(merged.Versions, chart.Version) {
-			from = merged.From
+// originals maps the versions of an application to their charts as the catalogs have them.
+func originals(application *catalog.Application) map[string]fetching.Reference {
+	all := map[string]fetching.Reference{}
+	own := catalog.Merged{From: application, Versions: application.Versions}
+	for _, of := range append([]catalog.Merged{own}, application.Merged...) {
+		definition, _ := parse(of.From.Document)
+		for _, v := range definition.versions {
+			if slices.Contains(of.Versions, v.Name) {
+				all[v.Name], _ = reference(v)
+			}
 		}
 	}
-	definition, _ := parse(from.Document)
-	if i := slices.IndexFunc(definition.Spec.Versions, func(v version) bool { return v.Version == chart.Version }); i >= 0 {
-		original, _ := definition.Spec.Versions[i].reference()
-		return original
-	}
-	return chart.Mirrored
+	return all
 }
 
 // uses returns the values of the instances of a version, sorted by name.

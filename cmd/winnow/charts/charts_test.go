@@ -91,6 +91,16 @@ web 4.0.0: , behind mirrors  the version names no chart
 	}
 }
 
+// Loading takes such a definition, which the API server refuses, and lint has to look into the others.
+func TestAFieldOfAnotherTypeHidesNoOtherChart(t *testing.T) {
+	for _, field := range []string{"chartVersion: 1.10", "chartVersion: [1.0.0]", "chartVersion: null"} {
+		all, err := charts.Find(t.Context(), input(t, strings.Replace(definition, "chartVersion: 1.0.0", field, 1), unedited))
+		if err != nil || len(all) != 4 || all[0].Missing != "the version names no chart with a URL, a name and a version" || all[1].Missing != "" {
+			t.Errorf("with %s, Find() = %+v, %v", field, all, err)
+		}
+	}
+}
+
 // Flux applies what patches leave.
 func TestPatchesChangeValuesAndCharts(t *testing.T) {
 	patch := func(kind, path, value string) kustomize.Patch {

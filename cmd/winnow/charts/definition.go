@@ -3,7 +3,6 @@
 package charts
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -12,42 +11,20 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/fetching"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backend/kkp"
-	"github.com/winnow-dev/winnow/render/dialect"
+	"github.com/winnow-dev/winnow/render/definition"
+	"github.com/winnow-dev/winnow/render/value"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// definition is what is read of a definition of KKP.
-type definition struct {
-	Spec struct {
-		Versions []version `json:"versions"`
-	} `json:"spec"`
-}
-
-type version struct {
-	Version  string `json:"version"`
-	Template struct {
-		Source struct {
-			Helm *struct {
-				URL          string `json:"url"`
-				ChartName    string `json:"chartName"`
-				ChartVersion string `json:"chartVersion"`
-			} `json:"helm"`
-			Git *struct{} `json:"git"`
-		} `json:"source"`
-	} `json:"template"`
-}
-
 // reference returns the chart of Helm of a version; otherwise the reason why there is none.
-func (v version) reference() (r fetching.Reference, missing string) {
-	source := v.Template.Source
+func reference(v definition.Version[value.Value]) (r fetching.Reference, missing string) {
+	r = fetching.Reference(v.Chart())
 	switch {
-	case source.Git != nil:
-		return r, "it is in a Git repository, which is not read"
-	case source.Helm == nil:
+	case v.Git().IsSet():
+		return fetching.Reference{}, "it is in a Git repository, which is not read"
+	case !v.Helm().IsSet():
 		return r, "the version names no chart"
-	}
-	r = fetching.Reference{URL: source.Helm.URL, Name: source.Helm.ChartName, Version: source.Helm.ChartVersion}
-	if r.URL == "" || r.Name == "" || r.Version == "" {
+	case r.URL == "" || r.Name == "" || r.Version == "":
 		return r, "the version names no chart with a URL, a name and a version"
 	}
 	return r, ""
@@ -55,7 +32,7 @@ func (v version) reference() (r fetching.Reference, missing string) {
 
 // parsed is a definition with its default values, as YAML.
 type parsed struct {
-	definition
+	versions []definition.Version[value.Value]
 	defaults []byte
 	// invalid is the reason why the default values cannot be read.
 	invalid error
@@ -67,12 +44,11 @@ func parse(document []byte) (p parsed, ok bool) {
 	if err != nil {
 		return p, false
 	}
-	built, err := dialect.Built(document)
-	if err != nil || json.Unmarshal(built, &p.definition) != nil || len(p.Spec.Versions) == 0 {
+	spec := value.Of(content).Get("spec")
+	if p.versions = definition.Versions(spec); len(p.versions) == 0 {
 		return p, false
 	}
-	spec, _ := content["spec"].(map[string]any)
-	values, err := kkp.DefaultValues(spec)
+	values, err := kkp.DefaultValues(spec.Mapping())
 	if problem, ok := errors.AsType[*backend.Error](err); ok {
 		err = fmt.Errorf("its default values cannot be read: %s: %s", problem.Path, problem.Message)
 	}

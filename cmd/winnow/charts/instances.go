@@ -73,10 +73,9 @@ func readInstance(in installation.Instance, objects []backend.Object) (read inst
 	read = installed{in.Application, in.Version, Use{Instance: in.Name, ReleaseName: main.GetName()}}
 	switch main.GroupVersionKind().GroupKind() {
 	case kinds.HelmRelease.GroupKind():
-		read.ReleaseName, _, _ = unstructured.NestedString(main.Object, "spec", "releaseName")
-		read.Namespace, _, _ = unstructured.NestedString(main.Object, "spec", "targetNamespace")
+		read.ReleaseName, read.Namespace = main.Spec("releaseName").Text(), main.Spec("targetNamespace").Text()
 	case kinds.ApplicationInstallation.GroupKind():
-		read.Namespace, _, _ = unstructured.NestedString(main.Object, "spec", "namespace", "name")
+		read.Namespace = main.Spec("namespace", "name").Text()
 		read.IsHelm3 = true
 	default:
 		return read, false, nil

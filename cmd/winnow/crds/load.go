@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/render/bounded"
 	"github.com/winnow-dev/winnow/render/dialect"
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // Bounds of Load. All definitions of a large platform have some megabytes.
@@ -38,7 +39,7 @@ func (s *Set) Load(ctx context.Context, dir string, fsys fs.FS) error {
 			return ctx.Err()
 		case name != "." && strings.HasPrefix(entry.Name(), ".") && entry.IsDir():
 			return fs.SkipDir
-		case entry.IsDir() || strings.HasPrefix(entry.Name(), ".") || !isYAML(name):
+		case entry.IsDir() || strings.HasPrefix(entry.Name(), ".") || !yamlnode.IsYAML(name):
 			return nil
 		}
 		return s.LoadFile(dir, fsys, name)
@@ -56,11 +57,6 @@ func (s *Set) LoadFile(dir string, fsys fs.FS, name string) error {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	return nil
-}
-
-func isYAML(name string) bool {
-	extension := path.Ext(name)
-	return extension == ".yaml" || extension == ".yml"
 }
 
 // read reads a file within the limits.

@@ -10,7 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // Input is a file of -f.
@@ -74,7 +75,7 @@ func readInputDirectory(ctx context.Context, dir string) ([]Input, error) {
 	var all []Input
 	total := 0
 	for _, entry := range entries {
-		if entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(entry.Name())) {
+		if entry.IsDir() || !yamlnode.IsYAMLOrJSON(entry.Name()) {
 			continue
 		}
 		if len(all) == maxInputs {

@@ -22,6 +22,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -122,8 +123,8 @@ func appliedBy(k *kustomizev1.Kustomization) receipt.Kustomization {
 
 // definitionKinds are the kinds of definitions that the platforms' releases have.
 var definitionKinds = []schema.GroupVersionKind{
-	{Group: kinds.KKPGroup, Version: "v1", Kind: "ApplicationDefinition"},
-	{Group: kinds.CozystackGroup, Version: "v1alpha1", Kind: "ApplicationDefinition"},
+	{Group: kinds.KKPGroup, Version: "v1", Kind: definition.Kind},
+	{Group: kinds.CozystackGroup, Version: "v1alpha1", Kind: definition.Kind},
 }
 
 // managed returns the definitions with the label of Winnow, and definitions in the inventories.

@@ -17,7 +17,9 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/each"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // installed is an application with a version, each empty where it is not known.
@@ -51,10 +53,7 @@ func release(object *unstructured.Unstructured, kindOf map[string][]string) (all
 // at returns a function that reads the application and the version at two paths.
 func at(application, version string) func(*unstructured.Unstructured, map[string][]string) []installed {
 	return func(object *unstructured.Unstructured, _ map[string][]string) []installed {
-		text := func(path string) string {
-			found, _, _ := unstructured.NestedString(object.Object, strings.Split(path, ".")...)
-			return found
-		}
+		text := func(path string) string { return value.Of(object.Object).Get(strings.Split(path, ".")...).Text() }
 		if name := text(application); name != "" {
 			return []installed{{name, text(version)}}
 		}
@@ -71,7 +70,7 @@ func (c *Cluster) Uses(ctx context.Context, names bool) (all []receipt.Uses, err
 	}
 	kindOf := map[string][]string{}
 	for _, d := range definitions {
-		if kind, _, _ := unstructured.NestedString(d.Object, "spec", "application", "kind"); kind != "" {
+		if kind := definition.ApplicationKind(value.Of(d.Object).Get("spec")).Text(); kind != "" {
 			kindOf[kind] = append(kindOf[kind], d.GetName())
 		}
 	}

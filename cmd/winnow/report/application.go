@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
@@ -61,21 +59,6 @@ func AllFactsOf(a *catalog.Application, version string) map[string]any {
 	all, _ := a.Metadata.Extra[metadata.VersionsKey].(map[string]any)
 	facts, _ := all[version].(map[string]any)
 	return facts
-}
-
-// DefaultsOf returns the default version and the default values of a spec, the latter as YAML.
-func DefaultsOf(spec map[string]any) (version, values string) {
-	version, _ = spec["defaultVersion"].(string)
-	if block, _ := spec["defaultValuesBlock"].(string); block != "" {
-		return version, block
-	}
-	if mapping, _ := spec["defaultValues"].(map[string]any); len(mapping) > 0 {
-		content, err := yaml.Marshal(mapping)
-		if err == nil {
-			return version, string(content)
-		}
-	}
-	return version, ""
 }
 
 // OtherMetadata returns the keys of a metadata.yaml without a field of their own, and without the facts about versions.

@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backend/draft"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -36,7 +37,7 @@ func build(d *draft.Draft) {
 	if problems := validation.IsDNS1035Label(d.Name); len(problems) > 0 {
 		d.Refuse("name", "%s is not valid for Cozystack: %s", excerpt.Quoted(d.Name), problems[0])
 	}
-	of := BackendOf(d)
+	of := definition.BackendOf(d.Spec)
 	prefix := of.Part.Get("prefix").Text()
 	if len(prefix)+len(d.Name) > backend.MaxReleaseName {
 		d.Refuse("name", "Cozystack would call the release %s, and Helm allows %d characters", excerpt.Quoted(prefix+d.Name), backend.MaxReleaseName)

@@ -10,36 +10,31 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/winnow-dev/winnow/render/backend/definition"
 	"github.com/winnow-dev/winnow/render/backend/draft"
+	"github.com/winnow-dev/winnow/render/backend/field"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/excerpt"
-	"github.com/winnow-dev/winnow/render/identity"
 )
 
 // ApplicationVersion is the version of the kinds that Cozystack serves for its definitions.
 var ApplicationVersion = schema.GroupVersion{Group: kinds.CozystackApps, Version: "v1alpha1"}
 
-// BackendOf returns what the definition is installed with.
-func BackendOf(d *draft.Draft) identity.Backend[definition.Field] {
-	return identity.BackendOf(d.Spec, definition.Field.Text)
-}
-
 // Kind returns spec.application.kind.
 func Kind(d *draft.Draft) string {
-	kind := d.Spec.Get("application", "kind")
+	kind := definition.ApplicationKind(d.Spec)
 	name := kind.Required()
 	if problems := validation.IsDNS1035Label(strings.ToLower(name)); name != "" && len(problems) > 0 {
 		kind.Fault("%s is no name of a kind", excerpt.Quoted(name))
 	}
-	if name == "ApplicationDefinition" {
+	if name == definition.Kind {
 		kind.Fault("%s is the kind of definitions", excerpt.Quoted(name))
 	}
 	return name
 }
 
 // Prefixed returns the name of the object that Cozystack, too, gives to the instance.
-func Prefixed(d *draft.Draft, of definition.Field) string {
+func Prefixed(d *draft.Draft, of field.Field) string {
 	name := of.Get("prefix").Text() + d.Name
 	if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
 		of.Get("prefix").Fault("makes the name %s, which is not valid: %s", excerpt.Quoted(name), problems[0])
@@ -49,7 +44,7 @@ func Prefixed(d *draft.Draft, of definition.Field) string {
 
 // Labels returns the labels of the object that installs the instance: the labels of its backend in the definition, and the
 // labels by which Cozystack finds the application.
-func Labels(d *draft.Draft, of definition.Field) map[string]string {
+func Labels(d *draft.Draft, of field.Field) map[string]string {
 	const application = "apps.cozystack.io/application."
 	labels := of.Get("labels").Labels()
 	labels[application+"kind"], labels[application+"name"] = Kind(d), d.Name

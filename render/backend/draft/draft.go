@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/winnow-dev/winnow/render/backend"
-	"github.com/winnow-dev/winnow/render/backend/definition"
+	"github.com/winnow-dev/winnow/render/backend/field"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -35,7 +35,7 @@ type Draft struct {
 	// Backend is the type of the backend that the objects are for.
 	Backend string
 	// Spec of the definition.
-	Spec definition.Field
+	Spec field.Field
 	// Chart is the name of the chart, if the instance says it.
 	Chart    string
 	objects  []backend.Object
@@ -50,8 +50,8 @@ func New(name string, instance backend.Instance) *Draft {
 }
 
 // Field returns a part of the definition, whose problems are added to the draft.
-func (d *Draft) Field(path string, value any) definition.Field {
-	return definition.At(path, value, d.Backend, d.Fault)
+func (d *Draft) Field(path string, value any) field.Field {
+	return field.At(path, value, d.Backend, d.Fault)
 }
 
 // Refuse adds a problem with a field of the instance.

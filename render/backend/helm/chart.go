@@ -11,8 +11,8 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
-	"github.com/winnow-dev/winnow/render/backend/definition"
 	"github.com/winnow-dev/winnow/render/backend/draft"
+	"github.com/winnow-dev/winnow/render/backend/field"
 	"github.com/winnow-dev/winnow/render/backend/kkp"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
@@ -65,7 +65,7 @@ func helmChart(d *draft.Draft) chart {
 }
 
 // checkTransport refuses what Flux has no equivalent for.
-func checkTransport(d *draft.Draft, helm definition.Field) {
+func checkTransport(d *draft.Draft, helm field.Field) {
 	if helm.Get("insecure").IsTrue() {
 		helm.Get("insecure").Fault("switches off the verification of certificates, which Flux cannot: " +
 			"give Flux the certificate authority by mirrors[].flux.certSecretRef, and leave insecure out")
@@ -78,7 +78,7 @@ func checkTransport(d *draft.Draft, helm definition.Field) {
 
 func isGeneric(provider string) bool { return provider == "" || provider == "generic" }
 
-func checkChart(helm definition.Field, c chart) {
+func checkChart(helm field.Field, c chart) {
 	address, err := url.Parse(c.url)
 	if err != nil {
 		address = &url.URL{} // the error may quote a password
@@ -104,7 +104,7 @@ func checkChart(helm definition.Field, c chart) {
 }
 
 // checkRepository refuses a path that no repository in a registry has.
-func checkRepository(f definition.Field, path string) {
+func checkRepository(f field.Field, path string) {
 	if path != "" && !repositoryPattern.MatchString(path) {
 		f.Fault("%s is no name of a repository in a registry: it has lower case letters and digits, with . _ - and / between them", excerpt.Quoted(path))
 	}

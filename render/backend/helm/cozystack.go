@@ -12,8 +12,9 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backend/cozystack"
-	"github.com/winnow-dev/winnow/render/backend/definition"
 	"github.com/winnow-dev/winnow/render/backend/draft"
+	"github.com/winnow-dev/winnow/render/backend/field"
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/identity"
 )
@@ -22,7 +23,7 @@ import (
 // docs/guides/cozystack.md.
 func releaseOfCozystack(d *draft.Draft) {
 	d.Unsupported("version")
-	chosen := cozystack.BackendOf(d)
+	chosen := definition.BackendOf(d.Spec)
 	helm := chosen.Part
 	if chosen.Type != backend.Helm {
 		d.Fault(identity.BackendType, "is %s: name that backend in the instance", excerpt.Quoted(chosen.Type))
@@ -57,7 +58,7 @@ func releaseOfCozystack(d *draft.Draft) {
 
 // cozystackValues returns the references to values: the references that the definition lists, or else the Secret of the
 // platform, and then the instance's. An instance that names that Secret decides on its place, and whether it may be missing.
-func cozystackValues(d *draft.Draft, helm definition.Field) []v1alpha1.ValuesReference {
+func cozystackValues(d *draft.Draft, helm field.Field) []v1alpha1.ValuesReference {
 	listed := helm.Get("valuesFrom")
 	if listed.IsSet() {
 		return append(references(listed), d.ValuesFrom...)
@@ -70,7 +71,7 @@ func cozystackValues(d *draft.Draft, helm definition.Field) []v1alpha1.ValuesRef
 }
 
 // setHealth sets how a release is waited for. Expressions are evaluated by the poller alone.
-func setHealth(f definition.Field, release map[string]any) {
+func setHealth(f field.Field, release map[string]any) {
 	strategy := f.Get("waitStrategy")
 	name := strategy.Text()
 	if !slices.Contains([]string{"", "poller", "legacy"}, name) {
@@ -89,7 +90,7 @@ func setHealth(f definition.Field, release map[string]any) {
 }
 
 // references returns the references to values of a definition.
-func references(f definition.Field) []v1alpha1.ValuesReference {
+func references(f field.Field) []v1alpha1.ValuesReference {
 	var all []v1alpha1.ValuesReference
 	for _, item := range f.Items() {
 		from := v1alpha1.ValuesReference{
@@ -104,7 +105,7 @@ func references(f definition.Field) []v1alpha1.ValuesReference {
 }
 
 // healthChecks returns expressions for the health of what a release installs.
-func healthChecks(f definition.Field) []any {
+func healthChecks(f field.Field) []any {
 	var all []any
 	for _, item := range f.Items() {
 		all = append(all, item.PickTexts("apiVersion", "kind", "current", "failed", "inProgress"))
@@ -162,7 +163,7 @@ func annotatedOptions(d *draft.Draft) (options releaseOptions) {
 
 // flag returns the boolean that an annotation says, in any case of the letters; nil for an empty one. Of the words, every
 // second is a no.
-func flag(f definition.Field, words ...string) *bool {
+func flag(f field.Field, words ...string) *bool {
 	text := strings.ToLower(strings.TrimSpace(f.Text()))
 	if text == "" {
 		return nil

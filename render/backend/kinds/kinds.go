@@ -4,7 +4,11 @@
 // read. It must not know the fields of an object.
 package kinds
 
-import "k8s.io/apimachinery/pkg/runtime/schema"
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
 
 // API groups of the definitions of the platforms' releases. Definitions of Cozystack are known by their fields, as its
 // proposals have another group.
@@ -42,4 +46,16 @@ var (
 // Operators are the kinds of the objects that OLM installs packages from.
 func Operators() []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{ClusterExtension, Subscription, OperatorGroup}
+}
+
+// ChartNameChangeStrategy is the field of a HelmRelease that the newest release of helm-controller is needed for.
+const ChartNameChangeStrategy = "chartNameChangeStrategy"
+
+// RequiredRelease returns the end of a message on a field that the API server, or a CustomResourceDefinition, does not have: the
+// release that has it; empty for other messages.
+func RequiredRelease(message string) string {
+	if !strings.Contains(message, "."+ChartNameChangeStrategy) {
+		return ""
+	}
+	return "; instances of the backend Helm need Flux 2.9 (helm-controller 1.6) or newer"
 }

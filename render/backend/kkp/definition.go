@@ -11,25 +11,26 @@ import (
 	"time"
 
 	"github.com/winnow-dev/winnow/render/backend"
-	"github.com/winnow-dev/winnow/render/backend/definition"
 	"github.com/winnow-dev/winnow/render/backend/draft"
+	"github.com/winnow-dev/winnow/render/backend/field"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // VersionEntry returns the entry of spec.versions that is installed.
-func VersionEntry(d *draft.Draft) (entry definition.Field, ok bool) {
+func VersionEntry(d *draft.Draft) (entry field.Field, ok bool) {
 	versions := d.Spec.Get("versions").Items()
-	i := slices.IndexFunc(versions, func(f definition.Field) bool { return f.Get("version").Text() == d.Version })
+	i := slices.IndexFunc(versions, func(f field.Field) bool { return f.Get("version").Text() == d.Version })
 	switch {
 	case len(d.Problems) > 0:
-		return definition.Field{}, false
+		return field.Field{}, false
 	case d.Version == "":
 		d.Refuse("version", "is missing: the definition has versions")
-		return definition.Field{}, false
+		return field.Field{}, false
 	case i < 0:
 		d.Fault("spec.versions", "has no entry %s", excerpt.Quoted(d.Version))
-		return definition.Field{}, false
+		return field.Field{}, false
 	}
 	return versions[i], true
 }
@@ -73,18 +74,17 @@ const LeftDelimiter = "{{"
 // ReadDefaultValues reads the default values of a definition of KKP as they stand there, with templates. path is the path
 // of their field, and text the block that they are written in, if they are.
 func ReadDefaultValues(d *draft.Draft) (values map[string]any, path, text string) {
-	block, object := d.Spec.Get("defaultValuesBlock"), d.Spec.Get("defaultValues")
-	text = block.Text()
-	if strings.TrimSpace(text) == "" {
-		values = object.Mapping()
+	_, from, text := definition.DefaultValues(d.Spec)
+	if text == "" {
+		values = from.Mapping()
 		if at, found := backend.RoundedIn("", values); found {
-			object.Fault("%s %s", backend.PrintablePath(at), backend.RoundedProblem)
+			from.Fault("%s %s", backend.PrintablePath(at), backend.RoundedProblem)
 		}
-		return values, object.Path, ""
+		return values, from.Path, ""
 	}
-	if len(object.Mapping()) > 0 {
-		block.Fault("stands beside spec.defaultValues: one of them has to go")
-		return nil, block.Path, ""
+	if len(d.Spec.Get(definition.ValuesMapping).Mapping()) > 0 {
+		from.Fault("stands beside spec.defaultValues: one of them has to go")
+		return nil, from.Path, ""
 	}
 	values, err := backend.DecodeValues([]byte(text))
 	if err != nil {
@@ -92,14 +92,14 @@ func ReadDefaultValues(d *draft.Draft) (values map[string]any, path, text string
 		if strings.Contains(text, LeftDelimiter) {
 			advice = ": the text must be YAML before its templates are executed, so put them in quotes"
 		}
-		block.Fault("%v%s", err, advice)
+		from.Fault("%v%s", err, advice)
 	}
-	return values, block.Path, text
+	return values, from.Path, text
 }
 
 // DefaultValues returns the default values of a definition of KKP, with the templates that they have; nil for others.
-func DefaultValues(definition map[string]any) (map[string]any, error) {
-	d := draft.New("", backend.Instance{Application: &catalog.Application{}, Definition: definition}) // problems name the application
+func DefaultValues(spec map[string]any) (map[string]any, error) {
+	d := draft.New("", backend.Instance{Application: &catalog.Application{}, Definition: spec}) // problems name the application
 	values, _, _ := ReadDefaultValues(d)
 	return values, d.Problems.Err(d.Name)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/render/backend/draft"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/reserved"
 )
 
 // Backend makes ApplicationInstallations of definitions of KKP.
@@ -24,9 +25,6 @@ func Backend() backend.Backend {
 	}
 }
 
-// managedByLabel marks what KKP installs by itself.
-const managedByLabel = kinds.KKPGroup + "/managed-by"
-
 // maxInstalledName is the limit of the references to applications.
 const maxInstalledName = 63
 
@@ -35,8 +33,8 @@ func build(d *draft.Draft) {
 		return
 	}
 	d.Unsupported("releaseName", "storageNamespace", "serviceAccountName", "suspend", "dependsOn", "valuesFrom", "destroyResources", "deploy.retries")
-	if strings.EqualFold(d.Application.Labels[managedByLabel], "kkp") {
-		d.Fault("metadata.labels."+managedByLabel, "says that KKP installs the application by itself: leave the instance out")
+	if strings.EqualFold(d.Application.Labels[reserved.PlatformLabel], "kkp") {
+		d.Fault("metadata.labels."+reserved.PlatformLabel, "says that KKP installs the application by itself: leave the instance out")
 	}
 	if name := d.Application.Name; len(name) > maxInstalledName || strings.Contains(name, ".") {
 		d.Fault("metadata.name", "%s cannot be installed: KKP allows %d characters and no dots", excerpt.Quoted(name), maxInstalledName)

@@ -7,7 +7,6 @@ package readiness
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // report is where the objects of a kind report their state.
@@ -28,7 +28,7 @@ type report struct {
 	// an object is never ready.
 	installs bool
 	// revision returns what is installed.
-	revision func(object map[string]any) string
+	revision func(object value.Value) string
 }
 
 // ready is the condition of most kinds.
@@ -58,22 +58,23 @@ func reportOf(kind schema.GroupKind) report {
 func Of(object *unstructured.Unstructured) v1alpha1.InstanceState {
 	kind := object.GroupVersionKind().GroupKind()
 	r := reportOf(kind)
-	state := r.state(object)
-	state.LastAppliedRevision = r.revision(object.Object)
+	content := value.Of(object.Object)
+	state := r.state(object, content)
+	state.LastAppliedRevision = r.revision(content)
 	if kind == kinds.Terraform.GroupKind() {
-		state.Outputs, state.PendingPlan = outputsOf(object.Object), text("status", "plan", "pending")(object.Object)
+		state.Outputs, state.PendingPlan = outputsOf(object.Object), content.Get("status", "plan", "pending").Text()
 	}
 	return state
 }
 
-func (r report) state(object *unstructured.Unstructured) v1alpha1.InstanceState {
+func (r report) state(object *unstructured.Unstructured, content value.Value) v1alpha1.InstanceState {
 	unknown := func(message string) v1alpha1.InstanceState {
 		return v1alpha1.InstanceState{Ready: metav1.ConditionUnknown, Message: message}
 	}
 	if object.GetDeletionTimestamp() != nil {
 		return unknown("is being deleted")
 	}
-	found := conditionsOf(object.Object)
+	found := conditionsOf(content.Get("status", "conditions"))
 	for _, failure := range r.failures {
 		if c := found[failure]; c.status == metav1.ConditionTrue {
 			return v1alpha1.InstanceState{Ready: metav1.ConditionFalse, Message: c.text()}
@@ -81,11 +82,11 @@ func (r report) state(object *unstructured.Unstructured) v1alpha1.InstanceState 
 	}
 	c, exists := found[r.condition]
 	switch {
-	case r.condition == "" && r.revision(object.Object) != "":
-		c = condition{status: metav1.ConditionTrue, message: r.revision(object.Object)}
+	case r.condition == "" && r.revision(content) != "":
+		c = condition{status: metav1.ConditionTrue, message: r.revision(content)}
 	case !exists:
 		return unknown("not yet observed")
-	case isOlder(cmp.Or(c.observed, observedGeneration(object.Object)), object.GetGeneration()):
+	case isOlder(cmp.Or(c.observed, content.Get("status", "observedGeneration").Number()), object.GetGeneration()):
 		return unknown(fmt.Sprintf("generation %d is not yet observed", object.GetGeneration()))
 	case c.status != metav1.ConditionTrue && c.status != metav1.ConditionFalse:
 		return unknown(c.text())
@@ -100,11 +101,6 @@ func (r report) state(object *unstructured.Unstructured) v1alpha1.InstanceState 
 // controllers never write it.
 func isOlder(observed, generation int64) bool { return observed != 0 && observed < generation }
 
-func observedGeneration(object map[string]any) int64 {
-	observed, _, _ := unstructured.NestedInt64(object, "status", "observedGeneration")
-	return observed
-}
-
 // condition is a condition of an object.
 type condition struct {
 	status          metav1.ConditionStatus
@@ -115,59 +111,44 @@ type condition struct {
 func (c condition) text() string { return cmp.Or(c.message, c.reason, "without a message") }
 
 // conditionsOf maps types to conditions: status.conditions is a list, or, of KKP, a map by their types.
-func conditionsOf(object map[string]any) map[string]condition {
+func conditionsOf(all value.Value) map[string]condition {
 	found := map[string]condition{}
-	add := func(name string, content any) {
-		fields, _ := content.(map[string]any)
-		if name == "" {
-			return
+	add := func(name string, of value.Value) {
+		if name != "" {
+			found[name] = condition{
+				status: metav1.ConditionStatus(of.Get("status").Text()), observed: of.Get("observedGeneration").Number(),
+				reason: of.Get("reason").Text(), message: of.Get("message").Text(),
+			}
 		}
-		c := condition{reason: text("reason")(fields), message: text("message")(fields)}
-		c.status = metav1.ConditionStatus(text("status")(fields))
-		c.observed, _, _ = unstructured.NestedInt64(fields, "observedGeneration")
-		found[name] = c
 	}
-	all, _, _ := unstructured.NestedFieldNoCopy(object, "status", "conditions")
-	switch all := all.(type) {
-	case []any:
-		for _, one := range all {
-			fields, _ := one.(map[string]any)
-			add(text("type")(fields), one)
-		}
-	case map[string]any:
-		for name, one := range all {
-			add(name, one)
-		}
+	for _, one := range all.Items() {
+		add(one.Get("type").Text(), one)
+	}
+	for name, one := range all.Mapping() {
+		add(name, value.Of(one))
 	}
 	return found
 }
 
-// text returns a function that reads a text; empty for another type.
-func text(fields ...string) func(object map[string]any) string {
-	return func(object map[string]any) string {
-		value, _, _ := unstructured.NestedString(object, fields...)
-		return value
-	}
+// text returns a function that reads a text.
+func text(fields ...string) func(object value.Value) string {
+	return func(object value.Value) string { return object.Get(fields...).Text() }
 }
 
 // deployedChart returns the version of the chart that a HelmRelease has deployed last.
-func deployedChart(object map[string]any) string {
-	history, _, _ := unstructured.NestedFieldNoCopy(object, "status", "history")
-	list, _ := history.([]any)
-	i := slices.IndexFunc(list, func(one any) bool {
-		fields, _ := one.(map[string]any)
-		return fields["status"] == "deployed"
-	})
-	if i < 0 {
-		return ""
+func deployedChart(object value.Value) string {
+	for _, one := range object.Get("status", "history").Items() {
+		if one.Get("status").Text() == "deployed" {
+			return one.Get("chartVersion").Text()
+		}
 	}
-	return text("chartVersion")(list[i].(map[string]any))
+	return ""
 }
 
 // outputsOf names the outputs of a Terraform object; nil for one that writes none.
 func outputsOf(object map[string]any) *v1alpha1.InstanceOutputs {
 	available, _, _ := unstructured.NestedStringSlice(object, "status", "availableOutputs")
-	outputs := &v1alpha1.InstanceOutputs{SecretName: text("spec", "writeOutputsToSecret", "name")(object), Available: available}
+	outputs := &v1alpha1.InstanceOutputs{SecretName: value.Of(object).Get("spec", "writeOutputsToSecret", "name").Text(), Available: available}
 	if outputs.SecretName == "" && len(available) == 0 {
 		return nil
 	}

@@ -15,9 +15,10 @@ import (
 
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backend/cozystack"
-	"github.com/winnow-dev/winnow/render/backend/definition"
 	"github.com/winnow-dev/winnow/render/backend/draft"
+	"github.com/winnow-dev/winnow/render/backend/field"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -47,7 +48,7 @@ func build(d *draft.Draft) {
 		return
 	}
 	d.Unsupported("version", "namespace", "createNamespace", "releaseName", "storageNamespace", "timeout", "deploy.wait", "deploy.atomic")
-	chosen := cozystack.BackendOf(d)
+	chosen := definition.BackendOf(d.Spec)
 	module := chosen.Part
 	if chosen.Type != backend.Terraform || !module.IsSet() {
 		d.Fault("spec.backend", "must have the type Terraform, and a field terraform: name another backend in the instance")
@@ -80,7 +81,7 @@ func build(d *draft.Draft) {
 }
 
 // setOutputs names the Secret of the outputs: {{ .name }} stands for the name of the instance, and a leading dash follows it.
-func setOutputs(d *draft.Draft, spec map[string]any, outputs definition.Field) {
+func setOutputs(d *draft.Draft, spec map[string]any, outputs field.Field) {
 	if !outputs.IsSet() {
 		return
 	}
@@ -95,7 +96,7 @@ func setOutputs(d *draft.Draft, spec map[string]any, outputs definition.Field) {
 }
 
 // setRunner passes the template of the runner's pod on. The account of the pod has a field of its own.
-func setRunner(d *draft.Draft, spec map[string]any, template definition.Field) {
+func setRunner(d *draft.Draft, spec map[string]any, template field.Field) {
 	const account = "serviceAccountName"
 	picked := template.Pick("metadata", "spec")
 	if pod, ok := picked["spec"].(map[string]any); ok {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/winnow-dev/winnow/render/catalog/filebased/graph"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // Heads maps each channel to its head: the bundle that no entry replaces or skips.
@@ -22,11 +23,7 @@ func (p *Package) Heads() map[string]*Bundle {
 }
 
 func (p *Package) bundlesByName() map[string]*Bundle {
-	byName := make(map[string]*Bundle, len(p.Bundles))
-	for _, bundle := range p.Bundles {
-		byName[bundle.Name] = bundle
-	}
-	return byName
+	return each.By(p.Bundles, func(b *Bundle) string { return b.Name })
 }
 
 // head returns the name of the only head, which a valid channel has.

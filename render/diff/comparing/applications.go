@@ -7,14 +7,13 @@ import (
 	"context"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/fielddiff"
 	"github.com/winnow-dev/winnow/render/diff/schemadiff"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // applications sets the change of each application.
@@ -127,7 +126,8 @@ func (d *differ) removed(before safeguard.Definition) diff.Application {
 
 // setOther sets the changes outside of the entries of spec.versions.
 func setOther(a *diff.Application, changes []fielddiff.Change, older, newer kustomized.Object) {
-	a.Values = newValues(older, newer)
+	values, was, is := newValues(older, newer)
+	a.Values = values
 	if from, to := namespaceOf(older), namespaceOf(newer); from != to {
 		a.DefaultNamespace = &diff.Field{Path: "spec.defaultNamespace.name", From: from, To: to}
 	}
@@ -142,7 +142,7 @@ func setOther(a *diff.Application, changes []fielddiff.Change, older, newer kust
 		a.Schema = schemadiff.Of(from, to)
 	}
 	rest := slices.DeleteFunc(changes, func(c fielddiff.Change) bool {
-		return isSchema(c) && len(a.Schema) > 0 || c.IsAt("spec", blockField) || c.IsAt("spec", mappingField) ||
+		return isSchema(c) && len(a.Schema) > 0 || c.IsAt("spec", was) || c.IsAt("spec", is) ||
 			c.IsAt("spec", "versions") && len(a.Versions) > 0 ||
 			c.IsAt("spec", "defaultNamespace", "name") && a.DefaultNamespace != nil ||
 			slices.ContainsFunc(moved, func(m safeguard.Change) bool { return m.Field == c.Text() })
@@ -159,8 +159,8 @@ func setOther(a *diff.Application, changes []fielddiff.Change, older, newer kust
 
 // namespaceOf returns spec.defaultNamespace.name as JSON, empty without one.
 func namespaceOf(object kustomized.Object) string {
-	if name, ok, _ := unstructured.NestedString(object, "spec", "defaultNamespace", "name"); ok {
-		return diff.JSON(name)
+	if name := value.Of(object).Get("spec", "defaultNamespace", "name"); name.IsText() {
+		return diff.JSON(name.Text())
 	}
 	return ""
 }

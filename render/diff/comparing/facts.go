@@ -10,16 +10,14 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/fielddiff"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // AddFacts adds to the comparison of two catalogs, without a selection, what selections choose by: facts on applications
 // that both have, and named lists.
 func AddFacts(s *diff.Selection, older, newer *catalog.Catalog) {
-	before := map[string]*catalog.Application{}
-	for _, a := range older.Applications {
-		before[a.Name] = a
-	}
+	before := each.By(older.Applications, func(a *catalog.Application) string { return a.Name })
 	at := map[string]int{}
 	for i, a := range s.Applications {
 		at[a.Name] = i

@@ -9,28 +9,23 @@ import (
 	"strings"
 
 	textdiff "github.com/rogpeppe/go-internal/diff"
-	"sigs.k8s.io/yaml"
 
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/fielddiff"
 	"github.com/winnow-dev/winnow/render/kustomized"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
-// newValues compares default values; nil when they are the same.
-func newValues(older, newer kustomized.Object) *diff.Values {
+// newValues compares default values, and returns the fields that have them; nil when they are the same.
+func newValues(older, newer kustomized.Object) (v *diff.Values, was, is string) {
 	was, before := valuesOf(older)
 	is, after := valuesOf(newer)
-	if was == is && before == after {
-		return nil
+	if was != is || before != after {
+		v = textValues(cmp.Or(is, was), before, after)
 	}
-	return textValues(cmp.Or(is, was), before, after)
+	return v, was, is
 }
-
-// Fields of a spec with default values.
-const (
-	blockField   = "defaultValuesBlock"
-	mappingField = "defaultValues"
-)
 
 // maxDiff bounds the diff of one application in bytes.
 const maxDiff = 64 << 10
@@ -98,21 +93,12 @@ func finish(v *diff.Values) {
 	v.Cut(maxDiff)
 }
 
-// valuesOf returns the field that has the default values, and its text.
+// valuesOf returns the field that has the default values, and its text; both are empty without any.
 func valuesOf(object kustomized.Object) (field, text string) {
-	spec, _ := object["spec"].(map[string]any)
-	if block, ok := spec[blockField].(string); ok && block != "" {
-		return blockField, withNewline(block)
+	if field, text = definition.ValuesText(value.Of(object).Get("spec")); field != "" {
+		text = withNewline(text)
 	}
-	mapping, ok := spec[mappingField].(map[string]any)
-	if !ok || len(mapping) == 0 {
-		return "", ""
-	}
-	content, err := yaml.Marshal(mapping)
-	if err != nil {
-		return mappingField, withNewline(diff.JSON(mapping))
-	}
-	return mappingField, string(content)
+	return field, text
 }
 
 // withNewline returns the text with a newline at its end.

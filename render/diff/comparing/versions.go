@@ -4,11 +4,13 @@ package comparing
 
 import (
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/fielddiff"
 	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection/numbered"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // versions compares the entries of spec.versions. It returns the newer ones in their order, then the removed
@@ -51,16 +53,12 @@ func (d *differ) installations(key safeguard.Key, version string) (names []strin
 // entries maps versions to their entries in spec.versions, and returns the versions in their order. Of
 // several entries with one version, it has the first.
 func entries(object kustomized.Object) (map[string]kustomized.Object, []string) {
-	spec, _ := object["spec"].(map[string]any)
-	list, _ := spec["versions"].([]any)
 	found := map[string]kustomized.Object{}
 	var order []string
-	for _, element := range list {
-		entry, _ := element.(map[string]any)
-		version, ok := entry["version"].(string)
-		if _, twice := found[version]; ok && !twice {
-			found[version] = entry
-			order = append(order, version)
+	for _, version := range definition.Versions(value.Of(object).Get("spec")) {
+		if found[version.Name] == nil {
+			found[version.Name] = version.Entry.Mapping()
+			order = append(order, version.Name)
 		}
 	}
 	return found, order

@@ -4,8 +4,8 @@ package packages
 
 import (
 	"bytes"
+	"cmp"
 	"maps"
-	"strings"
 
 	"github.com/Masterminds/semver/v3"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -13,6 +13,8 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/fielddiff"
+	"github.com/winnow-dev/winnow/render/each"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // compareChannel compares a channel with its heads. Either side may be nil.
@@ -67,10 +69,7 @@ func newBundle(b *filebased.Bundle) *diff.Bundle {
 // BundleVersions compares the bundles of two packages: the newer ones in their order, then the removed ones in theirs.
 func BundleVersions(before, after *filebased.Package, removedBy func(version string) diff.Cause) []diff.Version {
 	var all []diff.Version
-	older := map[string]*filebased.Bundle{}
-	for _, bundle := range before.Bundles {
-		older[bundle.Name] = bundle
-	}
+	older := each.By(before.Bundles, func(b *filebased.Bundle) string { return b.Name })
 	stays, compared := map[string]bool{}, 0
 	for _, bundle := range after.Bundles {
 		stays[bundle.Name] = true
@@ -129,14 +128,11 @@ func byIdentity(document map[string]any) {
 		}
 		named := map[string]any{}
 		for _, element := range elements {
-			fields, _ := element.(map[string]any)
-			var identity []string
+			fields, identity := value.Of(element), ""
 			for _, key := range keys {
-				if text, ok := fields[key].(string); ok && text != "" && len(identity) == 0 {
-					identity = append(identity, text)
-				}
+				identity = cmp.Or(identity, fields.Get(key).Text())
 			}
-			add(named, strings.Join(identity, " "), valueOf(list, fields))
+			add(named, identity, valueOf(list, fields.Mapping()))
 		}
 		document[list] = named
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/render/bounded"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/document"
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/lint/field"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -38,7 +39,7 @@ func readDocuments(ctx context.Context, fsys fs.FS) (all []*Definition, err erro
 		}
 		for _, piece := range document.Split(data) {
 			node := decode(piece.Data)
-			if kind := yamlnode.TextAt(node, "kind"); node != nil && kind != catalog.DefinitionKind && catalog.FormerKind(kind) == "" {
+			if kind := yamlnode.TextAt(node, "kind"); node != nil && kind != definition.Kind && catalog.FormerKind(kind) == "" {
 				continue // package catalog reports it
 			}
 			shift(node, piece.Above)

@@ -118,6 +118,9 @@ func (f Field) Items() []Field {
 	return all
 }
 
+// IsText reports whether the value is a string.
+func (f Field) IsText() bool { _, ok := yamlnode.Text(f.Node); return ok }
+
 // Text returns the value of a string, empty for anything else.
 func (f Field) Text() string {
 	value, _ := yamlnode.Text(f.Node)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/lint/field"
 	"github.com/winnow-dev/winnow/render/lint/rules"
@@ -101,8 +102,12 @@ func hasTimeout(helm field.Field) bool {
 }
 
 func valuesExclusive(root field.Field, report field.Report) {
-	values, block := root.Get("spec", "defaultValues"), root.Get("spec", "defaultValuesBlock")
-	if values.IsSet() && strings.TrimSpace(block.Text()) != "" {
+	values, block := root.Get("spec", definition.ValuesMapping), root.Get("spec", definition.ValuesBlock)
+	switch {
+	case !values.IsSet() || block.Text() == "": // an empty mapping counts, and a blank block does
+	case strings.TrimSpace(block.Text()) == "":
+		report(values, "defaultValues excludes defaultValuesBlock, which is blank: remove the block")
+	default:
 		report(values, "defaultValues excludes defaultValuesBlock: keep the block")
 	}
 }

@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/winnow-dev/winnow/render/definition"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/lint/field"
 	"github.com/winnow-dev/winnow/render/lint/rules"
@@ -48,6 +51,11 @@ func nameLabel(root field.Field, report field.Report) {
 	}
 }
 
+// versions returns the field version of each entry of spec.versions.
+func versions(root field.Field) []field.Field {
+	return each.Map(definition.Versions(root.Get("spec")), func(v definition.Version[field.Field]) field.Field { return v.Entry.Get("version") })
+}
+
 func versionsRequired(root field.Field, report field.Report) {
 	at := root.Get("spec", "versions")
 	if !at.IsSet() || len(at.Node.Content) == 0 {
@@ -59,8 +67,8 @@ func versionsRequired(root field.Field, report field.Report) {
 var hasNumber = regexp.MustCompile(`[0-9]`)
 
 func versionPattern(root field.Field, report field.Report) {
-	for _, version := range root.Get("spec", "versions").Items() {
-		if at := version.Get("version"); at.Text() != "" && !hasNumber.MatchString(at.Text()) {
+	for _, at := range versions(root) {
+		if at.Text() != "" && !hasNumber.MatchString(at.Text()) {
 			report(at, "%s has no number, as the versions of KKP have", excerpt.Quoted(at.Text()))
 		}
 	}
@@ -68,8 +76,7 @@ func versionPattern(root field.Field, report field.Report) {
 
 // semanticVersions knows what is compared by its numbers here, in KKP and in Helm: "2.23" is 2.23.0.
 func semanticVersions(root field.Field, report field.Report) {
-	for _, version := range root.Get("spec", "versions").Items() {
-		at := version.Get("version")
+	for _, at := range versions(root) {
 		if _, err := semver.NewVersion(at.Text()); hasNumber.MatchString(at.Text()) && err != nil {
 			report(at, "%s cannot be compared with other versions, as 1.2.3 can: no range or latest selects it", excerpt.Quoted(at.Text()))
 		}
@@ -100,8 +107,8 @@ func chartVersionRange(helm field.Field, report field.Report) {
 // versionPrefix reports the rarer of both; of those that are equally frequent, a leading v.
 func versionPrefix(root field.Field, report field.Report) {
 	var with, without []field.Field
-	for _, version := range root.Get("spec", "versions").Items() {
-		switch at := version.Get("version"); {
+	for _, at := range versions(root) {
+		switch {
 		case strings.HasPrefix(at.Text(), "v"):
 			with = append(with, at)
 		case at.Text() != "":
@@ -123,8 +130,7 @@ func versionPrefix(root field.Field, report field.Report) {
 // versionEqual knows versions that differ in build metadata or in zeros alone, as 1.0.0+1 and 1.0; versionPrefix has a leading v.
 func versionEqual(root field.Field, report field.Report) {
 	var before []*semver.Version
-	for _, version := range root.Get("spec", "versions").Items() {
-		at := version.Get("version")
+	for _, at := range versions(root) {
 		parsed, err := semver.NewVersion(at.Text())
 		if err != nil {
 			continue
@@ -144,10 +150,8 @@ func defaultVersion(root field.Field, report field.Report) {
 	if !at.IsSet() || at.Text() == "" && at.Node.ShortTag() == "!!str" {
 		return
 	}
-	for _, version := range root.Get("spec", "versions").Items() {
-		if v := version.Get("version"); v.Text() != "" && v.Text() == at.Text() {
-			return
-		}
+	if at.Text() != "" && slices.Contains(definition.Names(definition.Versions(root.Get("spec"))), at.Text()) {
+		return
 	}
 	report(at, "spec.defaultVersion %s is not among spec.versions", excerpt.Quoted(at.Node.Value))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/winnow-dev/winnow/render/backend"
 	backendcozystack "github.com/winnow-dev/winnow/render/backend/cozystack"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
-	"github.com/winnow-dev/winnow/render/identity"
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/lint/field"
 )
 
@@ -17,7 +17,7 @@ import (
 func checkBackend(root field.Field, report reportRule) {
 	group, _, _ := strings.Cut(root.Get("apiVersion").Text(), "/")
 	spec := root.Get("spec")
-	union, release, chosen := spec.Get("backend"), spec.Get("release"), identity.BackendOf(spec, field.Field.Text)
+	union, release, chosen := spec.Get("backend"), spec.Get("release"), definition.BackendOf(spec)
 	if known := chosen.Type == backend.Helm || chosen.Type == backend.Terraform; spec.IsSet() && known && !chosen.Part.IsSet() {
 		report(cozystackRequiredRule, chosen.Part, "%s is missing", chosen.Part.Path)
 	}

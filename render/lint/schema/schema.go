@@ -12,8 +12,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-dev/winnow/render/definition"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
-	"github.com/winnow-dev/winnow/render/identity"
 	"github.com/winnow-dev/winnow/render/lint/field"
 	"github.com/winnow-dev/winnow/render/lint/rules"
 	"github.com/winnow-dev/winnow/render/spelling"
@@ -43,10 +44,7 @@ func Check(ctx context.Context, document []byte, root field.Field, schemas Schem
 	if !root.IsSet() {
 		return nil
 	}
-	byID := map[string]rules.Rule{}
-	for _, rule := range Rules() {
-		byID[rule.ID] = rule
-	}
+	byID := each.By(Rules(), func(rule rules.Rule) string { return rule.ID })
 	found := 0
 	reportFirst := func(rule string, at field.Field, format string, args ...any) {
 		if found++; found <= MaxFindings {
@@ -86,7 +84,7 @@ func checkSchema(root field.Field, report reportRule) {
 		report(apiVersionRule, at, "apiVersion %s has a group that is not known: did you mean %s?", excerpt.Quoted(at.Text()), meant)
 		return
 	}
-	if identity.IsCozystack(root.Get("spec")) {
+	if definition.IsCozystack(root.Get("spec")) {
 		report(unknownGroupRule, at, "apiVersion %s has a group that no release of Cozystack serves: its fields are checked as in Cozystack's proposal, and --crds checks the definition", excerpt.Quoted(at.Text()))
 		cozystack().check(root, report)
 		return

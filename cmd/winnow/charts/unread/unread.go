@@ -16,6 +16,7 @@ import (
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 
 	"github.com/winnow-dev/winnow/render/spelling"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // Key is a top-level key of values that a chart does not read.
@@ -119,51 +120,48 @@ func (r *reads) schema(content []byte) {
 	if json.Unmarshal(content, &root) != nil { // Helm refuses the chart
 		return
 	}
-	pending := []any{root}
+	pending := []value.Value{value.Of(root)}
 	for seen := 0; len(pending) > 0; seen++ {
 		if seen == maxSchemas {
 			r.all = true
 			return
 		}
-		one, isSchema := pending[0].(map[string]any)
-		pending = pending[1:]
-		if isSchema {
-			pending = append(pending, r.oneSchema(root, one)...)
+		one := pending[0]
+		if pending = pending[1:]; one.Mapping() != nil {
+			pending = append(pending, r.oneSchema(value.Of(root), one)...)
 		}
 	}
 }
 
 // oneSchema adds the properties of a schema. It returns the schemas in it that are about the same values.
-func (r *reads) oneSchema(root, schema map[string]any) (further []any) {
-	properties, _ := schema["properties"].(map[string]any)
-	for name := range properties {
+func (r *reads) oneSchema(root, schema value.Value) (further []value.Value) {
+	for name := range schema.Get("properties").Mapping() {
 		r.keys[name] = true
 	}
-	_, hasPatterns := schema["patternProperties"]
+	_, hasPatterns := schema.Mapping()["patternProperties"]
 	r.entirely(hasPatterns)
 	for _, name := range []string{"allOf", "anyOf", "oneOf"} {
-		alternatives, _ := schema[name].([]any)
-		further = append(further, alternatives...)
+		further = append(further, schema.Get(name).Items()...)
 	}
 	for _, name := range []string{"if", "then", "else"} {
-		further = append(further, schema[name])
+		further = append(further, schema.Get(name))
 	}
-	if dependent, ok := schema["dependentSchemas"].(map[string]any); ok {
-		further = slices.AppendSeq(further, maps.Values(dependent))
+	for _, dependent := range schema.Get("dependentSchemas").Mapping() {
+		further = append(further, value.Of(dependent))
 	}
-	if reference, ok := schema["$ref"].(string); ok {
-		further = append(further, r.referred(root, reference))
+	if reference := schema.Get("$ref"); reference.IsText() {
+		further = append(further, r.referred(root, reference.Text()))
 	}
 	return further
 }
 
 // referred returns the schema that a reference leads to; nil if it is in another file.
-func (r *reads) referred(root any, reference string) any {
+func (r *reads) referred(root value.Value, reference string) value.Value {
 	pointer, isHere := strings.CutPrefix(reference, "#")
 	r.entirely(!isHere)
 	for element := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		if at, ok := root.(map[string]any); ok && element != "" {
-			root = at[element]
+		if root.Mapping() != nil && element != "" {
+			root = root.Get(element)
 		}
 	}
 	return root

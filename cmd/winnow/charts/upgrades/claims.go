@@ -11,11 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // isClaim reports whether an object has volumes: a claim, or a StatefulSet with templates of claims.
 func isClaim(o object) bool {
-	return isKind(o, "", "PersistentVolumeClaim") || isKind(o, "apps", "StatefulSet") && !isEmpty(value(o.content, "spec", "volumeClaimTemplates"))
+	return isKind(o, "", "PersistentVolumeClaim") || isKind(o, "apps", "StatefulSet") && !isEmpty(o.at("spec", "volumeClaimTemplates").Content)
 }
 
 // goneClaim returns the text for an object with volumes that is no longer rendered.
@@ -36,7 +38,7 @@ func goneClaim(o object) string {
 
 // whenDeleted returns what happens to the claims of a StatefulSet when it is deleted.
 func whenDeleted(o object) string {
-	return text(o.content, "spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted")
+	return o.at("spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted").Text()
 }
 
 // goneGeneratedClaim is the text for an object with volumes that each upgrade gives another name.
@@ -71,10 +73,10 @@ func changedClaim(o, newer object) (risks []diff.Risk) {
 
 // scaledDown returns how the replicas of a StatefulSet differ, where fewer of them delete claims.
 func scaledDown(o object, from, to map[string]any) (d difference, scales bool) {
-	d = difference{".spec.replicas", initially(value(from, "spec", "replicas"), int64(1)), initially(value(to, "spec", "replicas"), int64(1))}
+	d = difference{".spec.replicas", initially(value.Of(from).Get("spec", "replicas").Content, int64(1)), initially(value.Of(to).Get("spec", "replicas").Content, int64(1))}
 	was, _ := d.from.(int64)
 	is, _ := d.to.(int64)
-	deletes := text(to, "spec", "persistentVolumeClaimRetentionPolicy", "whenScaled") == "Delete"
+	deletes := value.Of(to).Get("spec", "persistentVolumeClaimRetentionPolicy", "whenScaled").Text() == "Delete"
 	return d, o.kind == "StatefulSet" && deletes && is < was && !o.isGenerated(d.path)
 }
 
@@ -85,9 +87,9 @@ func changedClass(o, newer object, from, to map[string]any) (d difference, chang
 	if o.kind == "StatefulSet" {
 		return d, false
 	}
-	d = difference{".metadata.annotations." + name, value(from, "metadata", "annotations", name), value(to, "metadata", "annotations", name)}
+	d = difference{".metadata.annotations." + name, value.Of(from).Get("metadata", "annotations", name).Content, value.Of(to).Get("metadata", "annotations", name).Content}
 	field, stays := []string{"spec", "storageClassName"}, reflect.DeepEqual(d.from, d.to)
-	if d.from != nil && value(from, field...) == nil && reflect.DeepEqual(value(to, field...), d.from) && (d.to == nil || stays) {
+	if d.from != nil && !value.Of(from).Get(field...).IsSet() && reflect.DeepEqual(value.Of(to).Get(field...).Content, d.from) && (d.to == nil || stays) {
 		_ = unstructured.SetNestedField(from, d.from, field...)
 		return d, false
 	}
@@ -121,10 +123,10 @@ func quantity(v any) (resource.Quantity, error) {
 func completeClaims(o object, content map[string]any) {
 	claims := []map[string]any{content}
 	if o.kind == "StatefulSet" {
-		claims = mapsIn(value(content, "spec", "volumeClaimTemplates"))
+		claims = each.Map(value.Of(content).Get("spec", "volumeClaimTemplates").Items(), value.Value.Mapping)
 	}
 	for _, claim := range claims {
-		spec, _ := claim["spec"].(map[string]any)
+		spec := value.Of(claim).Get("spec").Mapping()
 		if spec == nil {
 			continue
 		}

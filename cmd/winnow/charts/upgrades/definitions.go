@@ -61,12 +61,12 @@ func lostVersion(newer object, isStored bool) string {
 
 // servedVersions returns the names of the versions that a definition serves.
 func servedVersions(o object) (names []string) {
-	for _, version := range mapsIn(value(o.content, "spec", "versions")) {
-		if version["served"] == true {
-			names = append(names, text(version, "name"))
+	for _, version := range o.at("spec", "versions").Items() {
+		if version.Get("served").IsTrue() {
+			names = append(names, version.Get("name").Text())
 		}
 	}
-	if old := text(o.content, "spec", "version"); old != "" && len(names) == 0 {
+	if old := o.at("spec", "version").Text(); old != "" && len(names) == 0 {
 		names = append(names, old)
 	}
 	return names
@@ -74,10 +74,10 @@ func servedVersions(o object) (names []string) {
 
 // storedVersion returns the version in which the objects of a definition are written.
 func storedVersion(o object) string {
-	for _, version := range mapsIn(value(o.content, "spec", "versions")) {
-		if version["storage"] == true {
-			return text(version, "name")
+	for _, version := range o.at("spec", "versions").Items() {
+		if version.Get("storage").IsTrue() {
+			return version.Get("name").Text()
 		}
 	}
-	return text(o.content, "spec", "version")
+	return o.at("spec", "version").Text()
 }

@@ -56,12 +56,6 @@ func encodeTexts(content map[string]any) {
 
 func isKind(o object, group, kind string) bool { return o.group == group && o.kind == kind }
 
-// value returns what stands at a path of keys; nil for nothing.
-func value(content map[string]any, path ...string) any {
-	found, _, _ := unstructured.NestedFieldNoCopy(content, path...)
-	return found
-}
-
 // difference is a value that differs.
 type difference struct {
 	path     string
@@ -130,21 +124,9 @@ func splitPath(path string) []string { return strings.Split(path[1:], ".") }
 // templatesOf returns the names of the templates of claims of a StatefulSet.
 func templatesOf(o object) (names []string) {
 	if isKind(o, "apps", "StatefulSet") {
-		for _, template := range mapsIn(value(o.content, "spec", "volumeClaimTemplates")) {
-			name, _, _ := unstructured.NestedString(template, "metadata", "name")
-			names = append(names, name)
+		for _, template := range o.at("spec", "volumeClaimTemplates").Items() {
+			names = append(names, template.Get("metadata", "name").Text())
 		}
 	}
 	return names
-}
-
-// mapsIn returns the items of a list that are mappings.
-func mapsIn(list any) (found []map[string]any) {
-	items, _ := list.([]any)
-	for _, item := range items {
-		if one, ok := item.(map[string]any); ok {
-			found = append(found, one)
-		}
-	}
-	return found
 }

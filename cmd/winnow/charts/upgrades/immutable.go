@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // field is one that the API server does not let change.
@@ -70,7 +71,7 @@ func immutable(o, newer object) (risks []diff.Risk) {
 
 // refused states what happens to a change of an object.
 func refused(o object) string {
-	if isKind(o, "batch", "Job") && value(o.content, "spec", "ttlSecondsAfterFinished") != nil {
+	if isKind(o, "batch", "Job") && o.at("spec", "ttlSecondsAfterFinished").IsSet() {
 		return "The API server refuses the change while the Job is there, and the upgrade fails. "
 	}
 	return "The API server refuses the change, and the upgrade fails. "
@@ -98,7 +99,7 @@ func recreate(o object, f field) string {
 
 // change returns how a field differs: at the one value below it that does, or else as a whole.
 func change(o, newer object, f field, from, to map[string]any) (d difference, changed bool) {
-	whole := difference{f.path, initially(value(from, splitPath(f.path)...), f.initial), initially(value(to, splitPath(f.path)...), f.initial)}
+	whole := difference{f.path, initially(value.Of(from).Get(splitPath(f.path)...).Content, f.initial), initially(value.Of(to).Get(splitPath(f.path)...).Content, f.initial)}
 	if o.isBelowGenerated(f.path) || newer.isBelowGenerated(f.path) {
 		return whole, false
 	}
@@ -124,7 +125,7 @@ func fixedFields(o object, from, to map[string]any) []field {
 	if o.group == "" {
 		return append(all, fixedCoreFields(o.kind, from, to)...)
 	}
-	if isKind(o, "batch", "Job") && text(to, "spec", "completionMode") != "Indexed" {
+	if isKind(o, "batch", "Job") && value.Of(to).Get("spec", "completionMode").Text() != "Indexed" {
 		all = append(all, completions(from, to)...)
 	}
 	return all
@@ -133,7 +134,7 @@ func fixedFields(o object, from, to map[string]any) []field {
 // completions returns the field of a Job that is one by default, unless its parallelism is set.
 func completions(from, to map[string]any) []field {
 	for _, content := range []map[string]any{from, to} {
-		if value(content, "spec", "completions") == nil && value(content, "spec", "parallelism") != nil {
+		if !value.Of(content).Get("spec", "completions").IsSet() && value.Of(content).Get("spec", "parallelism").IsSet() {
 			return []field{{path: ".spec.completions"}}
 		}
 	}
@@ -143,7 +144,7 @@ func completions(from, to map[string]any) []field {
 func fixedCoreFields(kind string, from, to map[string]any) []field {
 	switch kind {
 	case "Secret", "ConfigMap":
-		if value(from, "immutable") == true {
+		if value.Of(from).Get("immutable").IsTrue() {
 			return []field{{path: ".immutable"}, {path: ".data"}, {path: ".binaryData"}}
 		}
 	case "PersistentVolume":
@@ -162,8 +163,7 @@ func volumeFields(from, to map[string]any) (all []field) {
 		"accessModes", "capacity", "claimRef", "mountOptions", "nodeAffinity", "persistentVolumeReclaimPolicy", "storageClassName",
 		"volumeAttributesClassName", "volumeMode",
 	}
-	before, _ := from["spec"].(map[string]any)
-	after, _ := to["spec"].(map[string]any)
+	before, after := value.Of(from).Get("spec").Mapping(), value.Of(to).Get("spec").Mapping()
 	names := map[string]bool{}
 	for _, spec := range []map[string]any{before, after} {
 		for name := range spec {
@@ -188,24 +188,25 @@ func podMay(path string) bool {
 // serviceFields returns the addresses of a Service, which the API server sets where the manifest does not, and the class of its
 // load balancer. One of the type ExternalName has none.
 func serviceFields(from, to map[string]any) (all []field) {
-	before, after := text(from, "spec", "type"), text(to, "spec", "type")
+	before, after := value.Of(from).Get("spec", "type").Text(), value.Of(to).Get("spec", "type").Text()
 	if before == "ExternalName" || after == "ExternalName" {
 		return nil
 	}
-	if text(to, "spec", "clusterIP") != "" {
+	if value.Of(to).Get("spec", "clusterIP").Text() != "" {
 		all = append(all, field{path: ".spec.clusterIP"})
 	}
-	if families, _ := value(to, "spec", "ipFamilies").([]any); len(families) > 0 {
-		if old, _ := value(from, "spec", "ipFamilies").([]any); len(old) > 0 && old[0] != families[0] {
-			all = append(all, field{path: ".spec.ipFamilies"})
-		}
+	families, old := value.Of(to).Get("spec", "ipFamilies").Items(), value.Of(from).Get("spec", "ipFamilies").Items()
+	if len(families) > 0 && len(old) > 0 && old[0].Text() != families[0].Text() {
+		all = append(all, field{path: ".spec.ipFamilies"})
 	}
 	if before != "LoadBalancer" || after != before {
 		return all
 	}
 	all = append(all, field{path: ".spec.loadBalancerClass"})
-	local := func(content map[string]any) bool { return text(content, "spec", "externalTrafficPolicy") == "Local" }
-	if local(from) && local(to) && value(to, "spec", "healthCheckNodePort") != nil {
+	local := func(content map[string]any) bool {
+		return value.Of(content).Get("spec", "externalTrafficPolicy").Text() == "Local"
+	}
+	if local(from) && local(to) && value.Of(to).Get("spec", "healthCheckNodePort").IsSet() {
 		all = append(all, field{path: ".spec.healthCheckNodePort"})
 	}
 	return all

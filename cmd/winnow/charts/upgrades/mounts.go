@@ -12,6 +12,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // storage is what a volume is of, in a namespace.
@@ -114,21 +115,20 @@ func mountsOf(o object) (mounts []mount) {
 	if at == nil {
 		return nil
 	}
-	spec, _ := value(o.content, at...).(map[string]any)
+	spec := o.at(at...)
 	volumes := volumesOf(o, spec, "."+strings.Join(append(slices.Clone(at), "volumes"), "."))
 	for _, list := range []string{"initContainers", "containers"} {
-		for _, container := range mapsIn(spec[list]) {
-			if list == "initContainers" && container["restartPolicy"] != "Always" {
+		for _, container := range spec.Get(list).Items() {
+			if list == "initContainers" && container.Get("restartPolicy").Text() != "Always" {
 				continue
 			}
-			for _, one := range append(mapsIn(container["volumeMounts"]), mapsIn(container["volumeDevices"])...) {
-				name := text(one, "name")
-				m, found := volumes[name]
+			for _, one := range append(container.Get("volumeMounts").Items(), container.Get("volumeDevices").Items()...) {
+				m, found := volumes[one.Get("name").Text()]
 				if !found {
 					continue
 				}
-				m.path = cmp.Or(text(one, "mountPath"), text(one, "devicePath"))
-				if within := cmp.Or(text(one, "subPath"), text(one, "subPathExpr")); m.keeps && within != "" {
+				m.path = cmp.Or(one.Get("mountPath").Text(), one.Get("devicePath").Text())
+				if within := cmp.Or(one.Get("subPath").Text(), one.Get("subPathExpr").Text()); m.keeps && within != "" {
 					m.subPath = path.Clean(within)
 				}
 				mounts = append(mounts, m)
@@ -140,12 +140,12 @@ func mountsOf(o object) (mounts []mount) {
 
 // volumesOf maps the names of the volumes of the pods of a workload to them, without a path. The templates of claims hide volumes
 // of the same name.
-func volumesOf(o object, spec map[string]any, list string) map[string]mount {
+func volumesOf(o object, spec value.Value, list string) map[string]mount {
 	volumes := map[string]mount{}
-	for i, volume := range mapsIn(spec["volumes"]) {
+	for i, volume := range spec.Get("volumes").Items() {
 		m := volumeOf(volume)
 		m.list, m.field, m.namespace = list, fmt.Sprintf("%s[%d]%s", list, i, m.field), o.namespace
-		volumes[text(volume, "name")] = m
+		volumes[volume.Get("name").Text()] = m
 	}
 	for _, name := range templatesOf(o) {
 		const field = ".spec.volumeClaimTemplates"
@@ -159,16 +159,16 @@ func volumesOf(o object, spec map[string]any, list string) map[string]mount {
 var passing = []string{"emptyDir", "ephemeral", "configMap", "secret", "projected", "downwardAPI", "image", "csi", "gitRepo", "hostPath"}
 
 // volumeOf returns the storage of a volume of a pod.
-func volumeOf(volume map[string]any) mount {
-	if name := text(volume, "persistentVolumeClaim", "claimName"); name != "" {
+func volumeOf(volume value.Value) mount {
+	if name := volume.Get("persistentVolumeClaim", "claimName").Text(); name != "" {
 		return mount{field: ".persistentVolumeClaim.claimName", storage: storage{kind: claimStorage, name: name}, keeps: true}
 	}
-	for _, kind := range slices.Sorted(maps.Keys(volume)) {
+	for _, kind := range slices.Sorted(maps.Keys(volume.Mapping())) {
 		if kind != "name" {
 			keeps := !slices.Contains(passing, kind)
 			m := mount{field: "." + kind, storage: storage{kind: kind}, keeps: keeps}
 			if keeps {
-				m.source = string(diff.JSON(volume[kind]))
+				m.source = string(diff.JSON(volume.Get(kind).Content))
 			}
 			return m
 		}

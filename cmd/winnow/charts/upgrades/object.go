@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/rendering"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // secretKind is the kind whose data is not shown.
@@ -85,7 +86,7 @@ func (o object) hasGeneratedName() bool {
 func (o object) isKept() bool { return o.annotation("helm.sh/resource-policy") == "keep" }
 
 func (o object) annotation(name string) string {
-	return text(o.content, "metadata", "annotations", name)
+	return o.at("metadata", "annotations", name).Text()
 }
 
 // objects are the objects of a release by identity. Hooks are no part of a release: Helm deletes and creates them anew.
@@ -94,7 +95,5 @@ type objects map[identity]object
 // sorted returns the identities in their order.
 func (all objects) sorted() []identity { return slices.SortedFunc(maps.Keys(all), compare) }
 
-func text(content map[string]any, path ...string) string {
-	found, _ := value(content, path...).(string)
-	return found
-}
+// at returns a part of the object.
+func (o object) at(path ...string) value.Value { return value.Of(o.content).Get(path...) }

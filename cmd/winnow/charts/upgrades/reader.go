@@ -16,6 +16,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/rendering"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/value"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -107,7 +108,7 @@ func (r *reader) add(m *rendering.Manifest) error {
 	for _, content := range documents {
 		o := object{content: content, manifest: m}
 		o.hook, o.policy = o.annotation(hookAnnotation), o.annotation(policyAnnotation)
-		if value(content, "metadata", "annotations", policyAnnotation) == nil {
+		if !value.Of(content).Get("metadata", "annotations", policyAnnotation).IsSet() {
 			o.policy = "before-hook-creation"
 		}
 		r.put(o, len(documents) == 1 && len(problems) == 0)

@@ -496,6 +496,13 @@ func TestCostOfALongKey(t *testing.T) {
 	}
 }
 
+func TestFamiliesOfAServiceThatAreNoTextsAreCompared(t *testing.T) {
+	before, after := fmt.Sprintf(service, "ipFamilies: [{a: b}]"), fmt.Sprintf(service, "ipFamilies: [{a: c}, IPv4]")
+	if risks, _, problems := (upgrades.Upgrade{Before: manifests(before), After: manifests(after)}).Compare(); len(risks)+len(problems) > 0 {
+		t.Errorf("risks:\n%sproblems: %q", shown(risks), problems)
+	}
+}
+
 // Whatever charts render to, looking at it ends, and nothing is a risk of an upgrade to the same.
 func FuzzRisks(f *testing.F) {
 	for _, text := range []string{

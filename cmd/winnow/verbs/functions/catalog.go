@@ -23,6 +23,7 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 	"github.com/winnow-dev/winnow/render/seal"
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // openFunctions opens a catalog of functions: a CATALOG, a file of YAML, or one on a web server with its digest.
@@ -108,7 +109,7 @@ func loadFunctionsIn(ctx context.Context, fsys fs.FS) (*krmfunctions.Catalog, er
 
 // isYAMLFile reports whether a path leads to a file with a name of YAML.
 func isYAMLFile(where string) bool {
-	if strings.HasPrefix(where, oci.Scheme) || !krmfunctions.IsYAML(filepath.ToSlash(where)) {
+	if strings.HasPrefix(where, oci.Scheme) || !yamlnode.IsYAMLOrJSON(filepath.ToSlash(where)) {
 		return false
 	}
 	info, err := os.Stat(where)

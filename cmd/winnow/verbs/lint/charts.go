@@ -11,6 +11,8 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/lint/chartrules"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/definition"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/lint/corpus"
 	"github.com/winnow-dev/winnow/render/lint/field"
 	"github.com/winnow-dev/winnow/render/lint/rules"
@@ -88,10 +90,7 @@ func (l chartLinter) Find(ctx context.Context, valid *catalog.Catalog, definitio
 	if err != nil {
 		return nil, fmt.Errorf("looking into charts: %w", err)
 	}
-	byName := map[string]*corpus.Definition{}
-	for _, d := range definitions {
-		byName[d.Name] = d
-	}
+	byName := each.By(definitions, func(d *corpus.Definition) string { return d.Name })
 	for _, p := range problems {
 		d, ok := byName[p.Application]
 		if !ok {
@@ -114,9 +113,9 @@ func lineOf(d *corpus.Definition, p chartrules.Problem) int {
 	if p.Key != "" {
 		return lineOfValue(spec, p.Key)
 	}
-	for _, version := range spec.Get("versions").Items() {
-		if version.Get("version").Text() == p.Version {
-			return version.Line
+	for _, version := range definition.Versions(spec) {
+		if version.Name == p.Version {
+			return version.Entry.Line
 		}
 	}
 	return spec.Line
@@ -124,16 +123,13 @@ func lineOf(d *corpus.Definition, p chartrules.Problem) int {
 
 // lineOfValue returns the line of a top-level default value. The lines of a text are below the line of its field.
 func lineOfValue(spec field.Field, key string) int {
-	block := spec.Get("defaultValuesBlock")
-	if !block.IsSet() {
-		return spec.Get("defaultValues", key).Line
+	_, at, block := definition.DefaultValues(spec)
+	if block == "" {
+		return at.Get(key).Line
 	}
-	values, err := yamlnode.First([]byte(block.Text()))
-	if err != nil {
-		return block.Line
-	}
+	values, _ := yamlnode.First([]byte(block)) // nil has no key
 	if found, ok := yamlnode.Find(values, key); ok {
-		return block.Line + found.Line
+		return at.Line + found.Line
 	}
-	return block.Line
+	return at.Line
 }

@@ -10,7 +10,9 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // shownApplication is the output of show: the application of a catalog.
@@ -80,7 +82,9 @@ func newReport(ctx context.Context, a *catalog.Application) (*shownApplication, 
 		d.Versions = append(d.Versions, shown)
 	}
 	d.Package = showPackage(a)
-	d.DefaultVersion, d.DefaultValues = report.DefaultsOf(spec)
+	of := value.Of(spec)
+	d.DefaultVersion = definition.DefaultVersion(of)
+	_, d.DefaultValues = definition.ValuesText(of)
 	if a.IsObject() {
 		delete(spec, "versions")
 	}

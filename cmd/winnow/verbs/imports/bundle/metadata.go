@@ -5,7 +5,6 @@ package bundle
 import (
 	"errors"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 
@@ -59,7 +58,7 @@ func (r *reader) checkNames() error {
 		return err
 	}
 	for _, name := range names {
-		if slices.Contains([]string{annotationsFile, dependenciesFile, propertiesFile}, name) || !slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(name)) {
+		if slices.Contains([]string{annotationsFile, dependenciesFile, propertiesFile}, name) || !yamlnode.IsYAMLOrJSON(name) {
 			continue
 		}
 		f, err := r.read(name)

@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -36,7 +37,7 @@ type helmSpec struct {
 }
 
 func newApplication(name string, spec helmSpec) application {
-	return application{APIVersion: "apps.kubermatic.k8c.io/v1", Kind: definitionKind, Metadata: named{Name: name}, Spec: spec}
+	return application{APIVersion: "apps.kubermatic.k8c.io/v1", Kind: definition.Kind, Metadata: named{Name: name}, Spec: spec}
 }
 
 type helmVersion struct {
@@ -58,7 +59,7 @@ func (c *chart) application(versions []chartVersion) application {
 		DocumentationURL: webURL(scalar(latest, "home")),
 		Method:           "helm",
 	}
-	if sources := written(latest, "sources"); sources != nil && len(sources.Content) > 0 {
+	if sources := yamlnode.Written(latest, "sources"); sources != nil && len(sources.Content) > 0 {
 		first, _ := yamlnode.Text(sources.Content[0])
 		spec.SourceURL = webURL(first)
 	}

@@ -138,7 +138,7 @@ func (c *chart) version(node *yaml.Node) (one chartVersion, reason string) {
 
 // ociURL returns the first URL of a version that is in an OCI registry, empty without one.
 func ociURL(version *yaml.Node) string {
-	urls := written(version, "urls")
+	urls := yamlnode.Written(version, "urls")
 	if urls == nil || urls.Kind != yaml.SequenceNode {
 		return ""
 	}

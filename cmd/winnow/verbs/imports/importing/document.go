@@ -10,7 +10,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/document"
 	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/yamlnode"
@@ -70,34 +69,18 @@ func split(content []byte) []document.Piece {
 
 var endMarker = regexp.MustCompile(`(?m)^\.\.\.\s*\z`)
 
-// written returns the value of a key, nil without one or when node is no mapping. It follows no merge keys, and so is safe
-// for documents that are not checked.
-func written(node *yaml.Node, name string) *yaml.Node {
-	if node == nil || node.Kind != yaml.MappingNode {
-		return nil
-	}
-	for n := 0; n+1 < len(node.Content); n += 2 {
-		if key := node.Content[n]; key.Kind == yaml.ScalarNode && key.Value == name {
-			return yamlnode.Resolve(node.Content[n+1])
-		}
-	}
-	return nil
-}
-
 // nameOf returns the name of an object, empty without one.
 func nameOf(object *yaml.Node) string {
-	name, _ := yamlnode.Text(written(written(object, "metadata"), "name"))
+	name, _ := yamlnode.Text(yamlnode.Written(yamlnode.Written(object, "metadata"), "name"))
 	return name
 }
-
-const definitionKind = catalog.DefinitionKind
 
 // errAliases refuses what kubectl and Helm do not write.
 var errAliases = errors.New("it has aliases or merge keys, which are taken in definitions only: write them out")
 
 // scalar returns a scalar, which need not be a string, as Helm reads it into one; empty for anything else.
 func scalar(node *yaml.Node, name string) string {
-	value := written(node, name)
+	value := yamlnode.Written(node, name)
 	if value == nil || yamlnode.IsNull(value) {
 		return ""
 	}

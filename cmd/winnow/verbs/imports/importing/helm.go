@@ -14,8 +14,8 @@ import (
 
 // isIndex reports whether a document is the index of a Helm repository.
 func isIndex(root *yaml.Node) bool {
-	entries := written(root, "entries")
-	return entries != nil && entries.Kind == yaml.MappingNode && written(root, "kind") == nil && written(root, "apiVersion") != nil
+	entries := yamlnode.Written(root, "entries")
+	return entries != nil && entries.Kind == yaml.MappingNode && yamlnode.Written(root, "kind") == nil && yamlnode.Written(root, "apiVersion") != nil
 }
 
 // addIndex takes the charts of an index as applications.

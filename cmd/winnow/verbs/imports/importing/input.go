@@ -13,6 +13,7 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -92,14 +93,14 @@ func (i *Importer) addDocument(ctx context.Context, at position, text []byte) er
 	if root == nil {
 		return nil
 	}
-	kind, _ := yamlnode.Text(written(root, "kind"))
-	items := written(root, "items")
+	kind, _ := yamlnode.Text(yamlnode.Written(root, "kind"))
+	items := yamlnode.Written(root, "items")
 	isList := strings.HasSuffix(kind, "List") && items != nil && items.Kind == yaml.SequenceNode
-	i.Recognized = i.Recognized || kind == definitionKind || kind == applicationCatalogKind || isList || isIndex(root)
+	i.Recognized = i.Recognized || kind == definition.Kind || kind == applicationCatalogKind || isList || isIndex(root)
 	switch {
 	case root.Kind != yaml.MappingNode:
 		return at.refuse("", "it is "+yamlnode.Describe(root))
-	case kind == definitionKind:
+	case kind == definition.Kind:
 		return i.addDefinition(ctx, at, text)
 	case kind == applicationCatalogKind:
 		return i.addApplicationCatalog(ctx, at, root)
@@ -135,15 +136,15 @@ func (i *Importer) addList(ctx context.Context, at position, root, items *yaml.N
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		switch kind, _ := yamlnode.Text(written(item, "kind")); kind {
-		case definitionKind:
+		switch kind, _ := yamlnode.Text(yamlnode.Written(item, "kind")); kind {
+		case definition.Kind:
 		case applicationCatalogKind:
 			if err := i.record(i.addApplicationCatalog(ctx, at, item)); err != nil {
 				return err
 			}
 			continue
 		default:
-			i.skip(Skipped{Place: at.String(), Name: nameOf(item), Reason: "it is no " + definitionKind})
+			i.skip(Skipped{Place: at.String(), Name: nameOf(item), Reason: "it is no " + definition.Kind})
 			continue
 		}
 		text, err := yamlnode.Encode(item)

@@ -84,7 +84,7 @@ func isNoObject(item any) bool {
 
 // parts returns the items of a list, or the object itself. The API server bounds each item.
 func parts(root *yaml.Node) []*yaml.Node {
-	items := written(root, "items")
+	items := yamlnode.Written(root, "items")
 	if items == nil || items.Kind != yaml.SequenceNode {
 		return []*yaml.Node{root}
 	}

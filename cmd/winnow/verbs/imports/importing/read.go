@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // Bounds of the input. The largest indexes of Helm repositories have some ten megabytes.
@@ -68,7 +70,7 @@ func (i *Importer) AddDirectory(ctx context.Context, r *Reader, dir string, fsys
 			i.refuse(place, reason)
 			return skipped(entry)
 		}
-		if entry.IsDir() || !isText(name) {
+		if entry.IsDir() || !yamlnode.IsYAMLOrJSON(name) {
 			return nil
 		}
 		return i.addFile(ctx, r, place, fsys, name)
@@ -84,9 +86,9 @@ func refusal(fsys fs.FS, name string, entry fs.DirEntry) string {
 	switch {
 	case entry.IsDir() && strings.Count(name, "/") >= maxDepth:
 		return fmt.Sprintf("the directory is deeper than %d levels", maxDepth)
-	case entry.Type()&fs.ModeSymlink != 0 && (isText(name) || mayBeDirectory(fsys, name)):
+	case entry.Type()&fs.ModeSymlink != 0 && (yamlnode.IsYAMLOrJSON(name) || mayBeDirectory(fsys, name)):
 		return "it is a symbolic link, which is not followed"
-	case isText(name) && !entry.IsDir() && !entry.Type().IsRegular():
+	case yamlnode.IsYAMLOrJSON(name) && !entry.IsDir() && !entry.Type().IsRegular():
 		return "it is no regular file"
 	}
 	return ""
@@ -98,15 +100,6 @@ func skipped(entry fs.DirEntry) error {
 		return fs.SkipDir
 	}
 	return nil
-}
-
-// isText reports whether a file may hold definitions by its name.
-func isText(name string) bool {
-	switch path.Ext(name) {
-	case ".yaml", ".yml", ".json":
-		return true
-	}
-	return false
 }
 
 // mayBeDirectory reports whether a link leads to a directory, or out of fsys.

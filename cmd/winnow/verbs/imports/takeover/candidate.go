@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -41,7 +42,7 @@ const (
 func (c *candidate) warnOfOwners() {
 	for _, owner := range []struct{ kind, prefix, protection string }{
 		{"Kustomization", kustomizationPrefix, "the annotation " + kustomizationPrefix + "prune: disabled"},
-		{helmRelease, "helm.toolkit.fluxcd.io/", "the annotation helm.sh/resource-policy: keep"},
+		{kinds.HelmRelease.Kind, "helm.toolkit.fluxcd.io/", "the annotation helm.sh/resource-policy: keep"},
 	} {
 		labels := c.live.GetLabels()
 		if name := labels[owner.prefix+"name"]; name != "" {

@@ -16,10 +16,14 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/backend/kkp"
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // chart is a chart that a release runs, or that a version of an application installs.
@@ -123,7 +127,7 @@ func publish(ctx context.Context, cs *v1alpha1.CatalogSelection, sources []selec
 	}
 	for _, decision := range result.Selection.Applications() {
 		document, ok := result.Tree.Content(path.Join(render.ApplicationsDir, decision.Application.Name+".yaml"))
-		if !ok || decision.Application.Group != kkpGroup {
+		if !ok || decision.Application.Group != kinds.KKPGroup {
 			continue
 		}
 		application := *decision.Application
@@ -138,17 +142,11 @@ func publish(ctx context.Context, cs *v1alpha1.CatalogSelection, sources []selec
 }
 
 func (p *published) add(application string, versions []string, spec map[string]any) {
-	p.versions[application], p.defaults[application] = versions, defaultsOf(spec)
-	entries, _, _ := unstructured.NestedSlice(spec, "versions")
-	for _, entry := range entries {
-		members, _ := entry.(map[string]any)
-		version, _ := members["version"].(string)
-		source := func(field string) string {
-			text, _, _ := unstructured.NestedString(members, "template", "source", "helm", field)
-			return text
-		}
-		if slices.Contains(versions, version) && source("url") != "" {
-			p.offers = append(p.offers, offer{application, version, newChart(source("url"), source("chartName"), source("chartVersion"))})
+	p.versions[application] = versions
+	p.defaults[application], _ = kkp.DefaultValues(spec) // values that KKP cannot read are none
+	for _, version := range definition.Versions(value.Of(spec)) {
+		if c := version.Chart(); slices.Contains(versions, version.Name) && c.URL != "" {
+			p.offers = append(p.offers, offer{application, version.Name, newChart(c.URL, c.Name, c.Version)})
 		}
 	}
 }
@@ -220,7 +218,7 @@ func (in input) chartOf(release object) (chart, *object, error) {
 	if kind == "" {
 		return chart{}, nil, errors.New("it names no source of its chart")
 	}
-	if kind != helmRepository {
+	if kind != kinds.HelmRepository.Kind {
 		return chart{}, nil, fmt.Errorf("its chart is of the kind %s of source, and instances take charts of Helm repositories and registries", excerpt.Of(kind))
 	}
 	source, err := in.source(kind, cmp.Or(release.text("chart", "spec", "sourceRef", "namespace"), release.GetNamespace()), release.text("chart", "spec", "sourceRef", "name"))
@@ -236,7 +234,7 @@ func (in input) chartOf(release object) (chart, *object, error) {
 
 // referred returns the chart of an OCIRepository.
 func (in input) referred(release object, kind string) (chart, *object, error) {
-	if kind != ociRepository {
+	if kind != kinds.OCIRepository.Kind {
 		return chart{}, nil, fmt.Errorf("its chart is of a source of the kind %s, and instances take charts of Helm repositories and registries", excerpt.Of(kind))
 	}
 	source, err := in.source(kind, cmp.Or(release.text("chartRef", "namespace"), release.GetNamespace()), release.text("chartRef", "name"))
@@ -250,10 +248,10 @@ func (in input) referred(release object, kind string) (chart, *object, error) {
 // made returns the OCIRepository that helm-controller makes of a template of that kind, since 1.7; nil without one.
 func made(release object) *object {
 	spec, isMapping := release.value("chart", "spec").(map[string]any)
-	if release.text("chart", "kind") != ociRepository || !isMapping {
+	if release.text("chart", "kind") != kinds.OCIRepository.Kind || !isMapping {
 		return nil
 	}
-	return &object{&unstructured.Unstructured{Object: map[string]any{"kind": ociRepository, "spec": spec}}}
+	return &object{&unstructured.Unstructured{Object: map[string]any{"kind": kinds.OCIRepository.Kind, "spec": spec}}}
 }
 
 // ofRegistry returns the chart that a release takes from an OCIRepository.
@@ -270,10 +268,8 @@ func ofRegistry(release object, source *object) (c chart, err error) {
 
 // setDeployed sets the version of the last release, for a field that does not name one.
 func (c *chart) setDeployed(release object, field string) error {
-	history, _, _ := unstructured.NestedSlice(release.Object, "status", "history")
-	if len(history) > 0 {
-		last, _ := history[0].(map[string]any)
-		if version, _ := last["chartVersion"].(string); instance.IsExact(version) {
+	if history := value.Of(release.Object).Get("status", "history").Items(); len(history) > 0 {
+		if version := history[0].Get("chartVersion").Text(); instance.IsExact(version) {
 			c.version, _, _ = strings.Cut(version, "+")
 			c.known = byHistory
 			return nil

@@ -9,12 +9,13 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // shardingLabel selects the helm-controller that reconciles a release.
@@ -36,7 +37,7 @@ func (a artifact) compare(c *candidate) (comparison, error) {
 	if err := sameIdentity(c.live, built); err != nil {
 		return comparison{}, err
 	}
-	if c.live.GetKind() == applicationInstallation {
+	if c.live.GetKind() == kinds.ApplicationInstallation.Kind {
 		return compareInstallation(c, built)
 	}
 	source, err := a.sameSource(c, built)
@@ -46,13 +47,12 @@ func (a artifact) compare(c *candidate) (comparison, error) {
 	if err != nil {
 		return comparison{}, err
 	}
-	patch := missing(specOf(c.live), specOf(built), append(changing(), "chart", "chartRef", "values", "valuesFrom", "dependsOn")...)
+	patch := missing(c.live.spec().Mapping(), built.spec().Mapping(), append(changing(), "chart", "chartRef", "values", "valuesFrom", "dependsOn")...)
 	keepStrategies(c.live, built, patch)
-	inline, _ := built.value("values").(map[string]any)
 	defaults, _ := a.defaultsOf(built)
 	return comparison{
 		patch:   patchOf(c.live, built, patch),
-		values:  differences("", c.values, backend.MergeValues(defaults, inline)),
+		values:  differences("", c.values, backend.MergeValues(defaults, built.spec("values").Mapping())),
 		isMoved: source.GetKind() != c.source.GetKind(),
 	}, nil
 }
@@ -62,23 +62,16 @@ func compareInstallation(c *candidate, built object) (comparison, error) {
 	if !reflect.DeepEqual(c.live.value("applicationRef"), built.value("applicationRef")) {
 		return comparison{}, errors.New("the instance would install another version, or another application")
 	}
-	live, is := specOf(c.live), specOf(built)
-	patch := missing(live, is, "applicationRef", "values", "valuesBlock")
+	live, is := c.live.spec(), built.spec()
+	patch := missing(live.Mapping(), is.Mapping(), "applicationRef", "values", "valuesBlock")
 	for _, field := range []string{"namespace", "deployOptions"} {
-		was, _ := live[field].(map[string]any)
-		would, _ := is[field].(map[string]any)
-		if extra := removal(would, was); len(extra) > 0 {
+		if extra := removal(is.Get(field).Mapping(), live.Get(field).Mapping()); len(extra) > 0 {
 			added, _ := patch[field].(map[string]any)
 			patch[field] = backend.MergeValues(extra, added)
 		}
 	}
 	installed, _ := backend.DecodeValues([]byte(built.text("valuesBlock")))
 	return comparison{patch: patchOf(c.live, built, patch), values: differences("", c.values, installed)}, nil
-}
-
-func specOf(o object) map[string]any {
-	spec, _ := o.Object["spec"].(map[string]any)
-	return spec
 }
 
 // sameIdentity returns why the object of the artifact is not the live one, with its release.
@@ -157,18 +150,15 @@ func (a artifact) samePlan(c *candidate, built object) error {
 // defaultsOf returns the default values that a release of the artifact takes from its ConfigMap. It reports false where
 // the definition has none.
 func (a artifact) defaultsOf(built object) (values map[string]any, ok bool) {
-	references, _ := built.value("valuesFrom").([]any)
+	references := built.spec("valuesFrom").Items()
 	if len(references) == 0 {
 		return nil, false
 	}
-	first, _ := references[0].(map[string]any)
-	name, _ := first["name"].(string)
-	defaults, ok := a.objects[key{"ConfigMap", built.GetNamespace(), name}]
-	if !ok || first["kind"] != "ConfigMap" {
+	defaults, ok := a.objects[key{"ConfigMap", built.GetNamespace(), references[0].Get("name").Text()}]
+	if !ok || references[0].Get("kind").Text() != "ConfigMap" {
 		return nil, false
 	}
-	text, _, _ := unstructured.NestedString(defaults.Object, "data", "values.yaml")
-	values, _ = backend.DecodeValues([]byte(text))
+	values, _ = backend.DecodeValues([]byte(value.Of(defaults.Object).Get("data", backend.DefaultsKey).Text()))
 	return values, true
 }
 

@@ -59,13 +59,10 @@ func (t *taker) isHelm(name string) bool {
 
 // dependencies returns the names of the HelmReleases of the same namespace that a release depends on, sorted.
 func (c *candidate) dependencies() []string {
-	references, _ := c.live.value("dependsOn").([]any)
 	names := map[string]bool{}
-	for _, reference := range references {
-		members, _ := reference.(map[string]any)
-		name, _ := members["name"].(string)
-		if namespace, _ := members["namespace"].(string); namespace == "" || namespace == c.live.GetNamespace() {
-			names[name] = true
+	for _, reference := range c.live.spec("dependsOn").Items() {
+		if namespace := reference.Get("namespace").Text(); namespace == "" || namespace == c.live.GetNamespace() {
+			names[reference.Get("name").Text()] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(names))
@@ -73,13 +70,9 @@ func (c *candidate) dependencies() []string {
 
 // warnOfDependencies warns of what the instance does not wait for.
 func (c *candidate) warnOfDependencies() {
-	references, _ := c.live.value("dependsOn").([]any)
-	for _, reference := range references {
-		members, _ := reference.(map[string]any)
-		name, _ := members["name"].(string)
-		namespace, _ := members["namespace"].(string)
-		namespace = cmp.Or(namespace, c.live.GetNamespace())
-		switch _, isExpression := members["readyExpr"]; {
+	for _, reference := range c.live.spec("dependsOn").Items() {
+		name, namespace := reference.Get("name").Text(), cmp.Or(reference.Get("namespace").Text(), c.live.GetNamespace())
+		switch _, isExpression := reference.Mapping()["readyExpr"]; {
 		case namespace != c.live.GetNamespace() || !slices.Contains(c.instance.DependsOn, name):
 			c.warn("it depends on %s/%s, which is not imported: the instance does not wait for it", excerpt.Of(namespace), excerpt.Of(name))
 		case isExpression:

@@ -17,9 +17,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // input has the objects by what they are for.
@@ -45,7 +47,7 @@ func newInput(objects []map[string]any, refuse func(object, string)) input {
 		seen[o.key()] = append(seen[o.key()], o)
 	}
 	for k, same := range seen {
-		first, isSource := same[0], k.kind == helmRepository || k.kind == ociRepository
+		first, isSource := same[0], k.kind == kinds.HelmRepository.Kind || k.kind == kinds.OCIRepository.Kind
 		if !isSource {
 			for _, release := range releasesOf(first) {
 				in.owners[release]++
@@ -69,7 +71,7 @@ func newInput(objects []map[string]any, refuse func(object, string)) input {
 
 // unknown returns why an object cannot be looked at.
 func unknown(o object) string {
-	versions, known := kinds()[o.GetKind()]
+	versions, known := served()[o.GetKind()]
 	switch group := o.GroupVersionKind().GroupVersion(); {
 	case o.GetKind() == "":
 		return "it has no kind"
@@ -96,43 +98,28 @@ func (in input) source(kind, namespace, name string) (*object, error) {
 	return found, nil
 }
 
-// kinds maps the kinds that are read to their groups and versions.
-func kinds() map[string][]schema.GroupVersion {
-	sources := schema.GroupVersion{Group: "source.toolkit.fluxcd.io", Version: "v1"}
-	return map[string][]schema.GroupVersion{
-		helmRelease:             {{Group: "helm.toolkit.fluxcd.io", Version: "v2"}},
-		applicationInstallation: {{Group: "apps.kubermatic.k8c.io", Version: "v1"}},
-		helmRepository:          {sources},
-		ociRepository:           {sources, {Group: sources.Group, Version: "v1beta2"}},
+// served maps the kinds that are read to their groups and versions.
+func served() map[string][]schema.GroupVersion {
+	all := map[string][]schema.GroupVersion{}
+	for _, kind := range []schema.GroupVersionKind{kinds.HelmRelease, kinds.ApplicationInstallation, kinds.HelmRepository, kinds.OCIRepository} {
+		all[kind.Kind] = []schema.GroupVersion{kind.GroupVersion()}
 	}
+	all[kinds.OCIRepository.Kind] = append(all[kinds.OCIRepository.Kind], schema.GroupVersion{Group: kinds.OCIRepository.Group, Version: "v1beta2"})
+	return all
 }
 
 // object is an object of the input. A field of another type than expected is as a missing one.
 type object struct{ *unstructured.Unstructured }
 
-// Kinds of the input.
-const (
-	helmRelease             = "HelmRelease"
-	applicationInstallation = "ApplicationInstallation"
-	helmRepository          = "HelmRepository"
-	ociRepository           = "OCIRepository"
-)
-
-func (o object) text(fields ...string) string {
-	value, _, _ := unstructured.NestedString(o.Object, append([]string{"spec"}, fields...)...)
-	return value
+// spec returns a part of the spec.
+func (o object) spec(fields ...string) value.Value {
+	return value.Of(o.Object).Get("spec").Get(fields...)
 }
 
-func (o object) isTrue(fields ...string) bool {
-	value, _, _ := unstructured.NestedBool(o.Object, append([]string{"spec"}, fields...)...)
-	return value
-}
+func (o object) text(fields ...string) string { return o.spec(fields...).Text() }
 
 // value returns a part of the spec, nil without one.
-func (o object) value(fields ...string) any {
-	value, _, _ := unstructured.NestedFieldNoCopy(o.Object, append([]string{"spec"}, fields...)...)
-	return value
-}
+func (o object) value(fields ...string) any { return o.spec(fields...).Content }
 
 // duration returns a duration of the spec, nil without one.
 func (o object) duration(field string) (*metav1.Duration, error) {
@@ -185,5 +172,3 @@ func releasesOf(live object) []safeguard.Key {
 	main.Instance = live.GetName()
 	return slices.Compact(main.Releases())
 }
-
-const kkpGroup = "apps.kubermatic.k8c.io"

@@ -79,7 +79,7 @@ func patches(namespace string, candidates ...*candidate) []kustomize.Patch {
 	}
 	var all []kustomize.Patch
 	for g, names := range named {
-		version := kinds()[g.kind][0]
+		version := served()[g.kind][0]
 		all = append(all, kustomize.Patch{Patch: g.patch, Target: &kustomize.Selector{
 			Group: version.Group, Kind: g.kind, Namespace: namespace, Name: strings.Join(names, "|"),
 		}})

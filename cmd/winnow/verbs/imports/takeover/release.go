@@ -12,7 +12,9 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/reserved"
 )
 
 // candidate returns the instance that a live release would be, or why there is none.
@@ -22,7 +24,7 @@ func (t *taker) candidate(live object) (*candidate, error) {
 	}
 	c := &candidate{live: live}
 	c.warnOfOwners()
-	if live.GetKind() == applicationInstallation {
+	if live.GetKind() == kinds.ApplicationInstallation.Kind {
 		return c, t.installation(c)
 	}
 	return c, t.release(c)
@@ -45,7 +47,7 @@ func (t *taker) takeable(live object) error {
 		return errors.New("it is being deleted")
 	case len(live.GetOwnerReferences()) > 0:
 		return errors.New("another object owns it: ownerReferences")
-	case strings.EqualFold(labels[kkpGroup+"/managed-by"], "kkp"):
+	case strings.EqualFold(labels[reserved.PlatformLabel], "kkp"):
 		return errors.New("KKP manages it")
 	}
 	return nil
@@ -80,7 +82,7 @@ func (t *taker) release(c *candidate) error {
 	}
 	c.instance = v1alpha1.Instance{
 		Application: found.application, Version: found.version, Backend: backend.Helm,
-		ServiceAccountName: live.text("serviceAccountName"), Suspend: live.isTrue("suspend"),
+		ServiceAccountName: live.text("serviceAccountName"), Suspend: live.spec("suspend").IsTrue(),
 	}
 	c.identify()
 	if err := live.decode(&c.instance.ValuesFrom, "valuesFrom"); err != nil {
@@ -107,7 +109,7 @@ func (t *taker) installation(c *candidate) error {
 	case !slices.Contains(versions, version):
 		return fmt.Errorf("the selection has the application, but not in the version %s, only in %s", excerpt.Of(version), excerpt.Names(versions, maxNamed))
 	}
-	create := live.isTrue("namespace", "create")
+	create := live.spec("namespace", "create").IsTrue()
 	c.instance = v1alpha1.Instance{
 		Application: name, Version: version, Backend: backend.ApplicationInstallation,
 		Namespace: live.text("namespace", "name"), CreateNamespace: &create,

@@ -8,21 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
-	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
-
-// defaultsOf returns the default values of a definition, nil if they are no YAML: the backends explain why.
-func defaultsOf(spec map[string]any) map[string]any {
-	if text, _, _ := unstructured.NestedString(spec, "defaultValuesBlock"); strings.TrimSpace(text) != "" {
-		values, _ := backend.DecodeValues([]byte(text))
-		return values
-	}
-	values, _, _ := unstructured.NestedMap(spec, "defaultValues")
-	return values
-}
 
 // without returns values without what the defaults say as well. A template proves nothing that could be compared.
 func without(values, defaults map[string]any) map[string]any {

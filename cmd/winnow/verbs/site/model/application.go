@@ -16,8 +16,10 @@ import (
 	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/selection/numbered"
+	"github.com/winnow-dev/winnow/render/value"
 )
 
 // Application is an application of a catalog.
@@ -63,11 +65,12 @@ func newApplication(a *catalog.Application, addresses render.Addresses, source s
 		Name: a.Name, Kind: a.Kind, APIVersion: a.APIVersion, Path: a.Path, Tier: a.Metadata.Tier, Deprecated: a.Metadata.Deprecated,
 		Labels: pairs("", a.Metadata.Labels), Snippet: snippet(a.Name, source),
 	}
-	defaultVersion, values := report.DefaultsOf(spec)
+	of := value.Of(spec)
+	_, values := definition.ValuesText(of)
 	shown.DefaultValues = excerpt.To(redact.Users(values), maxValues)
 	shown.ValuesCut = len(values) > maxValues
 	for i, name := range a.Versions {
-		shown.Versions = append(shown.Versions, newVersion(a, addresses, i, name == defaultVersion))
+		shown.Versions = append(shown.Versions, newVersion(a, addresses, i, name == definition.DefaultVersion(of)))
 	}
 	slices.SortStableFunc(shown.Versions, func(a, b Version) int {
 		of := numbered.Of([]string{a.Label, b.Label})
@@ -79,7 +82,7 @@ func newApplication(a *catalog.Application, addresses render.Addresses, source s
 			shown.Images = append(shown.Images, redact.Users(image.From))
 		}
 	}
-	shown.describe(a, spec)
+	shown.describe(a, of)
 	shown.addFacts(a, spec)
 	return shown, nil
 }
@@ -102,8 +105,7 @@ func latestOf(a *catalog.Application, versions []string) (label, number string) 
 }
 
 // describe adds what the definition states to people, from the fields of its kind.
-func (shown *Application) describe(a *catalog.Application, spec map[string]any) {
-	text := func(of map[string]any, key string) string { value, _ := of[key].(string); return value }
+func (shown *Application) describe(a *catalog.Application, spec value.Value) {
 	var picture []byte
 	switch {
 	case a.Package() != nil:
@@ -122,14 +124,14 @@ func (shown *Application) describe(a *catalog.Application, spec map[string]any) 
 		shown.addFact("tags", strings.Join(of.Tags, ", "))
 		shown.addLink("home", of.Home)
 	case a.OfCozystack():
-		dashboard, _ := spec["dashboard"].(map[string]any)
-		shown.Title, shown.Description = text(dashboard, "singular"), text(dashboard, "description")
-		picture, _ = base64.StdEncoding.DecodeString(text(dashboard, "icon"))
+		dashboard := spec.Get("dashboard")
+		shown.Title, shown.Description = dashboard.Get("singular").Text(), dashboard.Get("description").Text()
+		picture, _ = base64.StdEncoding.DecodeString(dashboard.Get("icon").Text())
 	default:
-		shown.Title, shown.Description = text(spec, "displayName"), text(spec, "description")
-		shown.addLink("documentation", text(spec, "documentationURL"))
-		shown.addLink("source", text(spec, "sourceURL"))
-		picture, _ = base64.StdEncoding.DecodeString(text(spec, "logo"))
+		shown.Title, shown.Description = spec.Get("displayName").Text(), spec.Get("description").Text()
+		shown.addLink("documentation", spec.Get("documentationURL").Text())
+		shown.addLink("source", spec.Get("sourceURL").Text())
+		picture, _ = base64.StdEncoding.DecodeString(spec.Get("logo").Text())
 	}
 	shown.Description = excerpt.To(redact.Users(shown.Description), maxDescription)
 	if len(picture) > 0 {

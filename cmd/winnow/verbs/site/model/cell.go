@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -118,14 +119,11 @@ func (c content) withHeld(held []v1alpha1.HeldReason) content {
 			cells[key] = &changed
 		}
 		if !found && name != "" {
-			cells[Key{Kind: heldKind, Name: name}] = &Cell{State: StateHeld, Held: messages}
+			cells[Key{Kind: definition.Kind, Name: name}] = &Cell{State: StateHeld, Held: messages}
 		}
 	}
 	return newContent(cells)
 }
-
-// heldKind stands for the kind of an application that is gone from all sources.
-const heldKind = "ApplicationDefinition"
 
 func newContent(cells map[Key]*Cell) content {
 	sum := sha256.New()

@@ -119,10 +119,7 @@ func outdated(published []selections.Published) []Instance {
 		if p.Side == nil || len(p.Side.Result.Instances) == 0 {
 			continue
 		}
-		decided := map[string]selection.Decision{}
-		for _, d := range p.Side.Result.Selection.Applications() {
-			decided[d.Application.Name] = d
-		}
+		decided := each.By(p.Side.Result.Selection.Applications(), func(d selection.Decision) string { return d.Application.Name })
 		for _, in := range p.Side.Result.Instances {
 			d, known := decided[in.Application]
 			if !known {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package definition reads the fields of definitions, which are untrusted: a value with another type, or one that is
+// Package field reads the fields of definitions, which are untrusted: a value with another type, or one that is
 // not valid, is a problem with the path of the field. It must not know which fields exist.
-package definition
+package field
 
 import (
 	"maps"
@@ -60,6 +60,9 @@ func typed[T any](f Field, name string) (value T) {
 
 // Mapping returns a mapping.
 func (f Field) Mapping() map[string]any { return typed[map[string]any](f, "a mapping") }
+
+// IsText reports whether the field is a string.
+func (f Field) IsText() bool { _, ok := f.value.(string); return ok }
 
 // Text returns a string.
 func (f Field) Text() string { return typed[string](f, "a string") }
