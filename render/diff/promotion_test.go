@@ -137,6 +137,9 @@ func TestRenderedArtifactsAreCompared(t *testing.T) {
 			if !slices.Equal(held, test.held) {
 				t.Errorf("held %q, want %q", held, test.held)
 			}
+			if s.Notes == nil {
+				t.Error("the notes are null in JSON")
+			}
 			if unchanged := s.Change == diff.Unchanged; unchanged != (len(test.want) == 0) {
 				t.Errorf("the change is %s", s.Change)
 			}

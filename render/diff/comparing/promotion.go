@@ -31,7 +31,7 @@ func Artifacts(ctx context.Context, from, to *render.Result, lines, reviewed []s
 	if err != nil {
 		return nil, err
 	}
-	out.Notes = unmatchedLines(from, to, lines, reviewed)
+	out.Notes = append([]string{}, unmatchedLines(from, to, lines, reviewed)...)
 	out.NothingLives = true // in this cluster; the artifact is for another one
 	for i := range out.Applications {
 		blamePromotion(&out.Applications[i])
