@@ -53,7 +53,7 @@ func ReadResult(ctx context.Context, r io.Reader) (*Result, error) {
 		result.Instances = append(result.Instances, in)
 	}
 	count := len(result.Definitions) + len(result.Contents)
-	result.Selection = selection.Result{Decisions: a.others, Available: count, Selected: count}
+	result.Selection = selection.Result{Decisions: a.others, Available: count, Selected: count, Undecided: "the new artifact does not have it"}
 	result.kustomization = tree.Kustomization{Patches: a.patches, AllowEmpty: true}
 	a.annotate(&result.kustomization)
 	if result.Tree, err = assembleWith(a.documents, a.objects, result.kustomization); err != nil {

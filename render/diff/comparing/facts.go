@@ -13,9 +13,9 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// AddFacts adds to the comparison of two catalogs, without a selection, what selections choose by: facts on applications
+// addFacts adds to the comparison of two catalogs, without a selection, what selections choose by: facts on applications
 // that both have, and named lists.
-func AddFacts(s *diff.Selection, older, newer *catalog.Catalog) {
+func addFacts(s *diff.Selection, older, newer *catalog.Catalog) {
 	before := map[string]*catalog.Application{}
 	for _, a := range older.Applications {
 		before[a.Name] = a

@@ -89,7 +89,7 @@ func (s stage) compare(ctx context.Context, registry *Registry) (*diff.Selection
 		return nil, nil
 	}
 	if len(unknown) > 0 {
-		out := diff.NewSelection(&v1alpha1.CatalogSelection{})
+		out := diff.NewSelection("", "")
 		out.Unknown = unknown
 		return s.describe(out), nil
 	}

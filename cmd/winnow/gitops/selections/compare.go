@@ -116,7 +116,7 @@ func (c *comparison) compare(ctx context.Context, report *diff.Report) error {
 
 // selection compares a selection. It returns nil if it is the same in both commits.
 func (c *comparison) selection(ctx context.Context, p pair, consumed consumerChanges) (*diff.Selection, error) {
-	out := diff.NewSelection(p.any().CatalogSelection)
+	out := diff.NewSelection(p.any().Namespace, p.any().Name)
 	if p.from != nil && p.to != nil && p.to.Invalid == nil {
 		out.Loosened = protection.Loosen(p.from.CatalogSelection, p.to.CatalogSelection, true)
 	}
@@ -152,14 +152,15 @@ func (c *comparison) selection(ctx context.Context, p pair, consumed consumerCha
 // pulled.
 func (c *comparison) compareRendered(ctx context.Context, p pair, before, after []documents.Reference, out *diff.Selection) (*diff.Selection, error) {
 	if p.from != nil && p.to != nil && p.from.Invalid == nil && p.to.Invalid == nil {
-		if addError(out, AfterPrefix, comparing.EditError(p.from.CatalogSelection, p.to.CatalogSelection)) {
+		if err := comparing.EditError(p.from.CatalogSelection, p.to.CatalogSelection); err != nil {
+			out.Refuse(err)
 			return out, nil
 		}
 	}
 	from, errBefore := c.side(ctx, p.from, before)
 	to, errAfter := c.side(ctx, p.to, after)
-	lost := addError(out, beforePrefix, errBefore)
-	if addError(out, AfterPrefix, errAfter) || lost { // the error of the newer state overwrites the older one
+	if errBefore != nil || errAfter != nil {
+		addErrors(out, errBefore, errAfter)
 		return out, ctx.Err()
 	}
 	c.noteEmpty(p, from, to)
@@ -178,17 +179,21 @@ func (c *comparison) noteEmpty(p pair, from, to *comparing.Side) {
 	}
 }
 
-// addError adds the error of an input that is invalid or cannot be pulled, and reports whether there is one.
-func addError(out *diff.Selection, when string, err error) bool {
-	switch _, invalid := errors.AsType[*render.Error](err); {
-	case err == nil:
-		return false
-	case invalid:
-		out.Error = when + err.Error()
-	default:
-		out.Unknown = append(out.Unknown, when+err.Error())
+// addErrors adds why states are not rendered: an input is invalid, or cannot be pulled.
+func addErrors(out *diff.Selection, before, after error) {
+	isInvalid := func(err error) bool { _, is := errors.AsType[*render.Error](err); return is }
+	switch {
+	case isInvalid(before):
+		out.Error = beforePrefix + before.Error()
+	case before != nil:
+		out.Unknown = append(out.Unknown, beforePrefix+before.Error())
 	}
-	return true
+	switch {
+	case isInvalid(after):
+		out.Refuse(after) // which overwrites the error of the older one
+	case after != nil:
+		out.Unknown = append(out.Unknown, "after: "+after.Error())
+	}
 }
 
 // compareSides compares two states, and returns the newer one as it was compared.

@@ -42,9 +42,6 @@ type Options struct {
 	Render func(ctx context.Context, cs *v1alpha1.CatalogSelection, sources []guard.Source) (*comparing.Side, error)
 }
 
-// AfterPrefix is the prefix of the error of a selection that is invalid in the newer commit.
-const AfterPrefix = "after: "
-
 // beforePrefix is the prefix of sentences on the older commit.
 const beforePrefix = "before: "
 

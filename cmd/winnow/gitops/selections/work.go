@@ -40,7 +40,7 @@ func (c *comparison) render(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 		if err != nil {
 			return nil, err
 		}
-		return &comparing.Side{Selection: cs, Sources: sources, Result: found.Result, Empty: found.Empty}, nil
+		return &comparing.Side{Selection: cs, Sources: sources, Result: found.Result, Empty: found.Empty, Lines: cs.Spec.Safeguards.Approve}, nil
 	})
 }
 
@@ -57,7 +57,7 @@ func (c *comparison) difference(ctx context.Context, from, to *comparing.Side) (
 		newer := to
 		if from != nil && to != nil {
 			reviewed := *to
-			reviewed.Reviewed = from.Selection.Spec.Safeguards.Approve
+			reviewed.Reviewed = from.Lines
 			newer = &reviewed
 		}
 		out, err := c.options.Compare(ctx, from, newer)

@@ -20,7 +20,6 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/flags/chartflags"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags/clusterflags"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags/commits"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
@@ -146,7 +145,7 @@ func (o *diffOptions) run(ctx context.Context, paths []string, stdin io.Reader, 
 		}
 	}
 	return diffview.Write(stdout, report, diffview.Options{
-		Format: o.output.Value, View: o.view, FailOn: o.failOn.Names, Invalid: selections.AfterPrefix,
+		Format: o.output.Value, View: o.view, FailOn: o.failOn.Names,
 	})
 }
 
@@ -170,7 +169,7 @@ func (o *diffOptions) compare(ctx context.Context, paths []string, stdin io.Read
 			}
 			err = addCharts(ctx, from, to, compared)
 			if errors.Is(err, comparison.ErrAnnotation) { // other selections have a report
-				compared.Error = selections.AfterPrefix + err.Error()
+				compared.Refuse(err)
 				err = nil
 			}
 			return compared, err

@@ -134,7 +134,7 @@ func (o *options) run(ctx context.Context, from string, to []string, out output.
 	if err := write(ctx, edits, out); err != nil {
 		return err
 	}
-	return diffview.Write(out.Stdout, report, diffview.Options{Format: o.output.Value, View: o.view, FailOn: o.failOn.Names, Invalid: selections.AfterPrefix})
+	return diffview.Write(out.Stdout, report, diffview.Options{Format: o.output.Value, View: o.view, FailOn: o.failOn.Names})
 }
 
 // report compares the commit with the edits, to which it adds what names their losses.
