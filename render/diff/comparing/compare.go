@@ -98,7 +98,7 @@ func newSelection(from, to *Side) *diff.Selection {
 func unmatched(from, to *Side) []string {
 	names := slices.DeleteFunc(slices.Clone(to.Result.Unmatched), func(u mention.Unmatched) bool { return u.Reason != "" })
 	lines := guard.UnmatchedLines(to.Lines, slices.Concat(from.Published(), to.Result.Compared()),
-		to.Result.Selection, to.Sources, func(line string) bool { return slices.Contains(to.Reviewed, line) })
+		to.Result.Selection, to.Sources, func(line string) bool { return slices.Contains(from.reviewed(), line) })
 	return mention.Sentences(slices.Concat(names, lines))
 }
 
@@ -107,7 +107,7 @@ func unmatched(from, to *Side) []string {
 func unmatchedLines(from, to *Side) []string {
 	all := guard.UnmatchedLines(to.Lines, slices.Concat(from.Published(), to.Published()), to.Result.Selection, nil, func(entry string) bool {
 		_, err := approval.Parse(entry)
-		return err == nil && slices.Contains(to.Reviewed, entry)
+		return err == nil && slices.Contains(from.Lines, entry)
 	})
 	for _, line := range approval.ParseAll(to.Lines) {
 		if line.Checksum != "" {

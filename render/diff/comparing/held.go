@@ -23,7 +23,7 @@ func decide(from, to *Side, live []safeguard.Change) guard.Verdict {
 		line, err := approval.Parse(entry)
 		switch {
 		case err != nil:
-		case slices.Contains(to.Reviewed, entry):
+		case slices.Contains(from.reviewed(), entry):
 			named.Base = append(named.Base, line)
 		default:
 			named.Lines = append(named.Lines, line)
@@ -41,7 +41,7 @@ func held(from, to *Side, verdict guard.Verdict) *diff.Held {
 		h.Reasons = []v1alpha1.HeldReason{{Reason: v1alpha1.EmptyResultReason, Message: to.Empty.Error()}}
 		return h
 	}
-	fresh := guard.Fresh(approval.ParseAll(slices.Concat(to.Lines, to.Reviewed)))
+	fresh := guard.Fresh(approval.ParseAll(slices.Concat(to.Lines, from.reviewed())))
 	left := slices.Concat(verdict.Held, verdict.BaseApproved)
 	switch {
 	case h.Approved:
@@ -54,7 +54,7 @@ func held(from, to *Side, verdict guard.Verdict) *diff.Held {
 			h.Approve = guard.LinesOf(left, fresh)
 		}
 	}
-	for _, entry := range to.Reviewed {
+	for _, entry := range from.reviewed() {
 		if line, err := approval.Parse(entry); err == nil && guard.NamesAny(line, verdict.BaseApproved) {
 			h.BaseApprovals = append(h.BaseApprovals, entry)
 		}

@@ -43,9 +43,9 @@ type Side struct {
 	Result  *render.Result
 	// Empty is the reason why the controller would not publish the result; nil when it does.
 	Empty error
-	// Lines name losses: in spec.safeguards.approve, or the annotation of a stage. Reviewed are those of the older state, which
-	// name no losses of the newer one.
-	Lines, Reviewed []string
+	// Lines name losses: in spec.safeguards.approve, or the annotation of a stage. Those of the older state do not name what the
+	// newer one loses.
+	Lines []string
 }
 
 // Render renders a selection over its sources. An empty selection is no error.
@@ -85,6 +85,14 @@ func (s *Side) monitoringLosses() []monitoring.Loss {
 		return nil
 	}
 	return monitoring.Losses(&s.Selection.Spec, s.Result.Selection)
+}
+
+// reviewed returns the lines of the older state; none for nil.
+func (s *Side) reviewed() []string {
+	if s == nil {
+		return nil
+	}
+	return s.Lines
 }
 
 // Published returns the definitions of the state as a publication of the controller; none for nil.

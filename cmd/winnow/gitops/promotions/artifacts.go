@@ -73,8 +73,8 @@ func (r *Registry) Pull(ctx context.Context, of documents.Reference) (Artifact, 
 func (r *Registry) compare(ctx context.Context, s stage, from, to Artifact) (*diff.Selection, error) {
 	key := [4]string{s.before.Catalog, s.after.Catalog, strings.Join(s.lines, "\n"), strings.Join(s.former, "\n")}
 	found, err := memo.Of(ctx, r.compared, key, func() (*diff.Selection, error) {
-		return comparing.Compare(ctx, &comparing.Side{Subject: comparing.Stage, Result: from.Result},
-			&comparing.Side{Subject: comparing.Stage, Result: to.Result, Lines: s.lines, Reviewed: s.former}, nil)
+		return comparing.Compare(ctx, &comparing.Side{Subject: comparing.Stage, Result: from.Result, Lines: s.former},
+			&comparing.Side{Subject: comparing.Stage, Result: to.Result, Lines: s.lines}, nil)
 	})
 	if err != nil {
 		return nil, err

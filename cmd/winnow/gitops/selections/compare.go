@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/promotions"
+	"github.com/winnow-dev/winnow/cmd/winnow/memo"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
@@ -79,11 +80,10 @@ func (c *comparison) promotions(ctx context.Context, report *diff.Report, extern
 }
 
 func (c *comparison) compare(ctx context.Context, report *diff.Report) error {
-	var newer []compares
-	c.pairs = pairs(c.base, c.head)
-	for _, p := range c.pairs {
+	c.pairs = pairs(&c.base, &c.head)
+	for i, p := range c.pairs {
 		consumed := c.compareConsumers(p)
-		consumed.unknown = slices.Concat(consumed.unknown, c.resumed(p), c.filtered(p))
+		consumed.unknown = slices.Concat(consumed.unknown, p.resumed(), p.filtered())
 		compared, err := c.selection(ctx, p, consumed)
 		if err != nil {
 			return err
@@ -100,17 +100,12 @@ func (c *comparison) compare(ctx context.Context, report *diff.Report) error {
 		}
 		compared.Cluster, compared.File, compared.OldFile = p.any().Cluster, p.any().File, cmp.Or(p.from, p.to).File
 		compared.Notes = append(compared.Notes, consumed.notes...)
-		compared.Loosened = append(compared.Loosened, c.unverified(p)...)
+		compared.Loosened = append(compared.Loosened, p.unverified()...)
 		report.Selections = append(report.Selections, compared)
-		if p.to != nil {
-			newer = append(newer, compares{p.to, compared})
-		}
+		c.pairs[i].out = compared
 	}
-	report.Unknown = append(report.Unknown, c.unknown...)
-	findMoves(c.placements)
-	holdAdopted(c.placements)
-	nameReceivers(c.placements)
-	placeApprovals(&c.head, c.options.Paths, newer)
+	report.Unknown = append(report.Unknown, relate(c.pairs)...)
+	placeApprovals(&c.head, c.options.Paths, c.pairs)
 	return nil
 }
 
@@ -124,59 +119,37 @@ func (c *comparison) selection(ctx context.Context, p pair, consumed consumerCha
 		out.Unknown = []string{lost}
 		return out, nil
 	}
-	var before, after []documents.Reference
-	var unknown []string
-	if p.from != nil {
-		before, unknown = c.base.Resolve(*p.from)
-		out.Unknown = append(append(out.Unknown, p.from.Unknown...), unknown...)
-	}
-	if p.to != nil {
-		after, unknown = c.head.Resolve(*p.to)
-		out.Unknown = append(append(out.Unknown, p.to.Unknown...), unknown...)
-	}
-	if p.isSame() && slices.Equal(before, after) && len(consumed.notes) == 0 {
-		if out.Unknown = append(c.outsidePaths(*p.to, after), c.fed(p, nil)...); len(out.Unknown) == 0 {
+	unknown := p.open()
+	if p.isSame() && len(consumed.notes) == 0 {
+		if unknown = append(c.outsidePaths(p.to), c.fed(p, nil)...); len(unknown) == 0 {
 			return nil, nil
 		}
 	}
-	if len(out.Unknown) > 0 {
-		slices.Sort(out.Unknown)
-		out.Unknown = slices.Compact(out.Unknown)
+	if len(unknown) > 0 {
+		slices.Sort(unknown)
+		out.Unknown = slices.Compact(unknown)
 		out.Notes = append(out.Notes, p.placeNotes()...)
 		return out, nil
 	}
-	return c.compareRendered(ctx, p, before, after, out)
+	return c.compareRendered(ctx, p, out)
 }
 
 // compareRendered renders and compares both states. It returns out if one of them is invalid or cannot be
 // pulled.
-func (c *comparison) compareRendered(ctx context.Context, p pair, before, after []documents.Reference, out *diff.Selection) (*diff.Selection, error) {
+func (c *comparison) compareRendered(ctx context.Context, p pair, out *diff.Selection) (*diff.Selection, error) {
 	if p.from != nil && p.to != nil && p.from.Invalid == nil && p.to.Invalid == nil {
 		if err := comparing.EditError(p.from.CatalogSelection, p.to.CatalogSelection); err != nil {
 			out.Refuse(err)
 			return out, nil
 		}
 	}
-	from, errBefore := c.side(ctx, p.from, before)
-	to, errAfter := c.side(ctx, p.to, after)
+	from, errBefore := c.rendered(ctx, p.from)
+	to, errAfter := c.rendered(ctx, p.to)
 	if errBefore != nil || errAfter != nil {
 		addErrors(out, errBefore, errAfter)
 		return out, ctx.Err()
 	}
-	c.noteEmpty(p, from, to)
-	compared, to, err := c.compareSides(ctx, p, from, to, after)
-	if err != nil {
-		return nil, err
-	}
-	c.placements = append(c.placements, placementOf(p, compared, from, to))
-	return compared, nil
-}
-
-// noteEmpty reports a selection whose older state was not published, because it selects nothing.
-func (c *comparison) noteEmpty(p pair, from, to *comparing.Side) {
-	if from != nil && to != nil && from.Empty != nil && to.Empty == nil {
-		c.unknown = append(c.unknown, p.to.In()+": "+beforePrefix+from.Empty.Error()+": this was not published, and what was before is in the cluster only")
-	}
+	return c.compareSides(ctx, p, from, to)
 }
 
 // addErrors adds why states are not rendered: an input is invalid, or cannot be pulled.
@@ -196,29 +169,30 @@ func addErrors(out *diff.Selection, before, after error) {
 	}
 }
 
-// compareSides compares two states, and returns the newer one as it was compared.
-func (c *comparison) compareSides(ctx context.Context, p pair, from, to *comparing.Side, after []documents.Reference) (*diff.Selection, *comparing.Side, error) {
-	out, to, err := c.difference(ctx, from, to)
+// compareSides compares two states, once for all clusters.
+func (c *comparison) compareSides(ctx context.Context, p pair, from, to *comparing.Side) (*diff.Selection, error) {
+	found, err := memo.Of(ctx, c.memo, [2]*comparing.Side{from, to}, func() (*diff.Selection, error) { return c.options.Compare(ctx, from, to) })
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	out := found.Clone()
 	out.Notes = append(out.Notes, p.placeNotes()...)
 	if p.to == nil {
-		if len(c.base.ConsumersOf(p.from)) == 0 || len(c.head.ConsumersOf(p.from)) > 0 {
+		if len(c.base.ConsumersOf(&p.from.Selection)) == 0 || len(c.head.ConsumersOf(&p.from.Selection)) > 0 {
 			out.Notes = append(out.Notes, "its ExternalArtifact is deleted with it; its Kustomization keeps the applied objects")
 		}
-		return out, to, nil
+		return out, nil
 	}
 	if p.to.Spec.Suspend {
 		out.Notes = append(out.Notes, "it is suspended: nothing is published until it is resumed")
 	}
-	for _, w := range c.head.Warnings(*p.to, to.Result) {
+	for _, w := range c.head.Warnings(p.to.Selection, to.Result) {
 		out.Notes = append(out.Notes, w.Message)
 	}
-	if slices.ContainsFunc(after, func(r documents.Reference) bool { return r.Ignore }) {
+	if slices.ContainsFunc(p.to.References, func(r documents.Reference) bool { return r.Ignore }) {
 		out.Notes = append(out.Notes, "spec.ignore of its OCIRepository is not evaluated here")
 	}
-	return out, to, nil
+	return out, nil
 }
 
 // skipped reports the documents that are left out: as unknown if the commits differ.

@@ -16,14 +16,14 @@ import (
 
 // consumers returns the consumers of a selection in both commits: those in its directory, if either commit has one there.
 func (c *comparison) consumers(p pair) (before, after []documents.Consumer) {
-	beside := func(cs *documents.Selection) func(documents.Consumer) bool {
+	beside := func(cs *State) func(documents.Consumer) bool {
 		return func(k documents.Consumer) bool { return k.Cluster == cs.Cluster }
 	}
 	from, to := cmp.Or(p.from, p.to), cmp.Or(p.to, p.from)
 	if p.from != nil {
-		before = c.base.ConsumersOf(from)
+		before = c.base.ConsumersOf(&from.Selection)
 	}
-	after = c.head.ConsumersOf(to) // a Kustomization may remain without its source
+	after = c.head.ConsumersOf(&to.Selection) // a Kustomization may remain without its source
 	if slices.ContainsFunc(before, beside(from)) || slices.ContainsFunc(after, beside(to)) {
 		before = slices.DeleteFunc(before, func(k documents.Consumer) bool { return !beside(from)(k) })
 		after = slices.DeleteFunc(after, func(k documents.Consumer) bool { return !beside(to)(k) })
@@ -47,7 +47,7 @@ func (c *comparison) compareConsumers(p pair) consumerChanges {
 	) {
 		switch {
 		case newer != nil && newer.Lost != "": // its Kustomization is reported
-		case older != nil && newer != nil && (p.to == nil || documents.SameName(*p.from, *p.to)):
+		case older != nil && newer != nil && (p.to == nil || documents.SameName(p.from.Selection, p.to.Selection)):
 			out.differ(*older, *newer)
 			out.reapplied(*older, *newer, p.from.HasPruned())
 		case older != nil:

@@ -9,15 +9,14 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // outsidePaths returns a sentence for each source of a selection that neither commit contains at the paths, if a
 // file outside of the paths may contain it and differs.
-func (c *comparison) outsidePaths(cs documents.Selection, references []documents.Reference) (unknown []string) {
-	for i, r := range references {
+func (c *comparison) outsidePaths(cs *State) (unknown []string) {
+	for i, r := range cs.References {
 		if r.Document != "" {
 			continue
 		}
@@ -35,7 +34,7 @@ func (c *comparison) outsidePaths(cs documents.Selection, references []documents
 
 // fed returns a sentence for each source of a selection that is the artifact of another one that differs. seen are the
 // selections that it feeds.
-func (c *comparison) fed(p pair, seen []*documents.Selection) (unknown []string) {
+func (c *comparison) fed(p pair, seen []*State) (unknown []string) {
 	if seen = append(seen, p.to); p.to == nil || len(seen) > len(c.pairs) {
 		return nil
 	}
@@ -46,17 +45,10 @@ func (c *comparison) fed(p pair, seen []*documents.Selection) (unknown []string)
 			if kind != sourcev1.ExternalArtifactKind || at.Cluster != p.to.Cluster || at.Namespace != key.Namespace || at.Name != key.Name || slices.Contains(seen, other.to) {
 				continue
 			}
-			if !other.isSame() || !c.resolvesSame(other) || len(c.fed(other, seen)) > 0 {
+			if !other.isSame() || len(c.fed(other, seen)) > 0 {
 				unknown = append(unknown, fmt.Sprintf("source %s: it is the artifact of the CatalogSelection %s/%s, which differs", ref.Name, at.Namespace, at.Name))
 			}
 		}
 	}
 	return unknown
-}
-
-// resolvesSame reports whether a selection that both commits have has the same sources in them.
-func (c *comparison) resolvesSame(p pair) bool {
-	before, _ := c.base.Resolve(*p.from) // what is unknown is compared by its document
-	after, _ := c.head.Resolve(*p.to)
-	return slices.Equal(before, after)
 }

@@ -104,8 +104,8 @@ func (o *catalogOptions) compare(ctx context.Context, stdin io.Reader, open func
 	if err != nil {
 		return nil, fmt.Errorf("after: %w", err)
 	}
-	if o.fromFile != "" {
-		to.Reviewed = from.Lines
+	if o.fromFile == "" && from != nil {
+		from.Lines = nil // the file had others before, which are not known
 	}
 	cluster, err := open()
 	if err != nil {
