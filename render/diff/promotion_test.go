@@ -102,7 +102,7 @@ func TestRenderedArtifactsAreCompared(t *testing.T) {
 			stage := func(of *comparing.Side, lines []string) *comparing.Side {
 				return &comparing.Side{Subject: comparing.Stage, Result: reread(t, of), Lines: lines}
 			}
-			s, err := comparing.Compare(t.Context(), stage(from, nil), stage(to, nil), nil)
+			s, err := comparing.Compare(t.Context(), stage(from, nil), stage(to, nil))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -130,7 +130,7 @@ func TestRenderedArtifactsAreCompared(t *testing.T) {
 			if !slices.Equal(lines, test.lines) {
 				t.Errorf("named by %q, want %q", lines, test.lines)
 			}
-			named, err := comparing.Compare(t.Context(), stage(from, nil), stage(to, lines), nil)
+			named, err := comparing.Compare(t.Context(), stage(from, nil), stage(to, lines))
 			if err != nil {
 				t.Fatal(err)
 			}

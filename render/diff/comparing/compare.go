@@ -29,9 +29,16 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Compare returns the changes from from to to. Either may be nil, where the selection does not exist.
-// adopted are the losses of live definitions that from does not have.
-func Compare(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*diff.Selection, error) {
+// Comparer returns the changes from from to to. Either may be nil, where the selection does not exist.
+type Comparer = func(ctx context.Context, from, to *Side) (*diff.Selection, error)
+
+// Compare is a Comparer that knows no cluster.
+func Compare(ctx context.Context, from, to *Side) (*diff.Selection, error) {
+	return CompareAdopted(ctx, from, to, nil)
+}
+
+// CompareAdopted is Compare with the losses of live definitions that from does not have.
+func CompareAdopted(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*diff.Selection, error) {
 	out := newSelection(from, to)
 	switch {
 	case to == nil:

@@ -37,8 +37,7 @@ func (o *Commits) AddFlags(cmd *cobra.Command) {
 }
 
 // Compare compares the commits of --git at the paths, which are relative to the working directory, and adds uses.
-func (o *Commits) Compare(ctx context.Context, paths []string, access *flags.Access,
-	compare func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error)) (*diff.Report, error) {
+func (o *Commits) Compare(ctx context.Context, paths []string, access *flags.Access, compare comparing.Comparer) (*diff.Report, error) {
 	base, head, err := repository.Git{}.Commits(ctx, o.Git)
 	if err != nil {
 		return nil, err

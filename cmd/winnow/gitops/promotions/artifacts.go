@@ -74,7 +74,7 @@ func (r *Registry) compare(ctx context.Context, s stage, from, to Artifact) (*di
 	key := [4]string{s.before.Catalog, s.after.Catalog, strings.Join(s.lines, "\n"), strings.Join(s.former, "\n")}
 	found, err := memo.Of(ctx, r.compared, key, func() (*diff.Selection, error) {
 		return comparing.Compare(ctx, &comparing.Side{Subject: comparing.Stage, Result: from.Result, Lines: s.former},
-			&comparing.Side{Subject: comparing.Stage, Result: to.Result, Lines: s.lines}, nil)
+			&comparing.Side{Subject: comparing.Stage, Result: to.Result, Lines: s.lines})
 	})
 	if err != nil {
 		return nil, err

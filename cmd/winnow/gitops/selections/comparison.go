@@ -13,7 +13,6 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/promotions"
 	"github.com/winnow-dev/winnow/cmd/winnow/memo"
-	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -37,9 +36,8 @@ type Options struct {
 	Rendered *promotions.Registry
 	// Edits are other contents of files of the newer commit.
 	Edits map[string][]byte
-	// Compare compares two states of a selection; comparing.Compare if it is nil. A state is nil if the commit does not contain
-	// the selection.
-	Compare func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error)
+	// Compare compares two states of a selection. A state is nil if the commit does not contain the selection.
+	Compare comparing.Comparer
 	// Render renders a selection; comparing.Render if it is nil.
 	Render func(ctx context.Context, cs *v1alpha1.CatalogSelection, sources []guard.Source) (*comparing.Side, error)
 }

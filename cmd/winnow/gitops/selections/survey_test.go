@@ -107,7 +107,7 @@ func TestLook(t *testing.T) {
 			s, err := Look(t.Context(), "HEAD", "HEAD", Options{
 				Dir: dir, Paths: []string{"."}, Open: farm.Open, Rendered: promotions.NewRegistry(artifacts.open),
 				Compare: func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error) {
-					return comparing.Compare(ctx, from, to, nil)
+					return comparing.Compare(ctx, from, to)
 				},
 			})
 			if err != nil {

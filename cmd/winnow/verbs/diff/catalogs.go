@@ -15,14 +15,10 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
-	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/guard"
 )
-
-// chartAdder adds the upgrades of charts between two states to their comparison.
-type chartAdder = func(ctx context.Context, from, to *comparing.Side, out *diff.Selection) error
 
 // catalogOptions are the flags of a comparison of catalogs by selections in files.
 type catalogOptions struct {
@@ -31,8 +27,6 @@ type catalogOptions struct {
 	live                 bool
 	access               flags.Access
 
-	// addCharts adds the upgrades of charts to a comparison.
-	addCharts chartAdder
 	// unapplied are sentences on what changes the selections and was not applied.
 	unapplied []string
 }
@@ -79,13 +73,10 @@ func (o *catalogOptions) checkEverything() error {
 	return nil
 }
 
-// compare compares the states that the flags name, with the live state of the cluster that open returns.
-func (o *catalogOptions) compare(ctx context.Context, stdin io.Reader, open func() (*live.Cluster, error)) (*diff.Report, error) {
-	if err := o.check(); err != nil {
-		return nil, err
-	}
+// compare compares the states that the flags name.
+func (o *catalogOptions) compare(ctx context.Context, stdin io.Reader, compare comparing.Comparer) (*diff.Report, error) {
 	if o.file == "" {
-		return o.compareEverything(ctx)
+		return o.compareEverything(ctx, compare)
 	}
 	placed, files, err := input.PlaceSelection(ctx, o.file, o.name, stdin)
 	if err != nil {
@@ -107,15 +98,8 @@ func (o *catalogOptions) compare(ctx context.Context, stdin io.Reader, open func
 	if o.fromFile == "" && from != nil {
 		from.Lines = nil // the file had others before, which are not known
 	}
-	cluster, err := open()
+	compared, err := compare(ctx, from, to)
 	if err != nil {
-		return nil, err
-	}
-	compared, err := cluster.Compare(ctx, from, to)
-	if err != nil {
-		return nil, err
-	}
-	if err := o.addCharts(ctx, from, to, compared); err != nil {
 		return nil, err
 	}
 	beside, at := input.Beside(ctx, placed, files)
@@ -176,7 +160,7 @@ func (o *catalogOptions) side(ctx context.Context, cs *v1alpha1.CatalogSelection
 }
 
 // compareEverything compares two catalogs without a selection.
-func (o *catalogOptions) compareEverything(ctx context.Context) (*diff.Report, error) {
+func (o *catalogOptions) compareEverything(ctx context.Context, compare comparing.Comparer) (*diff.Report, error) {
 	from, err := o.everything(ctx, o.from[0])
 	if err != nil {
 		return nil, fmt.Errorf("before: %w", err)
@@ -185,11 +169,8 @@ func (o *catalogOptions) compareEverything(ctx context.Context) (*diff.Report, e
 	if err != nil {
 		return nil, fmt.Errorf("after: %w", err)
 	}
-	compared, err := comparing.Compare(ctx, from, to, nil)
+	compared, err := compare(ctx, from, to)
 	if err != nil {
-		return nil, err
-	}
-	if err := o.addCharts(ctx, from, to, compared); err != nil {
 		return nil, err
 	}
 	report := diff.New(compared)

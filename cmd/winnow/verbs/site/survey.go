@@ -52,10 +52,7 @@ func (o *options) survey(ctx context.Context, open *catalogs) (*model.Survey, er
 		return nil, err
 	}
 	s.Survey, err = selections.Look(ctx, s.Base, head, selections.Options{
-		Dir: o.git, Paths: []string{root}, Repositories: o.repositories, Open: open.open, Rendered: commits.Rendered(&o.access),
-		Compare: func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error) {
-			return comparing.Compare(ctx, from, to, nil)
-		},
+		Dir: o.git, Paths: []string{root}, Repositories: o.repositories, Open: open.open, Rendered: commits.Rendered(&o.access), Compare: comparing.Compare,
 	})
 	if err != nil {
 		return nil, err
@@ -139,7 +136,7 @@ func published(ctx context.Context, s *model.Survey) (*diff.Report, error) {
 		if p.Side == nil {
 			continue
 		}
-		same, err := comparing.Compare(ctx, p.Side, p.Side, nil)
+		same, err := comparing.Compare(ctx, p.Side, p.Side)
 		if err != nil {
 			return nil, err
 		}

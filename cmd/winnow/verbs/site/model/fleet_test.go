@@ -47,7 +47,7 @@ func surveyOf(t *testing.T, before, changes map[string]string) Survey {
 			return source, err
 		},
 		Compare: func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error) {
-			return comparing.Compare(ctx, from, to, nil)
+			return comparing.Compare(ctx, from, to)
 		},
 	})
 	if err != nil {
