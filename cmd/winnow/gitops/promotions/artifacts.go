@@ -12,8 +12,6 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/memo"
 	"github.com/winnow-dev/winnow/render"
-	"github.com/winnow-dev/winnow/render/diff"
-	"github.com/winnow-dev/winnow/render/diff/comparing"
 )
 
 // Artifact is what a digest refers to.
@@ -23,6 +21,15 @@ type Artifact struct {
 	Other  string
 	// Origin has the revisions of the sources that it was rendered from, empty where these are not known.
 	Origin string
+}
+
+// State is an OCIRepository in a commit, with the address of its artifact, and the artifact or why that is not known.
+type State struct {
+	documents.Source
+	Reference documents.Reference
+	// Artifact is none where Err is the reason why it is not known.
+	Artifact Artifact
+	Err      error
 }
 
 // Open pulls the artifact at an address, oci://host/repository@digest. plainHTTP reports whether the commit allows a
@@ -67,17 +74,4 @@ func (r *Registry) Pull(ctx context.Context, of documents.Reference) (Artifact, 
 		}
 		return artifact, err
 	})
-}
-
-// compare compares the artifacts of a stage. The caller may change the result.
-func (r *Registry) compare(ctx context.Context, s stage, from, to Artifact) (*diff.Selection, error) {
-	key := [4]string{s.before.Catalog, s.after.Catalog, strings.Join(s.lines, "\n"), strings.Join(s.former, "\n")}
-	found, err := memo.Of(ctx, r.compared, key, func() (*diff.Selection, error) {
-		return comparing.Compare(ctx, &comparing.Side{Subject: comparing.Stage, Result: from.Result, Lines: s.former},
-			&comparing.Side{Subject: comparing.Stage, Result: to.Result, Lines: s.lines})
-	})
-	if err != nil {
-		return nil, err
-	}
-	return found.Clone(), nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/observed"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/promotions"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/render/catalog"
@@ -215,7 +216,7 @@ func (b *builder) sorted() []*Column {
 }
 
 // sourceOf returns the versions that the artifact of a stage was rendered from, or its digest.
-func sourceOf(s selections.Stage) string {
+func sourceOf(s promotions.State) string {
 	if version := receipt.VersionOf(s.Artifact.Origin); version != "" {
 		return version
 	}
@@ -223,7 +224,7 @@ func sourceOf(s selections.Stage) string {
 }
 
 // PlaceOf returns the directory of the file of a stage, or of its cluster.
-func PlaceOf(s selections.Stage) string {
+func PlaceOf(s promotions.State) string {
 	if s.Cluster != "" {
 		return s.Cluster
 	}

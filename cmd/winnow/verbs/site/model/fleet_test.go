@@ -169,16 +169,16 @@ unread: clusters/c001: CatalogSelection flux-system/applications: pulling oci://
 
 // Stages stand side by side, that with the newest artifact first, and each is a column of its own.
 func TestStagesAreColumns(t *testing.T) {
-	stage := func(dir, digest string, versions ...string) selections.Stage {
+	stage := func(dir, digest string, versions ...string) promotions.State {
 		rendered := &render.Result{Definitions: []safeguard.Definition{{Kind: "ApplicationDefinition", Name: "argocd", Versions: versions}}}
-		s := selections.Stage{Artifact: promotions.Artifact{Result: rendered}}
+		s := promotions.State{Artifact: promotions.Artifact{Result: rendered}}
 		s.Kind, s.Name, s.File, s.Reference.Catalog = "OCIRepository", "applications", dir+"/apps.yaml", "oci://example.com/rendered@"+digest
 		return s
 	}
 	lost := stage("spokes/edge", "sha256:c")
 	lost.Artifact.Result, lost.Err = nil, errors.New("oci://example.com/rendered@sha256:c: not found")
 	s := Survey{
-		Survey: &selections.Survey{Report: diff.New(), Stages: []selections.Stage{
+		Survey: &selections.Survey{Report: diff.New(), Stages: []promotions.State{
 			stage("spokes/production", "sha256:a", "1.0.0", "2.0.0"), stage("spokes/staging", "sha256:b", "2.0.0", "3.0.0"), lost,
 		}},
 		Since: map[string]time.Time{
