@@ -43,8 +43,8 @@ type Side struct {
 	Result  *render.Result
 	// Empty is the reason why the controller would not publish the result; nil when it does.
 	Empty error
-	// Lines name losses: in spec.safeguards.approve, or the annotation of a stage. Those of the older state do not name what the
-	// newer one loses.
+	// Lines name losses: in spec.safeguards.approve, or the annotation of a stage. A line that the older state has names no loss
+	// of the newer one.
 	Lines []string
 }
 

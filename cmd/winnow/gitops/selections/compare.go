@@ -17,7 +17,6 @@ import (
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
-	"github.com/winnow-dev/winnow/render/diff/protection"
 	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
@@ -79,64 +78,55 @@ func (c *comparison) promotions(ctx context.Context, report *diff.Report, extern
 	return err
 }
 
-func (c *comparison) compare(ctx context.Context, report *diff.Report) error {
+// compare compares the selections of both commits: each pair for itself, and then what one has to do with others.
+func (c *comparison) compare(ctx context.Context, report *diff.Report) (err error) {
 	c.pairs = pairs(&c.base, &c.head)
+	consumed := make([]consumerChanges, len(c.pairs))
 	for i, p := range c.pairs {
-		consumed := c.compareConsumers(p)
-		consumed.unknown = slices.Concat(consumed.unknown, p.resumed(), p.filtered())
-		compared, err := c.selection(ctx, p, consumed)
-		if err != nil {
+		consumed[i] = c.compareConsumers(p)
+		if c.pairs[i].out, err = c.comparePair(ctx, p, len(consumed[i].notes) == 0); err != nil {
 			return err
 		}
-		for _, sentence := range consumed.unknown {
-			report.Unknown = each.Union(report.Unknown, p.any().In()+": "+sentence)
+	}
+	unpublished := c.relate()
+	for i, p := range c.pairs {
+		at, out := p.any(), p.out
+		for _, sentence := range consumed[i].unknown {
+			report.Unknown = each.Union(report.Unknown, at.In()+": "+sentence)
 		}
-		for _, place := range []string{p.any().Cluster, p.any().File} {
-			report.Places[place] = place != ""
-		}
-		if compared == nil {
-			report.Same = append(report.Same, diff.Place{Cluster: p.any().Cluster, File: p.any().File, Namespace: p.any().Namespace, Name: p.any().Name})
+		report.Places[at.Cluster], report.Places[at.File] = at.Cluster != "", at.File != ""
+		if out == nil {
+			report.Same = append(report.Same, diff.Place{Cluster: at.Cluster, File: at.File, Namespace: at.Namespace, Name: at.Name})
 			continue
 		}
-		compared.Cluster, compared.File, compared.OldFile = p.any().Cluster, p.any().File, cmp.Or(p.from, p.to).File
-		compared.Notes = append(compared.Notes, consumed.notes...)
-		compared.Loosened = append(compared.Loosened, p.unverified()...)
-		report.Selections = append(report.Selections, compared)
-		c.pairs[i].out = compared
+		out.Cluster, out.File, out.OldFile = at.Cluster, at.File, cmp.Or(p.from, p.to).File
+		out.Notes = append(out.Notes, consumed[i].notes...)
+		out.Loosened = append(out.Loosened, p.unverified()...)
+		report.Selections = append(report.Selections, out)
 	}
-	report.Unknown = append(report.Unknown, relate(c.pairs)...)
-	placeApprovals(&c.head, c.options.Paths, c.pairs)
+	report.Unknown = append(report.Unknown, unpublished...)
 	return nil
 }
 
-// selection compares a selection. It returns nil if it is the same in both commits.
-func (c *comparison) selection(ctx context.Context, p pair, consumed consumerChanges) (*diff.Selection, error) {
-	out := diff.NewSelection(p.any().Namespace, p.any().Name)
-	if p.from != nil && p.to != nil && p.to.Invalid == nil {
-		out.Loosened = protection.Loosen(p.from.CatalogSelection, p.to.CatalogSelection, true)
-	}
+// comparePair compares a selection. It returns nil if it is the same in both commits, unless others apply it otherwise.
+func (c *comparison) comparePair(ctx context.Context, p pair, sameConsumers bool) (*diff.Selection, error) {
 	if lost := p.any().Lost; lost != "" {
+		out := p.uncompared(nil)
 		out.Unknown = []string{lost}
 		return out, nil
 	}
-	unknown := p.open()
-	if p.isSame() && len(consumed.notes) == 0 {
-		if unknown = append(c.outsidePaths(p.to), c.fed(p, nil)...); len(unknown) == 0 {
-			return nil, nil
-		}
+	if sameConsumers && p.isSame() {
+		return nil, nil
 	}
-	if len(unknown) > 0 {
-		slices.Sort(unknown)
-		out.Unknown = slices.Compact(unknown)
-		out.Notes = append(out.Notes, p.placeNotes()...)
-		return out, nil
+	if unknown := p.open(); len(unknown) > 0 {
+		return p.uncompared(unknown), nil
 	}
-	return c.compareRendered(ctx, p, out)
+	return c.compareRendered(ctx, p)
 }
 
-// compareRendered renders and compares both states. It returns out if one of them is invalid or cannot be
-// pulled.
-func (c *comparison) compareRendered(ctx context.Context, p pair, out *diff.Selection) (*diff.Selection, error) {
+// compareRendered renders and compares both states, unless one of them is invalid or cannot be pulled.
+func (c *comparison) compareRendered(ctx context.Context, p pair) (*diff.Selection, error) {
+	out := p.uncompared(nil)
 	if p.from != nil && p.to != nil && p.from.Invalid == nil && p.to.Invalid == nil {
 		if err := comparing.EditError(p.from.CatalogSelection, p.to.CatalogSelection); err != nil {
 			out.Refuse(err)

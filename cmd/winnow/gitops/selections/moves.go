@@ -23,25 +23,7 @@ type placement struct {
 	adopted []safeguard.Change
 }
 
-// relate adds to the changes of selections what other selections do: the moves of applications, and what is held of them. It
-// returns a sentence for each selection whose older state was not published, because it selects nothing.
-func relate(pairs []pair) (unknown []string) {
-	var all []placement
-	for _, p := range pairs {
-		if !p.isCompared() {
-			continue
-		}
-		if from, to := p.from.side(), p.to.side(); from != nil && to != nil && from.Empty != nil && to.Empty == nil {
-			unknown = append(unknown, p.to.In()+": "+beforePrefix+from.Empty.Error()+": this was not published, and what was before is in the cluster only")
-		}
-		all = append(all, placementOf(p))
-	}
-	findMoves(all)
-	holdAdopted(all)
-	nameReceivers(all)
-	return unknown
-}
-
+// placementOf returns the placement of a compared pair.
 func placementOf(p pair) placement {
 	from, to := p.from.side(), p.to.side()
 	placed := placement{pair: p, before: applicationsOf(from), after: applicationsOf(to)}

@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/protection"
 )
 
 // pair is a selection in both commits. A state is nil if the commit does not contain the selection.
@@ -151,6 +152,20 @@ func (p pair) open() []string {
 		}
 	}
 	return all
+}
+
+// uncompared returns the change of a pair that is not compared, with the reasons; none for one that will be.
+func (p pair) uncompared(unknown []string) *diff.Selection {
+	out := diff.NewSelection(p.any().Namespace, p.any().Name)
+	if p.from != nil && p.to != nil && p.to.Invalid == nil {
+		out.Loosened = protection.Loosen(p.from.CatalogSelection, p.to.CatalogSelection, true)
+	}
+	if len(unknown) > 0 {
+		slices.Sort(unknown)
+		out.Unknown = slices.Compact(unknown)
+		out.Notes = append(out.Notes, p.placeNotes()...)
+	}
+	return out
 }
 
 // isCompared reports whether both states were rendered, as far as there are two, and compared.

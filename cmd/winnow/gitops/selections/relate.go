@@ -13,6 +13,32 @@ import (
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
+// relate adds to the changes of selections what others do: the moves of applications, what is held of them, and the artifacts and
+// files that a selection depends on. It returns a sentence for each selection whose older state was not published, because it
+// selects nothing.
+func (c *comparison) relate() (unknown []string) {
+	var all []placement
+	for i, p := range c.pairs {
+		if p.out == nil {
+			if others := append(c.outsidePaths(p.to), c.fed(p, nil)...); len(others) > 0 {
+				c.pairs[i].out = p.uncompared(others)
+			}
+		}
+		if !p.isCompared() {
+			continue
+		}
+		all = append(all, placementOf(p))
+		if from, to := p.from.side(), p.to.side(); from != nil && to != nil && from.Empty != nil && to.Empty == nil {
+			unknown = append(unknown, p.to.In()+": "+beforePrefix+from.Empty.Error()+": this was not published, and what was before is in the cluster only")
+		}
+	}
+	findMoves(all)
+	holdAdopted(all)
+	nameReceivers(all)
+	placeApprovals(&c.head, c.options.Paths, c.pairs)
+	return unknown
+}
+
 // outsidePaths returns a sentence for each source of a selection that neither commit contains at the paths, if a
 // file outside of the paths may contain it and differs.
 func (c *comparison) outsidePaths(cs *State) (unknown []string) {
