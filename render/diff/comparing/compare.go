@@ -82,6 +82,13 @@ func CompareAdopted(ctx context.Context, from, to *Side, adopted []safeguard.Cha
 	return out, nil
 }
 
+// Unchanged returns the change of a state that stays: what it deprecates.
+func Unchanged(s *Side) *diff.Selection {
+	out := newSelection(s, s)
+	out.Change, out.Others = diff.Unchanged, retiring(s.Result)
+	return out
+}
+
 // newSelection returns what is known of the states without a comparison.
 func newSelection(from, to *Side) *diff.Selection {
 	some := cmp.Or(to, from)
