@@ -48,8 +48,8 @@ type Selection struct {
 	OldFile string `json:"-"`
 	// PushURL is the address that the older selection pushed to, or a new one pushes to; empty for none.
 	PushURL string `json:"-"`
-	// Others are subjects besides Applications: all that a removed selection had, and what the newer state deprecates.
-	Others []Subject `json:"-"`
+	// Others are withdrawals besides Applications: all that a removed selection had, and what the newer state deprecates.
+	Others []Withdrawal `json:"-"`
 	// Loosened are the protections that the edit of the spec removes.
 	Loosened []Loosened `json:"loosened"`
 	// Held are the changes that the safeguards hold; nil for none.

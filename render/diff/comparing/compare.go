@@ -44,7 +44,7 @@ func CompareAdopted(ctx context.Context, from, to *Side, adopted []safeguard.Cha
 	case to == nil:
 		out.Change = diff.Removed
 		for _, d := range slices.Concat(from.result().Definitions, from.result().Contents) {
-			out.Others = append(out.Others, diff.Subject{Application: diff.Application{Name: d.Name, APIVersion: d.APIVersion, Kind: d.Kind}})
+			out.Others = append(out.Others, diff.Withdrawal{Application: diff.Application{Name: d.Name, APIVersion: d.APIVersion, Kind: d.Kind}})
 		}
 		return out, nil
 	case from == nil:
