@@ -26,6 +26,17 @@ import (
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
+// Artifact is an artifact in a registry that was rendered before.
+type Artifact struct {
+	// Digest of the manifest.
+	Digest string
+	// Result is what was rendered, and nil if the artifact is another one: then Other is why.
+	Result *Result
+	Other  string
+	// Origin has the revisions of the sources that it was rendered from, empty where these are not known.
+	Origin string
+}
+
 // maxObjects bounds the objects of an artifact that is compared as a whole: kustomize takes minutes to build so many.
 const maxObjects = 10_000
 

@@ -171,7 +171,7 @@ unread: clusters/c001: CatalogSelection flux-system/applications: pulling oci://
 func TestStagesAreColumns(t *testing.T) {
 	stage := func(dir, digest string, versions ...string) promotions.State {
 		rendered := &render.Result{Definitions: []safeguard.Definition{{Kind: "ApplicationDefinition", Name: "argocd", Versions: versions}}}
-		s := promotions.State{Artifact: promotions.Artifact{Result: rendered}}
+		s := promotions.State{Artifact: render.Artifact{Result: rendered}}
 		s.Kind, s.Name, s.File, s.Reference.Catalog = "OCIRepository", "applications", dir+"/apps.yaml", "oci://example.com/rendered@"+digest
 		return s
 	}
