@@ -26,6 +26,17 @@ import (
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
+// Artifact is an artifact in a registry that was rendered before.
+type Artifact struct {
+	// Digest of the manifest.
+	Digest string
+	// Result is what was rendered, and nil if the artifact is another one: then Other is why.
+	Result *Result
+	Other  string
+	// Origin has the revisions of the sources that it was rendered from, empty where these are not known.
+	Origin string
+}
+
 // maxObjects bounds the objects of an artifact that is compared as a whole: kustomize takes minutes to build so many.
 const maxObjects = 10_000
 
@@ -53,7 +64,7 @@ func ReadResult(ctx context.Context, r io.Reader) (*Result, error) {
 		result.Instances = append(result.Instances, in)
 	}
 	count := len(result.Definitions) + len(result.Contents)
-	result.Selection = selection.Result{Decisions: a.others, Available: count, Selected: count}
+	result.Selection = selection.Result{Decisions: a.others, Available: count, Selected: count, Undecided: "the new artifact does not have it"}
 	result.kustomization = tree.Kustomization{Patches: a.patches, AllowEmpty: true}
 	a.annotate(&result.kustomization)
 	if result.Tree, err = assembleWith(a.documents, a.objects, result.kustomization); err != nil {

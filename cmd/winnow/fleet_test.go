@@ -38,7 +38,7 @@ func compareFarm(t *testing.T, f farm.Farm, second map[string]string) (*diff.Rep
 			return comparing.Render(ctx, cs, sources)
 		},
 		Compare: func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error) {
-			return comparing.Compare(ctx, from, to, nil)
+			return comparing.Compare(ctx, from, to)
 		},
 	})
 	if err != nil {

@@ -4,6 +4,7 @@ package main
 
 import (
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -22,15 +23,32 @@ func TestCommandLineReadsClustersWithoutBuiltInKinds(t *testing.T) {
 	refuse(t, "./live", "k8s.io/client-go/kubernetes", "k8s.io/client-go/discovery")
 }
 
+// own is the prefix of the packages of this module.
+const own = "github.com/winnow-dev/winnow/"
+
 // What previews a render needs nothing that compares, lints, or reads a cluster.
 func TestARenderNeedsNothingThatCompares(t *testing.T) {
-	const own = "github.com/winnow-dev/winnow/"
-	refuse(t, "./verbs/render", own+"cmd/winnow/gitops", own+"cmd/winnow/charts", own+"cmd/winnow/live", own+"cmd/winnow/receipt",
+	all := refuse(t, "./verbs/render", own+"cmd/winnow/gitops", own+"cmd/winnow/charts", own+"cmd/winnow/live", own+"cmd/winnow/receipt",
 		own+"render/diff", own+"render/lint")
+	const most = 75
+	if n := len(slices.DeleteFunc(all, func(path string) bool { return !strings.HasPrefix(path, own) })); n > most {
+		t.Errorf("winnow render needs %d packages of this module, at most %d", n, most)
+	}
 }
 
-// refuse checks that a program depends on none of these packages, nor on one below them.
-func refuse(t *testing.T, program string, forbidden ...string) {
+// A change is the same whatever it comes from, and however it is shown: producers know no view, a view knows no producer, and the
+// comparison knows neither.
+func TestAComparisonKnowsNoProducerAndNoView(t *testing.T) {
+	refuse(t, "../../render/diff/comparing", own+"cmd", own+"registry", "github.com/spf13/cobra", "oras.land/oras-go/v2", "sigs.k8s.io/controller-runtime")
+	for _, producer := range []string{"./gitops/selections", "./live", "./charts/comparison"} {
+		refuse(t, producer, own+"cmd/winnow/diffview", own+"cmd/winnow/verbs", own+"cmd/winnow/flags")
+	}
+	refuse(t, "./diffview", own+"render/diff/comparing", own+"cmd/winnow/gitops", own+"cmd/winnow/live", own+"cmd/winnow/charts", own+"cmd/winnow/verbs")
+	refuse(t, "./input", own+"cmd/winnow/gitops", own+"render/diff")
+}
+
+// refuse checks that a program depends on none of these packages, nor on one below them. It returns what it depends on.
+func refuse(t *testing.T, program string, forbidden ...string) []string {
 	t.Helper()
 	output, err := exec.CommandContext(t.Context(), "go", "list", "-deps", program).Output()
 	if err != nil {
@@ -47,6 +65,7 @@ func refuse(t *testing.T, program string, forbidden ...string) {
 			}
 		}
 	}
+	return dependencies
 }
 
 // The expressions of selections and the rules of CustomResourceDefinitions run on the same CEL

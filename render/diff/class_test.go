@@ -14,7 +14,7 @@ import (
 
 // of returns the report on a selection of a cluster that loses an application, as edits change it.
 func of(cluster string, edits ...func(*diff.Selection)) *diff.Selection {
-	s := diff.NewSelection(&v1alpha1.CatalogSelection{})
+	s := diff.NewSelection("", "")
 	s.Namespace, s.Name, s.Cluster, s.File = "flux-system", "apps", cluster, cluster+"/apps.yaml"
 	s.To = &diff.State{Revision: "latest@sha256:" + cluster, Available: 9, Selected: 5}
 	s.Applications = append(s.Applications, diff.Application{Name: "loki", Change: diff.Removed, Cause: diff.CauseCatalog})

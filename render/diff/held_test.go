@@ -152,9 +152,7 @@ func TestOnlyWhatTheChangeAddsApproves(t *testing.T) {
 			approving := func(lines []string) *v1alpha1.CatalogSelection {
 				return selectionWith(func(s *v1alpha1.CatalogSelectionSpec) { s.Safeguards.Approve = lines })
 			}
-			to := side(t, approving(test.head), sourceOf(t, sumB, less))
-			to.Reviewed = test.base
-			s := compare(t, side(t, approving(test.base), sourceOf(t, sumA, before)), to)
+			s := compare(t, side(t, approving(test.base), sourceOf(t, sumA, before)), side(t, approving(test.head), sourceOf(t, sumB, less)))
 			if got := holding(s.Held); got != test.want {
 				t.Errorf("held: %s\nwant: %s", got, test.want)
 			}

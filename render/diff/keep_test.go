@@ -40,7 +40,7 @@ func TestWhatIsToBeAddedKeepsWhatLives(t *testing.T) {
 		return s, all
 	}
 	before, lost := replaced(selectionWith(nil))
-	report := diff.NewSelection(before.Selection)
+	report := diff.NewSelection(before.Selection.Namespace, before.Selection.Name)
 	if err := report.Take(before.Result.Definitions, lost); err != nil {
 		t.Fatal(err)
 	}

@@ -8,17 +8,17 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// Subjects returns what the change takes from those who use it: applications that leave, or whose releases are orphaned, and versions.
-// What is deprecated follows.
-func (s *Selection) Subjects() (all []Subject) {
+// Withdrawals returns what the change takes from those who use it: applications that leave, or whose releases are orphaned, and
+// versions. What is deprecated follows.
+func (s *Selection) Withdrawals() (all []Withdrawal) {
 	for _, a := range s.Applications {
 		if a.Change == Removed || len(a.Identity) > 0 {
-			all = append(all, Subject{Application: a})
+			all = append(all, Withdrawal{Application: a})
 		} else if a.Change == Updated {
 			all = append(all, lostVersions(a)...)
 		}
 		for _, version := range s.lostByAdoption(a.Name) {
-			all = append(all, Subject{Application: a, Version: version})
+			all = append(all, Withdrawal{Application: a, Version: version})
 		}
 	}
 	kept := map[string]bool{}
@@ -26,16 +26,16 @@ func (s *Selection) Subjects() (all []Subject) {
 		before, is := kept[m.Application]
 		kept[m.Application] = !m.Unprotected && (before || !is)
 	}
-	return slices.DeleteFunc(append(all, s.Others...), func(one Subject) bool {
+	return slices.DeleteFunc(append(all, s.Others...), func(one Withdrawal) bool {
 		return one.Version == "" && one.Deprecated == "" && kept[one.Name]
 	})
 }
 
 // lostVersions returns the removed versions of an application that stays. A package loses only stranded ones.
-func lostVersions(a Application) (all []Subject) {
+func lostVersions(a Application) (all []Withdrawal) {
 	for _, v := range a.Versions {
 		if v.Change == Removed && !a.IsPackage() {
-			all = append(all, Subject{Application: a, Version: v.Version})
+			all = append(all, Withdrawal{Application: a, Version: v.Version})
 		}
 	}
 	if a.Package == nil {
@@ -43,7 +43,7 @@ func lostVersions(a Application) (all []Subject) {
 	}
 	for _, channel := range a.Package.Channels {
 		for _, version := range channel.Stranded {
-			all = append(all, Subject{Application: a, Version: version})
+			all = append(all, Withdrawal{Application: a, Version: version})
 		}
 	}
 	return all

@@ -13,7 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// The subjects of a change are what it takes from those who use it, and what it deprecates. What is added, updated or moved is none.
+// The withdrawals of a change are what it takes from those who use it, and what it deprecates. What is added, updated or moved is none.
 func TestSubjectsOfAChange(t *testing.T) {
 	of := func(apps files) *comparing.Side { return side(t, selectionWith(nil), sourceOf(t, sumA, apps)) }
 	old := files{"gone": versions("1.0.0", "2.0.0"), "less": versions("1.0.0", "2.0.0"), "same": versions("1.0.0")}
@@ -36,7 +36,7 @@ func TestSubjectsOfAChange(t *testing.T) {
 			s := compare(t, test.from, test.to, test.adopted...)
 			s.Moves = test.moves
 			var got []string
-			for _, one := range s.Subjects() {
+			for _, one := range s.Withdrawals() {
 				got = append(got, strings.TrimSpace(one.Name+" "+one.Version))
 			}
 			slices.Sort(got)

@@ -99,7 +99,10 @@ func TestRenderedArtifactsAreCompared(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			from := side(t, selectionWith(test.from), sourceOf(t, sumA, test.before))
 			to := side(t, selectionWith(test.to), sourceOf(t, sumB, test.after))
-			s, err := comparing.Artifacts(t.Context(), reread(t, from), reread(t, to), nil, nil)
+			stage := func(of *comparing.Side, lines []string) *comparing.Side {
+				return &comparing.Side{Subject: comparing.Stage, Result: reread(t, of), Lines: lines}
+			}
+			s, err := comparing.Compare(t.Context(), stage(from, nil), stage(to, nil))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -127,7 +130,7 @@ func TestRenderedArtifactsAreCompared(t *testing.T) {
 			if !slices.Equal(lines, test.lines) {
 				t.Errorf("named by %q, want %q", lines, test.lines)
 			}
-			named, err := comparing.Artifacts(t.Context(), reread(t, from), reread(t, to), lines, nil)
+			named, err := comparing.Compare(t.Context(), stage(from, nil), stage(to, lines))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -136,6 +139,9 @@ func TestRenderedArtifactsAreCompared(t *testing.T) {
 			}
 			if !slices.Equal(held, test.held) {
 				t.Errorf("held %q, want %q", held, test.held)
+			}
+			if s.Notes == nil {
+				t.Error("the notes are null in JSON")
 			}
 			if unchanged := s.Change == diff.Unchanged; unchanged != (len(test.want) == 0) {
 				t.Errorf("the change is %s", s.Change)

@@ -7,7 +7,6 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -49,8 +48,8 @@ type Selection struct {
 	OldFile string `json:"-"`
 	// PushURL is the address that the older selection pushed to, or a new one pushes to; empty for none.
 	PushURL string `json:"-"`
-	// Others are subjects besides Applications: all that a removed selection had, and what the newer state deprecates.
-	Others []Subject `json:"-"`
+	// Others are withdrawals besides Applications: all that a removed selection had, and what the newer state deprecates.
+	Others []Withdrawal `json:"-"`
 	// Loosened are the protections that the edit of the spec removes.
 	Loosened []Loosened `json:"loosened"`
 	// Held are the changes that the safeguards hold; nil for none.
@@ -75,6 +74,8 @@ type Selection struct {
 	Unknown []string `json:"unknown"`
 	// Error is why one of the states could not be rendered. Then nothing is compared.
 	Error string `json:"error,omitempty"`
+	// Invalid is that error if the newer state is invalid, which is a finding; nil otherwise.
+	Invalid error `json:"-"`
 }
 
 // State is one of the two compared artifacts.
@@ -99,9 +100,9 @@ type Source struct {
 }
 
 // NewSelection returns the report on a selection without any comparison.
-func NewSelection(cs *v1alpha1.CatalogSelection) *Selection {
+func NewSelection(namespace, name string) *Selection {
 	return &Selection{
-		Namespace: cs.Namespace, Name: cs.Name, Change: Updated,
+		Namespace: namespace, Name: name, Change: Updated,
 		Applications: []Application{}, Loosened: []Loosened{}, Moves: []Move{}, Bypassed: []string{}, Replaced: []Settings{},
 		Notes: []string{}, Unknown: []string{},
 	}
@@ -113,19 +114,8 @@ func (s *Selection) IsHeld() bool { return s.Held != nil && !s.Held.Approved }
 // IsApprovable reports whether lines can be added that name what is held.
 func (s *Selection) IsApprovable() bool { return s.IsHeld() && len(s.Held.Approve) > 0 }
 
-// ClearSelectionFields clears the fields that depend on a CatalogSelection: its name, the revisions, whether Flux
-// deletes removed definitions, the lines to approve, sources to add, and notes on names that no catalog has.
-func (s *Selection) ClearSelectionFields() {
-	s.Everything, s.Namespace, s.Name = true, "", ""
-	s.From.Revision, s.To.Revision = "", ""
-	s.Counts.Deleted, s.Notes = 0, []string{}
-	for i := range s.Applications {
-		s.Applications[i].Deleted = nil
-	}
-	if s.Held != nil {
-		s.Held.Approve, s.Held.SecondSources = []string{}, nil
-	}
-}
+// Refuse records that the newer state is invalid, so that nothing is compared.
+func (s *Selection) Refuse(err error) { s.Error, s.Invalid = "after: "+err.Error(), err }
 
 // Survives records that Flux keeps the live definition of a removed application.
 func (s *Selection) Survives(application string) { s.settle(application, new(bool)) }

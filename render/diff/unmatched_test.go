@@ -27,7 +27,7 @@ func TestNamesThatMatchNothingAreNotes(t *testing.T) {
 		{"the selection goes", misspelt, nil, []string{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			compared, err := comparing.Compare(t.Context(), c.from, c.to, nil)
+			compared, err := comparing.Compare(t.Context(), c.from, c.to)
 			if err != nil {
 				t.Fatal(err)
 			}

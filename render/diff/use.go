@@ -33,8 +33,8 @@ func (u Use) Name() string { return strings.TrimSpace(u.Application + " " + u.Ve
 // IsUnused reports whether every cluster has told that it has none.
 func (u Use) IsUnused() bool { return u.Installations == 0 && len(u.Unknown) == 0 }
 
-// Subject is what installations are counted of.
-type Subject struct {
+// Withdrawal is what installations are counted of.
+type Withdrawal struct {
 	Application `json:"-"`
 	// Version is empty for all versions, and Deprecated is the message of one that stays.
 	Version    string `json:"-"`

@@ -59,7 +59,7 @@ func Describe(c safeguard.Change, decided selection.Result) string {
 	case c.Unreadable && !c.OfPlatform():
 		return describeUnreadable(c)
 	case c.Instance != "":
-		return describeInstance(c)
+		return describeInstance(c, decided)
 	}
 	return describeDefinition(c, decided)
 }
@@ -145,13 +145,13 @@ func describeUnreadable(c safeguard.Change) string {
 }
 
 // describeInstance returns what changes of an instance.
-func describeInstance(c safeguard.Change) string {
+func describeInstance(c safeguard.Change, decided selection.Result) string {
 	name := "instance " + c.Instance
 	switch {
 	case c.Reason == v1alpha1.LockedValueReason:
 		return name + ": " + describeLocked(c)
 	case c.Reason == v1alpha1.RemovalReason && c.Detail == "":
-		return name + " would be removed: spec.instances does not have it"
+		return name + " would be removed: " + cmp.Or(decided.Undecided, "spec.instances does not have it")
 	case c.Field == safeguard.OperatorConflictField:
 		return name + ": " + c.Detail
 	case c.Detail != "":
@@ -226,7 +226,7 @@ func WhyGone(key safeguard.Key, decided selection.Result) string {
 	if d := decisionOn(key, decided); d != nil {
 		return d.Reason
 	}
-	return "no source has it"
+	return cmp.Or(decided.Undecided, "no source has it")
 }
 
 // decisionOn returns the first decision on the application of a definition; nil if no source has it.

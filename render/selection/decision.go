@@ -79,6 +79,8 @@ type Result struct {
 	// Deprecated is the number of selected applications that are deprecated, DeprecatedVersions the number
 	// of versions that stay and are deprecated.
 	Deprecated, DeprecatedVersions int
+	// Undecided is why an application without a decision is not there: empty where no source has it.
+	Undecided string
 }
 
 // Applications returns the decisions on the selected applications, sorted by name, which is unique

@@ -3,6 +3,7 @@
 package crds
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -55,14 +56,22 @@ func (d *definition) validate(ctx context.Context, v *version, object *unstructu
 	return v.validate(ctx, object.UnstructuredContent(), errs)
 }
 
+// sorted sorts errors of the API server's code, which walks maps, by their fields.
+func sorted(errs field.ErrorList) field.ErrorList {
+	slices.SortFunc(errs, func(a, b *field.Error) int {
+		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Error(), b.Error()))
+	})
+	return errs
+}
+
 // validate adds the errors of the schema to errs.
 func (v *version) validate(ctx context.Context, content map[string]any, errs field.ErrorList) field.ErrorList {
-	errs = append(errs, validation.ValidateCustomResource(nil, content, v.validator)...)
+	errs = append(errs, sorted(validation.ValidateCustomResource(nil, content, v.validator))...)
 	if v.structural == nil {
 		return errs
 	}
-	errs = append(errs, objectmeta.Validate(nil, content, v.structural, false)...)
-	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, v.structural, content)...)
+	errs = append(errs, sorted(objectmeta.Validate(nil, content, v.structural, false))...)
+	errs = append(errs, sorted(listtype.ValidateListSetsAndMaps(nil, v.structural, content))...)
 	if v.rules == nil {
 		return errs
 	}

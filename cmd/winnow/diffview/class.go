@@ -129,18 +129,13 @@ func notes(report *diff.Report, shown func(string) string) []string {
 	return texts
 }
 
-// invalid returns a message for each error with a prefix, with the first of the selections that have it.
-func invalid(report *diff.Report, prefix string) []string {
+// invalid returns a message for each error of a newer state, with the first of the selections that have it.
+func invalid(report *diff.Report) []string {
 	var messages []string
 	for _, c := range report.Classified() {
-		if len(c.Members()) == 0 {
-			continue
+		if all := c.Members(); len(all) > 0 && all[0].Invalid != nil {
+			messages = append(messages, excerpt.List(all, 1, Name)+": "+all[0].Invalid.Error())
 		}
-		text, invalid := strings.CutPrefix(c.Members()[0].Error, prefix)
-		if !invalid {
-			continue
-		}
-		messages = append(messages, excerpt.List(c.Members(), 1, Name)+": "+text)
 	}
 	return messages
 }

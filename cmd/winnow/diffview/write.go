@@ -16,12 +16,11 @@ type Options struct {
 	// Format is one of -o.
 	Format string
 	View
-	// FailOn are the names of conditions that are findings, and Invalid is the prefix of errors that are.
-	FailOn  []string
-	Invalid string
+	// FailOn are the names of conditions that are findings.
+	FailOn []string
 }
 
-// Write writes a report, and returns what it has of the conditions as a finding.
+// Write writes a report, and returns what it has of the conditions as a finding. A newer state that is invalid is one as well.
 func Write(w io.Writer, report *diff.Report, o Options) error {
 	if o.Format == output.FormatJSON || o.Format == output.FormatYAML {
 		report.Classes = report.Classified()
@@ -36,7 +35,7 @@ func Write(w io.Writer, report *diff.Report, o Options) error {
 	if len(found) > 0 {
 		found[0] = "--fail-on " + found[0]
 	}
-	if found = append(found, invalid(report, o.Invalid)...); len(found) > 0 {
+	if found = append(found, invalid(report)...); len(found) > 0 {
 		return output.Finding(errors.New(strings.Join(found, "; ")))
 	}
 	return nil

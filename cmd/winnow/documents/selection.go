@@ -12,14 +12,6 @@ type Selection struct {
 	Invalid error
 }
 
-// Reason returns the reason why a selection cannot be rendered. It returns nil for a nil selection.
-func (s *Selection) Reason() error {
-	if s == nil {
-		return nil
-	}
-	return s.Invalid
-}
-
 // SameName reports whether two selections have the same namespace and name.
 func SameName(a, b Selection) bool { return a.Namespace == b.Namespace && a.Name == b.Name }
 

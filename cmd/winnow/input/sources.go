@@ -16,6 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
+	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -108,10 +109,10 @@ func resolveTag(ctx context.Context, at *documents.Location, access *flags.Acces
 }
 
 // PullRendered pulls a rendered artifact.
-func PullRendered(ctx context.Context, address string, access *flags.Access) (oci.Rendered, error) {
+func PullRendered(ctx context.Context, address string, access *flags.Access) (render.Artifact, error) {
 	repository, err := artifact{where: address, access: access}.connect(ctx)
 	if err != nil {
-		return oci.Rendered{}, fmt.Errorf("%s: %w", address, err)
+		return render.Artifact{}, fmt.Errorf("%s: %w", address, err)
 	}
 	pulled, err := repository.PullRendered(ctx)
 	if err != nil {

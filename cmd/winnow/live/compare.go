@@ -20,17 +20,16 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Compare compares two states of a selection, which may be nil, and adds the effects of the newer one on the
-// live definitions. A nil Cluster adds nothing.
+// Compare is a comparing.Comparer that adds the effects of the newer state on the live definitions.
 func (c *Cluster) Compare(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error) {
-	if c == nil || to == nil {
-		return comparing.Compare(ctx, from, to, nil)
+	if to == nil {
+		return comparing.Compare(ctx, from, to)
 	}
 	found, err := c.adopt(ctx, to.Selection, from.Published(), to.Result)
 	if err != nil {
 		return nil, fmt.Errorf("looking at the cluster: %w", err)
 	}
-	compared, err := comparing.Compare(ctx, from, to, found.Changes)
+	compared, err := comparing.CompareAdopted(ctx, from, to, found.Changes)
 	if err != nil {
 		return nil, err
 	}

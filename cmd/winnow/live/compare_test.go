@@ -85,25 +85,25 @@ func TestWhatLivesIsAddedToAComparison(t *testing.T) {
 	const group = "/apis/apps.kubermatic.k8c.io/v1"
 	for _, test := range []struct {
 		name    string
-		cluster *live.Cluster
+		compare comparing.Comparer
 		live    bool
 		notes   []string
 		held    string
 		adopted int
 		bypass  []string
 	}{
-		{name: "no cluster"},
-		{name: "a cluster that does not serve the kind", cluster: connect(t, nil), live: true},
+		{name: "no cluster", compare: comparing.Compare},
+		{name: "a cluster that does not serve the kind", compare: connect(t, nil).Compare, live: true},
 		{
 			name: "definitions of somebody else, of which one is bypassed", live: true,
-			cluster: connect(t, map[string]string{group: served, group + "/applicationdefinitions": definitions}),
+			compare: connect(t, map[string]string{group: served, group + "/applicationdefinitions": definitions}).Compare,
 			notes: []string{"1 live definition is applied by the Kustomization flux-system/old: unless this artifact becomes its source, " +
 				"the selection waits (Conflict) until it has let go"},
 			held: "0.1.0", adopted: 1, bypass: []string{"b"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := test.cluster.Compare(t.Context(), nil, sideOf(t.Context(), t, "a", "b", "c"))
+			got, err := test.compare(t.Context(), nil, sideOf(t.Context(), t, "a", "b", "c"))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,19 +13,8 @@ import (
 	"github.com/winnow-dev/winnow/render/contract"
 )
 
-// Rendered is an artifact that was rendered before, in a registry.
-type Rendered struct {
-	// Digest of the manifest.
-	Digest string
-	// Result is what was rendered, and nil if the artifact is another one: then Other is why.
-	Result *render.Result
-	Other  string
-	// Origin has the revisions of the sources that it was rendered from.
-	Origin string
-}
-
 // PullRendered fetches an artifact that Winnow has rendered. It does not fetch the layers of another one.
-func (r *Repository) PullRendered(ctx context.Context) (out Rendered, err error) {
+func (r *Repository) PullRendered(ctx context.Context) (out render.Artifact, err error) {
 	manifest, raw, err := r.fetchManifest(ctx)
 	if err != nil {
 		return out, err

@@ -251,6 +251,18 @@ func TestBombsAreRefused(t *testing.T) {
 	}
 }
 
+// What a commit applies is one line of JSON: no lines put the violations into an order.
+func TestViolationsOfALineHaveOneOrder(t *testing.T) {
+	const want = `spec.interval: Invalid value: "array": must be of type string: "array"; spec.safeguards.approve: Invalid value: "null": must be of type array: "null"`
+	for range 50 {
+		_, err := ParseDocument(t.Context(), []byte(`{"apiVersion": "catalog.winnow.dev/v1alpha1", "kind": "CatalogSelection", "metadata": {"name": "a"},`+
+			`"spec": {"sources": [{"name": "a"}], "safeguards": {"approve": null}, "interval": [1]}}`))
+		if err == nil || err.Error() != want {
+			t.Fatalf("got %v", err)
+		}
+	}
+}
+
 // A hostile file costs little time, and its report is short.
 func TestCostOfManyViolations(t *testing.T) {
 	var fields, documents strings.Builder

@@ -113,10 +113,12 @@ func added(after safeguard.Definition) diff.Application {
 func (d *differ) removed(before safeguard.Definition) diff.Application {
 	a := newApplication(before, diff.Removed)
 	a.Cause, a.Reason = d.cause(before.Key(), ""), guard.WhyGone(before.Key(), d.to.Result.Selection)
-	a.Deleted = new(!protected(d.older[before.Key()]))
+	if d.to.Subject != Catalog {
+		a.Deleted = new(!protected(d.older[before.Key()]))
+	}
 	for _, version := range before.Versions {
 		v := diff.Version{Version: version, Change: diff.Removed, Cause: a.Cause}
-		if *a.Deleted {
+		if a.Deleted != nil && *a.Deleted {
 			v.Installations = d.installations(before.Key(), version)
 		}
 		a.Versions = append(a.Versions, v)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package comparing compares two states of a selection, and reports what changes, why, and which of the changes the
-// safeguards hold.
+// Package comparing compares two states of a selection, a stage or a catalog, and reports what changes, why, and which of the
+// changes the safeguards hold.
 //
 // It is pure: the same two renders give the same report. It must not know where catalogs and selections come from, nor how
 // a report is printed.
@@ -18,6 +18,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/approval"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/fielddiff"
 	"github.com/winnow-dev/winnow/render/diff/protection"
@@ -28,21 +29,22 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Compare returns the changes from from to to. Either may be nil, where the selection does not exist.
-// adopted are the losses of live definitions that from does not have.
-func Compare(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*diff.Selection, error) {
-	some := cmp.Or(to, from)
-	out := diff.NewSelection(some.Selection)
-	out.From, out.To = from.state(), to.state()
-	if push := cmp.Or(from, to).Selection.Spec.Push; push != nil {
-		out.PushURL = push.URL
-	}
-	out.NothingLives = from.hasNoObjects() && to.hasNoObjects()
+// Comparer returns the changes from from to to. Either may be nil, where the selection does not exist.
+type Comparer = func(ctx context.Context, from, to *Side) (*diff.Selection, error)
+
+// Compare is a Comparer that knows no cluster.
+func Compare(ctx context.Context, from, to *Side) (*diff.Selection, error) {
+	return CompareAdopted(ctx, from, to, nil)
+}
+
+// CompareAdopted is Compare with the losses of live definitions that from does not have.
+func CompareAdopted(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*diff.Selection, error) {
+	out := newSelection(from, to)
 	switch {
 	case to == nil:
 		out.Change = diff.Removed
 		for _, d := range slices.Concat(from.result().Definitions, from.result().Contents) {
-			out.Others = append(out.Others, diff.Subject{Application: diff.Application{Name: d.Name, APIVersion: d.APIVersion, Kind: d.Kind}})
+			out.Others = append(out.Others, diff.Withdrawal{Application: diff.Application{Name: d.Name, APIVersion: d.APIVersion, Kind: d.Kind}})
 		}
 		return out, nil
 	case from == nil:
@@ -50,38 +52,86 @@ func Compare(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*
 	case from.Result.Revision == to.Result.Revision:
 		out.Change = diff.Unchanged
 	}
-	out.Notes = append(append(out.Notes, unmatched(from, to)...), monitoring.Sentences(to.monitoringLosses(), from.monitoringLosses())...)
-	out.SpecChanged = from != nil &&
-		!equality.Semantic.DeepEqual(guard.RenderedSpec(from.Selection), guard.RenderedSpec(to.Selection))
 	out.Others = retiring(to.Result)
 	verdict := decide(from, to, adopted)
 	if out.Change != diff.Unchanged || to.Empty != nil {
 		out.Held = held(from, to, verdict)
-		if out.IsHeld() {
+		if out.IsHeld() && to.Subject == Selection {
 			out.Held.SecondSources = secondSources(ctx, from, to, slices.Concat(verdict.Held, verdict.BaseApproved))
 		}
 	}
 	d := &differ{from: from, to: to, edited: out.SpecChanged, elsewhere: elsewhere(verdict.Changes), stranded: stranded(verdict.Changes), budget: maxDiffs}
 	if err := d.applications(ctx, out); err != nil {
-		return nil, fmt.Errorf("comparing the artifacts of %s: %w", some.Selection.Name, err)
+		return nil, fmt.Errorf("comparing the artifacts of %s: %w", out.Name, err)
 	}
 	if err := d.instances(ctx, out, verdict.Changes); err != nil {
-		return nil, fmt.Errorf("comparing the instances of %s: %w", some.Selection.Name, err)
+		return nil, fmt.Errorf("comparing the instances of %s: %w", out.Name, err)
 	}
 	if err := d.served(ctx, out); err != nil {
-		return nil, fmt.Errorf("comparing the catalogs that %s serves: %w", some.Selection.Name, err)
+		return nil, fmt.Errorf("comparing the catalogs that %s serves: %w", out.Name, err)
 	}
-	out.Loosened = loosened(from, to)
+	switch to.Subject {
+	case Selection:
+		out.Notes = append(append(out.Notes, unmatched(from, to)...), monitoring.Sentences(to.monitoringLosses(), from.monitoringLosses())...)
+		out.Loosened = loosened(from, to)
+	case Stage:
+		out.Notes = append(out.Notes, unmatchedLines(from, to)...)
+	case Catalog:
+		addFacts(out, from.Sources[0].Catalog, to.Sources[0].Catalog)
+	}
 	return out, nil
+}
+
+// Unchanged returns the change of a state that stays: what it deprecates.
+func Unchanged(s *Side) *diff.Selection {
+	out := newSelection(s, s)
+	out.Change, out.Others = diff.Unchanged, retiring(s.Result)
+	return out
+}
+
+// newSelection returns what is known of the states without a comparison.
+func newSelection(from, to *Side) *diff.Selection {
+	some := cmp.Or(to, from)
+	out := diff.NewSelection("", "")
+	out.Everything = some.Subject == Catalog
+	out.From, out.To = from.state(), to.state()
+	out.NothingLives = some.Subject == Stage || from.hasNoObjects() && to.hasNoObjects() // a stage is in another cluster
+	if some.Subject != Selection {
+		return out
+	}
+	out.Namespace, out.Name = some.Selection.Namespace, some.Selection.Name
+	out.SpecChanged = from != nil && to != nil && !equality.Semantic.DeepEqual(guard.RenderedSpec(from.Selection), guard.RenderedSpec(to.Selection))
+	if push := cmp.Or(from, to).Selection.Spec.Push; push != nil {
+		out.PushURL = push.URL
+	}
+	return out
 }
 
 // unmatched returns notes on the names in the newer selection that no catalog has, including those that the
 // older selection had already, and on the lines that it adds and that name nothing. Instances have a place of their own.
 func unmatched(from, to *Side) []string {
 	names := slices.DeleteFunc(slices.Clone(to.Result.Unmatched), func(u mention.Unmatched) bool { return u.Reason != "" })
-	lines := guard.UnmatchedLines(to.Selection.Spec.Safeguards.Approve, slices.Concat(from.Published(), to.Result.Compared()),
-		to.Result.Selection, to.Sources, func(line string) bool { return slices.Contains(to.Reviewed, line) })
+	lines := guard.UnmatchedLines(to.Lines, slices.Concat(from.Published(), to.Result.Compared()),
+		to.Result.Selection, to.Sources, func(line string) bool { return slices.Contains(from.reviewed(), line) })
 	return mention.Sentences(slices.Concat(names, lines))
+}
+
+// unmatchedLines returns notes on lines of a stage that name nothing. A line that was there before may be about an application
+// that has left.
+func unmatchedLines(from, to *Side) []string {
+	all := guard.UnmatchedLines(to.Lines, slices.Concat(from.Published(), to.Published()), to.Result.Selection, nil, func(entry string) bool {
+		_, err := approval.Parse(entry)
+		return err == nil && slices.Contains(from.Lines, entry)
+	})
+	for _, line := range approval.ParseAll(to.Lines) {
+		if line.Checksum != "" {
+			all = append(all, mention.Unmatched{Reason: "the digest " + line.Checksum + " names nothing: name what leaves"})
+		}
+	}
+	for i := range all {
+		all[i].Field = "the annotation " + v1alpha1.ApproveAnnotation
+	}
+	return mention.Sentences(all)
 }
 
 // loosened returns the protections that the edit between both sides removes; none without a former one.

@@ -52,6 +52,9 @@ func (d *differ) keptContent(before, after selection.Decision) diff.Application 
 	a.Change = diff.Updated
 	// A rule that is not edited, such as the three latest versions, loses one because the catalog has others.
 	removedBy := func(version string) diff.Cause {
+		if d.to.Subject == Stage {
+			return diff.CausePromotion
+		}
 		if d.edited && slices.Contains(after.Application.Versions, version) {
 			return diff.CauseSpec
 		}

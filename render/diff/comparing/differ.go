@@ -61,6 +61,8 @@ func elsewhere(changes []safeguard.Change) map[loss]bool {
 // newer catalogs still have what is lost, or have not changed.
 func (d *differ) cause(key safeguard.Key, version string) diff.Cause {
 	switch {
+	case d.to.Subject == Stage:
+		return diff.CausePromotion
 	case guard.UnmetBy(key, version, d.to.Result.Selection):
 		return diff.CausePlatform
 	case d.edited && (guard.IsInCatalog(key, version, d.to.Result.Selection) || d.sameCatalogs()):

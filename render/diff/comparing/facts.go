@@ -14,9 +14,9 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// AddFacts adds to the comparison of two catalogs, without a selection, what selections choose by: facts on applications
+// addFacts adds to the comparison of two catalogs, without a selection, what selections choose by: facts on applications
 // that both have, and named lists.
-func AddFacts(s *diff.Selection, older, newer *catalog.Catalog) {
+func addFacts(s *diff.Selection, older, newer *catalog.Catalog) {
 	before := each.By(older.Applications, func(a *catalog.Application) string { return a.Name })
 	at := map[string]int{}
 	for i, a := range s.Applications {

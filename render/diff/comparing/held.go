@@ -15,12 +15,15 @@ import (
 // decide compares two states as the controller does, with the lines that the newer one adds. Either may be nil, and live are
 // the losses of live objects.
 func decide(from, to *Side, live []safeguard.Change) guard.Verdict {
-	named := guard.NamedBy(to.Selection, to.Result.Instances)
-	for _, entry := range to.Selection.Spec.Safeguards.Approve {
+	var named guard.Named
+	if to.Selection != nil {
+		named = guard.NamedBy(to.Selection, to.Result.Instances)
+	}
+	for _, entry := range to.Lines {
 		line, err := approval.Parse(entry)
 		switch {
 		case err != nil:
-		case slices.Contains(to.Reviewed, entry):
+		case slices.Contains(from.reviewed(), entry):
 			named.Base = append(named.Base, line)
 		default:
 			named.Lines = append(named.Lines, line)
@@ -38,7 +41,7 @@ func held(from, to *Side, verdict guard.Verdict) *diff.Held {
 		h.Reasons = []v1alpha1.HeldReason{{Reason: v1alpha1.EmptyResultReason, Message: to.Empty.Error()}}
 		return h
 	}
-	fresh := guard.Fresh(approval.ParseAll(slices.Concat(to.Selection.Spec.Safeguards.Approve, to.Reviewed)))
+	fresh := guard.Fresh(approval.ParseAll(slices.Concat(to.Lines, from.reviewed())))
 	left := slices.Concat(verdict.Held, verdict.BaseApproved)
 	switch {
 	case h.Approved:
@@ -46,9 +49,12 @@ func held(from, to *Side, verdict guard.Verdict) *diff.Held {
 	case len(left) == 0:
 		return nil
 	default:
-		h.Reasons, h.Approve = guard.Reasons(left, to.Result.Selection, fresh), guard.LinesOf(left, fresh)
+		h.Reasons = guard.Reasons(left, to.Result.Selection, fresh)
+		if to.Subject != Catalog {
+			h.Approve = guard.LinesOf(left, fresh)
+		}
 	}
-	for _, entry := range to.Reviewed {
+	for _, entry := range from.reviewed() {
 		if line, err := approval.Parse(entry); err == nil && guard.NamesAny(line, verdict.BaseApproved) {
 			h.BaseApprovals = append(h.BaseApprovals, entry)
 		}

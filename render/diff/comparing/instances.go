@@ -102,7 +102,7 @@ func differs(in diff.Instance) bool {
 
 // remove sets why an instance leaves, and what becomes of it.
 func (d *instanceDiffer) remove(out *diff.Instance, before *installation.Instance) {
-	out.Change, out.Deleted, out.Reason = diff.Removed, new(!protected(d.objects.before[before.Main.Key()])), notInSpec
+	out.Change, out.Deleted, out.Reason = diff.Removed, new(!protected(d.objects.before[before.Main.Key()])), cmp.Or(d.to.Result.Selection.Undecided, notInSpec)
 	for _, u := range d.to.result().Unresolved {
 		if u.Name == out.Name {
 			out.Reason, out.VersionGone = u.Reason, u.OfVersion

@@ -53,15 +53,15 @@ func deprecatedVersions(d selection.Decision) []diff.DeprecatedVersion {
 }
 
 // retiring returns the deprecated applications, and versions of others.
-func retiring(result *render.Result) (all []diff.Subject) {
+func retiring(result *render.Result) (all []diff.Withdrawal) {
 	for _, decision := range result.Selection.Applications() {
 		of := diff.Application{Name: decision.Application.Name, APIVersion: decision.Application.Group + "/", Kind: decision.Application.Kind}
 		if message := deprecation(decision); message != "" {
-			all = append(all, diff.Subject{Application: of, Deprecated: message})
+			all = append(all, diff.Withdrawal{Application: of, Deprecated: message})
 			continue
 		}
 		for _, v := range deprecatedVersions(decision) {
-			all = append(all, diff.Subject{Application: of, Version: v.Version, Deprecated: v.Message})
+			all = append(all, diff.Withdrawal{Application: of, Version: v.Version, Deprecated: v.Message})
 		}
 	}
 	return all

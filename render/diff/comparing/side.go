@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/contents"
@@ -18,15 +20,32 @@ import (
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
-// Side is one of the two states of a selection.
+// Subject is what two states are compared of.
+type Subject int
+
+const (
+	// Selection is a CatalogSelection in a cluster.
+	Selection Subject = iota
+	// Stage gets an artifact that was rendered before, which does not say from which spec and catalogs: the safeguards are the
+	// default ones.
+	Stage
+	// Catalog has all applications of one catalog, which nothing publishes.
+	Catalog
+)
+
+// Side is one of the two states of a subject.
 type Side struct {
+	Subject Subject
+	// Selection is nil for other subjects.
 	Selection *v1alpha1.CatalogSelection
-	Sources   []guard.Source
-	Result    *render.Result
+	// Sources are none of a stage, and one of a catalog.
+	Sources []guard.Source
+	Result  *render.Result
 	// Empty is the reason why the controller would not publish the result; nil when it does.
 	Empty error
-	// Reviewed are the entries of spec.safeguards.approve that the older state has: they name no losses of the newer one.
-	Reviewed []string
+	// Lines name losses: in spec.safeguards.approve, or the annotation of a stage. A line that the older state has names no loss
+	// of the newer one.
+	Lines []string
 }
 
 // Render renders a selection over its sources. An empty selection is no error.
@@ -35,14 +54,29 @@ func Render(ctx context.Context, cs *v1alpha1.CatalogSelection, sources []guard.
 	if err != nil {
 		return nil, err
 	}
-	side := &Side{Selection: cs, Sources: sources}
-	side.Result, err = render.Render(ctx, guard.Selections(sources), opts)
-	if refused, ok := errors.AsType[*render.Error](err); ok && refused.Reason() == v1alpha1.EmptyResultReason {
-		side.Empty = err
-		opts.AllowEmpty = true
-		side.Result, err = render.Render(ctx, guard.Selections(sources), opts)
+	return (&Side{Selection: cs, Sources: sources, Lines: cs.Spec.Safeguards.Approve}).render(ctx, opts)
+}
+
+// RenderCatalog renders all applications of a catalog. It selects by name, as KKP's system applications require, and omits no
+// field.
+func RenderCatalog(ctx context.Context, source selection.Source) (*Side, error) {
+	var opts render.Options
+	for _, a := range source.Catalog.Applications {
+		opts.Criteria.Names = append(opts.Criteria.Names, a.Name)
 	}
-	return side, err
+	name := types.NamespacedName{Namespace: "default", Name: "catalog"}
+	sources := []guard.Source{{Kind: "OCIRepository", Name: name, Checksum: source.Digest, Catalog: source.Catalog}}
+	return (&Side{Subject: Catalog, Sources: sources}).render(ctx, opts)
+}
+
+func (s *Side) render(ctx context.Context, opts render.Options) (_ *Side, err error) {
+	s.Result, err = render.Render(ctx, guard.Selections(s.Sources), opts)
+	if refused, ok := errors.AsType[*render.Error](err); ok && refused.Reason() == v1alpha1.EmptyResultReason {
+		s.Empty = err
+		opts.AllowEmpty = true
+		s.Result, err = render.Render(ctx, guard.Selections(s.Sources), opts)
+	}
+	return s, err
 }
 
 // monitoringLosses returns what the state takes from the monitoring of KKP's user clusters; nothing for nil.
@@ -51,6 +85,14 @@ func (s *Side) monitoringLosses() []monitoring.Loss {
 		return nil
 	}
 	return monitoring.Losses(&s.Selection.Spec, s.Result.Selection)
+}
+
+// reviewed returns the lines of the older state; none for nil.
+func (s *Side) reviewed() []string {
+	if s == nil {
+		return nil
+	}
+	return s.Lines
 }
 
 // Published returns the definitions of the state as a publication of the controller; none for nil.
@@ -77,8 +119,9 @@ func (s *Side) state() *diff.State {
 		return nil
 	}
 	decided := s.Result.Selection
-	state := &diff.State{
-		Revision: s.Result.Revision, Available: decided.Available, Selected: decided.Selected, Sources: []diff.Source{},
+	state := &diff.State{Available: decided.Available, Selected: decided.Selected, Sources: []diff.Source{}}
+	if s.Subject != Catalog {
+		state.Revision = s.Result.Revision
 	}
 	for _, source := range s.Sources {
 		state.Sources = append(state.Sources, diff.Source{

@@ -59,13 +59,16 @@ func (c *Comparer) Add(ctx context.Context, from, to *comparing.Side, out *diff.
 	if err != nil {
 		return fmt.Errorf("finding the charts after: %w", err)
 	}
-	s := state{kubeVersion: charts.KubeVersion(to.Selection), ignored: ignored}
-	if len(to.Selection.Spec.Mirrors) > 0 {
-		options, err := render.FromSpec(to.Selection)
+	s := state{ignored: ignored}
+	if cs := to.Selection; cs != nil {
+		options, err := render.FromSpec(cs)
 		if err != nil {
 			return err
 		}
-		s.mirrorOf, s.mirrors = options.Transform.MirrorOfImage, fmt.Sprintf("%+v", to.Selection.Spec.Mirrors)
+		s.kubeVersion = charts.KubeVersion(cs)
+		if len(cs.Spec.Mirrors) > 0 {
+			s.mirrorOf, s.mirrors = options.Transform.MirrorOfImage, fmt.Sprintf("%+v", cs.Spec.Mirrors)
+		}
 	}
 	all := pairsOf(older, newer)
 	for start := 0; start < len(all); start += batch {

@@ -23,9 +23,13 @@ var ErrAnnotation = errors.New("annotation " + v1alpha1.IgnoreRisksAnnotation)
 // maxReason bounds a reason, in bytes.
 const maxReason = 500
 
-// readIgnored reads the annotation of a selection: a line for each rule of an application. All problems are in the error.
+// readIgnored reads the annotation of a selection, which is nil for a catalog: a line for each rule of an application. All
+// problems are in the error.
 func readIgnored(cs *v1alpha1.CatalogSelection) (ignored, error) {
 	all := ignored{}
+	if cs == nil {
+		return all, nil
+	}
 	var problems []error
 	for line := range strings.Lines(cs.Annotations[v1alpha1.IgnoreRisksAnnotation]) {
 		if strings.TrimSpace(line) == "" {

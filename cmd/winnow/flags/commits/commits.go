@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
+	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -37,8 +38,7 @@ func (o *Commits) AddFlags(cmd *cobra.Command) {
 }
 
 // Compare compares the commits of --git at the paths, which are relative to the working directory, and adds uses.
-func (o *Commits) Compare(ctx context.Context, paths []string, access *flags.Access,
-	compare func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error)) (*diff.Report, error) {
+func (o *Commits) Compare(ctx context.Context, paths []string, access *flags.Access, compare comparing.Comparer) (*diff.Report, error) {
 	base, head, err := repository.Git{}.Commits(ctx, o.Git)
 	if err != nil {
 		return nil, err
@@ -95,9 +95,8 @@ func OpenOfCommit(access *flags.Access) func(ctx context.Context, address string
 
 // Rendered returns the registry of the rendered artifacts that a commit names, with the same access.
 func Rendered(access *flags.Access) *promotions.Registry {
-	return promotions.NewRegistry(func(ctx context.Context, address string, insecure bool) (promotions.Artifact, error) {
-		pulled, err := input.PullRendered(ctx, address, accessOfCommit(access, address, insecure))
-		return promotions.Artifact{Result: pulled.Result, Other: pulled.Other, Origin: pulled.Origin}, err
+	return promotions.NewRegistry(func(ctx context.Context, address string, insecure bool) (render.Artifact, error) {
+		return input.PullRendered(ctx, address, accessOfCommit(access, address, insecure))
 	})
 }
 

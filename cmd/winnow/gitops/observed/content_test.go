@@ -22,11 +22,11 @@ func TestWhatAClusterHasIsComparedWithTheArtifact(t *testing.T) {
 	const apiVersion, kind = "apps.kubermatic.k8c.io/v1", "ApplicationDefinition"
 	argocd := safeguard.Definition{APIVersion: apiVersion, Kind: kind, Name: "argocd", Versions: []string{"2.13.0", "2.14.0"}}
 	web := safeguard.Definition{APIVersion: "helm.toolkit.fluxcd.io/v2", Kind: "HelmRelease", Namespace: "apps", Name: "web", Instance: "web", Versions: []string{"1.0.0"}}
-	rendered := promotions.Artifact{Result: &render.Result{Definitions: []safeguard.Definition{argocd, web}}}
+	rendered := render.Artifact{Result: &render.Result{Definitions: []safeguard.Definition{argocd, web}}}
 	january := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for name, test := range map[string]struct {
 		edit     func(k *receipt.Kustomization, d *receipt.Definition, r *receipt.Receipt)
-		artifact promotions.Artifact
+		artifact render.Artifact
 		err      error
 		noURL    bool
 		want     []Problem
@@ -64,7 +64,7 @@ func TestWhatAClusterHasIsComparedWithTheArtifact(t *testing.T) {
 			want: []Problem{{unknown, strings.Repeat("x", 490) + " oci://***@registry.ex..."}}},
 		"a Kustomization that has another artifact": {edit: func(k *receipt.Kustomization, _ *receipt.Definition, _ *receipt.Receipt) { k.Digest = "sha256:2" },
 			want: []Problem{{unknown, "its Kustomizations have applied different artifacts: wait until they have the same"}}},
-		"an artifact of another tool": {artifact: promotions.Artifact{Other: "it has two layers"},
+		"an artifact of another tool": {artifact: render.Artifact{Other: "it has two layers"},
 			want: []Problem{{unknown, "the artifact is none that Winnow has rendered: it has two layers"}}},
 		"a stage without an address": {noURL: true, want: []Problem{{unknown, "stage.yaml has no spec.url: the artifact cannot be read"}}},
 	} {
@@ -82,7 +82,7 @@ func TestWhatAClusterHasIsComparedWithTheArtifact(t *testing.T) {
 			}
 			c := &Cluster{Digest: "sha256:1", Receipt: r, kustomizations: []receipt.Kustomization{k}}
 			all := []*Cluster{c, {Digest: "sha256:2", Wanted: "sha256:1", Receipt: r}, {Digest: "sha256:3"}}
-			err := compareContents(t.Context(), of, all, promotions.NewRegistry(func(_ context.Context, address string, _ bool) (promotions.Artifact, error) {
+			err := compareContents(t.Context(), of, all, promotions.NewRegistry(func(_ context.Context, address string, _ bool) (render.Artifact, error) {
 				if address != "oci://registry.example.com/x@sha256:1" {
 					t.Errorf("%s is pulled", address)
 				}

@@ -12,22 +12,20 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/memo"
 	"github.com/winnow-dev/winnow/render"
-	"github.com/winnow-dev/winnow/render/diff"
-	"github.com/winnow-dev/winnow/render/diff/comparing"
 )
 
-// Artifact is what a digest refers to.
-type Artifact struct {
-	// Result is what was rendered, and nil if the artifact is another one: then Other is why.
-	Result *render.Result
-	Other  string
-	// Origin has the revisions of the sources that it was rendered from, empty where these are not known.
-	Origin string
+// State is an OCIRepository in a commit, with the address of its artifact, and the artifact or why that is not known.
+type State struct {
+	documents.Source
+	Reference documents.Reference
+	// Artifact is none where Err is the reason why it is not known.
+	Artifact render.Artifact
+	Err      error
 }
 
 // Open pulls the artifact at an address, oci://host/repository@digest. plainHTTP reports whether the commit allows a
 // connection without TLS.
-type Open func(ctx context.Context, address string, plainHTTP bool) (Artifact, error)
+type Open func(ctx context.Context, address string, plainHTTP bool) (render.Artifact, error)
 
 // pullTimeout bounds the pull of one artifact, and maxKept the artifacts that are kept: each may take much memory.
 const (
@@ -50,14 +48,14 @@ func NewRegistry(open Open) *Registry {
 }
 
 // Pull returns the artifact of a reference. The caller must not change it.
-func (r *Registry) Pull(ctx context.Context, of documents.Reference) (Artifact, error) {
-	return memo.Of(ctx, r.pulled, fmt.Sprint(of.Catalog, of.PlainHTTP), func() (Artifact, error) {
+func (r *Registry) Pull(ctx context.Context, of documents.Reference) (render.Artifact, error) {
+	return memo.Of(ctx, r.pulled, fmt.Sprint(of.Catalog, of.PlainHTTP), func() (render.Artifact, error) {
 		if len(r.pulled) >= maxKept {
 			clear(r.pulled)
 		}
 		host, _, _ := strings.Cut(strings.TrimPrefix(of.Catalog, "oci://"), "/")
 		if err := r.hanging[host]; err != nil {
-			return Artifact{}, err
+			return render.Artifact{}, err
 		}
 		limited, cancel := context.WithTimeout(ctx, pullTimeout)
 		defer cancel()
@@ -67,16 +65,4 @@ func (r *Registry) Pull(ctx context.Context, of documents.Reference) (Artifact, 
 		}
 		return artifact, err
 	})
-}
-
-// compare compares the artifacts of a stage. The caller may change the result.
-func (r *Registry) compare(ctx context.Context, s stage, from, to Artifact) (*diff.Selection, error) {
-	key := [4]string{s.before.Catalog, s.after.Catalog, strings.Join(s.lines, "\n"), strings.Join(s.former, "\n")}
-	found, err := memo.Of(ctx, r.compared, key, func() (*diff.Selection, error) {
-		return comparing.Artifacts(ctx, from.Result, to.Result, s.lines, s.former)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return found.Clone(), nil
 }

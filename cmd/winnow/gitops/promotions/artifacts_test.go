@@ -9,17 +9,18 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
+	"github.com/winnow-dev/winnow/render"
 )
 
 // Comparisons that share a registry pull an artifact once, also one that is gone, but nothing of a pull that was cancelled is kept.
 func TestArtifactsArePulledOnce(t *testing.T) {
 	pulls := 0
-	r := NewRegistry(func(ctx context.Context, address string, _ bool) (Artifact, error) {
+	r := NewRegistry(func(ctx context.Context, address string, _ bool) (render.Artifact, error) {
 		pulls++
 		if address == "gone" {
-			return Artifact{}, errors.New("it is gone")
+			return render.Artifact{}, errors.New("it is gone")
 		}
-		return Artifact{Other: address}, ctx.Err()
+		return render.Artifact{Other: address}, ctx.Err()
 	})
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -3,9 +3,11 @@
 package promotions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -15,7 +17,9 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stagefile"
+	"github.com/winnow-dev/winnow/cmd/winnow/memo"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -58,29 +62,23 @@ func Compare(ctx context.Context, base, head *documents.Set, external []gitops.E
 
 // compare compares the artifacts of a stage. It returns nil for one that Winnow has not rendered.
 func (s stage) compare(ctx context.Context, registry *Registry) (*diff.Selection, error) {
-	sides := []struct {
-		when      string
-		source    *documents.Source
-		reference documents.Reference
-	}{{"before: ", s.from, s.before}, {"after: ", s.to, s.after}}
-	var found [2]Artifact
 	var unknown []string
 	rendered, others := 0, 0
-	for i, side := range sides {
-		if side.reference.Digest == "" {
-			unknown = append(unknown, side.when+follows(side.source, i == 0))
+	for i, of := range []*State{&s.from, &s.to} {
+		when := [...]string{"before: ", "after: "}[i]
+		if of.Reference.Digest == "" {
+			unknown = append(unknown, when+follows(of.Source, i == 0))
 			continue
 		}
-		var err error
-		found[i], err = registry.Pull(ctx, side.reference)
+		of.Artifact, of.Err = registry.Pull(ctx, of.Reference)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		case err != nil:
-			unknown = append(unknown, side.when+err.Error())
-		case found[i].Result == nil:
+		case of.Err != nil:
+			unknown = append(unknown, when+of.Err.Error())
+		case of.Artifact.Result == nil:
 			others++
-			unknown = append(unknown, fmt.Sprintf("%s%s is no artifact that Winnow has rendered: %s", side.when, side.reference.Catalog, found[i].Other))
+			unknown = append(unknown, fmt.Sprintf("%s%s is no artifact that Winnow has rendered: %s", when, of.Reference.Catalog, of.Artifact.Other))
 		default:
 			rendered++
 		}
@@ -89,22 +87,35 @@ func (s stage) compare(ctx context.Context, registry *Registry) (*diff.Selection
 		return nil, nil
 	}
 	if len(unknown) > 0 {
-		out := diff.NewSelection(&v1alpha1.CatalogSelection{})
+		out := diff.NewSelection("", "")
 		out.Unknown = unknown
 		return s.describe(out), nil
 	}
-	out, err := registry.compare(ctx, s, found[0], found[1])
+	out, err := registry.compare(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	out.From.Revision, out.To.Revision = s.before.Digest, s.after.Digest
+	out.From.Revision, out.To.Revision = s.from.Reference.Digest, s.to.Reference.Digest
 	return s.describe(out), nil
 }
 
+// compare compares the artifacts of a stage. The caller may change the result.
+func (r *Registry) compare(ctx context.Context, s stage) (*diff.Selection, error) {
+	key := [4]string{s.from.Reference.Catalog, s.to.Reference.Catalog, strings.Join(s.lines, "\n"), strings.Join(s.former, "\n")}
+	found, err := memo.Of(ctx, r.compared, key, func() (*diff.Selection, error) {
+		return comparing.Compare(ctx, &comparing.Side{Subject: comparing.Stage, Result: s.from.Artifact.Result, Lines: s.former},
+			&comparing.Side{Subject: comparing.Stage, Result: s.to.Artifact.Result, Lines: s.lines})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return found.Clone(), nil
+}
+
 // follows returns why a side without a digest is not known.
-func follows(source *documents.Source, older bool) string {
+func follows(source documents.Source, older bool) string {
 	switch {
-	case source == nil:
+	case source.Kind == "":
 		return "there is no digest: what the cluster has applied is not known"
 	case older:
 		return "it " + source.Moves() + ": what the cluster has applied is not known"
@@ -115,23 +126,22 @@ func follows(source *documents.Source, older bool) string {
 // describe adds what is known without the artifacts.
 func (s stage) describe(out *diff.Selection) *diff.Selection {
 	out.Namespace, out.Name, out.Cluster, out.File = s.to.Namespace, s.to.Name, s.to.Cluster, s.to.File
-	if out.OldFile = out.File; s.from != nil {
-		out.OldFile = s.from.File
-	}
+	out.OldFile = cmp.Or(s.from.File, out.File)
 	out.Promotion = &diff.Promotion{Annotation: v1alpha1.ApproveAnnotation}
-	if s.before.Digest != "" {
-		out.Promotion.From = s.before.Catalog
+	before, after := s.from.Reference, s.to.Reference
+	if before.Digest != "" {
+		out.Promotion.From = before.Catalog
 	}
-	if s.after.Digest != "" {
-		out.Promotion.To = s.after.Catalog
+	if after.Digest != "" {
+		out.Promotion.To = after.Catalog
 	}
-	if s.before.Verified && !s.after.Verified {
+	if before.Verified && !after.Verified {
 		out.Loosened = append(out.Loosened, diff.Loosened{Field: "spec.verify", From: "set", To: "not set", Effect: "unsigned content is applied"})
 	}
-	if s.after.Suspended {
+	if after.Suspended {
 		out.Notes = append(out.Notes, "it is suspended: nothing is pulled until it is resumed")
 	}
-	if s.after.Ignore {
+	if after.Ignore {
 		out.Notes = append(out.Notes, "spec.ignore of its OCIRepository is not evaluated here")
 	}
 	for _, k := range s.consumers {
@@ -153,7 +163,7 @@ func (s stage) besides() (unknown []string) {
 			add("Kustomization %s has %s: what the cluster gets is not the artifact that is compared; change the CatalogSelection instead", k.Name, fields)
 		}
 	}
-	if s.from != nil && s.before.Filter != s.after.Filter {
+	if s.from.Kind != "" && s.from.Reference.Filter != s.to.Reference.Filter {
 		name := manifest.NameOf(types.NamespacedName{Namespace: s.to.Namespace, Name: s.to.Name})
 		add("OCIRepository %s has another spec.ignore or spec.layerSelector: what Flux takes from the artifact is known in the cluster only", name)
 	}
@@ -167,7 +177,7 @@ func (s stage) place(head *documents.Set, paths []string, compared *diff.Selecti
 	}
 	var having []string
 	for _, file := range s.to.Files() {
-		if content := head.Inputs[file]; s.to.Cluster == "" || hasStage(content, s.to.Name, s.after.Digest) {
+		if content := head.Inputs[file]; s.to.Cluster == "" || hasStage(content, s.to.Name, s.to.Reference.Digest) {
 			having = append(having, file)
 		}
 	}

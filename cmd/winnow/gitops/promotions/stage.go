@@ -21,10 +21,8 @@ import (
 type stage struct {
 	// consumers are the Kustomizations of to that are the same stage; none where they are not in the repository.
 	consumers []documents.Consumer
-	// from and to are the OCIRepositories; from is nil if the Kustomization, or its OCIRepository, is new.
-	from, to *documents.Source
-	before   documents.Reference
-	after    documents.Reference
+	// from and to are the OCIRepositories; from has none if the Kustomization, or its OCIRepository, is new.
+	from, to State
 	// lines name what the promotion loses. former are the lines that the OCIRepository of this name had before: itself, in the
 	// files that it is built of now, or in gone files, whose objects may have another name now.
 	lines, former []string
@@ -44,7 +42,7 @@ func stages(base, head *documents.Set) (all []stage, unknown []string) {
 		if s == nil {
 			return
 		}
-		k := key{s.to.Cluster, s.to.File, s.to.Namespace, s.to.Name, s.before.Catalog}
+		k := key{s.to.Cluster, s.to.File, s.to.Namespace, s.to.Name, s.from.Reference.Catalog}
 		if i, found := known[k]; found {
 			all[i].consumers = append(all[i].consumers, s.consumers...)
 			return
@@ -66,7 +64,7 @@ func stages(base, head *documents.Set) (all []stage, unknown []string) {
 	}
 	gone := slices.Concat(each.Map(base.Removed, stagesIn)...)
 	for i := range all {
-		all[i].former = formerLines(base, all[i].to, gone)
+		all[i].former = formerLines(base, all[i].to.Source, gone)
 	}
 	return all, unknown
 }
@@ -80,8 +78,8 @@ func unappliedStage(base, head *documents.Set, to documents.Source, name types.N
 	if err := cmp.Or(documents.SameDocument(before), documents.SameDocument(after)); err != nil {
 		return nil, err
 	}
-	s := newStage(&stage{from: &before[0], to: &to})
-	if s != nil && s.before.Chart && s.after.Chart {
+	s := newStage(nil, &before[0], to)
+	if s != nil && s.from.Reference.Chart && s.to.Reference.Chart {
 		return nil, nil // of a HelmRelease, whose registry may need credentials
 	}
 	return s, nil
@@ -97,31 +95,33 @@ func stageOf(base, head *documents.Set, consumer documents.Consumer) (*stage, er
 	if to == nil || err != nil {
 		return nil, err
 	}
-	s := &stage{consumers: []documents.Consumer{consumer}, to: to}
+	var from *documents.Source
 	if older != nil {
-		if s.from, err = sourceOf(base, *older); err != nil {
+		if from, err = sourceOf(base, *older); err != nil {
 			return nil, fmt.Errorf("before: %w", err)
 		}
 	}
-	return newStage(s), nil
+	return newStage([]documents.Consumer{consumer}, from, *to), nil
 }
 
-// newStage adds what is known of a stage; nil if it does not differ.
-func newStage(s *stage) *stage {
+// newStage returns a stage; nil if it does not differ. from may be nil.
+func newStage(consumers []documents.Consumer, from *documents.Source, to documents.Source) *stage {
+	s := &stage{consumers: consumers, to: State{Source: to}, lines: stagefile.Lines(to.Annotations[v1alpha1.ApproveAnnotation])}
 	var err error
-	s.after, err = s.to.Reference()
-	if err == nil && s.from != nil {
-		s.before, err = s.from.Reference()
+	s.to.Reference, err = to.Reference()
+	if err == nil && from != nil {
+		s.from.Source = *from
+		s.from.Reference, err = from.Reference()
 	}
-	if err != nil || s.before.Digest == "" && s.after.Digest == "" || s.before.Catalog == s.after.Catalog {
+	before, after := s.from.Reference, s.to.Reference
+	if err != nil || before.Digest == "" && after.Digest == "" || before.Catalog == after.Catalog {
 		return nil // what is not known of its source is unknown already
 	}
-	s.lines = stagefile.Lines(s.to.Annotations[v1alpha1.ApproveAnnotation])
 	return s
 }
 
 // formerLines returns the lines that an OCIRepository had before, sorted. gone are the stages of files that are gone.
-func formerLines(base *documents.Set, to *documents.Source, gone []stagefile.Stage) (lines []string) {
+func formerLines(base *documents.Set, to documents.Source, gone []stagefile.Stage) (lines []string) {
 	for _, same := range base.Nearest(to.Origin, to.Kind, types.NamespacedName{Namespace: to.Namespace, Name: to.Name}) {
 		lines = append(lines, stagefile.Lines(same.Annotations[v1alpha1.ApproveAnnotation])...)
 	}

@@ -16,14 +16,9 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/yamledit"
 )
-
-// compares is a selection of the newer commit with its comparison.
-type compares struct {
-	*documents.Selection
-	out *diff.Selection
-}
 
 // approvals decides which file takes the lines of each selection that is held.
 type approvals struct {
@@ -38,25 +33,22 @@ type approvals struct {
 }
 
 // placeApprovals sets the files that take the lines.
-func placeApprovals(head *documents.Set, paths []string, all []compares) {
-	a := approvals{head: head, paths: paths, needs: map[string][]string{}, users: map[string][]documents.Selection{}, replaced: map[[2]string]bool{}}
-	for _, one := range all {
-		if one.out.IsApprovable() {
-			a.needs[keyOf(*one.Selection)] = one.out.Held.Approve
-		}
-	}
-	if len(a.needs) == 0 {
+func placeApprovals(head *documents.Set, paths []string, all []pair) {
+	all = each.Where(all, func(p pair) bool { return p.to != nil && p.out != nil && p.out.IsApprovable() })
+	if len(all) == 0 {
 		return
+	}
+	a := approvals{head: head, paths: paths, needs: map[string][]string{}, users: map[string][]documents.Selection{}, replaced: map[[2]string]bool{}}
+	for _, p := range all {
+		a.needs[keyOf(p.to.Selection)] = p.out.Held.Approve
 	}
 	for _, s := range head.Selections {
 		for _, file := range s.Files() {
 			a.users[file] = append(a.users[file], s)
 		}
 	}
-	for _, one := range all {
-		if one.out.IsApprovable() {
-			a.place(*one.Selection, one.out.Held)
-		}
+	for _, p := range all {
+		a.place(p.to.Selection, p.out.Held)
 	}
 }
 

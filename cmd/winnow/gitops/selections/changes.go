@@ -11,19 +11,17 @@ import (
 )
 
 // eachSource calls f for each source that a selection has in both commits.
-func (c *comparison) eachSource(p pair, f func(name string, before, after documents.Reference)) {
+func (p pair) eachSource(f func(name string, before, after documents.Reference)) {
 	if p.from == nil || p.to == nil {
 		return
 	}
-	for _, was := range p.from.Spec.Sources {
+	for i, was := range p.from.Spec.Sources {
 		kind, name := guard.SourceKey(p.from.CatalogSelection, was)
-		for _, is := range p.to.Spec.Sources {
+		for j, is := range p.to.Spec.Sources {
 			if other, same := guard.SourceKey(p.to.CatalogSelection, is); kind != other || name != same {
 				continue
 			}
-			before, _ := c.base.Reference(*p.from, was) // callers do not need the catalog
-			after, _ := c.head.Reference(*p.to, is)
-			if before.IsRead() && after.IsRead() {
+			if before, after := p.from.References[i], p.to.References[j]; before.IsRead() && after.IsRead() {
 				f(kind+" "+name.Name, before, after)
 			}
 			break
@@ -33,12 +31,12 @@ func (c *comparison) eachSource(p pair, f func(name string, before, after docume
 
 // resumed returns a sentence for the selection and each of its sources that is no longer suspended, or that Flux updates
 // again.
-func (c *comparison) resumed(p pair) (sentences []string) {
+func (p pair) resumed() (sentences []string) {
 	const resumed = "%s is resumed: the last publication is older than the commit before, so that more may change than this report shows"
 	if p.from != nil && p.to != nil && (p.from.Spec.Suspend && !p.to.Spec.Suspend || p.from.Untouched && !p.to.Untouched) {
 		sentences = append(sentences, fmt.Sprintf(resumed, "CatalogSelection "+p.to.Name))
 	}
-	c.eachSource(p, func(name string, before, after documents.Reference) {
+	p.eachSource(func(name string, before, after documents.Reference) {
 		if before.Suspended && !after.Suspended || before.Untouched && !after.Untouched {
 			sentences = append(sentences, fmt.Sprintf(resumed, name))
 		}
@@ -47,8 +45,8 @@ func (c *comparison) resumed(p pair) (sentences []string) {
 }
 
 // filtered returns a sentence for each source from which Flux takes other files.
-func (c *comparison) filtered(p pair) (sentences []string) {
-	c.eachSource(p, func(name string, before, after documents.Reference) {
+func (p pair) filtered() (sentences []string) {
+	p.eachSource(func(name string, before, after documents.Reference) {
 		if before.Filter != after.Filter {
 			sentences = append(sentences, name+" has another spec.ignore or spec.layerSelector: what Flux takes from the catalog is known in the cluster only")
 		}
@@ -57,8 +55,8 @@ func (c *comparison) filtered(p pair) (sentences []string) {
 }
 
 // unverified returns the sources whose signatures Flux no longer verifies.
-func (c *comparison) unverified(p pair) (found []diff.Loosened) {
-	c.eachSource(p, func(name string, before, after documents.Reference) {
+func (p pair) unverified() (found []diff.Loosened) {
+	p.eachSource(func(name string, before, after documents.Reference) {
 		if before.Verified && !after.Verified {
 			found = append(found, diff.Loosened{
 				Field: name + " spec.verify", From: "set", To: "not set", Effect: "unsigned content is published",

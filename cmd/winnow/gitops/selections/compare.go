@@ -13,10 +13,10 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/promotions"
+	"github.com/winnow-dev/winnow/cmd/winnow/memo"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
-	"github.com/winnow-dev/winnow/render/diff/protection"
 	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
@@ -78,142 +78,111 @@ func (c *comparison) promotions(ctx context.Context, report *diff.Report, extern
 	return err
 }
 
-func (c *comparison) compare(ctx context.Context, report *diff.Report) error {
-	var newer []compares
-	c.pairs = pairs(c.base, c.head)
-	for _, p := range c.pairs {
-		consumed := c.compareConsumers(p)
-		consumed.unknown = slices.Concat(consumed.unknown, c.resumed(p), c.filtered(p))
-		compared, err := c.selection(ctx, p, consumed)
-		if err != nil {
+// compare compares the selections of both commits: each pair for itself, and then what one has to do with others.
+func (c *comparison) compare(ctx context.Context, report *diff.Report) (err error) {
+	c.pairs = pairs(&c.base, &c.head)
+	consumed := make([]consumerChanges, len(c.pairs))
+	for i, p := range c.pairs {
+		consumed[i] = c.compareConsumers(p)
+		if c.pairs[i].out, err = c.comparePair(ctx, p, len(consumed[i].notes) == 0); err != nil {
 			return err
 		}
-		for _, sentence := range consumed.unknown {
-			report.Unknown = each.Union(report.Unknown, p.any().In()+": "+sentence)
+	}
+	unpublished := c.relate()
+	for i, p := range c.pairs {
+		at, out := p.any(), p.out
+		for _, sentence := range consumed[i].unknown {
+			report.Unknown = each.Union(report.Unknown, at.In()+": "+sentence)
 		}
-		for _, place := range []string{p.any().Cluster, p.any().File} {
-			report.Places[place] = place != ""
-		}
-		if compared == nil {
-			report.Same = append(report.Same, diff.Place{Cluster: p.any().Cluster, File: p.any().File, Namespace: p.any().Namespace, Name: p.any().Name})
+		report.Places[at.Cluster], report.Places[at.File] = at.Cluster != "", at.File != ""
+		if out == nil {
+			report.Same = append(report.Same, diff.Place{Cluster: at.Cluster, File: at.File, Namespace: at.Namespace, Name: at.Name})
 			continue
 		}
-		compared.Cluster, compared.File, compared.OldFile = p.any().Cluster, p.any().File, cmp.Or(p.from, p.to).File
-		compared.Notes = append(compared.Notes, consumed.notes...)
-		compared.Loosened = append(compared.Loosened, c.unverified(p)...)
-		report.Selections = append(report.Selections, compared)
-		if p.to != nil {
-			newer = append(newer, compares{p.to, compared})
-		}
+		out.Cluster, out.File, out.OldFile = at.Cluster, at.File, cmp.Or(p.from, p.to).File
+		out.Notes = append(out.Notes, consumed[i].notes...)
+		out.Loosened = append(out.Loosened, p.unverified()...)
+		report.Selections = append(report.Selections, out)
 	}
-	report.Unknown = append(report.Unknown, c.unknown...)
-	findMoves(c.placements)
-	holdAdopted(c.placements)
-	nameReceivers(c.placements)
-	placeApprovals(&c.head, c.options.Paths, newer)
+	report.Unknown = append(report.Unknown, unpublished...)
 	return nil
 }
 
-// selection compares a selection. It returns nil if it is the same in both commits.
-func (c *comparison) selection(ctx context.Context, p pair, consumed consumerChanges) (*diff.Selection, error) {
-	out := diff.NewSelection(p.any().CatalogSelection)
-	if p.from != nil && p.to != nil && p.to.Invalid == nil {
-		out.Loosened = protection.Loosen(p.from.CatalogSelection, p.to.CatalogSelection, true)
-	}
+// comparePair compares a selection. It returns nil if it is the same in both commits, unless others apply it otherwise.
+func (c *comparison) comparePair(ctx context.Context, p pair, sameConsumers bool) (*diff.Selection, error) {
 	if lost := p.any().Lost; lost != "" {
+		out := p.uncompared(nil)
 		out.Unknown = []string{lost}
 		return out, nil
 	}
-	var before, after []documents.Reference
-	var unknown []string
-	if p.from != nil {
-		before, unknown = c.base.Resolve(*p.from)
-		out.Unknown = append(append(out.Unknown, p.from.Unknown...), unknown...)
+	if sameConsumers && p.isSame() {
+		return nil, nil
 	}
-	if p.to != nil {
-		after, unknown = c.head.Resolve(*p.to)
-		out.Unknown = append(append(out.Unknown, p.to.Unknown...), unknown...)
+	if unknown := p.open(); len(unknown) > 0 {
+		return p.uncompared(unknown), nil
 	}
-	if p.isSame() && slices.Equal(before, after) && len(consumed.notes) == 0 {
-		if out.Unknown = append(c.outsidePaths(*p.to, after), c.fed(p, nil)...); len(out.Unknown) == 0 {
-			return nil, nil
-		}
-	}
-	if len(out.Unknown) > 0 {
-		slices.Sort(out.Unknown)
-		out.Unknown = slices.Compact(out.Unknown)
-		out.Notes = append(out.Notes, p.placeNotes()...)
-		return out, nil
-	}
-	return c.compareRendered(ctx, p, before, after, out)
+	return c.compareRendered(ctx, p)
 }
 
-// compareRendered renders and compares both states. It returns out if one of them is invalid or cannot be
-// pulled.
-func (c *comparison) compareRendered(ctx context.Context, p pair, before, after []documents.Reference, out *diff.Selection) (*diff.Selection, error) {
+// compareRendered renders and compares both states, unless one of them is invalid or cannot be pulled.
+func (c *comparison) compareRendered(ctx context.Context, p pair) (*diff.Selection, error) {
+	out := p.uncompared(nil)
 	if p.from != nil && p.to != nil && p.from.Invalid == nil && p.to.Invalid == nil {
-		if addError(out, AfterPrefix, comparing.EditError(p.from.CatalogSelection, p.to.CatalogSelection)) {
+		if err := comparing.EditError(p.from.CatalogSelection, p.to.CatalogSelection); err != nil {
+			out.Refuse(err)
 			return out, nil
 		}
 	}
-	from, errBefore := c.side(ctx, p.from, before)
-	to, errAfter := c.side(ctx, p.to, after)
-	lost := addError(out, beforePrefix, errBefore)
-	if addError(out, AfterPrefix, errAfter) || lost { // the error of the newer state overwrites the older one
+	from, errBefore := c.rendered(ctx, p.from)
+	to, errAfter := c.rendered(ctx, p.to)
+	if errBefore != nil || errAfter != nil {
+		addErrors(out, errBefore, errAfter)
 		return out, ctx.Err()
 	}
-	c.noteEmpty(p, from, to)
-	compared, to, err := c.compareSides(ctx, p, from, to, after)
+	return c.compareSides(ctx, p, from, to)
+}
+
+// addErrors adds why states are not rendered: an input is invalid, or cannot be pulled.
+func addErrors(out *diff.Selection, before, after error) {
+	isInvalid := func(err error) bool { _, is := errors.AsType[*render.Error](err); return is }
+	switch {
+	case isInvalid(before):
+		out.Error = beforePrefix + before.Error()
+	case before != nil:
+		out.Unknown = append(out.Unknown, beforePrefix+before.Error())
+	}
+	switch {
+	case isInvalid(after):
+		out.Refuse(after) // which overwrites the error of the older one
+	case after != nil:
+		out.Unknown = append(out.Unknown, "after: "+after.Error())
+	}
+}
+
+// compareSides compares two states, once for all clusters.
+func (c *comparison) compareSides(ctx context.Context, p pair, from, to *comparing.Side) (*diff.Selection, error) {
+	found, err := memo.Of(ctx, c.memo, [2]*comparing.Side{from, to}, func() (*diff.Selection, error) { return c.options.Compare(ctx, from, to) })
 	if err != nil {
 		return nil, err
 	}
-	c.placements = append(c.placements, placementOf(p, compared, from, to))
-	return compared, nil
-}
-
-// noteEmpty reports a selection whose older state was not published, because it selects nothing.
-func (c *comparison) noteEmpty(p pair, from, to *comparing.Side) {
-	if from != nil && to != nil && from.Empty != nil && to.Empty == nil {
-		c.unknown = append(c.unknown, p.to.In()+": "+beforePrefix+from.Empty.Error()+": this was not published, and what was before is in the cluster only")
-	}
-}
-
-// addError adds the error of an input that is invalid or cannot be pulled, and reports whether there is one.
-func addError(out *diff.Selection, when string, err error) bool {
-	switch _, invalid := errors.AsType[*render.Error](err); {
-	case err == nil:
-		return false
-	case invalid:
-		out.Error = when + err.Error()
-	default:
-		out.Unknown = append(out.Unknown, when+err.Error())
-	}
-	return true
-}
-
-// compareSides compares two states, and returns the newer one as it was compared.
-func (c *comparison) compareSides(ctx context.Context, p pair, from, to *comparing.Side, after []documents.Reference) (*diff.Selection, *comparing.Side, error) {
-	out, to, err := c.difference(ctx, from, to)
-	if err != nil {
-		return nil, nil, err
-	}
+	out := found.Clone()
 	out.Notes = append(out.Notes, p.placeNotes()...)
 	if p.to == nil {
-		if len(c.base.ConsumersOf(p.from)) == 0 || len(c.head.ConsumersOf(p.from)) > 0 {
+		if len(c.base.ConsumersOf(&p.from.Selection)) == 0 || len(c.head.ConsumersOf(&p.from.Selection)) > 0 {
 			out.Notes = append(out.Notes, "its ExternalArtifact is deleted with it; its Kustomization keeps the applied objects")
 		}
-		return out, to, nil
+		return out, nil
 	}
 	if p.to.Spec.Suspend {
 		out.Notes = append(out.Notes, "it is suspended: nothing is published until it is resumed")
 	}
-	for _, w := range c.head.Warnings(*p.to, to.Result) {
+	for _, w := range c.head.Warnings(p.to.Selection, to.Result) {
 		out.Notes = append(out.Notes, w.Message)
 	}
-	if slices.ContainsFunc(after, func(r documents.Reference) bool { return r.Ignore }) {
+	if slices.ContainsFunc(p.to.References, func(r documents.Reference) bool { return r.Ignore }) {
 		out.Notes = append(out.Notes, "spec.ignore of its OCIRepository is not evaluated here")
 	}
-	return out, to, nil
+	return out, nil
 }
 
 // skipped reports the documents that are left out: as unknown if the commits differ.

@@ -101,7 +101,7 @@ func (o *opener) open(ctx context.Context, address string, _ v1alpha1.SourceRefe
 }
 
 func compareSides(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error) {
-	return comparing.Compare(ctx, from, to, nil)
+	return comparing.Compare(ctx, from, to)
 }
 
 // said returns the changes, unknown parts and errors of a report in words.

@@ -3,16 +3,16 @@
 package selections
 
 import (
-	"cmp"
 	"context"
-	"time"
+	"encoding/json"
+	"fmt"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/promotions"
 	"github.com/winnow-dev/winnow/cmd/winnow/memo"
-	"github.com/winnow-dev/winnow/render"
-	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -37,13 +37,10 @@ type Options struct {
 	// Edits are other contents of files of the newer commit.
 	Edits map[string][]byte
 	// Compare compares two states of a selection. A state is nil if the commit does not contain the selection.
-	Compare func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error)
+	Compare comparing.Comparer
 	// Render renders a selection; comparing.Render if it is nil.
 	Render func(ctx context.Context, cs *v1alpha1.CatalogSelection, sources []guard.Source) (*comparing.Side, error)
 }
-
-// AfterPrefix is the prefix of the error of a selection that is invalid in the newer commit.
-const AfterPrefix = "after: "
 
 // beforePrefix is the prefix of sentences on the older commit.
 const beforePrefix = "before: "
@@ -58,43 +55,43 @@ type comparison struct {
 	outside []documents.File
 	// memo has what selections of several clusters have in common: objects, catalogs, renders and comparisons.
 	memo memo.Memo
-	// unknown are sentences on what is compared and may differ from the cluster.
-	unknown []string
-	// placements are the placements of the rendered selections.
-	placements []placement
 }
 
-// side renders a state of a selection. It returns nil for a nil selection.
-func (c *comparison) side(ctx context.Context, cs *documents.Selection, references []documents.Reference) (*comparing.Side, error) {
-	if cs == nil || cs.Invalid != nil {
-		return nil, cs.Reason()
-	}
-	placed := cs.DeepCopy()
-	placed.Namespace = cmp.Or(placed.Namespace, "default")
-	sources := make([]guard.Source, len(references))
-	for i, r := range references {
-		ref := placed.Spec.Sources[i]
-		if err := r.RequireVerified(ref); err != nil {
-			return nil, err
-		}
-		pulled, err := c.pull(ctx, r, ref)
-		if err != nil {
-			return nil, err
-		}
-		sources[i] = guard.SourceOf(placed, ref, pulled)
-	}
-	return c.render(ctx, placed, references, sources)
-}
-
-// pullTimeout bounds the pull of one catalog, so that a registry that hangs does not prevent the comparison
-// of the others.
-const pullTimeout = 3 * time.Minute
-
-// pull loads a catalog and caches it.
-func (c *comparison) pull(ctx context.Context, r documents.Reference, ref v1alpha1.SourceReference) (selection.Source, error) {
-	return memo.Of(ctx, c.memo, r.Catalog+" "+render.LocationOf(ref).Key(), func() (selection.Source, error) {
-		limited, cancel := context.WithTimeout(ctx, pullTimeout)
-		defer cancel()
-		return c.options.Open(limited, r.Catalog, ref, r.PlainHTTP)
+// readCommits evaluates two commits, and reads what they have.
+func readCommits(ctx context.Context, base, head string, options Options) (*comparison, *gitops.Comparison, error) {
+	compared, err := gitops.Compare(ctx, base, head, gitops.Options{
+		Dir: options.Dir, Paths: options.Paths, Repositories: options.Repositories, Keep: documents.MayBeRelevant, Edits: options.Edits,
 	})
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &comparison{options: options, memo: memo.Memo{}, outside: compared.Outside}
+	c.base, c.head = c.read(ctx, compared.Base), c.read(ctx, compared.Head)
+	return c, compared, nil
+}
+
+// read reads the objects that a commit applies, and the files that Flux does not apply.
+func (c *comparison) read(ctx context.Context, state gitops.State) documents.Set {
+	r := documents.Set{Commit: state.Commit}
+	for _, o := range state.Objects {
+		document, err := c.parse(ctx, o)
+		if err == nil {
+			err = r.Add(ctx, o.Origin, document)
+		}
+		if err != nil {
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: %s %s is left out: %v", o.Cluster, o.GetKind(), o.GetName(), err))
+		}
+	}
+	for _, file := range state.Files {
+		r.Read(ctx, file)
+	}
+	return r
+}
+
+func (c *comparison) parse(ctx context.Context, o manifest.Object) (*documents.Document, error) {
+	text, err := json.Marshal(o.Object)
+	if err != nil {
+		return nil, err
+	}
+	return memo.Of(ctx, c.memo, string(text), func() (*documents.Document, error) { return documents.Parse(ctx, text), nil })
 }

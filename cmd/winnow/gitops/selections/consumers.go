@@ -16,14 +16,14 @@ import (
 
 // consumers returns the consumers of a selection in both commits: those in its directory, if either commit has one there.
 func (c *comparison) consumers(p pair) (before, after []documents.Consumer) {
-	beside := func(cs *documents.Selection) func(documents.Consumer) bool {
+	beside := func(cs *State) func(documents.Consumer) bool {
 		return func(k documents.Consumer) bool { return k.Cluster == cs.Cluster }
 	}
 	from, to := cmp.Or(p.from, p.to), cmp.Or(p.to, p.from)
 	if p.from != nil {
-		before = c.base.ConsumersOf(from)
+		before = c.base.ConsumersOf(&from.Selection)
 	}
-	after = c.head.ConsumersOf(to) // a Kustomization may remain without its source
+	after = c.head.ConsumersOf(&to.Selection) // a Kustomization may remain without its source
 	if slices.ContainsFunc(before, beside(from)) || slices.ContainsFunc(after, beside(to)) {
 		before = slices.DeleteFunc(before, func(k documents.Consumer) bool { return !beside(from)(k) })
 		after = slices.DeleteFunc(after, func(k documents.Consumer) bool { return !beside(to)(k) })
@@ -47,7 +47,7 @@ func (c *comparison) compareConsumers(p pair) consumerChanges {
 	) {
 		switch {
 		case newer != nil && newer.Lost != "": // its Kustomization is reported
-		case older != nil && newer != nil && (p.to == nil || documents.SameName(*p.from, *p.to)):
+		case older != nil && newer != nil && (p.to == nil || documents.SameName(p.from.Selection, p.to.Selection)):
 			out.differ(*older, *newer)
 			out.reapplied(*older, *newer, p.from.HasPruned())
 		case older != nil:
@@ -56,7 +56,7 @@ func (c *comparison) compareConsumers(p pair) consumerChanges {
 			out.notes = append(out.notes, "its Kustomization "+newer.Name+" is new")
 		}
 	}
-	out.unknown = append(out.unknown, c.deletedContainersOf(p, before)...)
+	out.unknown = slices.Concat(out.unknown, c.deletedContainersOf(p, before), p.resumed(), p.filtered())
 	return out
 }
 
@@ -159,4 +159,49 @@ func shownField(value any) any {
 		return "not set"
 	}
 	return value
+}
+
+// definingGroups are the ends of the API groups of what catalogs have, what instances are, and what applies them.
+var definingGroups = []string{
+	"kubermatic.k8c.io", "cozystack.io", "operators.coreos.com", "olm.operatorframework.io", "infra.contrib.fluxcd.io",
+	"helm.toolkit.fluxcd.io", "kustomize.toolkit.fluxcd.io", "source.toolkit.fluxcd.io", "catalog.winnow.dev",
+}
+
+// deletedContainersOf returns the sentences of deletedContainers for a selection and its consumers.
+func (c *comparison) deletedContainersOf(p pair, consumers []documents.Consumer) []string {
+	if p.from == nil {
+		return nil
+	}
+	var namespaces []string
+	if p.to != nil || p.from.HasPruned() {
+		namespaces = append(namespaces, p.from.Namespace)
+		for _, k := range consumers {
+			namespaces = append(namespaces, k.Namespaces()...)
+		}
+	}
+	return c.deletedContainers(p.from.Cluster, p.any().Cluster, namespaces)
+}
+
+// deletedContainers returns a sentence for each object of a cluster that leaves, or that another Kustomization applies, if its
+// deletion deletes what is in the namespaces, or applications. to is the cluster in the newer commit.
+func (c *comparison) deletedContainers(from, to string, namespaces []string) (unknown []string) {
+	if !c.head.Has(to) {
+		return nil // Flux deletes nothing without the directory
+	}
+	for _, k := range c.base.Containers {
+		left := k
+		left.Cluster = to
+		if k.Cluster == from && !slices.Contains(c.head.Containers, left) && holds(k, namespaces) {
+			unknown = append(unknown, fmt.Sprintf("%s %s is not applied any more by %s, which may delete it, and all that is in it", k.Kind, k.Name, k.Appliers))
+		}
+	}
+	return unknown
+}
+
+// holds reports whether the deletion of a container deletes what is in the namespaces, or applications.
+func holds(k documents.Container, namespaces []string) bool {
+	if k.Kind == "Namespace" {
+		return slices.Contains(namespaces, k.Name)
+	}
+	return slices.ContainsFunc(definingGroups, func(end string) bool { return strings.HasSuffix(k.Name, "."+end) })
 }

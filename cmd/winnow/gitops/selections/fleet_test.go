@@ -32,7 +32,7 @@ func (c *counter) options() Options {
 		},
 		Compare: func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error) {
 			c.compared++
-			return comparing.Compare(ctx, from, to, nil)
+			return comparing.Compare(ctx, from, to)
 		},
 	}
 }

@@ -13,25 +13,20 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// placement holds the applications of a selection before and after a change.
+// placement is a compared pair with its applications before and after.
 type placement struct {
-	out *diff.Selection
-	// cluster is the directory that is built: two of them without a Kustomization may be of two clusters.
-	cluster, file string
+	pair
 	before, after map[safeguard.Key]safeguard.Definition
 	// pushed reports that either state has spec.push, and prune that Flux may delete objects that leave.
 	pushed, prune bool
-	// sides are the states. adopted are what definitions that enter from another selection would lose.
-	sides   sides
+	// adopted are what definitions that enter from another selection would lose.
 	adopted []safeguard.Change
 }
 
-func placementOf(p pair, out *diff.Selection, from, to *comparing.Side) placement {
-	at := p.any()
-	placed := placement{
-		out: out, cluster: at.Cluster, file: at.File, before: applicationsOf(from), after: applicationsOf(to),
-		sides: sides{from, to},
-	}
+// placementOf returns the placement of a compared pair.
+func placementOf(p pair) placement {
+	from, to := p.from.side(), p.to.side()
+	placed := placement{pair: p, before: applicationsOf(from), after: applicationsOf(to)}
 	for _, side := range []*comparing.Side{from, to} {
 		placed.pushed = placed.pushed || side != nil && side.Selection.Spec.Push != nil
 	}
@@ -72,7 +67,7 @@ func findMoves(placements []placement) {
 				receiver.adopted = append(receiver.adopted, safeguard.Adopt([]safeguard.Definition{d}, []safeguard.Definition{receiver.after[key]})...)
 				moved = append(moved, diff.Move{
 					Application: d.Name, APIVersion: d.APIVersion, Kind: d.Kind,
-					To: receiver.out.Namespace + "/" + receiver.out.Name, ToFile: receiver.file,
+					To: receiver.out.Namespace + "/" + receiver.out.Name, ToFile: receiver.any().File,
 					Unprotected: giver.prune && (giver.pushed || receiver.pushed),
 				})
 			}
@@ -93,12 +88,12 @@ func nearestTo(giver placement, all []*placement) []*placement {
 	return documents.Best(all, func(p *placement) int {
 		sameName := p.out.Namespace == giver.out.Namespace && p.out.Name == giver.out.Name
 		switch {
-		case p.cluster != giver.cluster || sameName: // no cluster has two of a name
+		case p.any().Cluster != giver.any().Cluster || sameName: // no cluster has two of a name
 			return -1
-		case giver.cluster != "":
+		case giver.any().Cluster != "": // two of them without a Kustomization may be of two clusters
 			return 0
 		}
-		return documents.CommonDirectories(giver.file, p.file)
+		return documents.CommonDirectories(giver.any().File, p.any().File)
 	})
 }
 
@@ -107,7 +102,7 @@ func holdAdopted(placements []placement) {
 	for _, p := range placements {
 		if len(p.adopted) > 0 {
 			safeguard.Sort(p.adopted)
-			comparing.HoldAdopted(p.out, p.sides.from, p.sides.to, p.adopted)
+			comparing.HoldAdopted(p.out, p.from.side(), p.to.side(), p.adopted)
 		}
 	}
 }
@@ -132,6 +127,3 @@ func compareMoves(a, b diff.Move) int {
 	return cmp.Or(cmp.Compare(a.To, b.To), cmp.Compare(a.ToFile, b.ToFile), cmp.Compare(a.Application, b.Application),
 		cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Kind, b.Kind))
 }
-
-// sides are the two states of a selection. Neither is nil.
-type sides struct{ from, to *comparing.Side }

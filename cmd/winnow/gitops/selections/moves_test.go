@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -16,7 +17,8 @@ import (
 func placed(words string, edit func(*placement)) placement {
 	file, states, _ := strings.Cut(words, " ")
 	before, after, _ := strings.Cut(states, " -> ")
-	p := placement{file: file, out: &diff.Selection{Namespace: "fleet", Name: file}, prune: true}
+	at := &State{Selection: documents.Selection{Origin: documents.Origin{File: file}}}
+	p := placement{pair: pair{to: at, out: &diff.Selection{Namespace: "fleet", Name: file}}, prune: true}
 	p.before, p.after = definitionsNamed(before), definitionsNamed(after)
 	if edit != nil {
 		edit(&p)
@@ -27,7 +29,7 @@ func placed(words string, edit func(*placement)) placement {
 func TestWhereApplicationsMove(t *testing.T) {
 	pushed := func(p *placement) { p.pushed = true }
 	kept := func(p *placement) { p.pushed, p.prune = true, false }
-	in := func(dir string) func(*placement) { return func(p *placement) { p.cluster = dir } }
+	in := func(dir string) func(*placement) { return func(p *placement) { p.to.Cluster = dir } }
 	apps := func(p *placement) { p.out.Name = "apps" }
 	tests := []struct {
 		name       string
@@ -90,7 +92,7 @@ func TestWhereApplicationsMove(t *testing.T) {
 			var got []string
 			for _, p := range test.placements {
 				for _, m := range p.out.Moves {
-					text := fmt.Sprintf("%s: %s to %s", p.file, m.Application, m.To)
+					text := fmt.Sprintf("%s: %s to %s", p.to.File, m.Application, m.To)
 					if m.Unprotected {
 						text += ", unprotected"
 					}

@@ -31,7 +31,7 @@ func digestOf(name string) string { return fmt.Sprintf("sha256:%x", sha256.Sum25
 // artifactsOf counts what is pulled.
 type artifactsOf struct{ opened []string }
 
-func (o *artifactsOf) open(ctx context.Context, address string, plainHTTP bool) (promotions.Artifact, error) {
+func (o *artifactsOf) open(ctx context.Context, address string, plainHTTP bool) (render.Artifact, error) {
 	if plainHTTP {
 		address = "insecure " + address
 	}
@@ -39,19 +39,19 @@ func (o *artifactsOf) open(ctx context.Context, address string, plainHTTP bool) 
 	_, digest, _ := strings.Cut(address, "@")
 	for _, name := range []string{"other", "another"} {
 		if digest == digestOf(name) {
-			return promotions.Artifact{Other: "its artifactType is another one"}, nil
+			return render.Artifact{Other: "its artifactType is another one"}, nil
 		}
 	}
 	if digest == digestOf("hangs") || digest == digestOf("hangs too") {
-		return promotions.Artifact{}, context.DeadlineExceeded
+		return render.Artifact{}, context.DeadlineExceeded
 	}
 	for name, applications := range releases {
 		if digest == digestOf(name) {
 			result, err := artifactWith(ctx, applications)
-			return promotions.Artifact{Result: result}, err
+			return render.Artifact{Result: result}, err
 		}
 	}
-	return promotions.Artifact{}, fmt.Errorf("%s: not found", address)
+	return render.Artifact{}, fmt.Errorf("%s: not found", address)
 }
 
 // artifactWith returns the artifact of applications, as it is read from a registry.

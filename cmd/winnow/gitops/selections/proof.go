@@ -44,7 +44,7 @@ func ProveApprovals(ctx context.Context, commit string, options Options, edits m
 // provesApproval returns an error unless a selection differs by the lines alone.
 func provesApproval(before, after documents.Selection, lines []string) error {
 	if after.CatalogSelection == nil || before.Invalid == nil && after.Invalid != nil {
-		return fmt.Errorf("it cannot be read any more: %w", after.Reason())
+		return fmt.Errorf("it cannot be read any more: %w", after.Invalid)
 	}
 	want, got := before.Spec.DeepCopy(), after.Spec.DeepCopy()
 	want.Safeguards.Approve = append(want.Safeguards.Approve, lines...)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/promotions"
+	"github.com/winnow-dev/winnow/render"
 )
 
 // unapproved is a change that may lose something of what a stage runs, and that nobody has approved.
@@ -200,13 +201,13 @@ func TestTwoOCIRepositoriesThatStayTheSameStopNobody(t *testing.T) {
 func TestPatchesOfTheKustomizationOfAStageAreUnknown(t *testing.T) {
 	apps := consuming("apps", "  prune: true\n  patches: [{patch: '[{\"op\": \"remove\", \"path\": \"/spec/versions/0\"}]', target: {name: argocd}}]\n")
 	base, head := commits(t, map[string]string{stageInGit: spoke("one", "") + apps}, map[string]string{stageInGit: spoke("two", "") + apps})
-	open := func(ctx context.Context, address string, _ bool) (promotions.Artifact, error) {
+	open := func(ctx context.Context, address string, _ bool) (render.Artifact, error) {
 		applications := "argocd=1,2,3"
 		if strings.HasSuffix(address, digestOf("two")) {
 			applications = "argocd=3,2,1,4"
 		}
 		result, err := artifactWith(ctx, applications)
-		return promotions.Artifact{Result: result}, err
+		return render.Artifact{Result: result}, err
 	}
 	report, err := Compare(t.Context(), base, head, Options{Paths: []string{"."}, Rendered: promotions.NewRegistry(open), Compare: compareSides})
 	if err != nil {

@@ -42,16 +42,18 @@ func found(s *Survey) (all []string) {
 		if p.Side != nil {
 			line += fmt.Sprintf(", %d selected", p.Side.Result.Selection.Selected)
 		}
-		all = append(all, strings.Join(append([]string{line}, p.Unread...), "; "))
+		all = append(all, strings.Join(append([]string{line}, p.Unread()...), "; "))
 	}
 	for _, stage := range s.Stages {
 		line := "stage " + stage.In() + ": " + stage.Name
-		if stage.Result != nil {
-			for _, d := range stage.Result.Definitions {
+		if stage.Artifact.Result != nil {
+			for _, d := range stage.Artifact.Result.Definitions {
 				line += " " + d.Name + "=" + strings.Join(d.Versions, ",")
 			}
 		}
-		line += strings.TrimSuffix("; "+stage.Unread, "; ")
+		if stage.Err != nil {
+			line += "; " + stage.Err.Error()
+		}
 		for name := range releases {
 			line = strings.ReplaceAll(line, digestOf(name), name)
 		}
@@ -105,7 +107,7 @@ func TestLook(t *testing.T) {
 			s, err := Look(t.Context(), "HEAD", "HEAD", Options{
 				Dir: dir, Paths: []string{"."}, Open: farm.Open, Rendered: promotions.NewRegistry(artifacts.open),
 				Compare: func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error) {
-					return comparing.Compare(ctx, from, to, nil)
+					return comparing.Compare(ctx, from, to)
 				},
 			})
 			if err != nil {

@@ -29,7 +29,7 @@ const maxNames, maxCause = 100, 512
 
 // question is what clusters are asked for.
 type question struct {
-	diff.Subject
+	diff.Withdrawal
 
 	// clusters are indexes in the list of all, each once.
 	clusters map[int]bool
@@ -49,15 +49,15 @@ func Of(report *diff.Report, users []stages.Users) *Questions {
 	q := &Questions{named: map[string][]int{}}
 	asked := map[string]*question{}
 	for _, s := range report.Selections {
-		subjects := s.Subjects()
-		if len(subjects) == 0 {
+		withdrawn := s.Withdrawals()
+		if len(withdrawn) == 0 {
 			continue
 		}
 		clusters := q.indexesOf(s, users)
-		for _, subject := range subjects {
-			id := fmt.Sprintf("%q", []string{subject.APIVersion, subject.Kind, subject.Name, subject.Version, subject.Deprecated})
+		for _, one := range withdrawn {
+			id := fmt.Sprintf("%q", []string{one.APIVersion, one.Kind, one.Name, one.Version, one.Deprecated})
 			if asked[id] == nil {
-				asked[id] = &question{Subject: subject, clusters: map[int]bool{}}
+				asked[id] = &question{Withdrawal: one, clusters: map[int]bool{}}
 				q.all = append(q.all, asked[id])
 			}
 			for _, i := range clusters {
@@ -127,7 +127,7 @@ func (q *Questions) answer(one *question, all []answers) diff.Use {
 	u := diff.Use{Application: one.Name, Version: one.Version, Deprecated: one.Deprecated, Clusters: []string{}, Asked: len(one.clusters), Unknown: []string{}}
 	why := map[string]int{}
 	for _, i := range slices.Sorted(maps.Keys(one.clusters)) {
-		installations, unknown := all[i].of(one.Subject)
+		installations, unknown := all[i].of(one.Withdrawal)
 		if unknown != "" {
 			why[unknown]++
 		}
@@ -200,7 +200,7 @@ func answersOf(r pulling.Result, now time.Time) answers {
 }
 
 // of returns the installations that are known, and why there may be more.
-func (a answers) of(s diff.Subject) (installations int, unknown string) {
+func (a answers) of(s diff.Withdrawal) (installations int, unknown string) {
 	unknown = a.none
 	by := installersOf(s.Application)
 	if len(by) == 0 {

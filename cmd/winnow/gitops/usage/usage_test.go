@@ -98,11 +98,11 @@ func TestWhoIsAsked(t *testing.T) {
 		"an application that moves":                {[]*diff.Selection{{OldFile: "staging/a.yaml", Applications: lost, Moves: []diff.Move{{Application: "a"}}}}, "nothing"},
 		"one that cannot be kept alive":            {[]*diff.Selection{{OldFile: "staging/a.yaml", Applications: lost, Moves: []diff.Move{{Application: "a", Unprotected: true}}}}, "s"},
 		"one that only one of two receivers keeps": {[]*diff.Selection{{OldFile: "staging/a.yaml", Applications: lost, Moves: []diff.Move{{Application: "a", Unprotected: true}, {Application: "a"}}}}, "s"},
-		"a selection that is removed":              {[]*diff.Selection{{OldFile: "staging/a.yaml", Change: diff.Removed, Others: []diff.Subject{{Application: lost[0]}}}}, "s"},
-		"one that moves with its selection":        {[]*diff.Selection{{OldFile: "staging/a.yaml", Change: diff.Removed, Others: []diff.Subject{{Application: lost[0]}}, Moves: []diff.Move{{Application: "a"}}}}, "nothing"},
+		"a selection that is removed":              {[]*diff.Selection{{OldFile: "staging/a.yaml", Change: diff.Removed, Others: []diff.Withdrawal{{Application: lost[0]}}}}, "s"},
+		"one that moves with its selection":        {[]*diff.Selection{{OldFile: "staging/a.yaml", Change: diff.Removed, Others: []diff.Withdrawal{{Application: lost[0]}}, Moves: []diff.Move{{Application: "a"}}}}, "nothing"},
 		"a version that the receiver lacks": {[]*diff.Selection{{OldFile: "staging/a.yaml", Applications: []diff.Application{{Name: "a", APIVersion: kkp, Kind: "ApplicationDefinition", Change: diff.Added}},
 			Held: &diff.Held{Reasons: []v1alpha1.HeldReason{{Reason: "Adoption", Application: "a", Versions: []string{"1.0.0"}}}}}}, "s"},
-		"what is deprecated": {[]*diff.Selection{{OldFile: "staging/a.yaml", Others: []diff.Subject{{Application: lost[0], Deprecated: "old"}}}}, "s"},
+		"what is deprecated": {[]*diff.Selection{{OldFile: "staging/a.yaml", Others: []diff.Withdrawal{{Application: lost[0], Deprecated: "old"}}}}, "s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := Of(diff.New(test.selections...), users)
@@ -149,7 +149,7 @@ func TestAClusterOfTwoStagesCountsOnce(t *testing.T) {
 func TestOneUnknownClusterIsEnough(t *testing.T) {
 	clusters := []stages.Cluster{{Name: "a"}, {Name: "b"}, {Name: "c"}}
 	s := &diff.Selection{OldFile: "x/a.yaml", Applications: []diff.Application{removed(kkp, "ApplicationDefinition", "1.0.0", "2.0.0")},
-		Others: []diff.Subject{{Application: diff.Application{Name: "a", APIVersion: kkp, Kind: "ApplicationDefinition"}, Version: "3.0.0", Deprecated: "old"}}}
+		Others: []diff.Withdrawal{{Application: diff.Application{Name: "a", APIVersion: kkp, Kind: "ApplicationDefinition"}, Version: "3.0.0", Deprecated: "old"}}}
 	complete := pulling.Result{Receipt: &receipt.Receipt{Time: now, Uses: []receipt.Uses{{Kind: "HelmRelease"}, {Kind: "ApplicationInstallation", Applications: []receipt.Use{{Application: "a", Version: "2.0.0", Installations: 1}}}}}}
 	for name, test := range map[string]struct {
 		third pulling.Result

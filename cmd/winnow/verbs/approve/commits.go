@@ -14,10 +14,10 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/diffview"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags/commits"
-	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/comparing"
 )
 
 // everyFile is the value of --write without one.
@@ -56,8 +56,7 @@ func (o *commitOptions) run(ctx context.Context, paths []string, write string, o
 	if write != "" && write != everyFile {
 		return fmt.Errorf("with --git, which comes first, --write has no value: %s is none of a flag", plaintext.Line(write))
 	}
-	var cluster *live.Cluster // none: a commit has no cluster
-	report, err := o.Compare(ctx, paths, &o.access, cluster.Compare)
+	report, err := o.Compare(ctx, paths, &o.access, comparing.Compare)
 	if err != nil {
 		return output.Unusable(err)
 	}

@@ -15,15 +15,10 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
-	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/guard"
-	"github.com/winnow-dev/winnow/render/selection"
 )
-
-// chartAdder adds the upgrades of charts between two states to their comparison.
-type chartAdder = func(ctx context.Context, from, to *comparing.Side, out *diff.Selection) error
 
 // catalogOptions are the flags of a comparison of catalogs by selections in files.
 type catalogOptions struct {
@@ -32,8 +27,6 @@ type catalogOptions struct {
 	live                 bool
 	access               flags.Access
 
-	// addCharts adds the upgrades of charts to a comparison.
-	addCharts chartAdder
 	// unapplied are sentences on what changes the selections and was not applied.
 	unapplied []string
 }
@@ -80,13 +73,10 @@ func (o *catalogOptions) checkEverything() error {
 	return nil
 }
 
-// compare compares the states that the flags name, with the live state of the cluster that open returns.
-func (o *catalogOptions) compare(ctx context.Context, stdin io.Reader, open func() (*live.Cluster, error)) (*diff.Report, error) {
-	if err := o.check(); err != nil {
-		return nil, err
-	}
+// compare compares the states that the flags name.
+func (o *catalogOptions) compare(ctx context.Context, stdin io.Reader, compare comparing.Comparer) (*diff.Report, error) {
 	if o.file == "" {
-		return o.compareEverything(ctx)
+		return o.compareEverything(ctx, compare)
 	}
 	placed, files, err := input.PlaceSelection(ctx, o.file, o.name, stdin)
 	if err != nil {
@@ -105,18 +95,11 @@ func (o *catalogOptions) compare(ctx context.Context, stdin io.Reader, open func
 	if err != nil {
 		return nil, fmt.Errorf("after: %w", err)
 	}
-	if o.fromFile != "" {
-		to.Reviewed = from.Selection.Spec.Safeguards.Approve
+	if o.fromFile == "" && from != nil {
+		from.Lines = nil // the file had others before, which are not known
 	}
-	cluster, err := open()
+	compared, err := compare(ctx, from, to)
 	if err != nil {
-		return nil, err
-	}
-	compared, err := cluster.Compare(ctx, from, to)
-	if err != nil {
-		return nil, err
-	}
-	if err := o.addCharts(ctx, from, to, compared); err != nil {
 		return nil, err
 	}
 	beside, at := input.Beside(ctx, placed, files)
@@ -176,60 +159,30 @@ func (o *catalogOptions) side(ctx context.Context, cs *v1alpha1.CatalogSelection
 	return side, nil
 }
 
-// everythingName is the name of the source and of the selection in a comparison without a selection.
-const everythingName = "catalog"
-
-// compareEverything compares two catalogs by a selection of all their applications. It selects by name, as KKP's
-// system applications require, and omits no field.
-func (o *catalogOptions) compareEverything(ctx context.Context) (*diff.Report, error) {
-	fromCatalog, toCatalog, access := o.from[0], o.to[0], &o.access
-	ref := v1alpha1.SourceReference{Name: everythingName}
-	older, err := input.OpenSource(ctx, fromCatalog, ref, access)
+// compareEverything compares two catalogs without a selection.
+func (o *catalogOptions) compareEverything(ctx context.Context, compare comparing.Comparer) (*diff.Report, error) {
+	from, err := o.everything(ctx, o.from[0])
 	if err != nil {
 		return nil, fmt.Errorf("before: %w", err)
 	}
-	newer, err := input.OpenSource(ctx, toCatalog, ref, access)
+	to, err := o.everything(ctx, o.to[0])
 	if err != nil {
 		return nil, fmt.Errorf("after: %w", err)
 	}
-	cs := everything(ref, older, newer)
-	from, err := renderEverything(ctx, cs, older)
-	if err != nil {
-		return nil, fmt.Errorf("before: %w", err)
-	}
-	to, err := renderEverything(ctx, cs, newer)
-	if err != nil {
-		return nil, fmt.Errorf("after: %w", err)
-	}
-	compared, err := comparing.Compare(ctx, from, to, nil)
+	compared, err := compare(ctx, from, to)
 	if err != nil {
 		return nil, err
 	}
-	if err := o.addCharts(ctx, from, to, compared); err != nil {
-		return nil, err
-	}
-	compared.ClearSelectionFields()
-	comparing.AddFacts(compared, older.Catalog, newer.Catalog)
 	report := diff.New(compared)
-	report.From, report.To = fromCatalog, toCatalog
+	report.From, report.To = o.from[0], o.to[0]
 	return report, nil
 }
 
-// everything returns a selection of all applications of the catalogs.
-func everything(ref v1alpha1.SourceReference, catalogs ...selection.Source) *v1alpha1.CatalogSelection {
-	cs := &v1alpha1.CatalogSelection{}
-	cs.Name, cs.Namespace = everythingName, "default"
-	cs.Spec.Sources = []v1alpha1.SourceReference{ref}
-	cs.Spec.OmitFields = []string{}
-	cs.Spec.Limit = &v1alpha1.Limit{}
-	for _, source := range catalogs {
-		for _, a := range source.Catalog.Applications {
-			cs.Spec.Limit.NameSelector = append(cs.Spec.Limit.NameSelector, a.Name)
-		}
+// everything renders all applications of a catalog.
+func (o *catalogOptions) everything(ctx context.Context, where string) (*comparing.Side, error) {
+	opened, err := input.OpenSource(ctx, where, v1alpha1.SourceReference{Name: "catalog"}, &o.access)
+	if err != nil {
+		return nil, err
 	}
-	return cs
-}
-
-func renderEverything(ctx context.Context, cs *v1alpha1.CatalogSelection, opened selection.Source) (*comparing.Side, error) {
-	return comparing.Render(ctx, cs, []guard.Source{guard.SourceOf(cs, cs.Spec.Sources[0], opened)})
+	return comparing.RenderCatalog(ctx, opened)
 }

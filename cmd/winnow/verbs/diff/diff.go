@@ -20,7 +20,6 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/flags/chartflags"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags/clusterflags"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags/commits"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
@@ -146,7 +145,7 @@ func (o *diffOptions) run(ctx context.Context, paths []string, stdin io.Reader, 
 		}
 	}
 	return diffview.Write(stdout, report, diffview.Options{
-		Format: o.output.Value, View: o.view, FailOn: o.failOn.Names, Invalid: selections.AfterPrefix,
+		Format: o.output.Value, View: o.view, FailOn: o.failOn.Names,
 	})
 }
 
@@ -154,53 +153,57 @@ func (o *diffOptions) compare(ctx context.Context, paths []string, stdin io.Read
 	if err := o.commits.Check(o.failOn.Names, o.commits.Git != ""); err != nil {
 		return nil, err
 	}
-	addCharts, err := o.addCharts(ctx)
+	if o.commits.Git == "" {
+		if len(o.commits.Repositories) > 0 {
+			return nil, errors.New("--repository is for --git")
+		}
+		if err := o.catalogs.check(); err != nil {
+			return nil, err
+		}
+	}
+	compare, err := o.comparer(ctx)
 	switch {
 	case err != nil:
 		return nil, err
-	case o.commits.Git != "":
-		cluster, err := o.cluster()
+	case o.commits.Git == "":
+		return o.catalogs.compare(ctx, stdin, compare)
+	}
+	return o.commits.Compare(ctx, paths, &o.catalogs.access, func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error) {
+		compared, err := compare(ctx, from, to)
+		if errors.Is(err, comparison.ErrAnnotation) { // other selections have a report
+			compared.Refuse(err)
+			err = nil
+		}
+		return compared, err
+	})
+}
+
+// comparer returns what compares two states, with the cluster of --live and the charts of --charts.
+func (o *diffOptions) comparer(ctx context.Context) (comparing.Comparer, error) {
+	compare := comparing.Compare
+	switch {
+	case o.catalogs.live:
+		cluster, err := live.Open(o.kubeconfig, o.kubeContext)
 		if err != nil {
 			return nil, err
 		}
-		return o.commits.Compare(ctx, paths, &o.catalogs.access, func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error) {
-			compared, err := cluster.Compare(ctx, from, to)
-			if err != nil {
-				return nil, err
-			}
-			err = addCharts(ctx, from, to, compared)
-			if errors.Is(err, comparison.ErrAnnotation) { // other selections have a report
-				compared.Error = selections.AfterPrefix + err.Error()
-				err = nil
-			}
-			return compared, err
-		})
-	case len(o.commits.Repositories) > 0:
-		return nil, errors.New("--repository is for --git")
+		compare = cluster.Compare
+	case o.kubeconfig != "" || o.kubeContext != "":
+		return nil, errors.New("--kubeconfig and --context are for --live")
 	}
-	o.catalogs.addCharts = addCharts
-	return o.catalogs.compare(ctx, stdin, o.cluster)
-}
-
-// addCharts returns what adds the upgrades of charts to a comparison: nothing without --charts.
-func (o *diffOptions) addCharts(ctx context.Context) (chartAdder, error) {
 	if !o.charts.IsSet() {
 		if slices.Contains(o.failOn.Names, diff.RiskCondition) {
 			return nil, errors.New("--fail-on risk is for --charts: pass both")
 		}
-		return func(context.Context, *comparing.Side, *comparing.Side, *diff.Selection) error { return nil }, nil
+		return compare, nil
 	}
 	renderer, err := o.charts.Renderer(ctx, &o.catalogs.access)
-	return comparison.New(renderer).Add, err
-}
-
-// cluster opens the cluster of --live. It returns nil without the flag.
-func (o *diffOptions) cluster() (*live.Cluster, error) {
-	switch {
-	case o.catalogs.live:
-		return live.Open(o.kubeconfig, o.kubeContext)
-	case o.kubeconfig != "" || o.kubeContext != "":
-		return nil, errors.New("--kubeconfig and --context are for --live")
-	}
-	return nil, nil
+	charts := comparison.New(renderer)
+	return func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error) {
+		compared, err := compare(ctx, from, to)
+		if err == nil {
+			err = charts.Add(ctx, from, to, compared)
+		}
+		return compared, err
+	}, err
 }

@@ -23,9 +23,9 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stagefile"
-	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/each"
 )
 
@@ -134,7 +134,7 @@ func (o *options) run(ctx context.Context, from string, to []string, out output.
 	if err := write(ctx, edits, out); err != nil {
 		return err
 	}
-	return diffview.Write(out.Stdout, report, diffview.Options{Format: o.output.Value, View: o.view, FailOn: o.failOn.Names, Invalid: selections.AfterPrefix})
+	return diffview.Write(out.Stdout, report, diffview.Options{Format: o.output.Value, View: o.view, FailOn: o.failOn.Names})
 }
 
 // report compares the commit with the edits, to which it adds what names their losses.
@@ -157,10 +157,9 @@ func (o *options) compare(ctx context.Context, commit string, edits map[string]*
 	for file, e := range edits {
 		contents[file] = e.After
 	}
-	var cluster *live.Cluster // none: a commit has no cluster
 	return selections.Compare(ctx, commit, commit, selections.Options{
 		Paths: []string{"."}, Repositories: o.repositories, Edits: contents,
-		Open: commits.OpenOfCommit(&o.access), Rendered: rendered, Compare: cluster.Compare,
+		Open: commits.OpenOfCommit(&o.access), Rendered: rendered, Compare: comparing.Compare,
 	})
 }
 

@@ -52,10 +52,7 @@ func (o *options) survey(ctx context.Context, open *catalogs) (*model.Survey, er
 		return nil, err
 	}
 	s.Survey, err = selections.Look(ctx, s.Base, head, selections.Options{
-		Dir: o.git, Paths: []string{root}, Repositories: o.repositories, Open: open.open, Rendered: commits.Rendered(&o.access),
-		Compare: func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error) {
-			return comparing.Compare(ctx, from, to, nil)
-		},
+		Dir: o.git, Paths: []string{root}, Repositories: o.repositories, Open: open.open, Rendered: commits.Rendered(&o.access), Compare: comparing.Compare,
 	})
 	if err != nil {
 		return nil, err
@@ -110,10 +107,7 @@ func (o *options) observe(ctx context.Context, git repository.Git, s *model.Surv
 	if err != nil {
 		return fmt.Errorf("--receipts: %w", err)
 	}
-	report, err := published(ctx, s)
-	if err != nil {
-		return err
-	}
+	report := published(s)
 	users, err := stages.UsersAt(ctx, git, s.Head)
 	if err != nil {
 		return err
@@ -132,21 +126,17 @@ func (o *options) observe(ctx context.Context, git repository.Git, s *model.Surv
 	return err
 }
 
-// published returns a report on what is published, compared with itself: it loses nothing, and has what is deprecated.
-func published(ctx context.Context, s *model.Survey) (*diff.Report, error) {
+// published returns a report on what is published: it loses nothing, and has what is deprecated.
+func published(s *model.Survey) *diff.Report {
 	report := &diff.Report{From: s.Head}
 	for _, p := range s.Published {
-		if p.Side == nil {
-			continue
+		if p.Side != nil {
+			same := comparing.Unchanged(p.Side)
+			same.File, same.OldFile = p.File, p.File
+			report.Selections = append(report.Selections, same)
 		}
-		same, err := comparing.Compare(ctx, p.Side, p.Side, nil)
-		if err != nil {
-			return nil, err
-		}
-		same.File, same.OldFile = p.File, p.File
-		report.Selections = append(report.Selections, same)
 	}
-	return report, nil
+	return report
 }
 
 // maxHistories bounds the files whose history is read for one revision.

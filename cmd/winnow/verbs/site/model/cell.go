@@ -54,7 +54,7 @@ type content struct {
 }
 
 // contentOf returns what a selection publishes. catalogs maps loaded catalogs to the shown ones.
-func contentOf(p selections.Published, catalogs map[*catalog.Catalog]*Catalog) content {
+func contentOf(p selections.State, catalogs map[*catalog.Catalog]*Catalog) content {
 	cells := map[Key]*Cell{}
 	for _, d := range p.Side.Result.Selection.Decisions {
 		key := KeyOf(d.Application)

@@ -61,7 +61,7 @@ func TestSourcesOfASelectionAreUnited(t *testing.T) {
 	recent := &catalog.Application{Kind: "ApplicationDefinition", Name: "argocd", Versions: []string{"3.1.5"}}
 	old := &catalog.Application{Kind: "ApplicationDefinition", Name: "argocd", Versions: []string{"2.13.0"}}
 	old.Metadata.Deprecated = "use another"
-	p := selections.Published{Side: &comparing.Side{Result: &render.Result{}}}
+	p := selections.State{Side: &comparing.Side{Result: &render.Result{}}}
 	p.Side.Result.Selection.Decisions = []selection.Decision{
 		{Application: recent, Selected: true, Versions: recent.Versions, Rule: "selected"},
 		{Application: old, Selected: true, Versions: old.Versions, Rule: "selected", Index: 1},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/observed"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/promotions"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/render/catalog"
@@ -125,9 +126,9 @@ type builder struct {
 
 // addClusters adds the clusters with selections, which are sorted by cluster.
 func (b *builder) addClusters() {
-	for first, rest := b.survey.Published, []selections.Published(nil); len(first) > 0; first = rest {
+	for first, rest := b.survey.Published, []selections.State(nil); len(first) > 0; first = rest {
 		where := first[0].In()
-		n := slices.IndexFunc(first, func(p selections.Published) bool { return p.In() != where })
+		n := slices.IndexFunc(first, func(p selections.State) bool { return p.In() != where })
 		if n < 0 {
 			n = len(first)
 		}
@@ -136,14 +137,14 @@ func (b *builder) addClusters() {
 	}
 }
 
-func (b *builder) addCluster(where string, published []selections.Published) {
+func (b *builder) addCluster(where string, published []selections.State) {
 	b.clusters++
 	var contents []content
 	var sources []string
 	held := 0
 	var since time.Time
 	for _, p := range published {
-		for _, reason := range p.Unread {
+		for _, reason := range p.Unread() {
 			b.unread = append(b.unread, Unread{where, "CatalogSelection " + strings.TrimPrefix(p.Namespace+"/"+p.Name, "/") + ": " + reason})
 		}
 		if p.Side == nil {
@@ -174,14 +175,14 @@ func (b *builder) addStages() {
 	for _, s := range b.survey.Stages {
 		where := s.In()
 		b.clusters += max(1, len(b.survey.Clusters[s.File]))
-		if s.Result == nil {
-			b.unread = append(b.unread, Unread{where, "OCIRepository " + s.Name + ": " + s.Unread})
+		if s.Err != nil {
+			b.unread = append(b.unread, Unread{where, "OCIRepository " + s.Name + ": " + s.Err.Error()})
 			continue
 		}
 		column := &Column{Stage: PlaceOf(s), Clusters: b.survey.Clusters[s.File], Sources: []string{sourceOf(s)}, Since: b.survey.Since[s.Reference.Catalog]}
 		changes := b.held[diff.Place{Kind: s.Kind, Cluster: s.Cluster, File: s.File, Namespace: s.Namespace, Name: s.Name}]
 		column.Held = len(changes)
-		b.add(contentOfStage(slices.Concat(s.Result.Definitions, s.Result.Contents)).withHeld(changes), column)
+		b.add(contentOfStage(slices.Concat(s.Artifact.Result.Definitions, s.Artifact.Result.Contents)).withHeld(changes), column)
 	}
 }
 
@@ -215,15 +216,15 @@ func (b *builder) sorted() []*Column {
 }
 
 // sourceOf returns the versions that the artifact of a stage was rendered from, or its digest.
-func sourceOf(s selections.Stage) string {
-	if version := receipt.VersionOf(s.Origin); version != "" {
+func sourceOf(s promotions.State) string {
+	if version := receipt.VersionOf(s.Artifact.Origin); version != "" {
 		return version
 	}
 	return baseOf(s.Reference.Catalog)
 }
 
 // PlaceOf returns the directory of the file of a stage, or of its cluster.
-func PlaceOf(s selections.Stage) string {
+func PlaceOf(s promotions.State) string {
 	if s.Cluster != "" {
 		return s.Cluster
 	}

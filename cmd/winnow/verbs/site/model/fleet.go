@@ -112,7 +112,7 @@ type Instance struct {
 }
 
 // outdated returns the instances with a lower version than their selection has, sorted by name, application and version.
-func outdated(published []selections.Published) []Instance {
+func outdated(published []selections.State) []Instance {
 	type key struct{ name, application, version, latest string }
 	clusters := map[key][]string{}
 	for _, p := range published {

@@ -4,6 +4,7 @@ package model
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"reflect"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/promotions"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
 	"github.com/winnow-dev/winnow/render"
@@ -45,7 +47,7 @@ func surveyOf(t *testing.T, before, changes map[string]string) Survey {
 			return source, err
 		},
 		Compare: func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error) {
-			return comparing.Compare(ctx, from, to, nil)
+			return comparing.Compare(ctx, from, to)
 		},
 	})
 	if err != nil {
@@ -167,15 +169,16 @@ unread: clusters/c001: CatalogSelection flux-system/applications: pulling oci://
 
 // Stages stand side by side, that with the newest artifact first, and each is a column of its own.
 func TestStagesAreColumns(t *testing.T) {
-	stage := func(dir, digest string, versions ...string) selections.Stage {
-		s := selections.Stage{Result: &render.Result{Definitions: []safeguard.Definition{{Kind: "ApplicationDefinition", Name: "argocd", Versions: versions}}}}
+	stage := func(dir, digest string, versions ...string) promotions.State {
+		rendered := &render.Result{Definitions: []safeguard.Definition{{Kind: "ApplicationDefinition", Name: "argocd", Versions: versions}}}
+		s := promotions.State{Artifact: render.Artifact{Result: rendered}}
 		s.Kind, s.Name, s.File, s.Reference.Catalog = "OCIRepository", "applications", dir+"/apps.yaml", "oci://example.com/rendered@"+digest
 		return s
 	}
 	lost := stage("spokes/edge", "sha256:c")
-	lost.Result, lost.Unread = nil, "oci://example.com/rendered@sha256:c: not found"
+	lost.Artifact.Result, lost.Err = nil, errors.New("oci://example.com/rendered@sha256:c: not found")
 	s := Survey{
-		Survey: &selections.Survey{Report: diff.New(), Stages: []selections.Stage{
+		Survey: &selections.Survey{Report: diff.New(), Stages: []promotions.State{
 			stage("spokes/production", "sha256:a", "1.0.0", "2.0.0"), stage("spokes/staging", "sha256:b", "2.0.0", "3.0.0"), lost,
 		}},
 		Since: map[string]time.Time{

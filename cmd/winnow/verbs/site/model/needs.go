@@ -154,7 +154,7 @@ func behind(s Survey) (all []Behind, different []Different) {
 func labelsOf(s Survey) func(repository, revision string) string {
 	versions := map[string]string{}
 	for _, stage := range s.Stages {
-		versions[stage.Reference.Catalog] = receipt.VersionOf(stage.Origin)
+		versions[stage.Reference.Catalog] = receipt.VersionOf(stage.Artifact.Origin)
 	}
 	return func(repository, revision string) string { return cmp.Or(versions[repository+revision], revision) }
 }

@@ -19,8 +19,8 @@ import (
 )
 
 // running returns a selection of a cluster that refers to a catalog.
-func running(cluster, catalog string) selections.Published {
-	p := selections.Published{References: []documents.Reference{{Catalog: catalog}}}
+func running(cluster, catalog string) selections.State {
+	p := selections.State{References: []documents.Reference{{Catalog: catalog}}}
 	p.Cluster = cluster
 	return p
 }
@@ -42,7 +42,7 @@ func TestRevisionsWithoutANewest(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			fleet, _ := NewFleet(Survey{
-				Survey: &selections.Survey{Report: diff.New(), Published: []selections.Published{
+				Survey: &selections.Survey{Report: diff.New(), Published: []selections.State{
 					running("clusters/one", repository+":blue"), running("clusters/three", repository+":green"),
 					running("clusters/two", repository+":blue"),
 				}},
@@ -62,14 +62,14 @@ func TestRevisionsWithoutANewest(t *testing.T) {
 func TestACellIsComparedWithItsOwnCatalog(t *testing.T) {
 	key := Key{"ApplicationDefinition", "argocd"}
 	shown := map[*catalog.Catalog]*Catalog{}
-	var published []selections.Published
+	var published []selections.State
 	for _, one := range []struct{ name, latest string }{{"a", "2.13.0"}, {"b", "2.14.0"}} {
 		application := &catalog.Application{Kind: key.Kind, Name: key.Name}
 		application.Metadata.Deprecated = "use another"
 		loaded, c := &catalog.Catalog{}, &Catalog{Name: one.name, Address: "oci://registry.example.com/" + one.name}
 		c.byKey = map[Key]*Application{key: {Catalog: c, Name: key.Name, Kind: key.Kind, Latest: one.latest, LatestNumber: one.latest}}
 		shown[loaded] = c
-		p := selections.Published{Side: &comparing.Side{Result: &render.Result{}, Sources: []guard.Source{{Catalog: loaded}}}}
+		p := selections.State{Side: &comparing.Side{Result: &render.Result{}, Sources: []guard.Source{{Catalog: loaded}}}}
 		p.CatalogSelection, p.Cluster = &v1alpha1.CatalogSelection{}, "clusters/"+one.name
 		decision := selection.Decision{Application: application, Selected: true, Versions: []string{"2.13.0"}}
 		p.Side.Result.Selection.Decisions = []selection.Decision{decision}

@@ -9,15 +9,40 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
+// relate adds to the changes of selections what others do: the moves of applications, what is held of them, and the artifacts and
+// files that a selection depends on. It returns a sentence for each selection whose older state was not published, because it
+// selects nothing.
+func (c *comparison) relate() (unknown []string) {
+	var all []placement
+	for i, p := range c.pairs {
+		if p.out == nil {
+			if others := append(c.outsidePaths(p.to), c.fed(p, nil)...); len(others) > 0 {
+				c.pairs[i].out = p.uncompared(others)
+			}
+		}
+		if !p.isCompared() {
+			continue
+		}
+		all = append(all, placementOf(p))
+		if from, to := p.from.side(), p.to.side(); from != nil && to != nil && from.Empty != nil && to.Empty == nil {
+			unknown = append(unknown, p.to.In()+": "+beforePrefix+from.Empty.Error()+": this was not published, and what was before is in the cluster only")
+		}
+	}
+	findMoves(all)
+	holdAdopted(all)
+	nameReceivers(all)
+	placeApprovals(&c.head, c.options.Paths, c.pairs)
+	return unknown
+}
+
 // outsidePaths returns a sentence for each source of a selection that neither commit contains at the paths, if a
 // file outside of the paths may contain it and differs.
-func (c *comparison) outsidePaths(cs documents.Selection, references []documents.Reference) (unknown []string) {
-	for i, r := range references {
+func (c *comparison) outsidePaths(cs *State) (unknown []string) {
+	for i, r := range cs.References {
 		if r.Document != "" {
 			continue
 		}
@@ -35,7 +60,7 @@ func (c *comparison) outsidePaths(cs documents.Selection, references []documents
 
 // fed returns a sentence for each source of a selection that is the artifact of another one that differs. seen are the
 // selections that it feeds.
-func (c *comparison) fed(p pair, seen []*documents.Selection) (unknown []string) {
+func (c *comparison) fed(p pair, seen []*State) (unknown []string) {
 	if seen = append(seen, p.to); p.to == nil || len(seen) > len(c.pairs) {
 		return nil
 	}
@@ -46,17 +71,10 @@ func (c *comparison) fed(p pair, seen []*documents.Selection) (unknown []string)
 			if kind != sourcev1.ExternalArtifactKind || at.Cluster != p.to.Cluster || at.Namespace != key.Namespace || at.Name != key.Name || slices.Contains(seen, other.to) {
 				continue
 			}
-			if !other.isSame() || !c.resolvesSame(other) || len(c.fed(other, seen)) > 0 {
+			if !other.isSame() || len(c.fed(other, seen)) > 0 {
 				unknown = append(unknown, fmt.Sprintf("source %s: it is the artifact of the CatalogSelection %s/%s, which differs", ref.Name, at.Namespace, at.Name))
 			}
 		}
 	}
 	return unknown
-}
-
-// resolvesSame reports whether a selection that both commits have has the same sources in them.
-func (c *comparison) resolvesSame(p pair) bool {
-	before, _ := c.base.Resolve(*p.from) // what is unknown is compared by its document
-	after, _ := c.head.Resolve(*p.to)
-	return slices.Equal(before, after)
 }
