@@ -11,6 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 const heldLine = "loki/2.0.0:live"
@@ -79,7 +80,7 @@ func testApprove(c *cluster) {
 	c.expect(root.ExitOK, strings.Replace(heldOutput, "NS", "edited", 1), "warning: what is held is of an earlier spec: not decided yet", "approve", "apps", "-n", "edited")
 
 	c.holds("empty")
-	if got := c.on("approve", "apps", "-n", "empty"); got.code != root.ExitFindings || !strings.Contains(got.stdout, "This cannot be approved") {
+	if got := c.on("approve", "apps", "-n", "empty"); got.Code != root.ExitFindings || !strings.Contains(got.Stdout, "This cannot be approved") {
 		c.t.Errorf("%+v", got)
 	}
 	many := heldStatus("grafana")
@@ -93,8 +94,8 @@ func testApprove(c *cluster) {
 		c.t.Fatal(err)
 	}
 	got := c.on("approve", "apps", "-n", "empty")
-	if strings.Count(got.stdout, "Removal: loki") != report.MaxHeld || !strings.Contains(got.stdout, "\n  and 380 more\n") ||
-		!strings.Contains(got.stdout, "\n      - grafana\n") {
+	if strings.Count(got.Stdout, "Removal: loki") != report.MaxHeld || !strings.Contains(got.Stdout, "\n  and 380 more\n") ||
+		!strings.Contains(got.Stdout, "\n      - grafana\n") {
 		c.t.Errorf("%+v", got)
 	}
 }
@@ -103,14 +104,14 @@ func testApproveInFile(c *cluster) {
 	c.holds("write", heldLine)
 	file := filepath.Join(c.t.TempDir(), "selection.yaml")
 	const before = "# ours\r\nkind: CatalogSelection\r\napiVersion: catalog.winnow.dev/v1alpha1\r\nmetadata: {name: apps}\r\nspec:\r\n  sources: [{name: catalog}] # it"
-	writeFile(c.t, file, before)
+	clitest.WriteFile(c.t, file, before)
 	if err := os.Chmod(file, 0o640); err != nil {
 		c.t.Fatal(err)
 	}
 	approve := []string{"approve", "apps", "-n", "write", "--write", file}
 	output := strings.Replace(heldOutput, "NS", "write", 1)
 	c.expect(root.ExitOK, output+file+":9: added "+heldLine+"\n", "", approve...)
-	after := readFileString(c.t, file)
+	after := clitest.ReadFile(c.t, file)
 	if want := before + "\r\n  safeguards:\r\n    approve:\r\n    - " + heldLine; after != want {
 		c.t.Errorf("%q, want %q", after, want)
 	}
@@ -131,11 +132,11 @@ func testApproveInFile(c *cluster) {
 	if out, err := exec.CommandContext(c.t.Context(), "git", "init", "-q", filepath.Dir(file)).CombinedOutput(); err != nil {
 		c.t.Fatalf("%v: %s", err, out)
 	}
-	writeFile(c.t, file, before)
+	clitest.WriteFile(c.t, file, before)
 	c.expect(root.ExitOK, output+file+":9: added "+heldLine+"#2\n", "note: git does not know "+file+": run git add "+file, approve...)
 
 	patch := filepath.Join(c.t.TempDir(), "patch.yaml")
-	writeFile(c.t, patch, strings.Replace(before, "sources", "patches", 1))
+	clitest.WriteFile(c.t, patch, strings.Replace(before, "sources", "patches", 1))
 	c.expect(root.ExitFindings, output, patch+":2: it is a patch of the CatalogSelection, whose list would replace all others: add the lines to its kustomization.yaml, as a JSON patch",
 		"approve", "apps", "-n", "used", "--write", patch)
 
@@ -144,9 +145,9 @@ func testApproveInFile(c *cluster) {
 		c.t.Fatal(err)
 	}
 	broken := filepath.Join(c.t.TempDir(), "broken.yaml")
-	writeFile(c.t, broken, "kind: [")
+	clitest.WriteFile(c.t, broken, "kind: [")
 	for name, code := range map[string]int{link: root.ExitFailed, filepath.Dir(file): root.ExitFailed, "/nowhere": root.ExitFailed, broken: root.ExitFindings, "../../go.mod": root.ExitFindings} {
-		if got := c.on("approve", "apps", "-n", "used", "--write", name); got.code != code || got.stdout != output || !strings.HasPrefix(got.stderr, "winnow: ") {
+		if got := c.on("approve", "apps", "-n", "used", "--write", name); got.Code != code || got.Stdout != output || !strings.HasPrefix(got.Stderr, "winnow: ") {
 			c.t.Errorf("%s: %+v", name, got)
 		}
 	}

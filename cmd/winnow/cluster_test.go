@@ -5,9 +5,7 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/winnow-dev/winnow/test/clitest"
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
@@ -158,29 +157,20 @@ func answerTo(object *unstructured.Unstructured, requested, ready string) map[st
 }
 
 // on runs a verb on the cluster.
-func (c *cluster) on(args ...string) execution {
+func (c *cluster) on(args ...string) clitest.Execution {
 	c.t.Helper()
 	if args[0] == "__complete" {
-		return execute(c.t.Context(), args...)
+		return clitest.Execute(c.t.Context(), args...)
 	}
 	flags := []string{args[0], "--kubeconfig", c.Kubeconfig(), "--timeout", "20s"}
-	return execute(c.t.Context(), append(flags, args[1:]...)...)
+	return clitest.Execute(c.t.Context(), append(flags, args[1:]...)...)
 }
 
 // expect runs a verb on the cluster and compares its exit code, its output, and a part of stderr.
 func (c *cluster) expect(code int, stdout, stderr string, args ...string) {
 	c.t.Helper()
 	got := c.on(args...)
-	if got.code != code || got.stdout != stdout || !strings.Contains(got.stderr, stderr) || stderr == "" && got.stderr != "" {
-		c.t.Errorf("%v: exit code %d, want %d\nstdout:\n%s\nwant:\n%s\nstderr:\n%s\nwant:\n%s", args, got.code, code, got.stdout, stdout, got.stderr, stderr)
+	if got.Code != code || got.Stdout != stdout || !strings.Contains(got.Stderr, stderr) || stderr == "" && got.Stderr != "" {
+		c.t.Errorf("%v: exit code %d, want %d\nstdout:\n%s\nwant:\n%s\nstderr:\n%s\nwant:\n%s", args, got.Code, code, got.Stdout, stdout, got.Stderr, stderr)
 	}
-}
-
-// kubeconfigOf writes a kubeconfig for a server.
-func kubeconfigOf(t *testing.T, server string) string {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "kubeconfig")
-	writeFile(t, file, fmt.Sprintf("clusters:\n- name: c\n  cluster: {server: '%s'}\n"+
-		"contexts:\n- name: c\n  context: {cluster: c}\ncurrent-context: c\n", server))
-	return file
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 const liveDefinitions = `
@@ -110,19 +111,19 @@ func testDiffLive(c *cluster) {
 	t := c.t
 	c.define()
 	narrow := filepath.Join(t.TempDir(), "narrow.yaml")
-	writeFile(t, narrow, "apiVersion: catalog.winnow.dev/v1alpha1\nkind: CatalogSelection\nmetadata:\n  name: applications\n"+
+	clitest.WriteFile(t, narrow, "apiVersion: catalog.winnow.dev/v1alpha1\nkind: CatalogSelection\nmetadata:\n  name: applications\n"+
 		"spec:\n  sources:\n  - name: winnow-example\n  limit:\n    nameSelector: [external-dns]\n")
 	diff := []string{"diff", "-f", "../../examples/gitops/selection.yaml", "--from-selection", narrow, "--to", "../../examples/catalog"}
 
-	offline := execute(t.Context(), diff...)
-	if offline.code != root.ExitOK || strings.Contains(offline.stdout, "HELD") || !strings.Contains(offline.stdout, "Unknown without --live") {
+	offline := clitest.Execute(t.Context(), diff...)
+	if offline.Code != root.ExitOK || strings.Contains(offline.Stdout, "HELD") || !strings.Contains(offline.Stdout, "Unknown without --live") {
 		t.Errorf("offline: %+v", offline)
 	}
-	live := execute(t.Context(), append(diff, "--live", "--kubeconfig", c.Kubeconfig(), "--fail-on", "held")...)
-	if live.code != root.ExitFindings || strings.Contains(live.stdout, "Unknown") {
-		t.Errorf("exit code %d: %s%s", live.code, live.stdout, live.stderr)
+	live := clitest.Execute(t.Context(), append(diff, "--live", "--kubeconfig", c.Kubeconfig(), "--fail-on", "held")...)
+	if live.Code != root.ExitFindings || strings.Contains(live.Stdout, "Unknown") {
+		t.Errorf("exit code %d: %s%s", live.Code, live.Stdout, live.Stderr)
 	}
-	_, held, _ := strings.Cut(live.stdout, "\nHELD: nothing of this is published\n")
+	_, held, _ := strings.Cut(live.Stdout, "\nHELD: nothing of this is published\n")
 	held, _, _ = strings.Cut(held, "\n\n")
 	want := "  velero: lives in the cluster, where the platform itself reconciles it\n" +
 		"  argocd: lives in the cluster with versions that would be removed: 0.0.1; its\n" +
@@ -131,21 +132,21 @@ func testDiffLive(c *cluster) {
 	if held != want {
 		t.Errorf("held:\n%swant:\n%s", held, want)
 	}
-	first := execute(t.Context(), "diff", "-f", diff[2], "--to", "../../examples/catalog", "--live", "--kubeconfig", c.Kubeconfig(), "--stat")
-	if adopted, _, _ := strings.Cut(first.stdout, "\nHELD: "); first.code != root.ExitOK || adopted != firstAdoption {
-		t.Errorf("exit code %d: %s\nwant\n%s", first.code, adopted+first.stderr, firstAdoption)
+	first := clitest.Execute(t.Context(), "diff", "-f", diff[2], "--to", "../../examples/catalog", "--live", "--kubeconfig", c.Kubeconfig(), "--stat")
+	if adopted, _, _ := strings.Cut(first.Stdout, "\nHELD: "); first.Code != root.ExitOK || adopted != firstAdoption {
+		t.Errorf("exit code %d: %s\nwant\n%s", first.Code, adopted+first.Stderr, firstAdoption)
 	}
 	for _, line := range firstStat {
-		if !strings.Contains(first.stdout, "\n"+line+"\n") {
-			t.Errorf("the first adoption lacks %s:\n%s", line, first.stdout)
+		if !strings.Contains(first.Stdout, "\n"+line+"\n") {
+			t.Errorf("the first adoption lacks %s:\n%s", line, first.Stdout)
 		}
 	}
-	_, replaced, _ := strings.Cut(live.stdout, "\nreplaced in live definitions:\n")
+	_, replaced, _ := strings.Cut(live.Stdout, "\nreplaced in live definitions:\n")
 	replaced, _, _ = strings.Cut(replaced, "\nTo publish it all the same")
 	if want := settingsOfArgocd + "\nbypassed in the cluster: loki\n"; replaced != want {
 		t.Errorf("the end is:\n%swant:\n%s", replaced, want)
 	}
-	markdown := execute(t.Context(), append(diff, "--live", "--kubeconfig", c.Kubeconfig(), "-o", "markdown")...).stdout
+	markdown := clitest.Execute(t.Context(), append(diff, "--live", "--kubeconfig", c.Kubeconfig(), "-o", "markdown")...).Stdout
 	if strings.Contains(markdown, "hunter2") || !strings.Contains(markdown, "default values differ in controller.replicas, dex.secret") {
 		t.Errorf("a comment has values of the cluster, or no paths: %s", markdown)
 	}
@@ -154,7 +155,7 @@ func testDiffLive(c *cluster) {
 func TestDiffLiveWithoutACluster(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	broken := filepath.Join(t.TempDir(), "kubeconfig")
-	writeFile(t, broken, "clusters:\n- name: c\n  cluster: {server: 'http://127.0.0.1:1'}\n"+
+	clitest.WriteFile(t, broken, "clusters:\n- name: c\n  cluster: {server: 'http://127.0.0.1:1'}\n"+
 		"contexts:\n- name: c\n  context: {cluster: c}\ncurrent-context: c\n")
 	diff := []string{"diff", "-f", "../../examples/gitops/selection.yaml", "--from", "../../examples/catalog", "--to", "../../examples/catalog"}
 	for name, flags := range map[string][]string{
@@ -163,9 +164,9 @@ func TestDiffLiveWithoutACluster(t *testing.T) {
 		"does not exist":           {"--live", "--kubeconfig", broken, "--context", "other"},
 		"--context are for --live": {"--context", "c"},
 	} {
-		got := execute(t.Context(), append(diff, flags...)...)
-		if got.code != root.ExitFailed || got.stdout != "" || !strings.Contains(got.stderr, name) {
-			t.Errorf("%v: exit code %d: %s%s", flags, got.code, got.stdout, got.stderr)
+		got := clitest.Execute(t.Context(), append(diff, flags...)...)
+		if got.Code != root.ExitFailed || got.Stdout != "" || !strings.Contains(got.Stderr, name) {
+			t.Errorf("%v: exit code %d: %s%s", flags, got.Code, got.Stdout, got.Stderr)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -21,7 +22,7 @@ func golden(t *testing.T, file, got string) {
 			t.Fatal(err)
 		}
 	}
-	if want := readFileString(t, file); got != want {
+	if want := clitest.ReadFile(t, file); got != want {
 		t.Errorf("%s is not what is printed, which is\n%s", file, got)
 	}
 }
@@ -30,12 +31,12 @@ func golden(t *testing.T, file, got string) {
 func TestDiffInEveryFormat(t *testing.T) {
 	for format, file := range map[string]string{output.FormatTable: "want.txt", output.FormatMarkdown: "want.md", output.FormatJSON: "want.json"} {
 		t.Run(format, func(t *testing.T) {
-			got := execute(t.Context(), "diff", "-f", "testdata/diff/edited.yaml", "--from-selection", "testdata/diff/selection.yaml",
+			got := clitest.Execute(t.Context(), "diff", "-f", "testdata/diff/edited.yaml", "--from-selection", "testdata/diff/selection.yaml",
 				"--from", "testdata/diff/before", "--to", "testdata/diff/after", "-o", format)
-			if got.code != root.ExitOK || got.stderr != "" {
-				t.Fatalf("exit code %d: %s", got.code, got.stderr)
+			if got.Code != root.ExitOK || got.Stderr != "" {
+				t.Fatalf("exit code %d: %s", got.Code, got.Stderr)
 			}
-			golden(t, "testdata/diff/"+file, got.stdout)
+			golden(t, "testdata/diff/"+file, got.Stdout)
 		})
 	}
 }

@@ -21,12 +21,13 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/render/approval"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 // The blocks of the guide are part of the example that the end-to-end tests apply, or match the API.
 func TestFleetGuideShowsTheExample(t *testing.T) {
 	shown := 0
-	for _, block := range yamlBlock.FindAllStringSubmatch(readFileString(t, "../../docs/guides/fleet.md"), -1) {
+	for _, block := range yamlBlock.FindAllStringSubmatch(clitest.ReadFile(t, "../../docs/guides/fleet.md"), -1) {
 		switch {
 		case strings.HasPrefix(block[1], "# clusters/production/losses/"): // of config/policies/spoke
 			checkLines(t, block[1])
@@ -94,7 +95,7 @@ func fleetRepository(t *testing.T, registry string) string {
 	}
 	for _, spoke := range []string{"staging", "production", "edge"} {
 		file := filepath.Join(dir, "spokes", spoke, "applications.yaml")
-		writeFile(t, file, strings.Replace(readFileString(t, file), "url: oci://registry.example.com/", "insecure: true\n  url: oci://"+registry+"/", 1))
+		clitest.WriteFile(t, file, strings.Replace(clitest.ReadFile(t, file), "url: oci://registry.example.com/", "insecure: true\n  url: oci://"+registry+"/", 1))
 	}
 	shell(t, dir, "git init -q -b main && git add . && git commit -q -m base")
 	return dir
@@ -115,11 +116,11 @@ func shell(t *testing.T, dir, command string) string {
 func editCatalog(t *testing.T, catalog, application, from, to string) {
 	t.Helper()
 	file := filepath.Join(catalog, "applications", application, "application.yaml")
-	text := readFileString(t, file)
+	text := clitest.ReadFile(t, file)
 	if !strings.Contains(text, from) {
 		t.Fatalf("%s has no %q", file, from)
 	}
-	writeFile(t, file, strings.Replace(text, from, to, 1))
+	clitest.WriteFile(t, file, strings.Replace(text, from, to, 1))
 }
 
 // function matches the definition of a function of the shell.
@@ -129,7 +130,7 @@ var function = regexp.MustCompile(`(?ms)^\w+\(\) \{.*?^\}\n`)
 // clusters.
 func TestFleetGuideWalks(t *testing.T) {
 	gitIdentity(t)
-	registry, work := startRegistry(t), t.TempDir()
+	registry, work := clitest.StartRegistry(t), t.TempDir()
 	root, err := filepath.Abs("../..")
 	if err == nil {
 		err = os.Symlink(root, filepath.Join(work, "winnow"))
@@ -138,7 +139,7 @@ func TestFleetGuideWalks(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("REGISTRY", registry)
-	_, guide, _ := strings.Cut(readFileString(t, "../../docs/guides/fleet.md"), "## The walk\n")
+	_, guide, _ := strings.Cut(clitest.ReadFile(t, "../../docs/guides/fleet.md"), "## The walk\n")
 	guide, _, _ = strings.Cut(guide, "## Promotion\n")
 	dir, functions, pushes := work, "", 0
 	var printed strings.Builder
@@ -175,7 +176,7 @@ func TestFleetGuideWalks(t *testing.T) {
 
 // The scheduled job of GitLab pushes a branch once, and leaves one with the digest to the reviewers.
 func TestFleetGuideJobOfGitLab(t *testing.T) {
-	registry := startRegistry(t)
+	registry := clitest.StartRegistry(t)
 	dir, catalog := fleetRepository(t, registry), copyExample(t, "../../examples/catalog")
 	script := guideJob(t, "fleet", "promote")
 	job := "winnow() { command winnow \"$@\" --plain-http; }\n" + script[len(script)-1]
@@ -221,15 +222,15 @@ func TestFleetGuideJobOfGitLab(t *testing.T) {
 
 // The commands of the guide make a key and read the receipt that it has signed, and promote what runs.
 func TestFleetGuideListsReceipts(t *testing.T) {
-	f := &fleetOfReceipts{t: t, fakeRegistry: newRegistry(t, nil), private: map[string]string{}}
-	server := httptest.NewServer(f.fakeRegistry)
+	f := &fleetOfReceipts{t: t, Registry: clitest.NewRegistry(t, nil), private: map[string]string{}}
+	server := httptest.NewServer(f.Registry)
 	t.Cleanup(server.Close)
 	registry := strings.TrimPrefix(server.URL, "http://")
 	f.host = registry
 	f.pushLoki("rendered/datacenter")
 	dir := fleetRepository(t, registry)
 	shell(t, dir, "sed -i s/"+digestOf("0")+"/"+f.digest+"/ spokes/*/applications.yaml && git commit -q -a -m pin")
-	_, guide, _ := strings.Cut(readFileString(t, "../../docs/guides/fleet.md"), "## Receipts\n")
+	_, guide, _ := strings.Cut(clitest.ReadFile(t, "../../docs/guides/fleet.md"), "## Receipts\n")
 	guide, _, _ = strings.Cut(guide, "\n## ")
 	const standIns = "TOKEN=x; kubectl() { case $* in *apply*) cat >../secret.yaml;; esac; }; winnow() { case $2 in keygen) command winnow \"$@\";; *) command winnow \"$@\" --plain-http;; esac; }\n"
 	var printed strings.Builder
@@ -237,7 +238,7 @@ func TestFleetGuideListsReceipts(t *testing.T) {
 		printed.WriteString(shell(t, dir, standIns+strings.ReplaceAll(block[1], "oci://registry.example.com", "oci://"+registry)))
 		if strings.HasPrefix(block[1], "mkdir") {
 			var secret corev1.Secret
-			if err := yaml.Unmarshal([]byte(readFileString(t, filepath.Join(dir, "../secret.yaml"))), &secret); err != nil {
+			if err := yaml.Unmarshal([]byte(clitest.ReadFile(t, filepath.Join(dir, "../secret.yaml"))), &secret); err != nil {
 				t.Fatal(err)
 			}
 			f.private["berlin"] = secret.StringData["receipt.pem"]
@@ -247,4 +248,22 @@ func TestFleetGuideListsReceipts(t *testing.T) {
 	for _, block := range consoleBlock.FindAllStringSubmatch(guide, -1) {
 		assertPrinted(t, strings.ReplaceAll(printed.String(), f.digest[:19], digestOf("0")[:19]), block[1])
 	}
+}
+
+// pushFleet renders the selection datacenter of examples/fleet over a catalog, and pushes it.
+func pushFleet(t *testing.T, host, catalog string) string {
+	t.Helper()
+	archive := filepath.Join(t.TempDir(), "archive.tar.gz")
+	if got := clitest.Execute(t.Context(), "render", "-f", "../../examples/fleet/hub/datacenter.yaml", "--source", catalog, "--archive", archive); got.Code != 0 {
+		t.Fatalf("%+v", got)
+	}
+	content, err := os.ReadFile(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, err := clitest.PushRendered(t.Context(), host, "rendered/datacenter", "latest", content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return digest
 }

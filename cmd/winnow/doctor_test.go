@@ -24,6 +24,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/test/clitest"
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
@@ -127,15 +128,15 @@ func TestDoctor(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			got := execute(t.Context(), "doctor", "--kubeconfig", kubeconfig)
-			if got.code != test.code {
-				t.Errorf("exit code %d, want %d: %s", got.code, test.code, got.stderr)
+			got := clitest.Execute(t.Context(), "doctor", "--kubeconfig", kubeconfig)
+			if got.Code != test.code {
+				t.Errorf("exit code %d, want %d: %s", got.Code, test.code, got.Stderr)
 			}
-			file, text := filepath.Join("testdata", "doctor", strings.ReplaceAll(name, " ", "-")+".txt"), date.ReplaceAllString(got.stdout, "DATE")
+			file, text := filepath.Join("testdata", "doctor", strings.ReplaceAll(name, " ", "-")+".txt"), date.ReplaceAllString(got.Stdout, "DATE")
 			if *updateDoctor {
-				writeFile(t, file, text)
+				clitest.WriteFile(t, file, text)
 			}
-			if want := readFileString(t, file); text != want {
+			if want := clitest.ReadFile(t, file); text != want {
 				t.Errorf("got\n%swant\n%s", text, want)
 			}
 		})
@@ -145,7 +146,7 @@ func TestDoctor(t *testing.T) {
 	var document struct {
 		Findings []struct{ Check, State, Message string }
 	}
-	if got := c.on("doctor", "-o", "json"); json.Unmarshal([]byte(got.stdout), &document) != nil || len(document.Findings) != 11 {
+	if got := c.on("doctor", "-o", "json"); json.Unmarshal([]byte(got.Stdout), &document) != nil || len(document.Findings) != 11 {
 		t.Errorf("%+v", got)
 	}
 }

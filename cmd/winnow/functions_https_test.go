@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 // webServer serves files by https, and writes its certificate to a file.
@@ -21,7 +22,7 @@ func webServer(t *testing.T, handler http.HandlerFunc) (address, authority strin
 	server := httptest.NewTLSServer(handler)
 	t.Cleanup(server.Close)
 	authority = filepath.Join(t.TempDir(), "ca.pem")
-	writeFile(t, authority, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})))
+	clitest.WriteFile(t, authority, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})))
 	return server.URL, authority
 }
 
@@ -36,7 +37,7 @@ func kepCatalog(registry string) string {
 
 // Story 2 of the KEP: the catalog is on a web server, its images have tags, and their digests are recorded.
 func TestFunctionsOfACatalogOnAWebServer(t *testing.T) {
-	registry := startRegistry(t)
+	registry := clitest.StartRegistry(t)
 	text := kepCatalog(registry)
 	address, authority := webServer(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/kustomize/catalog.yaml" || r.Header.Get("Authorization") != "" {
@@ -48,10 +49,10 @@ func TestFunctionsOfACatalogOnAWebServer(t *testing.T) {
 	address += "/kustomize/catalog.yaml"
 	digested := fmt.Sprintf("%s@sha256:%x", address, sha256.Sum256([]byte(text)))
 
-	got := execute(t.Context(), "functions", "view", digested, "--ca-file", authority)
-	if got.code != root.ExitOK || !strings.Contains(got.stdout, "JavaApplication.example.com") ||
-		!strings.Contains(got.stderr, "warning: "+address+":7: the function JavaApplication does not have publisher") {
-		t.Fatalf("view: %d\n%s%s", got.code, got.stdout, got.stderr)
+	got := clitest.Execute(t.Context(), "functions", "view", digested, "--ca-file", authority)
+	if got.Code != root.ExitOK || !strings.Contains(got.Stdout, "JavaApplication.example.com") ||
+		!strings.Contains(got.Stderr, "warning: "+address+":7: the function JavaApplication does not have publisher") {
+		t.Fatalf("view: %d\n%s%s", got.Code, got.Stdout, got.Stderr)
 	}
 
 	app := t.TempDir()
@@ -60,40 +61,40 @@ func TestFunctionsOfACatalogOnAWebServer(t *testing.T) {
 		"java.yaml":          "apiVersion: example.com/v1\nkind: JavaApplication\nspec:\n  version: v1.0\n",
 		"secrets.yaml":       "apiVersion: example.com/v1\nkind: SecretSidecar\nspec:\n  path: /etc/secrets\n",
 	} {
-		writeFile(t, filepath.Join(app, name), content)
+		clitest.WriteFile(t, filepath.Join(app, name), content)
 	}
-	resolve := func(args ...string) execution {
-		return execute(t.Context(), append([]string{"functions", "resolve", app, "--ca-file", authority, "--plain-http"}, args...)...)
+	resolve := func(args ...string) clitest.Execution {
+		return clitest.Execute(t.Context(), append([]string{"functions", "resolve", app, "--ca-file", authority, "--plain-http"}, args...)...)
 	}
-	if got := resolve(); got.code != root.ExitFindings || !strings.Contains(got.stderr, "pass --trusted-catalog "+address+"@sha256:DIGEST\n") {
-		t.Errorf("without trust: %d\n%s", got.code, got.stderr)
+	if got := resolve(); got.Code != root.ExitFindings || !strings.Contains(got.Stderr, "pass --trusted-catalog "+address+"@sha256:DIGEST\n") {
+		t.Errorf("without trust: %d\n%s", got.Code, got.Stderr)
 	}
-	if got := resolve("--trusted-catalog", digested); got.code != root.ExitFindings ||
-		!strings.Contains(got.stderr, "without a digest: pass --pin to record the registry's digest in the config ("+address+":13)") {
-		t.Errorf("without --pin: %d\n%s", got.code, got.stderr)
+	if got := resolve("--trusted-catalog", digested); got.Code != root.ExitFindings ||
+		!strings.Contains(got.Stderr, "without a digest: pass --pin to record the registry's digest in the config ("+address+":13)") {
+		t.Errorf("without --pin: %d\n%s", got.Code, got.Stderr)
 	}
-	if got := resolve("--trusted-catalog", digested, "--pin"); got.code != root.ExitOK || got.stdout != "--enable-alpha-plugins\n" {
-		t.Fatalf("resolve: %d\n%s%s", got.code, got.stdout, got.stderr)
+	if got := resolve("--trusted-catalog", digested, "--pin"); got.Code != root.ExitOK || got.Stdout != "--enable-alpha-plugins\n" {
+		t.Fatalf("resolve: %d\n%s%s", got.Code, got.Stdout, got.Stderr)
 	}
-	resolved := readFileString(t, filepath.Join(app, "java.yaml"))
+	resolved := clitest.ReadFile(t, filepath.Join(app, "java.yaml"))
 	if !strings.Contains(resolved, "image: "+registry+"/catalog:v1@sha256:") || !strings.Contains(resolved, "catalog.winnow.dev/function-digest: sha256:") {
 		t.Errorf("resolved:\n%s", resolved)
 	}
 	// The digest is recorded: no registry is asked again, until --update asks it.
-	if got := resolve("--catalog", digested, "--check"); got.code != root.ExitOK {
-		t.Errorf("--check: %d\n%s", got.code, got.stderr)
+	if got := resolve("--catalog", digested, "--check"); got.Code != root.ExitOK {
+		t.Errorf("--check: %d\n%s", got.Code, got.Stderr)
 	}
 	_, now, _ := strings.Cut(resolved, "function-digest: ")
 	now, _, _ = strings.Cut(now, "\n")
 	for _, name := range []string{"java.yaml", "secrets.yaml"} {
 		config := filepath.Join(app, name)
-		writeFile(t, config, strings.ReplaceAll(readFileString(t, config), now, "sha256:"+strings.Repeat("0a", 32)))
+		clitest.WriteFile(t, config, strings.ReplaceAll(clitest.ReadFile(t, config), now, "sha256:"+strings.Repeat("0a", 32)))
 	}
-	if got := resolve("--catalog", digested, "--check"); got.code != root.ExitOK {
-		t.Errorf("--check of what the tag was: %d\n%s", got.code, got.stderr)
+	if got := resolve("--catalog", digested, "--check"); got.Code != root.ExitOK {
+		t.Errorf("--check of what the tag was: %d\n%s", got.Code, got.Stderr)
 	}
-	if got := resolve("--catalog", digested, "--update", "--pin"); got.code != root.ExitOK || !strings.Contains(readFileString(t, filepath.Join(app, "java.yaml")), "/catalog:v1@"+now+"\n") {
-		t.Errorf("--update --pin: %d\n%s", got.code, got.stderr)
+	if got := resolve("--catalog", digested, "--update", "--pin"); got.Code != root.ExitOK || !strings.Contains(clitest.ReadFile(t, filepath.Join(app, "java.yaml")), "/catalog:v1@"+now+"\n") {
+		t.Errorf("--update --pin: %d\n%s", got.Code, got.Stderr)
 	}
 }
 
@@ -132,19 +133,19 @@ func TestDownloadsOfCatalogsAreRefused(t *testing.T) {
 		{address + "/catalog.yaml?token=secret" + digest, "it has a user, a password, a query or a fragment"},
 		{address + "/catalog.yaml#a" + digest, "it has a user, a password, a query or a fragment"},
 	} {
-		got := execute(t.Context(), "functions", "view", test.reference, "--ca-file", authority)
+		got := clitest.Execute(t.Context(), "functions", "view", test.reference, "--ca-file", authority)
 		if test.want == "" {
-			if got.code != root.ExitOK {
-				t.Errorf("%s: %d %s", test.reference, got.code, got.stderr)
+			if got.Code != root.ExitOK {
+				t.Errorf("%s: %d %s", test.reference, got.Code, got.Stderr)
 			}
 			continue
 		}
-		if got.code != root.ExitFailed || !strings.Contains(got.stderr, test.want) || strings.Contains(got.stderr, "secret") {
-			t.Errorf("%s: %d %s\nwant %s", test.reference, got.code, got.stderr, test.want)
+		if got.Code != root.ExitFailed || !strings.Contains(got.Stderr, test.want) || strings.Contains(got.Stderr, "secret") {
+			t.Errorf("%s: %d %s\nwant %s", test.reference, got.Code, got.Stderr, test.want)
 		}
 	}
-	got := execute(t.Context(), "functions", "view", address+"/catalog.yaml"+digest)
-	if got.code != root.ExitFailed || !strings.Contains(got.stderr, "certificate") {
-		t.Errorf("without the authority: %d %s", got.code, got.stderr)
+	got := clitest.Execute(t.Context(), "functions", "view", address+"/catalog.yaml"+digest)
+	if got.Code != root.ExitFailed || !strings.Contains(got.Stderr, "certificate") {
+		t.Errorf("without the authority: %d %s", got.Code, got.Stderr)
 	}
 }

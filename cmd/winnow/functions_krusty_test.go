@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 // labelerFiles are a kustomization, its base, and the configs of a directory, each with a function in its own way.
@@ -52,7 +53,7 @@ func buildLabeler(t *testing.T, dir string) {
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./testdata/labeler").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	writeFile(t, filepath.Join(dir, "catalog.yaml"), `apiVersion: config.kubernetes.io/v1alpha1
+	clitest.WriteFile(t, filepath.Join(dir, "catalog.yaml"), `apiVersion: config.kubernetes.io/v1alpha1
 kind: Catalog
 metadata: {name: functions}
 spec:
@@ -66,7 +67,7 @@ spec:
           platforms:
           - {bin: labeler, os: plan9, arch: mips, uri: bin/none, sha256: `+strings.Repeat("0a", 32)+`}
           - {bin: labeler, os: `+runtime.GOOS+", arch: "+runtime.GOARCH+", uri: bin/labeler, sha256: "+
-		fmt.Sprintf("%x", sha256.Sum256([]byte(readFileString(t, program))))+"}\n")
+		fmt.Sprintf("%x", sha256.Sum256([]byte(clitest.ReadFile(t, program))))+"}\n")
 }
 
 func writeLabelerFiles(t *testing.T, dir string) {
@@ -76,7 +77,7 @@ func writeLabelerFiles(t *testing.T, dir string) {
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		writeFile(t, file, content)
+		clitest.WriteFile(t, file, content)
 	}
 }
 
@@ -133,11 +134,11 @@ func TestKustomizeRunsResolvedFunctions(t *testing.T) {
 				out := filepath.Join(dir, "repository", "out") // in what is copied
 				args, built = append(args, "-o", out), filepath.Join(out, "overlays", "prod")
 			}
-			got := execute(t.Context(), args...)
-			if got.code != root.ExitOK || got.stdout != "--enable-alpha-plugins --enable-exec\n" {
-				t.Fatalf("%d %s%s", got.code, got.stdout, got.stderr)
+			got := clitest.Execute(t.Context(), args...)
+			if got.Code != root.ExitOK || got.Stdout != "--enable-alpha-plugins --enable-exec\n" {
+				t.Fatalf("%d %s%s", got.Code, got.Stdout, got.Stderr)
 			}
-			flags := strings.Fields(got.stdout)
+			flags := strings.Fields(got.Stdout)
 			if labels := kustomizeLabels(t, built, flags); !slices.Equal(labels, want) {
 				t.Errorf("labels are %q", labels)
 			}
@@ -147,20 +148,20 @@ func TestKustomizeRunsResolvedFunctions(t *testing.T) {
 			}
 			workspace := strings.TrimSuffix(built, filepath.Join("overlays", "prod"))
 			check := []string{"functions", "resolve", built, "--root", workspace, "--check"}
-			if refused := execute(t.Context(), check...); refused.code != root.ExitFindings {
-				t.Errorf("a file enables programs: %d %s", refused.code, refused.stdout)
+			if refused := clitest.Execute(t.Context(), check...); refused.Code != root.ExitFindings {
+				t.Errorf("a file enables programs: %d %s", refused.Code, refused.Stdout)
 			}
 			catalog := filepath.Join(dir, test.catalog)
 			if copied, isIn := strings.CutPrefix(catalog, repository); isIn && test.output { // with its program
 				catalog = filepath.Join(workspace, copied)
 			}
-			supplied := execute(t.Context(), append(check, "--catalog", filepath.Join(catalog, "catalog.yaml"))...)
-			if supplied.code != root.ExitOK || supplied.stdout != got.stdout {
-				t.Errorf("the program of a catalog: %d %s%s", supplied.code, supplied.stdout, supplied.stderr)
+			supplied := clitest.Execute(t.Context(), append(check, "--catalog", filepath.Join(catalog, "catalog.yaml"))...)
+			if supplied.Code != root.ExitOK || supplied.Stdout != got.Stdout {
+				t.Errorf("the program of a catalog: %d %s%s", supplied.Code, supplied.Stdout, supplied.Stderr)
 			}
-			checked := execute(t.Context(), append(check, "--enable-exec")...)
-			if checked.code != root.ExitOK || checked.stdout != got.stdout {
-				t.Errorf("--check: %d %s%s", checked.code, checked.stdout, checked.stderr)
+			checked := clitest.Execute(t.Context(), append(check, "--enable-exec")...)
+			if checked.Code != root.ExitOK || checked.Stdout != got.Stdout {
+				t.Errorf("--check: %d %s%s", checked.Code, checked.Stdout, checked.Stderr)
 			}
 		})
 	}

@@ -15,11 +15,12 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
 	"github.com/winnow-dev/winnow/render/contract"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 // A catalog and a definition are layers of an artifact that ORAS has pushed, with the media types of the KEP.
 func TestFunctionsInTheLayersOfTheProposal(t *testing.T) {
-	server := httptest.NewServer(&fakeRegistry{manifests: map[string]blob{}, blobs: map[string][]byte{}})
+	server := httptest.NewServer(clitest.EmptyRegistry())
 	t.Cleanup(server.Close)
 	address := strings.TrimPrefix(server.URL, "http://") + "/functions"
 	repository, err := remote.NewRepository(address)
@@ -47,9 +48,9 @@ func TestFunctionsInTheLayersOfTheProposal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := execute(t.Context(), "functions", "view", "--plain-http", "oci://"+address+":v1")
-	if got.code != root.ExitOK || !strings.Contains(got.stdout, "Logger.e.com  v1 ") || !strings.Contains(got.stdout, "Salt.e.com    v1 ") ||
-		!strings.Contains(got.stderr, "oci://"+address+":v1/layer-002.yaml:4: ") {
-		t.Errorf("%d\n%s%s", got.code, got.stdout, got.stderr)
+	got := clitest.Execute(t.Context(), "functions", "view", "--plain-http", "oci://"+address+":v1")
+	if got.Code != root.ExitOK || !strings.Contains(got.Stdout, "Logger.e.com  v1 ") || !strings.Contains(got.Stdout, "Salt.e.com    v1 ") ||
+		!strings.Contains(got.Stderr, "oci://"+address+":v1/layer-002.yaml:4: ") {
+		t.Errorf("%d\n%s%s", got.Code, got.Stdout, got.Stderr)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 const (
@@ -133,7 +134,7 @@ func TestExamplesInTheDocumentOfTheProposal(t *testing.T) {
 	if _, err := os.Stat(document); err != nil {
 		t.Skipf("no document of the proposal in %s; WINNOW_TEST_PROPOSALS names another directory", dir)
 	}
-	blocks := regexp.MustCompile("(?ms)^```yaml\n(.*?)^```").FindAllStringSubmatch(readFileString(t, document), -1)
+	blocks := regexp.MustCompile("(?ms)^```yaml\n(.*?)^```").FindAllStringSubmatch(clitest.ReadFile(t, document), -1)
 	if len(blocks) != len(proposal) {
 		t.Fatalf("the document has %d examples, and %d are known", len(blocks), len(proposal))
 	}
@@ -146,23 +147,23 @@ func TestExamplesInTheDocumentOfTheProposal(t *testing.T) {
 func viewProposed(t *testing.T, text string, shown, reasons []string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "example.yaml")
-	writeFile(t, file, text)
-	got := execute(t.Context(), "functions", "view", file, "-q")
+	clitest.WriteFile(t, file, text)
+	got := clitest.Execute(t.Context(), "functions", "view", file, "-q")
 	want := root.ExitOK
 	if len(reasons) > 0 {
 		want = root.ExitFindings
 	}
-	if got.code != want {
-		t.Errorf("exit code %d, want %d\n%s%s", got.code, want, got.stdout, got.stderr)
+	if got.Code != want {
+		t.Errorf("exit code %d, want %d\n%s%s", got.Code, want, got.Stdout, got.Stderr)
 	}
 	for _, part := range shown {
-		if !strings.Contains(got.stdout, part) {
-			t.Errorf("no %q in\n%s", part, got.stdout)
+		if !strings.Contains(got.Stdout, part) {
+			t.Errorf("no %q in\n%s", part, got.Stdout)
 		}
 	}
 	for _, part := range reasons {
-		if !strings.Contains(got.stderr, part) {
-			t.Errorf("no %q in\n%s", part, got.stderr)
+		if !strings.Contains(got.Stderr, part) {
+			t.Errorf("no %q in\n%s", part, got.Stderr)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 const liveSelections = `apiVersion: v1
@@ -125,7 +126,7 @@ func testGet(c *cluster) {
 	c.expect(root.ExitFailed, "", "not both", "get", "applications", "-l", "a=b")
 	c.expect(root.ExitFailed, "", "--watch prints tables", "get", "-w", "-o", "json")
 	testGetObjects(c)
-	wide := c.on("get", "-A", "-o", "wide").stdout
+	wide := c.on("get", "-A", "-o", "wide").Stdout
 	for _, want := range []string{"SELECTED  REVISION", " 6  ", "latest@sha256:9fd0ca523bbd", "because no source has it\n", "suspended before it was reconciled\n", "InvalidCatalog: source other/winnow-example: [31mred"} {
 		if !strings.Contains(wide, want) {
 			c.t.Errorf("no %q in\n%s", want, wide)
@@ -140,19 +141,19 @@ func testGetObjects(c *cluster) {
 		Items            []map[string]any
 	}
 	got := c.on("get", "-A", "-o", "json")
-	if err := json.Unmarshal([]byte(got.stdout), &list); err != nil || list.APIVersion != "v1" || list.Kind != "List" || len(list.Items) != 4 {
-		c.t.Errorf("%v: %s%s", err, got.stdout, got.stderr)
+	if err := json.Unmarshal([]byte(got.Stdout), &list); err != nil || list.APIVersion != "v1" || list.Kind != "List" || len(list.Items) != 4 {
+		c.t.Errorf("%v: %s%s", err, got.Stdout, got.Stderr)
 	}
-	if got := c.on("get", "-n", "default", "-o", "json"); got.code != root.ExitOK || !strings.Contains(got.stdout, `"items": []`) || got.stderr != "" {
+	if got := c.on("get", "-n", "default", "-o", "json"); got.Code != root.ExitOK || !strings.Contains(got.Stdout, `"items": []`) || got.Stderr != "" {
 		c.t.Errorf("an empty list: %+v", got)
 	}
 	var one map[string]any
 	got = c.on("get", "applications", "-n", "flux-system", "-o", "yaml")
-	if err := yaml.Unmarshal([]byte(got.stdout), &one); err != nil || one["kind"] != "CatalogSelection" || one["status"] == nil {
-		c.t.Errorf("%v: %s%s", err, got.stdout, got.stderr)
+	if err := yaml.Unmarshal([]byte(got.Stdout), &one); err != nil || one["kind"] != "CatalogSelection" || one["status"] == nil {
+		c.t.Errorf("%v: %s%s", err, got.Stdout, got.Stderr)
 	}
-	if strings.Contains(got.stdout, "managedFields") {
-		c.t.Errorf("it has managed fields: %s", got.stdout)
+	if strings.Contains(got.Stdout, "managedFields") {
+		c.t.Errorf("it has managed fields: %s", got.Stdout)
 	}
 }
 
@@ -165,11 +166,11 @@ func testWithoutWinnow(c *cluster) {
 // testForbidden uses an account without rights.
 func testForbidden(c *cluster) {
 	config := c.RESTConfig()
-	kubeconfig := kubeconfigOf(c.t, config.Host)
-	content := strings.Replace(readFileString(c.t, kubeconfig), "{server:", "{insecure-skip-tls-verify: true, server:", 1)
-	writeFile(c.t, kubeconfig, content)
-	got := execute(c.t.Context(), "get", "--kubeconfig", kubeconfig)
-	if got.code != root.ExitFailed || got.stdout != "" || !strings.Contains(got.stderr, "winnow: reading the CatalogSelections: ") {
+	kubeconfig := clitest.Kubeconfig(c.t, config.Host)
+	content := strings.Replace(clitest.ReadFile(c.t, kubeconfig), "{server:", "{insecure-skip-tls-verify: true, server:", 1)
+	clitest.WriteFile(c.t, kubeconfig, content)
+	got := clitest.Execute(c.t.Context(), "get", "--kubeconfig", kubeconfig)
+	if got.Code != root.ExitFailed || got.Stdout != "" || !strings.Contains(got.Stderr, "winnow: reading the CatalogSelections: ") {
 		c.t.Errorf("%+v", got)
 	}
 }
@@ -183,16 +184,16 @@ func TestGetWithoutACluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	mute := kubeconfigOf(t, "http://"+listener.Addr().String())
+	mute := clitest.Kubeconfig(t, "http://"+listener.Addr().String())
 	for want, args := range map[string][]string{
 		"no cluster is configured":               {"get"},
 		"reading the kubeconfig":                 {"get", "--kubeconfig", "/nowhere"},
-		"connection refused":                     {"get", "--kubeconfig", kubeconfigOf(t, "http://127.0.0.1:1")},
+		"connection refused":                     {"get", "--kubeconfig", clitest.Kubeconfig(t, "http://127.0.0.1:1")},
 		"does not exist":                         {"get", "--kubeconfig", mute, "--context", "other"},
 		"the cluster did not answer within 50ms": {"get", "--kubeconfig", mute, "--timeout", "50ms"},
 	} {
-		if got := execute(t.Context(), args...); got.code != root.ExitFailed || got.stdout != "" || !strings.Contains(got.stderr, want) {
-			t.Errorf("%v: exit code %d, %s%s, want %q", args, got.code, got.stdout, got.stderr, want)
+		if got := clitest.Execute(t.Context(), args...); got.Code != root.ExitFailed || got.Stdout != "" || !strings.Contains(got.Stderr, want) {
+			t.Errorf("%v: exit code %d, %s%s, want %q", args, got.Code, got.Stdout, got.Stderr, want)
 		}
 	}
 }
@@ -213,9 +214,9 @@ func TestAnErrorOfAClusterIsPrintedOnce(t *testing.T) {
 	defer logged.Close()
 	stderr := os.Stderr
 	os.Stderr = logged
-	got := execute(t.Context(), "get", "--kubeconfig", kubeconfigOf(t, server.URL), "--timeout", "100ms")
+	got := clitest.Execute(t.Context(), "get", "--kubeconfig", clitest.Kubeconfig(t, server.URL), "--timeout", "100ms")
 	os.Stderr = stderr
-	if text := readFileString(t, logged.Name()); text != "" || !strings.HasPrefix(got.stderr, "winnow: the cluster did not answer within 100ms: ") {
-		t.Errorf("logged %q, printed %q", text, got.stderr)
+	if text := clitest.ReadFile(t, logged.Name()); text != "" || !strings.HasPrefix(got.Stderr, "winnow: the cluster did not answer within 100ms: ") {
+		t.Errorf("logged %q, printed %q", text, got.Stderr)
 	}
 }

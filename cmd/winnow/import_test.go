@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 // testImportOfLiveDefinitions makes a valid catalog without marks of the cluster out of what an API server returns of
@@ -22,10 +23,10 @@ func testImportOfLiveDefinitions(c *cluster) {
 	t := c.t
 	c.define()
 	list, to := filepath.Join(t.TempDir(), "list.json"), filepath.Join(t.TempDir(), "catalog")
-	writeFile(t, list, listDefinitions(t, c.Kubeconfig()))
+	clitest.WriteFile(t, list, listDefinitions(t, c.Kubeconfig()))
 	for _, args := range [][]string{{"import", list, "-o", to}, {"list", to}} {
-		if got := execute(t.Context(), args...); got.code != root.ExitOK {
-			t.Fatalf("%v: exit code %d\n%s%s", args, got.code, got.stdout, got.stderr)
+		if got := clitest.Execute(t.Context(), args...); got.Code != root.ExitOK {
+			t.Fatalf("%v: exit code %d\n%s%s", args, got.Code, got.Stdout, got.Stderr)
 		}
 	}
 	files, err := filepath.Glob(filepath.Join(to, "applications", "*", "application.yaml"))
@@ -33,7 +34,7 @@ func testImportOfLiveDefinitions(c *cluster) {
 		t.Fatalf("imported %v: %v", files, err)
 	}
 	for _, file := range files {
-		text := readFileString(t, file)
+		text := clitest.ReadFile(t, file)
 		for _, mark := range []string{"managedFields", "uid", "resourceVersion", "creationTimestamp", "fluxcd", "bypass"} {
 			if strings.Contains(text, mark) {
 				t.Errorf("%s has %s:\n%s", file, mark, text)
@@ -78,8 +79,8 @@ func TestTheVendorsDefinitionsAreImported(t *testing.T) {
 		t.Run(definitions, func(t *testing.T) {
 			from, to := filepath.Join(data, definitions), t.TempDir()
 			for _, args := range [][]string{{"import", from, "-o", to}, {"lint", to}} {
-				if got := execute(t.Context(), args...); got.code != root.ExitOK {
-					t.Fatalf("%v: exit code %d\n%s%s", args, got.code, got.stdout, got.stderr)
+				if got := clitest.Execute(t.Context(), args...); got.Code != root.ExitOK {
+					t.Fatalf("%v: exit code %d\n%s%s", args, got.Code, got.Stdout, got.Stderr)
 				}
 			}
 			files, err := filepath.Glob(filepath.Join(from, "*.yaml"))
@@ -88,7 +89,7 @@ func TestTheVendorsDefinitionsAreImported(t *testing.T) {
 			}
 			for _, file := range files {
 				name := filepath.Base(file[:len(file)-len(".yaml")])
-				if readFileString(t, file) != readFileString(t, filepath.Join(to, "applications", name, "application.yaml")) {
+				if clitest.ReadFile(t, file) != clitest.ReadFile(t, filepath.Join(to, "applications", name, "application.yaml")) {
 					t.Errorf("%s is changed", name)
 				}
 			}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 // flux and flux-local read DIR joined with spec.path of the Kustomization. It must be a directory
@@ -26,26 +27,26 @@ import (
 func TestRenderedDirectoryIsALocalSourceOfFlux(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "rendered")
 	arguments := []string{"render", "-f", "../../examples/gitops/selection.yaml", "--source", "../../examples/catalog"}
-	stream := execute(t.Context(), arguments...)
-	rendered := execute(t.Context(), append(arguments, "-o", dir)...)
-	if stream.code != root.ExitOK || rendered.code != root.ExitOK {
-		t.Fatal(stream.stderr, rendered.stderr)
+	stream := clitest.Execute(t.Context(), arguments...)
+	rendered := clitest.Execute(t.Context(), append(arguments, "-o", dir)...)
+	if stream.Code != root.ExitOK || rendered.Code != root.ExitOK {
+		t.Fatal(stream.Stderr, rendered.Stderr)
 	}
 	var applications kustomizev1.Kustomization
-	if err := yaml.UnmarshalStrict([]byte(readFileString(t, "../../examples/gitops/applications.yaml")), &applications); err != nil {
+	if err := yaml.UnmarshalStrict([]byte(clitest.ReadFile(t, "../../examples/gitops/applications.yaml")), &applications); err != nil {
 		t.Fatal(err)
 	}
 	at := filepath.Join(dir, applications.Spec.Path)
 	var kustomization types.Kustomization
-	if err := yaml.UnmarshalStrict([]byte(readFileString(t, filepath.Join(at, render.KustomizationFile))), &kustomization); err != nil {
+	if err := yaml.UnmarshalStrict([]byte(clitest.ReadFile(t, filepath.Join(at, render.KustomizationFile))), &kustomization); err != nil {
 		t.Fatal(err)
 	}
 	want := append([]string{render.KustomizationFile, render.ApplicationsDir + "/" + render.KustomizationFile}, kustomization.Resources...)
 	if got := filesBelow(t, at); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
 		t.Errorf("files %v, want %v", got, want)
 	}
-	if got := fluxBuild(t, at); got != stream.stdout {
-		t.Errorf("Flux builds\n%s\nrender prints\n%s", got, stream.stdout)
+	if got := fluxBuild(t, at); got != stream.Stdout {
+		t.Errorf("Flux builds\n%s\nrender prints\n%s", got, stream.Stdout)
 	}
 }
 
@@ -92,9 +93,9 @@ func filesBelow(t *testing.T, dir string) []string {
 
 // The commands of the page name the objects of the example.
 func TestPreviewGuideNamesTheExample(t *testing.T) {
-	guide := readFileString(t, "../../docs/render.md")
+	guide := clitest.ReadFile(t, "../../docs/render.md")
 	var applications kustomizev1.Kustomization
-	if err := yaml.UnmarshalStrict([]byte(readFileString(t, "../../examples/gitops/applications.yaml")), &applications); err != nil {
+	if err := yaml.UnmarshalStrict([]byte(clitest.ReadFile(t, "../../examples/gitops/applications.yaml")), &applications); err != nil {
 		t.Fatal(err)
 	}
 	sources := regexp.MustCompile(`--local-sources (\S+)=(\S+)`).FindAllStringSubmatch(guide, -1)

@@ -16,22 +16,23 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 // winnow pull and winnow push preserve the files and the layer, and the digest only with the same
 // annotations.
 func TestPushingWhatWasPulled(t *testing.T) {
-	server := httptest.NewServer(&fakeRegistry{manifests: map[string]blob{}, blobs: map[string][]byte{}})
+	server := httptest.NewServer(clitest.EmptyRegistry())
 	t.Cleanup(server.Close)
 	host := "oci://" + strings.TrimPrefix(server.URL, "http://")
 	push := func(dir, name string, annotations ...string) (digest, layer string) {
 		t.Helper()
 		arguments := append([]string{"push", dir, host + name + ":v1", "--plain-http"}, annotations...)
-		pushed := execute(t.Context(), arguments...)
-		if pushed.code != root.ExitOK {
-			t.Fatal(pushed.stderr)
+		pushed := clitest.Execute(t.Context(), arguments...)
+		if pushed.Code != root.ExitOK {
+			t.Fatal(pushed.Stderr)
 		}
-		_, digest, _ = strings.Cut(strings.TrimSpace(pushed.stdout), "@")
+		_, digest, _ = strings.Cut(strings.TrimSpace(pushed.Stdout), "@")
 		reference, err := oci.ParseReference(host + name + ":v1")
 		if err != nil {
 			t.Fatal(err)
@@ -48,8 +49,8 @@ func TestPushingWhatWasPulled(t *testing.T) {
 	}
 	digest, layer := push("../../examples/catalog", "/first", "--annotation", "a=b")
 	copied := filepath.Join(t.TempDir(), "copy")
-	if pulled := execute(t.Context(), "pull", host+"/first:v1", "-o", copied, "--plain-http"); pulled.code != root.ExitOK {
-		t.Fatal(pulled.stderr)
+	if pulled := clitest.Execute(t.Context(), "pull", host+"/first:v1", "-o", copied, "--plain-http"); pulled.Code != root.ExitOK {
+		t.Fatal(pulled.Stderr)
 	}
 	without, same := push(copied, "/without")
 	if without == digest || same != layer {
@@ -62,11 +63,11 @@ func TestPushingWhatWasPulled(t *testing.T) {
 
 // A registry client that pushes a directory at a time gives the named lists a layer of their own, which nobody reads.
 func TestAnIgnoredLayerOfListsIsANote(t *testing.T) {
-	server := httptest.NewServer(&fakeRegistry{manifests: map[string]blob{}, blobs: map[string][]byte{}})
+	server := httptest.NewServer(clitest.EmptyRegistry())
 	t.Cleanup(server.Close)
 	address := strings.TrimPrefix(server.URL, "http://") + "/catalog"
-	if pushed := execute(t.Context(), "push", "../../examples/catalog", "oci://"+address+":one", "--plain-http"); pushed.code != root.ExitOK {
-		t.Fatal(pushed.stderr)
+	if pushed := clitest.Execute(t.Context(), "push", "../../examples/catalog", "oci://"+address+":one", "--plain-http"); pushed.Code != root.ExitOK {
+		t.Fatal(pushed.Stderr)
 	}
 	repository, err := remote.NewRepository(address)
 	if err != nil {
@@ -98,9 +99,9 @@ func TestAnIgnoredLayerOfListsIsANote(t *testing.T) {
 			"pull":   {"pull", "oci://" + address + ":" + tag, "-o", filepath.Join(t.TempDir(), "copy")},
 			"render": {"render", "-f", "../../examples/gitops/selection.yaml", "--source", "oci://" + address + ":" + tag, "-o", filepath.Join(t.TempDir(), "tree")},
 		} {
-			got := execute(t.Context(), append(arguments, "--plain-http")...)
-			if got.code != root.ExitOK || strings.Contains(got.stderr, "the layer catalogs is ignored") != noted {
-				t.Errorf("%s of %s: %d\n%s", verb, tag, got.code, got.stderr)
+			got := clitest.Execute(t.Context(), append(arguments, "--plain-http")...)
+			if got.Code != root.ExitOK || strings.Contains(got.Stderr, "the layer catalogs is ignored") != noted {
+				t.Errorf("%s of %s: %d\n%s", verb, tag, got.Code, got.Stderr)
 			}
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
 	"github.com/winnow-dev/winnow/render/contract"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 // The commands of the guide unpack a catalog with named lists. One without them needs no second command.
@@ -29,11 +30,11 @@ func TestPublishingGuideUnpacksWithORAS(t *testing.T) {
 			t.Skipf("the guide needs %s: %v", program, err)
 		}
 	}
-	server := httptest.NewServer(&fakeRegistry{manifests: map[string]blob{}, blobs: map[string][]byte{}})
+	server := httptest.NewServer(clitest.EmptyRegistry())
 	t.Cleanup(server.Close)
 	t.Setenv("REGISTRY", strings.TrimPrefix(server.URL, "http://"))
 	var commands string
-	for _, block := range shBlock.FindAllStringSubmatch(readFileString(t, "../../docs/guides/publishing.md"), -1) {
+	for _, block := range shBlock.FindAllStringSubmatch(clitest.ReadFile(t, "../../docs/guides/publishing.md"), -1) {
 		if strings.HasPrefix(block[1], "oras pull ") {
 			commands = block[1]
 		}
@@ -60,7 +61,7 @@ func TestPublishingGuideUnpacksWithORAS(t *testing.T) {
 // What is pushed of each format is one archive to whoever pulls the artifact, as source-controller does: a selection of it
 // renders the same as one of the directory.
 func TestPushedFormatsAreOneArchive(t *testing.T) {
-	server := httptest.NewServer(&fakeRegistry{manifests: map[string]blob{}, blobs: map[string][]byte{}})
+	server := httptest.NewServer(clitest.EmptyRegistry())
 	t.Cleanup(server.Close)
 	for format, test := range map[string]struct{ dir, mediaType, limit string }{
 		v1alpha1.FormatApplications: {"../../examples/catalog", contract.LayerMediaType, "{catalogRefs: [default]}"},
@@ -71,7 +72,7 @@ func TestPushedFormatsAreOneArchive(t *testing.T) {
 		t.Run(format, func(t *testing.T) {
 			dir, name := t.TempDir(), strings.TrimPrefix(server.URL, "http://")+"/push"
 			selection := filepath.Join(dir, "selection.yaml")
-			writeFile(t, selection, "apiVersion: catalog.winnow.dev/v1alpha1\nkind: CatalogSelection\nmetadata: {name: a, namespace: a}\nspec:\n"+
+			clitest.WriteFile(t, selection, "apiVersion: catalog.winnow.dev/v1alpha1\nkind: CatalogSelection\nmetadata: {name: a, namespace: a}\nspec:\n"+
 				"  sources: [{name: a, include: [applications/**, catalogs/**, 'system/*-rd/cozyrds/*.yaml', 'catalog.yaml', '*/catalog.yaml']}]\n  limit: "+test.limit+"\n")
 			args := []string{"push", "--plain-http", test.dir, "oci://" + name + ":" + strings.ToLower(format), "--as", "catalog"}
 			switch format {
@@ -80,17 +81,17 @@ func TestPushedFormatsAreOneArchive(t *testing.T) {
 			case v1alpha1.FormatKRMFunctions:
 				args = append(args, "--include", "catalog.yaml")
 			}
-			if got := execute(t.Context(), args...); got.code != root.ExitOK {
-				t.Fatal(got.stderr)
+			if got := clitest.Execute(t.Context(), args...); got.Code != root.ExitOK {
+				t.Fatal(got.Stderr)
 			}
 			archive := filepath.Join(dir, "layer.tar.gz")
-			writeFile(t, archive, string(pullLayer(t, name, strings.ToLower(format), test.mediaType)))
-			render := func(source string) execution {
-				return execute(t.Context(), "render", "-f", selection, "--source", source)
+			clitest.WriteFile(t, archive, string(pullLayer(t, name, strings.ToLower(format), test.mediaType)))
+			render := func(source string) clitest.Execution {
+				return clitest.Execute(t.Context(), "render", "-f", selection, "--source", source)
 			}
 			pulled, of := render(archive), render(test.dir)
-			if pulled.code != root.ExitOK || pulled.stdout == "" || pulled.stdout != of.stdout {
-				t.Errorf("%d %s\n%s\nwant\n%s%s", pulled.code, pulled.stderr, pulled.stdout, of.stderr, of.stdout)
+			if pulled.Code != root.ExitOK || pulled.Stdout == "" || pulled.Stdout != of.Stdout {
+				t.Errorf("%d %s\n%s\nwant\n%s%s", pulled.Code, pulled.Stderr, pulled.Stdout, of.Stderr, of.Stdout)
 			}
 		})
 	}
@@ -128,7 +129,7 @@ func pullLayer(t *testing.T, name, tag, mediaType string) []byte {
 func pushOutside(t *testing.T, dir string) {
 	t.Helper()
 	address := "oci://" + os.Getenv("REGISTRY") + "/" + outside + ":v1.1.0"
-	if got := execute(t.Context(), "push", dir, address, "--plain-http", "--immutable-tags=false"); got.code != root.ExitOK {
-		t.Fatal(got.stderr)
+	if got := clitest.Execute(t.Context(), "push", dir, address, "--plain-http", "--immutable-tags=false"); got.Code != root.ExitOK {
+		t.Fatal(got.Stderr)
 	}
 }

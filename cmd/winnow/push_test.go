@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 const (
@@ -22,19 +23,17 @@ const (
 )
 
 // pushTo pushes the example to a registry behind handler.
-func pushTo(ctx context.Context, t *testing.T, handler http.Handler, args ...string) execution {
+func pushTo(ctx context.Context, t *testing.T, handler http.Handler, args ...string) clitest.Execution {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	defer server.Close()
 	where := "oci://" + strings.TrimPrefix(server.URL, "http://") + "/push"
-	return execute(ctx, append([]string{"push", "--plain-http", pushedDir, where}, args...)...)
+	return clitest.Execute(ctx, append([]string{"push", "--plain-http", pushedDir, where}, args...)...)
 }
 
 // writtenTo returns the writes to a registry, with a name for the layer.
-func writtenTo(r *fakeRegistry) []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	written := slices.Clone(r.writes)
+func writtenTo(r *clitest.Registry) []string {
+	written := r.Written()
 	for i, path := range written {
 		if path != emptyConfig && strings.HasPrefix(path, "push/blobs/") {
 			written[i] = "layer"
@@ -43,12 +42,11 @@ func writtenTo(r *fakeRegistry) []string {
 			written[i] = "manifest"
 		}
 	}
-	r.writes = nil
 	return written
 }
 
 func TestPushUploadsWhatTheRegistryLacks(t *testing.T) {
-	r := newRegistry(t, nil)
+	r := clitest.NewRegistry(t, nil)
 	for _, step := range []struct {
 		name string
 		args []string
@@ -60,8 +58,8 @@ func TestPushUploadsWhatTheRegistryLacks(t *testing.T) {
 		{"a manifest alone", []string{"--tag", "c", "--annotation", "k=v"}, []string{"manifest", manifestPath + "c"}},
 	} {
 		t.Run(step.name, func(t *testing.T) {
-			if got := pushTo(t.Context(), t, r, step.args...); got.code != root.ExitOK {
-				t.Fatal(got.stderr)
+			if got := pushTo(t.Context(), t, r, step.args...); got.Code != root.ExitOK {
+				t.Fatal(got.Stderr)
 			}
 			if got := writtenTo(r); !slices.Equal(got, step.want) {
 				t.Errorf("written %q, want %q", got, step.want)
@@ -72,7 +70,7 @@ func TestPushUploadsWhatTheRegistryLacks(t *testing.T) {
 
 // A retry sends the whole body again.
 func TestPushTriesAgain(t *testing.T) {
-	r := newRegistry(t, nil)
+	r := clitest.NewRegistry(t, nil)
 	var failures atomic.Int32
 	got := pushTo(t.Context(), t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.Method == http.MethodPut && failures.Add(1)%2 == 1 {
@@ -81,8 +79,8 @@ func TestPushTriesAgain(t *testing.T) {
 		}
 		r.ServeHTTP(w, req)
 	}), "--tag", "v1")
-	if got.code != root.ExitOK {
-		t.Fatal(got.stderr)
+	if got.Code != root.ExitOK {
+		t.Fatal(got.Stderr)
 	}
 	want := []string{emptyConfig, "layer", "manifest", manifestPath + "v1"}
 	if got := writtenTo(r); !slices.Equal(got, want) {
@@ -95,7 +93,7 @@ func TestPushTriesAgain(t *testing.T) {
 
 // The error names the tags that are already set.
 func TestPushFailsAtATag(t *testing.T) {
-	r := newRegistry(t, nil)
+	r := clitest.NewRegistry(t, nil)
 	got := pushTo(t.Context(), t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.Method == http.MethodPut && strings.HasSuffix(req.URL.Path, "/v2") {
 			w.WriteHeader(http.StatusConflict)
@@ -103,7 +101,7 @@ func TestPushFailsAtATag(t *testing.T) {
 		}
 		r.ServeHTTP(w, req)
 	}), "--tag", "v1", "--tag", "v2", "--tag", "v3")
-	if got.code != root.ExitFailed || got.stdout != "" || !strings.Contains(got.stderr, "/push: setting the tag v2, after v1: PUT ") {
+	if got.Code != root.ExitFailed || got.Stdout != "" || !strings.Contains(got.Stderr, "/push: setting the tag v2, after v1: PUT ") {
 		t.Errorf("got %+v", got)
 	}
 	if want := []string{emptyConfig, "layer", "manifest", manifestPath + "v1"}; !slices.Equal(writtenTo(r), want) {
@@ -113,7 +111,7 @@ func TestPushFailsAtATag(t *testing.T) {
 
 // Without its layer, a catalog gets neither manifest nor tag.
 func TestPushInterrupted(t *testing.T) {
-	r := newRegistry(t, nil)
+	r := clitest.NewRegistry(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	got := pushTo(ctx, t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.Method == http.MethodPut && req.ContentLength > 100 {
@@ -124,7 +122,7 @@ func TestPushInterrupted(t *testing.T) {
 		}
 		r.ServeHTTP(w, req)
 	}), "--tag", "v1")
-	if want := (execution{code: root.ExitFailed, stderr: "winnow: interrupted\n"}); got != want {
+	if want := (clitest.Execution{Code: root.ExitFailed, Stderr: "winnow: interrupted\n"}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if want := []string{emptyConfig}; !slices.Equal(writtenTo(r), want) {
@@ -134,10 +132,10 @@ func TestPushInterrupted(t *testing.T) {
 
 // The guide shows the output of a push of the example.
 func TestDocumentedPush(t *testing.T) {
-	got := pushTo(t.Context(), t, newRegistry(t, nil), "--tag", "v1.1.0")
-	_, digest, ok := strings.Cut(got.stdout, "@")
-	guide := readFileString(t, "../../docs/guides/publishing.md")
-	if !ok || !strings.Contains(guide, "\n"+got.stderr) || !strings.Contains(guide, "@"+digest) {
-		t.Errorf("the guide has not what is printed:\n%s%s", got.stderr, got.stdout)
+	got := pushTo(t.Context(), t, clitest.NewRegistry(t, nil), "--tag", "v1.1.0")
+	_, digest, ok := strings.Cut(got.Stdout, "@")
+	guide := clitest.ReadFile(t, "../../docs/guides/publishing.md")
+	if !ok || !strings.Contains(guide, "\n"+got.Stderr) || !strings.Contains(guide, "@"+digest) {
+		t.Errorf("the guide has not what is printed:\n%s%s", got.Stderr, got.Stdout)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 // A receipt has the Kustomizations of rendered artifacts, and the definitions with the label, of all namespaces.
@@ -43,7 +44,7 @@ status: {artifact: {digest: sha256:%[2]s, lastUpdateTime: "2026-08-01T12:00:00Z"
 		fmt.Sprintf(kustomization, "d-not-pulled", "missing", `""`, "False", 1),
 		fmt.Sprintf(kustomization, "e-other", "other", "sha256:"+digest, "True", 1),
 	}, "---\n"))
-	got := execute(c.t.Context(), "receipt", "berlin", "-o", "yaml", "--kubeconfig", c.Kubeconfig())
+	got := clitest.Execute(c.t.Context(), "receipt", "berlin", "-o", "yaml", "--kubeconfig", c.Kubeconfig())
 	of := func(name, source, digest, ready string) string {
 		if digest != "" {
 			digest = "- digest: sha256:" + digest + "\n  message"
@@ -53,10 +54,10 @@ status: {artifact: {digest: sha256:%[2]s, lastUpdateTime: "2026-08-01T12:00:00Z"
 		}
 		return digest + ": m\n  name: " + name + "\n  namespace: receipts\n  ready: \"" + ready + "\"\n  reason: R\n  source: receipts/" + source + "\n"
 	}
-	_, listed, _ := strings.Cut(got.stdout, "kustomizations:\n")
+	_, listed, _ := strings.Cut(got.Stdout, "kustomizations:\n")
 	want := of("a-tag", "rendered", digest, "True") + of("b-digest", "rendered", digest, "False") + of("d-not-pulled", "missing", "", "False")
-	if got.code != root.ExitOK || !strings.HasPrefix(listed, want) {
-		c.t.Errorf("exit code %d: %s%s\nwant\n%s", got.code, got.stdout, got.stderr, want)
+	if got.Code != root.ExitOK || !strings.HasPrefix(listed, want) {
+		c.t.Errorf("exit code %d: %s%s\nwant\n%s", got.Code, got.Stdout, got.Stderr, want)
 	}
 	if err := c.ApplyPath(c.t.Context(), "test/stack/crds"); err != nil {
 		c.t.Fatal(err)
@@ -86,7 +87,7 @@ spec: {description: b, method: helm, versions: [{version: 1.0.0, template: {sour
 		}
 	})
 	var document receipt.Receipt
-	if err := json.Unmarshal([]byte(execute(c.t.Context(), "receipt", "berlin", "-o", "json", "--kubeconfig", c.Kubeconfig()).stdout), &document); err != nil {
+	if err := json.Unmarshal([]byte(clitest.Execute(c.t.Context(), "receipt", "berlin", "-o", "json", "--kubeconfig", c.Kubeconfig()).Stdout), &document); err != nil {
 		c.t.Fatal(err)
 	}
 	k := document.Kustomizations[len(document.Kustomizations)-1]
@@ -107,7 +108,7 @@ spec: {description: b, method: helm, versions: [{version: 1.0.0, template: {sour
 		{"receipt berlin oci://registry.example.com/receipts", "--sign-key is missing"},
 		{"receipt berlin oci://registry.example.com/receipts --sign-key " + c.Kubeconfig(), "want a private key in PEM"},
 	} {
-		if got := execute(c.t.Context(), append(strings.Fields(test.args), "--kubeconfig", c.Kubeconfig())...); got.code != root.ExitFailed || !strings.Contains(got.stderr, test.want) {
+		if got := clitest.Execute(c.t.Context(), append(strings.Fields(test.args), "--kubeconfig", c.Kubeconfig())...); got.Code != root.ExitFailed || !strings.Contains(got.Stderr, test.want) {
 			c.t.Errorf("%s: %+v", test.args, got)
 		}
 	}
@@ -116,7 +117,7 @@ spec: {description: b, method: helm, versions: [{version: 1.0.0, template: {sour
 // testUses: the API server answers with the metadata of releases alone. A seed does not know the installations in its user clusters.
 func testUses(c *cluster) {
 	crd := filepath.Join(c.t.TempDir(), "crd.yaml")
-	writeFile(c.t, crd, `apiVersion: apiextensions.k8s.io/v1
+	clitest.WriteFile(c.t, crd, `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: terraforms.infra.contrib.fluxcd.io}
 spec:
@@ -137,10 +138,10 @@ apiVersion: infra.contrib.fluxcd.io/v1alpha2
 kind: Terraform
 metadata: {namespace: receipts, name: other}
 `)
-	got := execute(c.t.Context(), "receipt", "berlin", "--names", "-o", "json", "--kubeconfig", c.Kubeconfig())
+	got := clitest.Execute(c.t.Context(), "receipt", "berlin", "--names", "-o", "json", "--kubeconfig", c.Kubeconfig())
 	var document receipt.Receipt
-	if err := json.Unmarshal([]byte(got.stdout), &document); err != nil {
-		c.t.Fatal(err, got.stderr)
+	if err := json.Unmarshal([]byte(got.Stdout), &document); err != nil {
+		c.t.Fatal(err, got.Stderr)
 	}
 	want := []receipt.Uses{
 		{Kind: "HelmRelease"}, {Kind: "Terraform", Applications: []receipt.Use{{Application: "vpc", Version: "1.0.0", Installations: 1, Objects: []string{"receipts/vpc"}}}},

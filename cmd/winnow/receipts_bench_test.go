@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
 	"github.com/winnow-dev/winnow/registry"
+	"github.com/winnow-dev/winnow/test/clitest"
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
@@ -50,7 +51,7 @@ func BenchmarkFleet(b *testing.B) {
 	}
 	f.host = s.RegistryHost()
 	for b.Loop() {
-		if got := f.fleet("--fail-on", "any"); got.code != root.ExitOK {
+		if got := f.fleet("--fail-on", "any"); got.Code != root.ExitOK {
 			b.Fatalf("%+v", got)
 		}
 	}
@@ -69,7 +70,7 @@ func BenchmarkUses(b *testing.B) {
 	for name, args := range map[string][]string{"with": {"--receipts", "oci://" + f.host + "/receipts", "--fail-on", "used"}, "without": nil} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if got := execute(b.Context(), append([]string{"diff", "--git", "HEAD~1..HEAD", "--plain-http"}, args...)...); got.code != root.ExitOK {
+				if got := clitest.Execute(b.Context(), append([]string{"diff", "--git", "HEAD~1..HEAD", "--plain-http"}, args...)...); got.Code != root.ExitOK {
 					b.Fatalf("%+v", got)
 				}
 			}

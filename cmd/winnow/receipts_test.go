@@ -32,6 +32,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
 	"github.com/winnow-dev/winnow/registry"
+	"github.com/winnow-dev/winnow/test/clitest"
 	"github.com/winnow-dev/winnow/test/farm"
 )
 
@@ -54,7 +55,7 @@ func pemOf(t testing.TB, key crypto.Signer) (private, public string) {
 
 // fleetOfReceipts is a registry with receipts, and a repository with the stage that they are about.
 type fleetOfReceipts struct {
-	*fakeRegistry
+	*clitest.Registry
 
 	t             testing.TB
 	host          string
@@ -90,12 +91,12 @@ spec:
 `)
 	selection := write("selection.yaml", "apiVersion: catalog.winnow.dev/v1alpha1\nkind: CatalogSelection\nmetadata: {name: a, namespace: a}\n"+
 		"spec: {interval: 1h, sources: [{kind: OCIRepository, name: catalog}]}\n")
-	if got := execute(f.t.Context(), "render", "-f", selection, "--source", filepath.Join(dir, "catalog"), "--archive", filepath.Join(dir, "archive")); got.code != root.ExitOK {
+	if got := clitest.Execute(f.t.Context(), "render", "-f", selection, "--source", filepath.Join(dir, "catalog"), "--archive", filepath.Join(dir, "archive")); got.Code != root.ExitOK {
 		f.t.Fatalf("%+v", got)
 	}
 	archive, err := os.ReadFile(filepath.Join(dir, "archive"))
 	if err == nil {
-		f.digest, err = pushRendered(f.t.Context(), f.host, repository, "latest", archive)
+		f.digest, err = clitest.PushRendered(f.t.Context(), f.host, repository, "latest", archive)
 	}
 	if err != nil {
 		f.t.Fatal(err)
@@ -105,8 +106,8 @@ spec:
 // The stage had the digest a before, and has that of an artifact with loki now.
 func newFleetOfReceipts(t testing.TB, clusters ...string) *fleetOfReceipts {
 	t.Helper()
-	f := &fleetOfReceipts{t: t, fakeRegistry: &fakeRegistry{manifests: map[string]blob{}, blobs: map[string][]byte{}}, private: map[string]string{}, keys: map[string]string{}}
-	server := httptest.NewServer(f.fakeRegistry)
+	f := &fleetOfReceipts{t: t, Registry: clitest.EmptyRegistry(), private: map[string]string{}, keys: map[string]string{}}
+	server := httptest.NewServer(f.Registry)
 	t.Cleanup(server.Close)
 	f.host = strings.TrimPrefix(server.URL, "http://")
 	for i, name := range clusters {
@@ -169,14 +170,12 @@ func (f *fleetOfReceipts) publish(cluster string, envelope []byte) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.blobs[packed.Layer.Descriptor.Digest.String()] = envelope
-	f.put("receipts/"+cluster, v1.MediaTypeImageManifest, packed.Manifest.Content, "latest")
+	f.SetBlob(packed.Layer.Descriptor.Digest.String(), envelope)
+	f.Put("receipts/"+cluster, v1.MediaTypeImageManifest, packed.Manifest.Content, "latest")
 }
 
-func (f *fleetOfReceipts) fleet(args ...string) execution {
-	return execute(context.WithoutCancel(f.t.Context()), append([]string{"fleet", "oci://" + f.host + "/receipts", "spokes/staging", "--plain-http"}, args...)...)
+func (f *fleetOfReceipts) fleet(args ...string) clitest.Execution {
+	return clitest.Execute(context.WithoutCancel(f.t.Context()), append([]string{"fleet", "oci://" + f.host + "/receipts", "spokes/staging", "--plain-http"}, args...)...)
 }
 
 var seconds = regexp.MustCompile(` \d+s `)
@@ -257,21 +256,21 @@ func TestReceiptsThatAreWrongAreNamed(t *testing.T) {
 			f.publish(name, []byte(`{"payloadType": "application/vnd.winnow.receipt.v1+json", "payload": "e30=", "signatures": [{}`+strings.Repeat(",{}", 300_000)+`]}`))
 		}, "forged", "- - - it is no receipt"},
 		"index": {func(f *fleetOfReceipts, name string) {
-			f.put("receipts/"+name, v1.MediaTypeImageIndex, []byte(`{"schemaVersion": 2, "manifests": []}`), "latest")
+			f.Put("receipts/"+name, v1.MediaTypeImageIndex, []byte(`{"schemaVersion": 2, "manifests": []}`), "latest")
 		}, "forged", "- - - it is no artifact of the type application/vnd.winnow.receipt.v1 with one layer"},
 		"large-layer": {func(f *fleetOfReceipts, name string) {
-			f.push(f.t, "receipts/"+name, v1.Manifest{ArtifactType: receipt.ArtifactType, Layers: []v1.Descriptor{{MediaType: receipt.LayerType, Digest: v1.Descriptor(v1.DescriptorEmptyJSON).Digest, Size: 1 << 40}}})
+			f.Push(f.t, "receipts/"+name, v1.Manifest{ArtifactType: receipt.ArtifactType, Layers: []v1.Descriptor{{MediaType: receipt.LayerType, Digest: v1.Descriptor(v1.DescriptorEmptyJSON).Digest, Size: 1 << 40}}})
 		}, "forged", "- - - its layer has 1099511627776 bytes, more than 1048576"},
 		"odd-digest": {func(f *fleetOfReceipts, name string) {
-			f.push(f.t, "receipts/"+name, v1.Manifest{ArtifactType: receipt.ArtifactType, Layers: []v1.Descriptor{{MediaType: receipt.LayerType, Digest: "sha256:../../etc", Size: 1}}})
+			f.Push(f.t, "receipts/"+name, v1.Manifest{ArtifactType: receipt.ArtifactType, Layers: []v1.Descriptor{{MediaType: receipt.LayerType, Digest: "sha256:../../etc", Size: 1}}})
 		}, "forged", "- - - its layer is not of the type"},
 		"replaced-layer": {func(f *fleetOfReceipts, name string) {
 			envelope := f.sign(name, name, 0, nil)
 			f.publish(name, envelope)
-			f.blobs[registry.NewBlob("", envelope).Descriptor.Digest.String()] = append([]byte(nil), f.sign(name, name, time.Minute, nil)...)
+			f.SetBlob(registry.NewBlob("", envelope).Descriptor.Digest.String(), f.sign(name, name, time.Minute, nil))
 		}, "forged", "- - - its layer cannot be fetched"},
 		"large-manifest": {func(f *fleetOfReceipts, name string) {
-			f.put("receipts/"+name, v1.MediaTypeImageManifest, []byte(`{"layers": [`+strings.Repeat(`{},`, 200_000)+`{}]}`), "latest")
+			f.Put("receipts/"+name, v1.MediaTypeImageManifest, []byte(`{"layers": [`+strings.Repeat(`{},`, 200_000)+`{}]}`), "latest")
 		}, "forged", "- - - its manifest has more than 100000 elements"},
 	}
 	var names []string
@@ -288,15 +287,15 @@ func TestReceiptsThatAreWrongAreNamed(t *testing.T) {
 		test.publish(f, name)
 	}
 	got := f.fleet()
-	if got.code != root.ExitOK {
-		t.Fatalf("exit code %d: %s", got.code, got.stderr)
+	if got.Code != root.ExitOK {
+		t.Fatalf("exit code %d: %s", got.Code, got.Stderr)
 	}
-	if strings.ContainsAny(got.stdout, "\x1b\u202e") || strings.Count(got.stdout, "\n") != len(tests)+1 {
-		t.Errorf("%q", got.stdout)
+	if strings.ContainsAny(got.Stdout, "\x1b\u202e") || strings.Count(got.Stdout, "\n") != len(tests)+1 {
+		t.Errorf("%q", got.Stdout)
 	}
-	lines := strings.Split(strings.TrimSpace(got.stdout), "\n")
+	lines := strings.Split(strings.TrimSpace(got.Stdout), "\n")
 	if last := lines[len(lines)-1]; !strings.HasPrefix(last, "fine ") {
-		t.Errorf("the problems are not first: %s", got.stdout)
+		t.Errorf("the problems are not first: %s", got.Stdout)
 	}
 	for name, test := range tests {
 		found := false
@@ -307,7 +306,7 @@ func TestReceiptsThatAreWrongAreNamed(t *testing.T) {
 			}
 		}
 		if !found {
-			t.Errorf("%s: no line with %s and %q in\n%s", name, test.problem, test.row, got.stdout)
+			t.Errorf("%s: no line with %s and %q in\n%s", name, test.problem, test.row, got.Stdout)
 		}
 	}
 	for _, test := range []struct {
@@ -318,8 +317,8 @@ func TestReceiptsThatAreWrongAreNamed(t *testing.T) {
 		{"foreign,behind", "--fail-on foreign: stray; behind: "},
 		{"any", "--fail-on any: "},
 	} {
-		if got := f.fleet("--fail-on", test.failOn); got.code != root.ExitFindings || !strings.Contains(got.stderr, test.want) {
-			t.Errorf("--fail-on %s: %d %s", test.failOn, got.code, got.stderr)
+		if got := f.fleet("--fail-on", test.failOn); got.Code != root.ExitFindings || !strings.Contains(got.Stderr, test.want) {
+			t.Errorf("--fail-on %s: %d %s", test.failOn, got.Code, got.Stderr)
 		}
 	}
 	var document struct {
@@ -329,7 +328,7 @@ func TestReceiptsThatAreWrongAreNamed(t *testing.T) {
 			Receipt  *receipt.Receipt
 		}
 	}
-	printed := []byte(f.fleet("-o", "json", "-q").stdout)
+	printed := []byte(f.fleet("-o", "json", "-q").Stdout)
 	var untyped map[string]any
 	if err := json.Unmarshal(printed, &untyped); err != nil {
 		t.Fatal(err)
@@ -374,8 +373,8 @@ func TestARegistryThatHangs(t *testing.T) {
 	t.Cleanup(server.Close)
 	f.host = strings.TrimPrefix(server.URL, "http://")
 	got := f.fleet("--timeout", "3s", "--fail-on", "any")
-	if got.code != root.ExitFailed || !strings.HasPrefix(got.stderr, "60 clusters, 59 without problems, 1 unreadable\nwinnow: the receipts of 1 cluster cannot be read: c07: ") {
-		t.Errorf("exit code %d: %s", got.code, got.stderr)
+	if got.Code != root.ExitFailed || !strings.HasPrefix(got.Stderr, "60 clusters, 59 without problems, 1 unreadable\nwinnow: the receipts of 1 cluster cannot be read: c07: ") {
+		t.Errorf("exit code %d: %s", got.Code, got.Stderr)
 	}
 	if most.Load() > 16 {
 		t.Errorf("%d requests at a time", most.Load())
@@ -395,18 +394,18 @@ func TestFleetOfACloneWithoutHistory(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	t.Chdir(clone)
-	if got := f.fleet(); got.code != root.ExitOK || !strings.Contains(got.stdout, " behind ") || !strings.Contains(got.stdout, "this clone is shallow") {
+	if got := f.fleet(); got.Code != root.ExitOK || !strings.Contains(got.Stdout, " behind ") || !strings.Contains(got.Stdout, "this clone is shallow") {
 		t.Errorf("%+v", got)
 	}
 	shell(t, clone, "sed -i 's/digest: .*/tag: latest/' spokes/staging/applications.yaml && git -c user.name=x -c user.email=x@example.com commit -q -a -m 'Follow a tag'")
-	if got := f.fleet("--fail-on", "behind"); got.code != root.ExitOK || !strings.Contains(got.stdout, "sha256:aaaaaaaaaaaa") {
+	if got := f.fleet("--fail-on", "behind"); got.Code != root.ExitOK || !strings.Contains(got.Stdout, "sha256:aaaaaaaaaaaa") {
 		t.Errorf("a stage that follows a tag is never behind: %+v", got)
 	}
 	for _, args := range [][]string{
 		{"fleet", "oci://" + f.host + "/receipts:latest", "spokes/staging"}, {"fleet", "oci://" + f.host + "/receipts", "spokes/production"},
 		{"fleet", "oci://" + f.host + "/receipts", "spokes/staging", "--max-age", "0s"}, {"fleet", "oci://" + f.host + "/receipts", "spokes/staging", "--fail-on", "unreadable"},
 	} {
-		if got := execute(t.Context(), args...); got.code != root.ExitFailed || got.stdout != "" || got.stderr == "" {
+		if got := clitest.Execute(t.Context(), args...); got.Code != root.ExitFailed || got.Stdout != "" || got.Stderr == "" {
 			t.Errorf("%v: %+v", args, got)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 var selectionGVK = v1alpha1.GroupVersion.WithKind(v1alpha1.CatalogSelectionKind)
@@ -50,7 +51,7 @@ func testReconcile(c *cluster) {
 	c.expect(root.ExitOK, "reconcile/apps: done\n  published from OCIRepository ns/catalog at v1@sha256:01\n"+strings.Replace(heldOutput, "NS", "reconcile", 1), "",
 		"reconcile", "apps", "-n", "reconcile")
 	first := c.apps("reconcile").GetAnnotations()[meta.ReconcileRequestAnnotation]
-	if got := c.on("reconcile", "apps", "-n", "reconcile"); got.code != root.ExitOK {
+	if got := c.on("reconcile", "apps", "-n", "reconcile"); got.Code != root.ExitOK {
 		c.t.Errorf("again: %+v", got)
 	}
 	if again := c.apps("reconcile").GetAnnotations()[meta.ReconcileRequestAnnotation]; first == "" || again == first {
@@ -84,20 +85,20 @@ func testReconcileSources(c *cluster) {
 	}})
 	got := c.on("reconcile", "apps", "-n", "sources", "--with-source", "--timeout", "3s")
 	stop()
-	if want := "CatalogSelection sources/apps was not rendered yet from main@sha1:04 of GitRepository sources/b"; got.code != root.ExitFindings || !strings.Contains(got.stderr, want) {
-		c.t.Errorf("exit code %d: %s%s\nwant %s", got.code, got.stdout, got.stderr, want)
+	if want := "CatalogSelection sources/apps was not rendered yet from main@sha1:04 of GitRepository sources/b"; got.Code != root.ExitFindings || !strings.Contains(got.Stderr, want) {
+		c.t.Errorf("exit code %d: %s%s\nwant %s", got.Code, got.Stdout, got.Stderr, want)
 	}
 	status := map[string]any{"sources": []map[string]any{
 		rendered("OCIRepository", "catalog", "v2@sha256:03"), rendered("GitRepository", "b", "main@sha1:04"),
 	}}
 	c.play(selectionGVK, "sources", "apps", "True", status)
 	got = c.on("reconcile", "apps", "-n", "sources", "--with-source")
-	if got.code != root.ExitOK || !strings.HasPrefix(got.stdout, "sources/apps: done\n") {
+	if got.Code != root.ExitOK || !strings.HasPrefix(got.Stdout, "sources/apps: done\n") {
 		c.t.Errorf("%+v", got)
 	}
 	for _, want := range []string{"ExternalArtifact sources/e: left out", "OCIRepository sources/catalog: v2@sha256:03\n", "GitRepository sources/b: main@sha1:04\n"} {
-		if strings.Count(got.stderr, want) != 1 {
-			c.t.Errorf("no %q, or several, in %q", want, got.stderr)
+		if strings.Count(got.Stderr, want) != 1 {
+			c.t.Errorf("no %q, or several, in %q", want, got.Stderr)
 		}
 	}
 	c.apply("apiVersion: catalog.winnow.dev/v1alpha1\nkind: CatalogSelection\nmetadata: {name: late, namespace: sources}\nspec: {sources: [{name: gone}]}\n" +
@@ -109,13 +110,13 @@ func testReconcileSources(c *cluster) {
 }
 
 // begin begins to reconcile the selection in a namespace, and returns once that is requested.
-func (c *cluster) begin(ctx context.Context, namespace string) <-chan execution {
+func (c *cluster) begin(ctx context.Context, namespace string) <-chan clitest.Execution {
 	c.t.Helper()
 	request := func() string { return c.apps(namespace).GetAnnotations()[meta.ReconcileRequestAnnotation] }
 	before := request()
-	ended := make(chan execution, 1)
+	ended := make(chan clitest.Execution, 1)
 	go func() {
-		ended <- execute(ctx, "reconcile", "apps", "-n", namespace, "--timeout", "20s", "--kubeconfig", c.Kubeconfig())
+		ended <- clitest.Execute(ctx, "reconcile", "apps", "-n", namespace, "--timeout", "20s", "--kubeconfig", c.Kubeconfig())
 	}()
 	for request() == before {
 		if ctx.Err() != nil {
@@ -130,8 +131,8 @@ func testOverlap(c *cluster) {
 	first := c.begin(c.t.Context(), "overlap")
 	second := c.begin(c.t.Context(), "overlap") // it replaces the first request
 	c.play(selectionGVK, "overlap", "apps", "True", nil)
-	for _, ended := range []<-chan execution{first, second} {
-		if got := <-ended; got.code != root.ExitOK {
+	for _, ended := range []<-chan clitest.Execution{first, second} {
+		if got := <-ended; got.Code != root.ExitOK {
 			c.t.Errorf("%+v", got)
 		}
 	}
@@ -143,14 +144,14 @@ func testNotReady(c *cluster) {
 		"spec: {url: 'oci://registry.example.com/a', interval: 1m}\n")
 	got := c.on("reconcile", "apps", "-n", "unready", "--timeout", "1s")
 	want := "winnow: after 1s: CatalogSelection unready/apps was not reconciled since the request: does its controller run?\n"
-	if got.code != root.ExitFindings || got.stderr != want {
+	if got.Code != root.ExitFindings || got.Stderr != want {
 		c.t.Errorf("without a controller: %+v", got)
 	}
 	// One interrupt ends the wait.
 	ctx, cancel := context.WithCancel(c.t.Context())
 	ended := c.begin(ctx, "unready")
 	cancel()
-	if got := <-ended; got.code != root.ExitFailed || got.stderr != "winnow: interrupted\n" {
+	if got := <-ended; got.Code != root.ExitFailed || got.Stderr != "winnow: interrupted\n" {
 		c.t.Errorf("interrupted: %+v", got)
 	}
 	// Flux does not set the observed generation of a source that has failed since its last edit.
@@ -158,7 +159,7 @@ func testNotReady(c *cluster) {
 	c.expect(root.ExitFindings, "", "OCIRepository unready/catalog is not ready: Failed: 401 Unauthorized", "reconcile", "apps", "-n", "unready", "--with-source")
 	c.play(selectionGVK, "unready", "apps", "no \x1b[31mcatalog", heldStatus())
 	got = c.on("reconcile", "apps", "-n", "unready")
-	if got.code != root.ExitFindings || !strings.Contains(got.stdout, "This cannot be approved") || got.stderr != "winnow: CatalogSelection unready/apps is not ready: Failed: no [31mcatalog\n" {
+	if got.Code != root.ExitFindings || !strings.Contains(got.Stdout, "This cannot be approved") || got.Stderr != "winnow: CatalogSelection unready/apps is not ready: Failed: no [31mcatalog\n" {
 		c.t.Errorf("%+v", got)
 	}
 }

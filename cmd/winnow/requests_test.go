@@ -29,6 +29,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/fetching"
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
 	"github.com/winnow-dev/winnow/render/contract"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 // publicConn is a connection to a server of the test that has a public address.
@@ -43,7 +44,7 @@ func servePublic(t *testing.T, handler http.Handler) (authority string) {
 	server := httptest.NewTLSServer(handler)
 	t.Cleanup(server.Close)
 	authority = filepath.Join(t.TempDir(), "ca.pem")
-	writeFile(t, authority, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})))
+	clitest.WriteFile(t, authority, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})))
 	before := http.DefaultTransport
 	transport := before.(*http.Transport).Clone()
 	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -127,7 +128,7 @@ func chartCatalog(t *testing.T, repository, version string) string {
 	if err := os.MkdirAll(below, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, filepath.Join(below, "application.yaml"), fmt.Sprintf(`apiVersion: apps.kubermatic.k8c.io/v1
+	clitest.WriteFile(t, filepath.Join(below, "application.yaml"), fmt.Sprintf(`apiVersion: apps.kubermatic.k8c.io/v1
 kind: ApplicationDefinition
 metadata: {name: web}
 spec:
@@ -215,12 +216,12 @@ func TestAPublicHostDirectsNoRequestInside(t *testing.T) {
 				if verb != "lint" && i > 1 { // all verbs have the same client
 					continue
 				}
-				got := execute(t.Context(), append(line, "--ca-file", authority)...)
+				got := clitest.Execute(t.Context(), append(line, "--ca-file", authority)...)
 				if found := plain.seen() + secure.seen(); found != "" {
 					t.Errorf("%s, %s of %s: the network received %s", test.name, verb, repository, found)
 				}
-				if out := got.stdout + got.stderr; !strings.Contains(out, test.want) || strings.Contains(out, "quay.io") {
-					t.Errorf("%s, %s of %s, want %q: %d\n%s", test.name, verb, repository, test.want, got.code, out)
+				if out := got.Stdout + got.Stderr; !strings.Contains(out, test.want) || strings.Contains(out, "quay.io") {
+					t.Errorf("%s, %s of %s, want %q: %d\n%s", test.name, verb, repository, test.want, got.Code, out)
 				}
 			}
 		}
@@ -262,9 +263,9 @@ func TestADownloadIsDirectedNowhereInside(t *testing.T) {
 		{[]string{"--plain-http"}, "internal address 127.0.0.1", ""},
 		{[]string{"--allowed-token-hosts=" + secure.host()}, "must be a mapping, not a string", "GET /x"},
 	} {
-		got := execute(t.Context(), append(line, test.flags...)...)
-		if found := secure.seen(); found != test.seen || got.code == root.ExitOK || !strings.Contains(got.stderr, test.want) {
-			t.Errorf("%v: the network received %q, want %q: %s", test.flags, found, test.seen, got.stderr)
+		got := clitest.Execute(t.Context(), append(line, test.flags...)...)
+		if found := secure.seen(); found != test.seen || got.Code == root.ExitOK || !strings.Contains(got.Stderr, test.want) {
+			t.Errorf("%v: the network received %q, want %q: %s", test.flags, found, test.seen, got.Stderr)
 		}
 	}
 }
@@ -306,7 +307,7 @@ func TestOnlyHostsOfTheFlagAreRequestedWithoutTLS(t *testing.T) {
 			if test.flag != "" {
 				line = append(line, test.flag)
 			}
-			got := execute(t.Context(), line...)
+			got := clitest.Execute(t.Context(), line...)
 			var requested []string
 			for name, s := range map[string]*service{"first": first, "other": other} {
 				found := s.seen()
@@ -318,7 +319,7 @@ func TestOnlyHostsOfTheFlagAreRequestedWithoutTLS(t *testing.T) {
 				requested = []string{"first", "other"}
 			}
 			if found := strings.Join(requested, " "); found != test.want {
-				t.Errorf("%s, %s: requested are %q, want %q: %d\n%s%s", test.name, verb, found, test.want, got.code, got.stdout, got.stderr)
+				t.Errorf("%s, %s: requested are %q, want %q: %d\n%s%s", test.name, verb, found, test.want, got.Code, got.Stdout, got.Stderr)
 			}
 		}
 	}
@@ -340,11 +341,11 @@ func TestAPrivateHostDirectsRequestsBesideIt(t *testing.T) {
 		}
 	})
 	authority := filepath.Join(t.TempDir(), "ca.pem")
-	writeFile(t, authority, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: first.Certificate().Raw})))
+	clitest.WriteFile(t, authority, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: first.Certificate().Raw})))
 	for _, repository := range []string{first.URL + "/stable", "oci://" + first.host() + "/charts"} {
-		got := execute(t.Context(), "list", chartCatalog(t, repository, "1.0.0"), "--images", "--charts", "--ca-file", authority)
-		if got.code != root.ExitOK || !strings.Contains(got.stdout, "quay.io/org/web") || store.seen() != "GET /blob" {
-			t.Errorf("%s: %d\n%s%s", repository, got.code, got.stdout, got.stderr)
+		got := clitest.Execute(t.Context(), "list", chartCatalog(t, repository, "1.0.0"), "--images", "--charts", "--ca-file", authority)
+		if got.Code != root.ExitOK || !strings.Contains(got.Stdout, "quay.io/org/web") || store.seen() != "GET /blob" {
+			t.Errorf("%s: %d\n%s%s", repository, got.Code, got.Stdout, got.Stderr)
 		}
 	}
 }
@@ -382,7 +383,7 @@ func TestCredentialsAreForTheirHostAndPort(t *testing.T) {
 	})
 	back = first.URL + "/end"
 	authority := filepath.Join(t.TempDir(), "ca.pem")
-	writeFile(t, authority, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: first.Certificate().Raw})))
+	clitest.WriteFile(t, authority, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: first.Certificate().Raw})))
 	basic := base64.StdEncoding.EncodeToString([]byte("user:secret"))
 	for _, test := range []struct{ name, stored, repository, want, wantOther string }{
 		{"a repository", first.host(), first.URL + "/stable", "GET /stable/index.yaml Basic " + basic + ", GET /stable/x Basic " + basic, "GET /x"},
@@ -392,11 +393,11 @@ func TestCredentialsAreForTheirHostAndPort(t *testing.T) {
 		{"a registry", first.host(), "oci://" + first.host() + "/charts", "GET /v2/charts/web/manifests/1.0.0, GET /v2/charts/web/manifests/1.0.0 Basic " + basic +
 			", GET /v2/charts/web/blobs/" + digest.FromBytes(chart).String() + " Basic " + basic, "GET /blob"},
 	} {
-		writeFile(t, filepath.Join(directory, "config.json"), fmt.Sprintf(`{"auths": {%q: {"auth": %q}}}`, test.stored, basic))
-		got := execute(t.Context(), "list", chartCatalog(t, test.repository, "1.0.0"), "--images", "--charts", "--ca-file", authority)
+		clitest.WriteFile(t, filepath.Join(directory, "config.json"), fmt.Sprintf(`{"auths": {%q: {"auth": %q}}}`, test.stored, basic))
+		got := clitest.Execute(t.Context(), "list", chartCatalog(t, test.repository, "1.0.0"), "--images", "--charts", "--ca-file", authority)
 		gotFirst, gotOther := first.seen(), other.seen()
-		if got.code != root.ExitOK || !strings.Contains(got.stdout, "quay.io/org/web") {
-			t.Errorf("%s: %d\n%s%s", test.name, got.code, got.stdout, got.stderr)
+		if got.Code != root.ExitOK || !strings.Contains(got.Stdout, "quay.io/org/web") {
+			t.Errorf("%s: %d\n%s%s", test.name, got.Code, got.Stdout, got.Stderr)
 		}
 		if gotFirst != test.want || gotOther != test.wantOther {
 			t.Errorf("%s: the host received %q, want %q, and the other one %q, want %q", test.name, gotFirst, test.want, gotOther, test.wantOther)
@@ -441,9 +442,9 @@ func TestLintReadsABoundedPartOfAHostileRepository(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			authority := servePublic(t, test.handler)
-			got := execute(t.Context(), "lint", chartCatalog(t, "https://example.com/stable", "1.0.0"), "--charts", "--ca-file", authority)
-			if out := got.stdout + got.stderr; !strings.Contains(out, test.want) || strings.Contains(out, "panic") {
-				t.Errorf("%d: want %q\n%s", got.code, test.want, out)
+			got := clitest.Execute(t.Context(), "lint", chartCatalog(t, "https://example.com/stable", "1.0.0"), "--charts", "--ca-file", authority)
+			if out := got.Stdout + got.Stderr; !strings.Contains(out, test.want) || strings.Contains(out, "panic") {
+				t.Errorf("%d: want %q\n%s", got.Code, test.want, out)
 			}
 		})
 	}
@@ -465,8 +466,8 @@ func TestLintIsInterruptedWhileARepositoryIsSilent(t *testing.T) {
 		cancel()
 		<-r.Context().Done()
 	}))
-	got := execute(ctx, "lint", chartCatalog(t, "https://example.com/stable", "1.0.0"), "--charts", "--ca-file", authority)
-	if got.code != root.ExitFailed || got.stderr != "winnow: interrupted\n" {
-		t.Errorf("%d\n%s%s", got.code, got.stdout, got.stderr)
+	got := clitest.Execute(ctx, "lint", chartCatalog(t, "https://example.com/stable", "1.0.0"), "--charts", "--ca-file", authority)
+	if got.Code != root.ExitFailed || got.Stderr != "winnow: interrupted\n" {
+		t.Errorf("%d\n%s%s", got.Code, got.Stdout, got.Stderr)
 	}
 }

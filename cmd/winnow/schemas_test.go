@@ -17,6 +17,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 const schemaDir = "../../docs/schemas"
@@ -25,7 +26,7 @@ const schemaDir = "../../docs/schemas"
 func closedSchema(t *testing.T, kind string) validation.SchemaValidator {
 	t.Helper()
 	var schema apiextensionsv1.JSONSchemaProps
-	if err := json.Unmarshal([]byte(readFileString(t, filepath.Join(schemaDir, kind+".json"))), &schema); err != nil {
+	if err := json.Unmarshal([]byte(clitest.ReadFile(t, filepath.Join(schemaDir, kind+".json"))), &schema); err != nil {
 		t.Fatal(err)
 	}
 	forbidUnknown(&schema)
@@ -58,14 +59,14 @@ func forbidUnknown(schema *apiextensionsv1.JSONSchemaProps) {
 // What the verbs print conforms to the schemas of docs/schemas, as JSON and as YAML.
 func TestDocumentsConformToTheirSchemas(t *testing.T) {
 	const catalog, file = "../../examples/catalog", "../../examples/gitops/selection.yaml"
-	registry := startRegistry(t)
+	registry := clitest.StartRegistry(t)
 	edited := filepath.Join(t.TempDir(), "edited.yaml")
-	writeFile(t, edited, strings.ReplaceAll(readFileString(t, file), "      - silver\n", ""))
+	clitest.WriteFile(t, edited, strings.ReplaceAll(clitest.ReadFile(t, file), "      - silver\n", ""))
 	const plain, installed = "../../examples/plain-flux/catalog", "../../examples/plain-flux/base/selection.yaml"
 	raised := filepath.Join(t.TempDir(), "raised.yaml")
-	writeFile(t, raised, strings.NewReplacer("~1.4", "~1.5", "unnamed", "named", "alerting", "alerts", "port: 24225", "port: null").Replace(readFileString(t, installed)))
+	clitest.WriteFile(t, raised, strings.NewReplacer("~1.4", "~1.5", "unnamed", "named", "alerting", "alerts", "port: 24225", "port: null").Replace(clitest.ReadFile(t, installed)))
 	lines := map[string][]string{
-		"InstanceList":    {"get instances -A --kubeconfig " + clusterConfig(t)},
+		"InstanceList":    {"get instances -A --kubeconfig " + clitest.ClusterConfig(t)},
 		"LintReport":      {"lint " + catalog, "lint -f ../../examples/plain-flux/base", "lint " + t.TempDir(), "lint testdata/diff/before nowhere"},
 		"ApplicationList": {"list " + catalog},
 		"ImageList":       {"list " + catalog + " --images", "list " + plain + " --images --charts=../../examples/plain-flux/charts"},
@@ -82,10 +83,10 @@ func TestDocumentsConformToTheirSchemas(t *testing.T) {
 			"diff -f " + raised + " --from-selection " + installed + " --to " + plain,
 		},
 		"Version":     {"version"},
-		"Receipt":     {"receipt berlin --kubeconfig " + clusterConfig(t)},
-		"Examination": {"doctor --kubeconfig " + clusterConfig(t)},
+		"Receipt":     {"receipt berlin --kubeconfig " + clitest.ClusterConfig(t)},
+		"Examination": {"doctor --kubeconfig " + clitest.ClusterConfig(t)},
 		"FunctionList": {
-			"functions view testdata/functions/catalog.yaml", "functions view testdata/functions/catalog.yaml SetLogger",
+			"functions view ../../test/clitest/testdata/functions/catalog.yaml", "functions view ../../test/clitest/testdata/functions/catalog.yaml SetLogger",
 		},
 		"PushResult": {"push --dry-run --plain-http " + catalog + " oci://" + registry + "/dry:v1.0.0", "push --plain-http " + catalog + " oci://" + registry + "/catalog:latest"},
 	}

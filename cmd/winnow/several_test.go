@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 // testSeveral uses three selections of a namespace, one of which no controller answers for.
@@ -25,7 +26,7 @@ func testSeveral(c *cluster) {
 	}
 	c.expect(root.ExitFindings, "several/apps: done\nseveral/other: done\n", "CatalogSelection several/mute was not reconciled since the request",
 		"reconcile", "apps", "mute", "nothing", "other", "-n", "several", "--timeout", "3s")
-	if got := c.on("reconcile", "apps", "mute", "nothing", "-n", "several", "--timeout", "2s"); !strings.Contains(got.stderr, "nothing not found") {
+	if got := c.on("reconcile", "apps", "mute", "nothing", "-n", "several", "--timeout", "2s"); !strings.Contains(got.Stderr, "nothing not found") {
 		c.t.Errorf("%+v", got)
 	}
 	c.expect(root.ExitOK, "several/mute: suspended\n", "", "suspend", "mute", "-n", "several")
@@ -113,24 +114,24 @@ func testWatch(c *cluster) {
 
 // testCompletion completes names of the cluster.
 func testCompletion(c *cluster) {
-	if got := c.on("__complete", "get", "--kubeconfig", c.Kubeconfig(), "-n", ""); !strings.Contains(got.stdout, "flux-system\nother\n") {
+	if got := c.on("__complete", "get", "--kubeconfig", c.Kubeconfig(), "-n", ""); !strings.Contains(got.Stdout, "flux-system\nother\n") {
 		c.t.Errorf("namespaces: %+v", got)
 	}
-	if got := c.on("__complete", "suspend", "--kubeconfig", c.Kubeconfig(), "-n", "flux-system", "a"); !strings.HasPrefix(got.stdout, "applications\n") {
+	if got := c.on("__complete", "suspend", "--kubeconfig", c.Kubeconfig(), "-n", "flux-system", "a"); !strings.HasPrefix(got.Stdout, "applications\n") {
 		c.t.Errorf("names: %+v", got)
 	}
 }
 
 func TestContextsAreCompleted(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
-	t.Setenv("KUBECONFIG", kubeconfigOf(t, "http://127.0.0.1:1"))
+	t.Setenv("KUBECONFIG", clitest.Kubeconfig(t, "http://127.0.0.1:1"))
 	for _, verb := range [][]string{{"get"}, {"reconcile"}, {"approve"}, {"diff", "--live"}} {
-		got := execute(t.Context(), append(append([]string{"__complete"}, verb...), "--context", "")...)
-		if got.stdout != "c\n:4\n" {
-			t.Errorf("%v completes %q, %s", verb, got.stdout, got.stderr)
+		got := clitest.Execute(t.Context(), append(append([]string{"__complete"}, verb...), "--context", "")...)
+		if got.Stdout != "c\n:4\n" {
+			t.Errorf("%v completes %q, %s", verb, got.Stdout, got.Stderr)
 		}
 	}
-	if got := execute(t.Context(), "__complete", "get", "--kubeconfig", "/nowhere", "--context", ""); got.stdout != ":4\n" {
-		t.Errorf("without a kubeconfig: %q", got.stdout)
+	if got := clitest.Execute(t.Context(), "__complete", "get", "--kubeconfig", "/nowhere", "--context", ""); got.Stdout != ":4\n" {
+		t.Errorf("without a kubeconfig: %q", got.Stdout)
 	}
 }

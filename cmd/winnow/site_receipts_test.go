@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 // A site with receipts has for each cluster of a stage what it runs, and what is wrong with it.
@@ -23,7 +24,7 @@ func TestASiteShowsWhatClustersHaveApplied(t *testing.T) {
 	f.publish("oslo", f.sign("oslo", "oslo", time.Minute, func(r *receipt.Receipt) { r.Kustomizations[0].Digest = digestOf("a") }))
 	f.publish("paris", f.sign("oslo", "paris", time.Minute, nil))
 	dir := filepath.Join(t.TempDir(), "site")
-	if got := execute(t.Context(), "site", "--git", ".", "--plain-http", "--receipts", "oci://"+f.host+"/receipts", "-o", dir); got.code != root.ExitOK {
+	if got := clitest.Execute(t.Context(), "site", "--git", ".", "--plain-http", "--receipts", "oci://"+f.host+"/receipts", "-o", dir); got.Code != root.ExitOK {
 		t.Fatalf("%+v", got)
 	}
 	page := func(name string) string {
@@ -50,7 +51,7 @@ func TestASiteShowsWhatClustersHaveApplied(t *testing.T) {
 		t.Error("what needs nobody is first")
 	}
 	for _, args := range [][]string{{"--receipts", "oci://" + f.host + "/receipts", "."}, {"--git", ".", "--receipts", "no address"}} {
-		if got := execute(t.Context(), append([]string{"site", "-o", dir}, args...)...); got.code != root.ExitFailed || !strings.Contains(got.stderr, "--receipts") {
+		if got := clitest.Execute(t.Context(), append([]string{"site", "-o", dir}, args...)...); got.Code != root.ExitFailed || !strings.Contains(got.Stderr, "--receipts") {
 			t.Errorf("%q: %+v", args, got)
 		}
 	}

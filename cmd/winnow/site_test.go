@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/test/clitest"
 	"github.com/winnow-dev/winnow/test/farm"
 )
 
@@ -52,14 +53,14 @@ func TestSite(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := execute(t.Context(), append([]string{"site"}, test.args...)...)
-			if got.code != test.code || !strings.Contains(got.stderr, test.notes) || got.stdout != "" {
-				t.Fatalf("exit code %d, want %d; stdout %q; stderr has no %q:\n%s", got.code, test.code, got.stdout, test.notes, got.stderr)
+			got := clitest.Execute(t.Context(), append([]string{"site"}, test.args...)...)
+			if got.Code != test.code || !strings.Contains(got.Stderr, test.notes) || got.Stdout != "" {
+				t.Fatalf("exit code %d, want %d; stdout %q; stderr has no %q:\n%s", got.Code, test.code, got.Stdout, test.notes, got.Stderr)
 			}
 			if test.page == "" {
 				return
 			}
-			if text := readFileString(t, filepath.Join(dir, filepath.FromSlash(test.page))); !strings.Contains(text, test.text) {
+			if text := clitest.ReadFile(t, filepath.Join(dir, filepath.FromSlash(test.page))); !strings.Contains(text, test.text) {
 				t.Errorf("%s does not have %q:\n%s", test.page, test.text, text)
 			}
 		})
@@ -72,10 +73,10 @@ func TestSite(t *testing.T) {
 // A site is written whole or not at all, and nothing of others is replaced.
 func TestSiteReplacesNothingOfOthers(t *testing.T) {
 	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "index.html"), "mine")
-	got := execute(t.Context(), "site", "../../examples/catalog", "-o", dir)
-	if got.code != root.ExitFailed || !strings.Contains(got.stderr, "holds index.html, which no earlier output has") || readFileString(t, filepath.Join(dir, "index.html")) != "mine" {
-		t.Errorf("exit code %d: %s", got.code, got.stderr)
+	clitest.WriteFile(t, filepath.Join(dir, "index.html"), "mine")
+	got := clitest.Execute(t.Context(), "site", "../../examples/catalog", "-o", dir)
+	if got.Code != root.ExitFailed || !strings.Contains(got.Stderr, "holds index.html, which no earlier output has") || clitest.ReadFile(t, filepath.Join(dir, "index.html")) != "mine" {
+		t.Errorf("exit code %d: %s", got.Code, got.Stderr)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 1 {
@@ -90,7 +91,7 @@ func TestSiteShowsInstancesWithANewerVersion(t *testing.T) {
 	for _, dir := range []string{"base", "clusters", "flux"} {
 		err := filepath.WalkDir(filepath.Join(example, dir), func(name string, entry os.DirEntry, err error) error {
 			if err == nil && !entry.IsDir() {
-				files[filepath.ToSlash(strings.TrimPrefix(name, filepath.FromSlash(example)+string(filepath.Separator)))] = readFileString(t, name)
+				files[filepath.ToSlash(strings.TrimPrefix(name, filepath.FromSlash(example)+string(filepath.Separator)))] = clitest.ReadFile(t, name)
 			}
 			return err
 		})
@@ -102,23 +103,23 @@ func TestSiteShowsInstancesWithANewerVersion(t *testing.T) {
 	if err := farm.Commit(t.Context(), repository, files); err != nil {
 		t.Skip(err)
 	}
-	if got := execute(t.Context(), "site", "plain-catalog="+example+"/catalog", "--git", repository, "-o", dir); got.code != root.ExitOK {
-		t.Fatalf("exit code %d: %s", got.code, got.stderr)
+	if got := clitest.Execute(t.Context(), "site", "plain-catalog="+example+"/catalog", "--git", repository, "-o", dir); got.Code != root.ExitOK {
+		t.Fatalf("exit code %d: %s", got.Code, got.Stderr)
 	}
 	const want = `<tr><th scope="row">dashboards</th><td>dashboards</td><td><code>1.4.0</code></td><td><code>1.5.0</code></td><td><span class="places"><code>clusters/production</code></span></td></tr>`
-	if page := readFileString(t, filepath.Join(dir, "index.html")); !strings.Contains(page, want) {
+	if page := clitest.ReadFile(t, filepath.Join(dir, "index.html")); !strings.Contains(page, want) {
 		t.Errorf("the page does not have\n%s\nin\n%s", want, page)
 	}
 }
 
 func TestTheSiteOfTheReadmeHasTheExamples(t *testing.T) {
-	readme := strings.Join(strings.Fields(readFileString(t, "../../README.md")), " ")
+	readme := strings.Join(strings.Fields(clitest.ReadFile(t, "../../README.md")), " ")
 	_, command, _ := strings.Cut(readme, "`go run ./cmd/winnow site ")
 	command, _, _ = strings.Cut(command, " -o ")
 	t.Chdir("../..")
 	dir := filepath.Join(t.TempDir(), "site")
-	got := execute(t.Context(), append(append([]string{"site"}, strings.Fields(command)...), "-o", dir)...)
-	if got.code != root.ExitOK || !strings.Contains(got.stderr, ": 15 applications") {
+	got := clitest.Execute(t.Context(), append(append([]string{"site"}, strings.Fields(command)...), "-o", dir)...)
+	if got.Code != root.ExitOK || !strings.Contains(got.Stderr, ": 15 applications") {
 		t.Errorf("%q: %+v", command, got)
 	}
 }

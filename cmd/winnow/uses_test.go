@@ -18,6 +18,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/test/clitest"
 	"github.com/winnow-dev/winnow/test/farm"
 )
 
@@ -62,13 +63,13 @@ func newFleetOfUses(t testing.TB, clusters int) *fleetOfUses {
 			{"push", filepath.Join(dir, "catalog"), "oci://" + f.host + "/catalog:" + tag, "--plain-http"},
 			{"render", "-f", filepath.Join(dir, "selection.yaml"), "--source", filepath.Join(dir, "catalog"), "--archive", filepath.Join(dir, "archive")},
 		} {
-			if got := execute(t.Context(), args...); got.code != root.ExitOK {
+			if got := clitest.Execute(t.Context(), args...); got.Code != root.ExitOK {
 				t.Fatalf("%v: %+v", args, got)
 			}
 		}
 		archive, err := os.ReadFile(filepath.Join(dir, "archive"))
 		if err == nil {
-			digest, err = pushRendered(t.Context(), f.host, "rendered", tag, archive)
+			digest, err = clitest.PushRendered(t.Context(), f.host, "rendered", tag, archive)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -154,9 +155,7 @@ func (f *fleetOfUses) draw(random *rand.Rand, name string, isComplete, isUnused 
 	switch state {
 	case 0:
 		is.unknown = "send no receipt"
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		delete(f.manifests, "receipts/"+name+"/manifests/latest")
+		f.Delete("receipts/" + name + "/manifests/latest")
 		return is
 	case 1:
 		is.unknown, by = "have a receipt that is not theirs", "c00"
@@ -203,7 +202,7 @@ func wanted(all map[string]drawn, names []string, subject string) diff.Use {
 func (f *fleetOfUses) siteHas(t *testing.T, want diff.Use) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "site")
-	if got := execute(context.WithoutCancel(t.Context()), "site", "--git", ".", "--plain-http", "--receipts", "oci://"+f.host+"/receipts", "-o", dir); got.code != root.ExitOK {
+	if got := clitest.Execute(context.WithoutCancel(t.Context()), "site", "--git", ".", "--plain-http", "--receipts", "oci://"+f.host+"/receipts", "-o", dir); got.Code != root.ExitOK {
 		t.Fatalf("%+v", got)
 	}
 	text := "deprecated: gamma 1.0.0: no use known: "
@@ -213,7 +212,7 @@ func (f *fleetOfUses) siteHas(t *testing.T, want diff.Use) {
 	case want.IsUnused():
 		text = "deprecated: gamma 1.0.0: unused in 40 of 40 clusters"
 	}
-	if page := readFileString(t, filepath.Join(dir, "index.html")); !strings.Contains(page, text) {
+	if page := clitest.ReadFile(t, filepath.Join(dir, "index.html")); !strings.Contains(page, text) {
 		t.Errorf("the site does not have %q:\n%s", text, page)
 	}
 }
@@ -244,10 +243,10 @@ func TestUsesOfAFleet(t *testing.T) {
 			all[name] = f.draw(random, name, seed%4 == 3, seed > 5)
 		}
 		for name, report := range reports {
-			got := execute(context.WithoutCancel(t.Context()), append(report.args, "--receipts", address, "--plain-http", "-o", "json", "--fail-on", "used")...)
+			got := clitest.Execute(context.WithoutCancel(t.Context()), append(report.args, "--receipts", address, "--plain-http", "-o", "json", "--fail-on", "used")...)
 			shell(t, ".", "git checkout -q .")
 			var printed diff.Report
-			if err := json.Unmarshal([]byte(got.stdout), &printed); err != nil {
+			if err := json.Unmarshal([]byte(got.Stdout), &printed); err != nil {
 				t.Fatalf("%v: %+v", err, got)
 			}
 			lost := false
@@ -267,8 +266,8 @@ func TestUsesOfAFleet(t *testing.T) {
 					t.Errorf("%d: %s: %s: %+v, want %+v", seed, name, subject, is, want)
 				}
 			}
-			if len(printed.Uses) != len(report.subjects) || (got.code == root.ExitFindings) != lost || lost != strings.Contains(got.stderr, "--fail-on used: ") {
-				t.Errorf("%d: %s: exit code %d: %s%+v", seed, name, got.code, got.stderr, printed.Uses)
+			if len(printed.Uses) != len(report.subjects) || (got.Code == root.ExitFindings) != lost || lost != strings.Contains(got.Stderr, "--fail-on used: ") {
+				t.Errorf("%d: %s: exit code %d: %s%+v", seed, name, got.Code, got.Stderr, printed.Uses)
 			}
 			seen[lost]++
 		}
@@ -286,11 +285,11 @@ func TestASiteReadsEachReceiptOnce(t *testing.T) {
 		name := fmt.Sprintf("c%02d", i)
 		f.publish(name, f.sign(name, name, time.Minute, func(*receipt.Receipt) {}))
 	}
-	if got := execute(t.Context(), "site", "--git", ".", "--plain-http", "--receipts", "oci://"+f.host+"/receipts", "-o", filepath.Join(t.TempDir(), "site")); got.code != root.ExitOK {
+	if got := clitest.Execute(t.Context(), "site", "--git", ".", "--plain-http", "--receipts", "oci://"+f.host+"/receipts", "-o", filepath.Join(t.TempDir(), "site")); got.Code != root.ExitOK {
 		t.Fatalf("%+v", got)
 	}
 	read := 0
-	for path, times := range f.reads {
+	for path, times := range f.Reads() {
 		if strings.HasPrefix(path, "GET receipts/") {
 			read++
 			if times != 1 {
@@ -299,7 +298,7 @@ func TestASiteReadsEachReceiptOnce(t *testing.T) {
 		}
 	}
 	if read != 4 {
-		t.Errorf("%d receipts are read: %v", read, f.reads)
+		t.Errorf("%d receipts are read: %v", read, f.Reads())
 	}
 }
 
@@ -322,13 +321,13 @@ func TestAChangeDoesNotChooseWhoIsAsked(t *testing.T) {
 			"sed -i 's,digest: .*,digest: " + f.newer + ",' spokes/staging/sub/applications.yaml", 2},
 	} {
 		shell(t, ".", test.shell+commit)
-		got := execute(t.Context(), "diff", "--git", "HEAD~1..HEAD", "--receipts", "oci://"+f.host+"/receipts", "--plain-http", "-o", "json", "--fail-on", "used")
+		got := clitest.Execute(t.Context(), "diff", "--git", "HEAD~1..HEAD", "--receipts", "oci://"+f.host+"/receipts", "--plain-http", "-o", "json", "--fail-on", "used")
 		var printed diff.Report
-		if err := json.Unmarshal([]byte(got.stdout), &printed); err != nil {
+		if err := json.Unmarshal([]byte(got.Stdout), &printed); err != nil {
 			t.Fatalf("%s: %v: %+v", test.name, err, got)
 		}
-		if got.code != root.ExitFindings || len(printed.Uses) == 0 || printed.Uses[0].Name() != "alpha 1.0.0" || printed.Uses[0].Users != test.users {
-			t.Errorf("%s: exit code %d: %s%+v", test.name, got.code, got.stderr, printed.Uses)
+		if got.Code != root.ExitFindings || len(printed.Uses) == 0 || printed.Uses[0].Name() != "alpha 1.0.0" || printed.Uses[0].Users != test.users {
+			t.Errorf("%s: exit code %d: %s%+v", test.name, got.Code, got.Stderr, printed.Uses)
 		}
 	}
 }
@@ -345,11 +344,11 @@ func TestASiteAsksTheClustersBesideASelection(t *testing.T) {
 		}))
 	}
 	dir := filepath.Join(t.TempDir(), "site")
-	if got := execute(t.Context(), "site", "--git", ".", "--plain-http", "--receipts", "oci://"+f.host+"/receipts", "-o", dir); got.code != root.ExitOK {
+	if got := clitest.Execute(t.Context(), "site", "--git", ".", "--plain-http", "--receipts", "oci://"+f.host+"/receipts", "-o", dir); got.Code != root.ExitOK {
 		t.Fatalf("%+v", got)
 	}
 	const want = "deprecated: gamma 1.0.0: unused in 4 of 4 clusters"
-	if page := readFileString(t, filepath.Join(dir, "index.html")); !strings.Contains(page, want) {
+	if page := clitest.ReadFile(t, filepath.Join(dir, "index.html")); !strings.Contains(page, want) {
 		t.Errorf("the site does not have %q:\n%s", want, page)
 	}
 }

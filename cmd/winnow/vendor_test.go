@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 // The catalogs of KKP and Cozystack can be pushed and have no errors, with and without their
@@ -22,7 +23,7 @@ func TestTheVendorsCatalogsPassLintAndPush(t *testing.T) {
 	if _, err := os.Stat(data); err != nil {
 		t.Skipf("no definitions of vendors in %s; WINNOW_TEST_DATA names another directory", data)
 	}
-	server := httptest.NewServer(newRegistry(t, nil))
+	server := httptest.NewServer(clitest.NewRegistry(t, nil))
 	defer server.Close()
 	for vendor, pattern := range map[string]string{
 		"kkp": "kkp/system-applications/*.yaml", "cozystack": "cozystack/applicationdefinitions/*.yaml",
@@ -38,8 +39,8 @@ func TestTheVendorsCatalogsPassLintAndPush(t *testing.T) {
 				{"lint", dir}, {"lint", dir, "--crds", crds[0]},
 				{"push", "--plain-http", dir, where}, {"push", "--plain-http", dir, where, "--crds", crds[0]},
 			} {
-				if got := execute(t.Context(), args...); got.code != root.ExitOK {
-					t.Errorf("winnow %s: exit code %d\n%s%s", strings.Join(args, " "), got.code, got.stdout, got.stderr)
+				if got := clitest.Execute(t.Context(), args...); got.Code != root.ExitOK {
+					t.Errorf("winnow %s: exit code %d\n%s%s", strings.Join(args, " "), got.Code, got.Stdout, got.Stderr)
 				}
 			}
 		})
@@ -51,10 +52,10 @@ func TestTheVendorsCatalogsPassLintAndPush(t *testing.T) {
 func TestTheProposedBackendsPassLintAndPush(t *testing.T) {
 	written := t.TempDir()
 	for _, name := range []string{"postgres", "vpc", "zone"} {
-		writeFile(t, filepath.Join(written, name+".yaml"), readFileString(t, "../../render/backend/testdata/proposed-"+name+"/definition.yaml"))
+		clitest.WriteFile(t, filepath.Join(written, name+".yaml"), clitest.ReadFile(t, "../../render/backend/testdata/proposed-"+name+"/definition.yaml"))
 	}
 	dir := vendorCatalog(t, filepath.Join(written, "*.yaml"))
-	server := httptest.NewServer(newRegistry(t, nil))
+	server := httptest.NewServer(clitest.NewRegistry(t, nil))
 	defer server.Close()
 	where := "oci://" + strings.TrimPrefix(server.URL, "http://") + "/push:proposed"
 	const proposed = "../../test/stack/proposed/applicationdefinitions.apps.cozystack.io.yaml"
@@ -67,8 +68,8 @@ func TestTheProposedBackendsPassLintAndPush(t *testing.T) {
 		{[]string{"push", "--plain-http", dir, where, "--crds", proposed}, root.ExitOK},
 		{[]string{"push", "--plain-http", dir, where, "--crds", "../../test/e2e/testdata/cozystack_crd.yaml"}, root.ExitFindings},
 	} {
-		if got := execute(t.Context(), test.args...); got.code != test.code {
-			t.Errorf("winnow %s: exit code %d, want %d\n%s%s", strings.Join(test.args, " "), got.code, test.code, got.stdout, got.stderr)
+		if got := clitest.Execute(t.Context(), test.args...); got.Code != test.code {
+			t.Errorf("winnow %s: exit code %d, want %d\n%s%s", strings.Join(test.args, " "), got.Code, test.code, got.Stdout, got.Stderr)
 		}
 	}
 }

@@ -2,7 +2,7 @@
 
 //go:build !linux
 
-package main
+package clitest
 
 import "github.com/rogpeppe/go-internal/testscript"
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package clitest
 
 import (
 	"context"
 	"os"
-	"path/filepath"
-	"testing"
 
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -24,12 +22,13 @@ func rendered(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	content, err := os.ReadFile(ts.MkAbs(args[3]))
 	ts.Check(err)
-	digest, err := pushRendered(context.Background(), ts.Getenv("REGISTRY"), args[1], args[2], content)
+	digest, err := PushRendered(context.Background(), ts.Getenv("REGISTRY"), args[1], args[2], content)
 	ts.Check(err)
 	ts.Setenv(args[0], digest)
 }
 
-func pushRendered(ctx context.Context, host, name, tag string, archive []byte) (digest string, err error) {
+// PushRendered pushes an archive as the controller does, and returns the digest of the artifact.
+func PushRendered(ctx context.Context, host, name, tag string, archive []byte) (digest string, err error) {
 	to, err := remote.NewRepository(host + "/" + name)
 	if err != nil {
 		return "", err
@@ -40,22 +39,4 @@ func pushRendered(ctx context.Context, host, name, tag string, archive []byte) (
 		return "", err
 	}
 	return artifact.Manifest.Descriptor.Digest.String(), registry.Pusher{}.Push(ctx, to, artifact, []string{tag})
-}
-
-// pushFleet renders the selection datacenter of examples/fleet over a catalog, and pushes it.
-func pushFleet(t *testing.T, host, catalog string) string {
-	t.Helper()
-	archive := filepath.Join(t.TempDir(), "archive.tar.gz")
-	if got := execute(t.Context(), "render", "-f", "../../examples/fleet/hub/datacenter.yaml", "--source", catalog, "--archive", archive); got.code != 0 {
-		t.Fatalf("%+v", got)
-	}
-	content, err := os.ReadFile(archive)
-	if err != nil {
-		t.Fatal(err)
-	}
-	digest, err := pushRendered(t.Context(), host, "rendered/datacenter", "latest", content)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return digest
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package clitest
 
 import (
 	"fmt"
@@ -14,7 +14,10 @@ import (
 	"github.com/winnow-dev/winnow/test/canary"
 )
 
-// secretive runs scripts, and fails those whose commands print the secret of canary.
+// Run runs scripts, and fails those whose commands print the secret of canary.
+func Run(t *testing.T, params testscript.Params) { testscript.RunT(secretive{t}, params) }
+
+// secretive fails a script whose commands print the secret of canary.
 type secretive struct{ *testing.T }
 
 // Run implements testscript.T.
