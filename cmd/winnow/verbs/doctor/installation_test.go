@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package doctor_test
 
 import (
 	"context"
 	"encoding/json"
 	"flag"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -25,6 +24,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/test/clitest"
+	"github.com/winnow-dev/winnow/test/clitest/livetest"
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
@@ -105,25 +105,25 @@ metadata: {name: loki, labels: {app.kubernetes.io/managed-by: winnow}}
 spec: {description: a, method: helm, versions: [{version: 1.0.0, template: {source: {helm: {url: "https://charts.example.com", chartName: a, chartVersion: 1.0.0}}}}]}
 `
 
+// cluster has an installation, of which cases break parts.
+type cluster struct{ *livetest.Cluster }
+
 // date is that of a bypass, in the output.
 var date = regexp.MustCompile(`\d{4}-\d{2}-\d{2}`)
 
 // TestDoctor compares what winnow doctor prints of broken installations with testdata/doctor. Each case mends what it breaks.
 func TestDoctor(t *testing.T) {
-	s, err := stack.Start(t.Context(), stack.Options{Progress: os.Stderr, CRDs: []string{"test/stack/crds"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Stop() })
+	started := livetest.Start(t, stack.Options{CRDs: []string{"test/stack/crds"}})
 	for name, test := range doctorCases() {
 		t.Run(name, func(t *testing.T) {
-			c := &cluster{s, t}
+			c := &cluster{&livetest.Cluster{Stack: started.Stack, T: t}}
 			c.install()
 			kubeconfig := c.Kubeconfig()
 			if test.breaks != nil {
 				test.breaks(c)
 			}
 			if test.as != "" {
+				var err error
 				if kubeconfig, err = c.ServiceAccountKubeconfig(t.Context(), "tenant-a", test.as); err != nil {
 					t.Fatal(err)
 				}
@@ -141,33 +141,33 @@ func TestDoctor(t *testing.T) {
 			}
 		})
 	}
-	c := &cluster{s, t}
+	c := &cluster{started}
 	c.install()
 	var document struct {
 		Findings []struct{ Check, State, Message string }
 	}
-	if got := c.on("doctor", "-o", "json"); json.Unmarshal([]byte(got.Stdout), &document) != nil || len(document.Findings) != 11 {
+	if got := c.On("doctor", "-o", "json"); json.Unmarshal([]byte(got.Stdout), &document) != nil || len(document.Findings) != 11 {
 		t.Errorf("%+v", got)
 	}
 }
 
 // install applies a healthy installation over what is there.
 func (c *cluster) install() {
-	c.t.Helper()
+	c.T.Helper()
 	for document := range strings.SplitSeq(doctored, "\n---\n") {
 		var object unstructured.Unstructured
 		if err := yaml.Unmarshal([]byte(document), &object.Object); err != nil {
-			c.t.Fatal(err)
+			c.T.Fatal(err)
 		}
 		if object.GetKind() != "Namespace" {
-			_ = c.Client().Delete(c.t.Context(), &object) // the first time, there is none
+			_ = c.Client().Delete(c.T.Context(), &object) // the first time, there is none
 		}
 	}
-	if err := c.ApplyKustomization(c.t.Context(), "config/default"); err != nil {
-		c.t.Fatal(err)
+	if err := c.ApplyKustomization(c.T.Context(), "config/default"); err != nil {
+		c.T.Fatal(err)
 	}
-	c.apply(fluxDeployments)
-	c.apply(doctored)
+	c.ApplyAll(fluxDeployments)
+	c.ApplyAll(doctored)
 	c.change(&appsv1.Deployment{}, "winnow-system/winnow-controller", `{"spec": {"template": {"spec": {"containers": [{"name": "manager", "image": "ghcr.io/winnow-dev/winnow-controller:v0.1.0"}]}}}}`)
 	c.available(1)
 }
@@ -193,50 +193,50 @@ func doctorCases() map[string]doctorCase {
 		"one namespace is watched":   broken(args("winnow-system/winnow-controller", storage+`, "--watch-all-namespaces=false"`)),
 		"another address of storage": broken(args("winnow-system/winnow-controller", `"--storage-adv-addr=winnow.apps.svc.cluster.local."`)),
 		"no workload identity": broken(func(c *cluster) {
-			c.change(objectOf(kinds.OCIRepository, types.NamespacedName{}), "flux-system/catalog", `{"spec": {"provider": "aws", "serviceAccountName": "puller"}}`)
+			c.change(livetest.ObjectOf(kinds.OCIRepository, types.NamespacedName{}), "flux-system/catalog", `{"spec": {"provider": "aws", "serviceAccountName": "puller"}}`)
 		}),
 		"an old Flux": broken(func(c *cluster) {
 			c.change(&appsv1.Deployment{}, "flux-system/kustomize-controller", `{"spec": {"template": {"spec": {"containers": [{"name": "manager", "image": "ghcr.io/fluxcd/kustomize-controller:v1.6.1"}]}}}}`)
 		}),
 		"no controller": broken(func(c *cluster) {
-			if err := c.Client().Delete(c.t.Context(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "winnow-controller", Namespace: "winnow-system"}}); err != nil {
-				c.t.Fatal(err)
+			if err := c.Client().Delete(c.T.Context(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "winnow-controller", Namespace: "winnow-system"}}); err != nil {
+				c.T.Fatal(err)
 			}
 		}),
 		"no pod is ready": broken(func(c *cluster) { c.available(0) }),
 		"an old definition": broken(func(c *cluster) {
 			crd := &apiextensionsv1.CustomResourceDefinition{}
-			if err := c.Client().Get(c.t.Context(), client.ObjectKey{Name: "catalogselections.catalog.winnow.dev"}, crd); err != nil {
-				c.t.Fatal(err)
+			if err := c.Client().Get(c.T.Context(), client.ObjectKey{Name: "catalogselections.catalog.winnow.dev"}, crd); err != nil {
+				c.T.Fatal(err)
 			}
 			status := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"]
 			delete(status.Properties, "writtenRecord")
 			delete(status.Properties["summary"].Properties, "orphaned")
-			if err := c.Client().Update(c.t.Context(), crd); err != nil {
-				c.t.Fatal(err)
+			if err := c.Client().Update(c.T.Context(), crd); err != nil {
+				c.T.Fatal(err)
 			}
 		}),
 		"Secrets of a tenant": broken(func(c *cluster) {
-			c.change(objectOf(kinds.OCIRepository, types.NamespacedName{}), "tenant-a/catalog", `{"spec": {"secretRef": {"name": "login"}, "certSecretRef": {"name": "authority"}}}`)
-			c.change(objectOf(selectionGVK, types.NamespacedName{}), "tenant-a/apps", `{"spec": {"serviceAccountName": "applier"}}`)
+			c.change(livetest.ObjectOf(kinds.OCIRepository, types.NamespacedName{}), "tenant-a/catalog", `{"spec": {"secretRef": {"name": "login"}, "certSecretRef": {"name": "authority"}}}`)
+			c.change(livetest.ObjectOf(livetest.SelectionGVK, types.NamespacedName{}), "tenant-a/apps", `{"spec": {"serviceAccountName": "applier"}}`)
 		}),
 		"no marks": broken(func(c *cluster) {
 			binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "winnow-controller-marks"}}
-			if err := c.Client().Delete(c.t.Context(), binding); err != nil {
-				c.t.Fatal(err)
+			if err := c.Client().Delete(c.T.Context(), binding); err != nil {
+				c.T.Fatal(err)
 			}
 		}),
 		"left behind": broken(func(c *cluster) {
-			c.apply(strings.ReplaceAll(doctoredDefinition, "name: loki, labels: {", `name: loki, labels: {apps.k8c.io/application-bypass: "", `))
-			c.apply(strings.ReplaceAll(doctoredDefinition, "name: loki", "name: old"))
-			c.t.Cleanup(func() {
+			c.ApplyAll(strings.ReplaceAll(doctoredDefinition, "name: loki, labels: {", `name: loki, labels: {apps.k8c.io/application-bypass: "", `))
+			c.ApplyAll(strings.ReplaceAll(doctoredDefinition, "name: loki", "name: old"))
+			c.T.Cleanup(func() {
 				for _, name := range []string{"loki", "old"} {
-					_ = c.Client().Delete(context.WithoutCancel(c.t.Context()), objectOf(definitionGVK(), types.NamespacedName{Name: name}))
+					_ = c.Client().Delete(context.WithoutCancel(c.T.Context()), livetest.ObjectOf(definitionGVK(), types.NamespacedName{Name: name}))
 				}
 			})
 		}),
 		"an account that may read selections alone": {as: "viewer", code: root.ExitFailed, breaks: func(c *cluster) {
-			c.apply("apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: viewer, namespace: tenant-a}\n---\n" +
+			c.ApplyAll("apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: viewer, namespace: tenant-a}\n---\n" +
 				"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: viewer}\n" +
 				"roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: winnow-view}\n" +
 				"subjects: [{kind: ServiceAccount, name: viewer, namespace: tenant-a}]\n")
@@ -250,7 +250,7 @@ func definitionGVK() schema.GroupVersionKind {
 
 // change patches an object, NAMESPACE/NAME.
 func (c *cluster) change(object client.Object, name, patch string) {
-	c.t.Helper()
+	c.T.Helper()
 	namespace, own, _ := strings.Cut(name, "/")
 	object.SetNamespace(namespace)
 	object.SetName(own)
@@ -258,20 +258,20 @@ func (c *cluster) change(object client.Object, name, patch string) {
 	if _, typed := object.(*appsv1.Deployment); typed {
 		kind = types.StrategicMergePatchType
 	}
-	if err := c.Client().Patch(c.t.Context(), object, client.RawPatch(kind, []byte(patch))); err != nil {
-		c.t.Fatal(err)
+	if err := c.Client().Patch(c.T.Context(), object, client.RawPatch(kind, []byte(patch))); err != nil {
+		c.T.Fatal(err)
 	}
 }
 
 // available sets how many pods of the controller are Ready.
 func (c *cluster) available(pods int32) {
-	c.t.Helper()
+	c.T.Helper()
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "winnow-controller", Namespace: "winnow-system"}}
-	if err := c.Client().Get(c.t.Context(), client.ObjectKeyFromObject(d), d); err != nil {
-		c.t.Fatal(err)
+	if err := c.Client().Get(c.T.Context(), client.ObjectKeyFromObject(d), d); err != nil {
+		c.T.Fatal(err)
 	}
 	d.Status = appsv1.DeploymentStatus{Replicas: pods, UpdatedReplicas: pods, ReadyReplicas: pods, AvailableReplicas: pods}
-	if err := c.Client().Status().Update(c.t.Context(), d); err != nil {
-		c.t.Fatal(err)
+	if err := c.Client().Status().Update(c.T.Context(), d); err != nil {
+		c.T.Fatal(err)
 	}
 }

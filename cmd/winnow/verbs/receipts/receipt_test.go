@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package receipts_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"reflect"
 	"strings"
+	"testing"
 	"time"
-
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
 	"github.com/winnow-dev/winnow/test/clitest"
+	"github.com/winnow-dev/winnow/test/clitest/livetest"
 )
 
 // A receipt has the Kustomizations of rendered artifacts, and the definitions with the label, of all namespaces.
-func testReceipt(c *cluster) {
+func TestReceipt(t *testing.T) {
+	c := livetest.StartWithWinnow(t)
 	const kustomization = `apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata: {namespace: receipts, name: %s}
@@ -36,7 +35,7 @@ spec: {interval: 1h, url: oci://registry.example.com/%[1]s}
 status: {artifact: {digest: sha256:%[2]s, lastUpdateTime: "2026-08-01T12:00:00Z", path: p, revision: latest@sha256:%[2]s, url: http://x, metadata: %[3]s}}
 `
 	digest := strings.Repeat("a", 64)
-	c.apply(strings.Join([]string{
+	c.ApplyAll(strings.Join([]string{
 		"apiVersion: v1\nkind: Namespace\nmetadata: {name: receipts}\n",
 		fmt.Sprintf(repository, "rendered", digest, "{catalog.winnow.dev/selection: fleet/datacenter}"), fmt.Sprintf(repository, "other", digest, "{a: b}"),
 		fmt.Sprintf(kustomization, "a-tag", "rendered", "latest@sha256:"+digest, "True", 1),
@@ -44,7 +43,7 @@ status: {artifact: {digest: sha256:%[2]s, lastUpdateTime: "2026-08-01T12:00:00Z"
 		fmt.Sprintf(kustomization, "d-not-pulled", "missing", `""`, "False", 1),
 		fmt.Sprintf(kustomization, "e-other", "other", "sha256:"+digest, "True", 1),
 	}, "---\n"))
-	got := clitest.Execute(c.t.Context(), "receipt", "berlin", "-o", "yaml", "--kubeconfig", c.Kubeconfig())
+	got := clitest.Execute(t.Context(), "receipt", "berlin", "-o", "yaml", "--kubeconfig", c.Kubeconfig())
 	of := func(name, source, digest, ready string) string {
 		if digest != "" {
 			digest = "- digest: sha256:" + digest + "\n  message"
@@ -57,12 +56,12 @@ status: {artifact: {digest: sha256:%[2]s, lastUpdateTime: "2026-08-01T12:00:00Z"
 	_, listed, _ := strings.Cut(got.Stdout, "kustomizations:\n")
 	want := of("a-tag", "rendered", digest, "True") + of("b-digest", "rendered", digest, "False") + of("d-not-pulled", "missing", "", "False")
 	if got.Code != root.ExitOK || !strings.HasPrefix(listed, want) {
-		c.t.Errorf("exit code %d: %s%s\nwant\n%s", got.Code, got.Stdout, got.Stderr, want)
+		t.Errorf("exit code %d: %s%s\nwant\n%s", got.Code, got.Stdout, got.Stderr, want)
 	}
-	if err := c.ApplyPath(c.t.Context(), "test/stack/crds"); err != nil {
-		c.t.Fatal(err)
+	if err := c.ApplyPath(t.Context(), "test/stack/crds"); err != nil {
+		t.Fatal(err)
 	}
-	c.apply(`apiVersion: kustomize.toolkit.fluxcd.io/v1
+	c.ApplyAll(`apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata: {namespace: receipts, name: f-inventory}
 spec: {interval: 1h, prune: true, namePrefix: x-, patches: [{patch: "{}", target: {kind: Secret}}], sourceRef: {kind: OCIRepository, name: rendered}}
@@ -78,21 +77,13 @@ kind: ApplicationDefinition
 metadata: {name: receipt-b, labels: {apps.k8c.io/application-bypass: "true"}}
 spec: {description: b, method: helm, versions: [{version: 1.0.0, template: {source: {helm: {url: "https://charts.example.com", chartName: b, chartVersion: 1.0.0}}}}]}
 `)
-	c.t.Cleanup(func() { // other subtests count definitions
-		for _, name := range []string{"receipt-a", "receipt-b"} {
-			object := objectOf(schema.GroupVersionKind{Group: "apps.kubermatic.k8c.io", Version: "v1", Kind: "ApplicationDefinition"}, types.NamespacedName{Name: name})
-			if err := c.Client().Delete(context.WithoutCancel(c.t.Context()), object); err != nil {
-				c.t.Error(err)
-			}
-		}
-	})
 	var document receipt.Receipt
-	if err := json.Unmarshal([]byte(clitest.Execute(c.t.Context(), "receipt", "berlin", "-o", "json", "--kubeconfig", c.Kubeconfig()).Stdout), &document); err != nil {
-		c.t.Fatal(err)
+	if err := json.Unmarshal([]byte(clitest.Execute(t.Context(), "receipt", "berlin", "-o", "json", "--kubeconfig", c.Kubeconfig()).Stdout), &document); err != nil {
+		t.Fatal(err)
 	}
 	k := document.Kustomizations[len(document.Kustomizations)-1]
 	if fmt.Sprint(k.Objects, k.Changes) != "[_receipt-a_apps.kubermatic.k8c.io_ApplicationDefinition] [namePrefix patches]" {
-		c.t.Errorf("%+v", k)
+		t.Errorf("%+v", k)
 	}
 	applied := map[string]receipt.Definition{}
 	for _, d := range document.Definitions {
@@ -100,7 +91,7 @@ spec: {description: b, method: helm, versions: [{version: 1.0.0, template: {sour
 	}
 	d, others := applied["receipt-a"], applied["receipt-b"] // the second one has neither the label of Winnow nor an inventory
 	if !d.Bypassed || d.BypassedSince == nil || time.Since(*d.BypassedSince).Abs() > time.Hour || others.Name != "" {
-		c.t.Errorf("%+v, %+v", d, others)
+		t.Errorf("%+v, %+v", d, others)
 	}
 	testUses(c)
 	for _, test := range []struct{ args, want string }{
@@ -108,16 +99,17 @@ spec: {description: b, method: helm, versions: [{version: 1.0.0, template: {sour
 		{"receipt berlin oci://registry.example.com/receipts", "--sign-key is missing"},
 		{"receipt berlin oci://registry.example.com/receipts --sign-key " + c.Kubeconfig(), "want a private key in PEM"},
 	} {
-		if got := clitest.Execute(c.t.Context(), append(strings.Fields(test.args), "--kubeconfig", c.Kubeconfig())...); got.Code != root.ExitFailed || !strings.Contains(got.Stderr, test.want) {
-			c.t.Errorf("%s: %+v", test.args, got)
+		if got := clitest.Execute(t.Context(), append(strings.Fields(test.args), "--kubeconfig", c.Kubeconfig())...); got.Code != root.ExitFailed || !strings.Contains(got.Stderr, test.want) {
+			t.Errorf("%s: %+v", test.args, got)
 		}
 	}
 }
 
 // testUses: the API server answers with the metadata of releases alone. A seed does not know the installations in its user clusters.
-func testUses(c *cluster) {
-	crd := filepath.Join(c.t.TempDir(), "crd.yaml")
-	clitest.WriteFile(c.t, crd, `apiVersion: apiextensions.k8s.io/v1
+func testUses(c *livetest.Cluster) {
+	t := c.T
+	crd := filepath.Join(t.TempDir(), "crd.yaml")
+	clitest.WriteFile(t, crd, `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: terraforms.infra.contrib.fluxcd.io}
 spec:
@@ -126,10 +118,10 @@ spec:
   scope: Namespaced
   versions: [{name: v1alpha2, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
 `)
-	if err := c.ApplyPath(c.t.Context(), crd); err != nil {
-		c.t.Fatal(err)
+	if err := c.ApplyPath(t.Context(), crd); err != nil {
+		t.Fatal(err)
 	}
-	c.apply(`apiVersion: infra.contrib.fluxcd.io/v1alpha2
+	c.ApplyAll(`apiVersion: infra.contrib.fluxcd.io/v1alpha2
 kind: Terraform
 metadata: {namespace: receipts, name: vpc, annotations: {catalog.winnow.dev/application: vpc, catalog.winnow.dev/version: 1.0.0}}
 spec: {a: b}
@@ -138,16 +130,16 @@ apiVersion: infra.contrib.fluxcd.io/v1alpha2
 kind: Terraform
 metadata: {namespace: receipts, name: other}
 `)
-	got := clitest.Execute(c.t.Context(), "receipt", "berlin", "--names", "-o", "json", "--kubeconfig", c.Kubeconfig())
+	got := clitest.Execute(t.Context(), "receipt", "berlin", "--names", "-o", "json", "--kubeconfig", c.Kubeconfig())
 	var document receipt.Receipt
 	if err := json.Unmarshal([]byte(got.Stdout), &document); err != nil {
-		c.t.Fatal(err, got.Stderr)
+		t.Fatal(err, got.Stderr)
 	}
 	want := []receipt.Uses{
 		{Kind: "HelmRelease"}, {Kind: "Terraform", Applications: []receipt.Use{{Application: "vpc", Version: "1.0.0", Installations: 1, Objects: []string{"receipts/vpc"}}}},
 		{Kind: "ApplicationInstallation", Unknown: receipt.InUserClusters}, {Kind: "ClusterExtension"}, {Kind: "Subscription"},
 	}
 	if !reflect.DeepEqual(document.Uses, want) {
-		c.t.Errorf("%+v, want %+v", document.Uses, want)
+		t.Errorf("%+v, want %+v", document.Uses, want)
 	}
 }

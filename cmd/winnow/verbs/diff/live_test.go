@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package diff_test
 
 import (
 	"path/filepath"
@@ -9,54 +9,8 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
 	"github.com/winnow-dev/winnow/test/clitest"
+	"github.com/winnow-dev/winnow/test/clitest/livetest"
 )
-
-const liveDefinitions = `
-apiVersion: apps.kubermatic.k8c.io/v1
-kind: ApplicationDefinition
-metadata:
-  name: argocd
-  labels: {kustomize.toolkit.fluxcd.io/name: old, kustomize.toolkit.fluxcd.io/namespace: flux-system}
-spec:
-  displayName: x
-  description: x
-  method: helm
-  defaultVersion: 3.0.0
-  defaultValuesBlock: |
-    controller: {replicas: 5}
-    dex: {enabled: false, secret: hunter2}
-    notifications: {enabled: false}
-  versions: [VERSIONS]
----
-apiVersion: apps.kubermatic.k8c.io/v1
-kind: ApplicationDefinition
-metadata:
-  name: loki
-  labels: {apps.k8c.io/application-bypass: ""}
-spec: {displayName: x, description: x, method: helm, versions: [VERSIONS]}
----
-apiVersion: apps.kubermatic.k8c.io/v1
-kind: ApplicationDefinition
-metadata:
-  name: velero
-  labels: {apps.kubermatic.k8c.io/managed-by: kkp}
-spec: {displayName: x, description: x, method: helm, versions: [VERSIONS]}
----
-apiVersion: apps.kubermatic.k8c.io/v1
-kind: ApplicationDefinition
-metadata:
-  name: cert-manager
-  annotations: {kustomize.toolkit.fluxcd.io/reconcile: Disabled}
-spec: {displayName: x, description: x, method: helm, versions: [VERSIONS]}
----
-apiVersion: apps.kubermatic.k8c.io/v1
-kind: ApplicationDefinition
-metadata:
-  name: somebodys
-spec: {displayName: x, description: x, method: helm, versions: [VERSIONS]}
-`
-
-const liveVersion = `{version: 0.0.1, template: {source: {helm: {url: "https://charts.example.com", chartName: x, chartVersion: 0.0.1}}}}`
 
 // settingsOfArgocd are the settings that the publication replaces in the live definition, and the YAML that keeps them.
 const settingsOfArgocd = `  argocd: defaultVersion "3.0.0" -> "3.1.5"; default values differ in
@@ -97,23 +51,14 @@ var firstStat = []string{
 	"  velero: lives in the cluster, where the platform itself reconciles it",
 }
 
-// define applies the live definitions.
-func (c *cluster) define() {
-	c.t.Helper()
-	if err := c.ApplyPath(c.t.Context(), "test/stack/crds"); err != nil {
-		c.t.Fatal(err)
-	}
-	c.apply(strings.ReplaceAll(liveDefinitions, "VERSIONS", liveVersion))
-}
-
-// testDiffLive compares a selection that begins to hold applications: it shows the losses of those that are live.
-func testDiffLive(c *cluster) {
-	t := c.t
-	c.define()
+// A selection begins to hold applications: the diff shows the losses of those that are live.
+func TestDiffLive(t *testing.T) {
+	c := livetest.StartWithWinnow(t)
+	c.Define()
 	narrow := filepath.Join(t.TempDir(), "narrow.yaml")
 	clitest.WriteFile(t, narrow, "apiVersion: catalog.winnow.dev/v1alpha1\nkind: CatalogSelection\nmetadata:\n  name: applications\n"+
 		"spec:\n  sources:\n  - name: winnow-example\n  limit:\n    nameSelector: [external-dns]\n")
-	diff := []string{"diff", "-f", "../../examples/gitops/selection.yaml", "--from-selection", narrow, "--to", "../../examples/catalog"}
+	diff := []string{"diff", "-f", "../../../../examples/gitops/selection.yaml", "--from-selection", narrow, "--to", "../../../../examples/catalog"}
 
 	offline := clitest.Execute(t.Context(), diff...)
 	if offline.Code != root.ExitOK || strings.Contains(offline.Stdout, "HELD") || !strings.Contains(offline.Stdout, "Unknown without --live") {
@@ -132,7 +77,7 @@ func testDiffLive(c *cluster) {
 	if held != want {
 		t.Errorf("held:\n%swant:\n%s", held, want)
 	}
-	first := clitest.Execute(t.Context(), "diff", "-f", diff[2], "--to", "../../examples/catalog", "--live", "--kubeconfig", c.Kubeconfig(), "--stat")
+	first := clitest.Execute(t.Context(), "diff", "-f", diff[2], "--to", "../../../../examples/catalog", "--live", "--kubeconfig", c.Kubeconfig(), "--stat")
 	if adopted, _, _ := strings.Cut(first.Stdout, "\nHELD: "); first.Code != root.ExitOK || adopted != firstAdoption {
 		t.Errorf("exit code %d: %s\nwant\n%s", first.Code, adopted+first.Stderr, firstAdoption)
 	}
@@ -157,7 +102,7 @@ func TestDiffLiveWithoutACluster(t *testing.T) {
 	broken := filepath.Join(t.TempDir(), "kubeconfig")
 	clitest.WriteFile(t, broken, "clusters:\n- name: c\n  cluster: {server: 'http://127.0.0.1:1'}\n"+
 		"contexts:\n- name: c\n  context: {cluster: c}\ncurrent-context: c\n")
-	diff := []string{"diff", "-f", "../../examples/gitops/selection.yaml", "--from", "../../examples/catalog", "--to", "../../examples/catalog"}
+	diff := []string{"diff", "-f", "../../../../examples/gitops/selection.yaml", "--from", "../../../../examples/catalog", "--to", "../../../../examples/catalog"}
 	for name, flags := range map[string][]string{
 		"reading the kubeconfig":   {"--live", "--kubeconfig", "/nowhere"},
 		"looking at the cluster":   {"--live", "--kubeconfig", broken},

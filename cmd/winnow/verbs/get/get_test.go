@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package get_test
 
 import (
 	"encoding/json"
@@ -16,6 +16,8 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
 	"github.com/winnow-dev/winnow/test/clitest"
+	"github.com/winnow-dev/winnow/test/clitest/livetest"
+	"github.com/winnow-dev/winnow/test/stack"
 )
 
 const liveSelections = `apiVersion: v1
@@ -104,74 +106,86 @@ flux-system  applications  True   True     HELD   True     -       False      v1
 flux-system  fresh         -      -        -      -        -       True       -        suspended before it was reconciled
 `
 
-func testGet(c *cluster) {
-	c.expect(root.ExitOK, getNamespace, "", "get", "-n", "flux-system")
-	c.expect(root.ExitOK, getEverywhere, "", "get", "-A")
-	c.expect(root.ExitOK, getOne, "", "get", "applications", "-n", "flux-system")
-	c.expect(root.ExitOK, "catalogselection.catalog.winnow.dev/applications\ncatalogselection.catalog.winnow.dev/fresh\n", "",
+// TestGet shares one API server: each subtest has selections of its own.
+func TestGet(t *testing.T) {
+	c := livetest.Start(t, stack.Options{})
+	c.Run("without Winnow", testWithoutWinnow)
+	c.Install()
+	c.ApplyAll(liveSelections)
+	c.Run("get", testGet) // it sees the selections of all
+	c.Run("completion", testCompletion)
+	c.Run("forbidden", testForbidden)
+	c.Run("watch", testWatch)
+}
+
+func testGet(c *livetest.Cluster) {
+	c.Expect(root.ExitOK, getNamespace, "", "get", "-n", "flux-system")
+	c.Expect(root.ExitOK, getEverywhere, "", "get", "-A")
+	c.Expect(root.ExitOK, getOne, "", "get", "applications", "-n", "flux-system")
+	c.Expect(root.ExitOK, "catalogselection.catalog.winnow.dev/applications\ncatalogselection.catalog.winnow.dev/fresh\n", "",
 		"get", "-n", "flux-system", "-o", "name")
-	c.expect(root.ExitOK, "", "no CatalogSelections found in namespace default; other namespaces have 4\n", "get")
-	c.expect(root.ExitOK, getNamespace, "", "get", "catalogselections", "-n", "flux-system")
-	c.expect(root.ExitOK, getOne, "", "get", "catsel", "applications", "-n", "flux-system")
-	c.expect(root.ExitFindings, "", "CatalogSelection nothing not found in namespace other", "get", "nothing", "-n", "other")
-	c.expect(root.ExitFindings, "", "CatalogSelection applications not found in namespace default: it is in flux-system: pass -n flux-system", "approve", "applications")
-	c.expect(root.ExitFindings, "", "not found in namespace flux-system: did you mean applications?", "get", "aplications", "-n", "flux-system")
-	c.expect(root.ExitFindings, getOne, "nothing not found", "get", "nothing", "applications", "-n", "flux-system")
-	c.expect(root.ExitFailed, "", "not both", "get", "applications", "-A")
-	c.expect(root.ExitFailed, "", "--timeout 0s", "get", "--timeout", "0s")
-	c.expect(root.ExitOK, strings.SplitAfterN(getOne, "\n", 2)[1], "", "get", "applications", "-n", "flux-system", "--no-headers")
-	c.expect(root.ExitOK, "catalogselection.catalog.winnow.dev/down\n", "", "get", "-A", "-l", "tier=edge", "-o", "name")
-	c.expect(root.ExitOK, "", "no CatalogSelections found with tier=none\n", "get", "-A", "-l", "tier=none")
-	c.expect(root.ExitFailed, "", "--selector a=b=c: ", "get", "-l", "a=b=c")
-	c.expect(root.ExitFailed, "", "not both", "get", "applications", "-l", "a=b")
-	c.expect(root.ExitFailed, "", "--watch prints tables", "get", "-w", "-o", "json")
+	c.Expect(root.ExitOK, "", "no CatalogSelections found in namespace default; other namespaces have 4\n", "get")
+	c.Expect(root.ExitOK, getNamespace, "", "get", "catalogselections", "-n", "flux-system")
+	c.Expect(root.ExitOK, getOne, "", "get", "catsel", "applications", "-n", "flux-system")
+	c.Expect(root.ExitFindings, "", "CatalogSelection nothing not found in namespace other", "get", "nothing", "-n", "other")
+	c.Expect(root.ExitFindings, "", "CatalogSelection applications not found in namespace default: it is in flux-system: pass -n flux-system", "approve", "applications")
+	c.Expect(root.ExitFindings, "", "not found in namespace flux-system: did you mean applications?", "get", "aplications", "-n", "flux-system")
+	c.Expect(root.ExitFindings, getOne, "nothing not found", "get", "nothing", "applications", "-n", "flux-system")
+	c.Expect(root.ExitFailed, "", "not both", "get", "applications", "-A")
+	c.Expect(root.ExitFailed, "", "--timeout 0s", "get", "--timeout", "0s")
+	c.Expect(root.ExitOK, strings.SplitAfterN(getOne, "\n", 2)[1], "", "get", "applications", "-n", "flux-system", "--no-headers")
+	c.Expect(root.ExitOK, "catalogselection.catalog.winnow.dev/down\n", "", "get", "-A", "-l", "tier=edge", "-o", "name")
+	c.Expect(root.ExitOK, "", "no CatalogSelections found with tier=none\n", "get", "-A", "-l", "tier=none")
+	c.Expect(root.ExitFailed, "", "--selector a=b=c: ", "get", "-l", "a=b=c")
+	c.Expect(root.ExitFailed, "", "not both", "get", "applications", "-l", "a=b")
+	c.Expect(root.ExitFailed, "", "--watch prints tables", "get", "-w", "-o", "json")
 	testGetObjects(c)
-	wide := c.on("get", "-A", "-o", "wide").Stdout
+	wide := c.On("get", "-A", "-o", "wide").Stdout
 	for _, want := range []string{"SELECTED  REVISION", " 6  ", "latest@sha256:9fd0ca523bbd", "because no source has it\n", "suspended before it was reconciled\n", "InvalidCatalog: source other/winnow-example: [31mred"} {
 		if !strings.Contains(wide, want) {
-			c.t.Errorf("no %q in\n%s", want, wide)
+			c.T.Errorf("no %q in\n%s", want, wide)
 		}
 	}
 }
 
-func testGetObjects(c *cluster) {
-	c.t.Helper()
+func testGetObjects(c *livetest.Cluster) {
+	c.T.Helper()
 	var list struct {
 		APIVersion, Kind string
 		Items            []map[string]any
 	}
-	got := c.on("get", "-A", "-o", "json")
+	got := c.On("get", "-A", "-o", "json")
 	if err := json.Unmarshal([]byte(got.Stdout), &list); err != nil || list.APIVersion != "v1" || list.Kind != "List" || len(list.Items) != 4 {
-		c.t.Errorf("%v: %s%s", err, got.Stdout, got.Stderr)
+		c.T.Errorf("%v: %s%s", err, got.Stdout, got.Stderr)
 	}
-	if got := c.on("get", "-n", "default", "-o", "json"); got.Code != root.ExitOK || !strings.Contains(got.Stdout, `"items": []`) || got.Stderr != "" {
-		c.t.Errorf("an empty list: %+v", got)
+	if got := c.On("get", "-n", "default", "-o", "json"); got.Code != root.ExitOK || !strings.Contains(got.Stdout, `"items": []`) || got.Stderr != "" {
+		c.T.Errorf("an empty list: %+v", got)
 	}
 	var one map[string]any
-	got = c.on("get", "applications", "-n", "flux-system", "-o", "yaml")
+	got = c.On("get", "applications", "-n", "flux-system", "-o", "yaml")
 	if err := yaml.Unmarshal([]byte(got.Stdout), &one); err != nil || one["kind"] != "CatalogSelection" || one["status"] == nil {
-		c.t.Errorf("%v: %s%s", err, got.Stdout, got.Stderr)
+		c.T.Errorf("%v: %s%s", err, got.Stdout, got.Stderr)
 	}
 	if strings.Contains(got.Stdout, "managedFields") {
-		c.t.Errorf("it has managed fields: %s", got.Stdout)
+		c.T.Errorf("it has managed fields: %s", got.Stdout)
 	}
 }
 
-func testWithoutWinnow(c *cluster) {
+func testWithoutWinnow(c *livetest.Cluster) {
 	for _, args := range [][]string{{"get"}, {"get", "a"}, {"reconcile", "a"}, {"suspend", "a"}, {"resume", "a"}, {"approve", "a"}} {
-		c.expect(root.ExitFailed, "", "Winnow is not installed in this cluster", args...)
+		c.Expect(root.ExitFailed, "", "Winnow is not installed in this cluster", args...)
 	}
 }
 
 // testForbidden uses an account without rights.
-func testForbidden(c *cluster) {
+func testForbidden(c *livetest.Cluster) {
 	config := c.RESTConfig()
-	kubeconfig := clitest.Kubeconfig(c.t, config.Host)
-	content := strings.Replace(clitest.ReadFile(c.t, kubeconfig), "{server:", "{insecure-skip-tls-verify: true, server:", 1)
-	clitest.WriteFile(c.t, kubeconfig, content)
-	got := clitest.Execute(c.t.Context(), "get", "--kubeconfig", kubeconfig)
+	kubeconfig := clitest.Kubeconfig(c.T, config.Host)
+	content := strings.Replace(clitest.ReadFile(c.T, kubeconfig), "{server:", "{insecure-skip-tls-verify: true, server:", 1)
+	clitest.WriteFile(c.T, kubeconfig, content)
+	got := clitest.Execute(c.T.Context(), "get", "--kubeconfig", kubeconfig)
 	if got.Code != root.ExitFailed || got.Stdout != "" || !strings.Contains(got.Stderr, "winnow: reading the CatalogSelections: ") {
-		c.t.Errorf("%+v", got)
+		c.T.Errorf("%+v", got)
 	}
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package imports_test
 
 import (
 	"os"
@@ -15,13 +15,14 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
 	"github.com/winnow-dev/winnow/test/clitest"
+	"github.com/winnow-dev/winnow/test/clitest/livetest"
 )
 
-// testImportOfLiveDefinitions makes a valid catalog without marks of the cluster out of what an API server returns of
+// winnow import makes a valid catalog without marks of the cluster out of what an API server returns of
 // definitions that Flux applies.
-func testImportOfLiveDefinitions(c *cluster) {
-	t := c.t
-	c.define()
+func TestImportOfLiveDefinitions(t *testing.T) {
+	c := livetest.StartWithWinnow(t)
+	c.Define()
 	list, to := filepath.Join(t.TempDir(), "list.json"), filepath.Join(t.TempDir(), "catalog")
 	clitest.WriteFile(t, list, listDefinitions(t, c.Kubeconfig()))
 	for _, args := range [][]string{{"import", list, "-o", to}, {"list", to}} {
@@ -70,7 +71,7 @@ func listDefinitions(t *testing.T, kubeconfig string) string {
 func TestTheVendorsDefinitionsAreImported(t *testing.T) {
 	data := os.Getenv("WINNOW_TEST_DATA")
 	if data == "" {
-		data = "../../../shared/data"
+		data = "../../../../../shared/data"
 	}
 	if _, err := os.Stat(data); err != nil {
 		t.Skipf("no definitions of vendors in %s; WINNOW_TEST_DATA names another directory", data)
