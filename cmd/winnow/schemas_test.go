@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"sigs.k8s.io/yaml"
 
@@ -21,40 +19,6 @@ import (
 )
 
 const schemaDir = "../../docs/schemas"
-
-// closedSchema returns the schema of a kind, with unknown fields forbidden: a field that the verb prints is documented.
-func closedSchema(t *testing.T, kind string) validation.SchemaValidator {
-	t.Helper()
-	var schema apiextensionsv1.JSONSchemaProps
-	if err := json.Unmarshal([]byte(clitest.ReadFile(t, filepath.Join(schemaDir, kind+".json"))), &schema); err != nil {
-		t.Fatal(err)
-	}
-	forbidUnknown(&schema)
-	schema.Schema = "" // the dialect; the validator knows an older one
-	var internal apiextensions.JSONSchemaProps
-	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&schema, &internal, nil); err != nil {
-		t.Fatal(err)
-	}
-	validator, _, err := validation.NewSchemaValidator(&internal)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return validator
-}
-
-func forbidUnknown(schema *apiextensionsv1.JSONSchemaProps) {
-	if schema.Items != nil {
-		forbidUnknown(schema.Items.Schema)
-	}
-	if len(schema.Properties) == 0 {
-		return
-	}
-	schema.AdditionalProperties = &apiextensionsv1.JSONSchemaPropsOrBool{}
-	for name, property := range schema.Properties {
-		forbidUnknown(&property)
-		schema.Properties[name] = property
-	}
-}
 
 // What the verbs print conforms to the schemas of docs/schemas, as JSON and as YAML.
 func TestDocumentsConformToTheirSchemas(t *testing.T) {
@@ -67,7 +31,7 @@ func TestDocumentsConformToTheirSchemas(t *testing.T) {
 	clitest.WriteFile(t, raised, strings.NewReplacer("~1.4", "~1.5", "unnamed", "named", "alerting", "alerts", "port: 24225", "port: null").Replace(clitest.ReadFile(t, installed)))
 	lines := map[string][]string{
 		"InstanceList":    {"get instances -A --kubeconfig " + clitest.ClusterConfig(t)},
-		"LintReport":      {"lint " + catalog, "lint -f ../../examples/plain-flux/base", "lint " + t.TempDir(), "lint testdata/diff/before nowhere"},
+		"LintReport":      {"lint " + catalog, "lint -f ../../examples/plain-flux/base", "lint " + t.TempDir(), "lint verbs/diff/testdata/before nowhere"},
 		"ApplicationList": {"list " + catalog},
 		"ImageList":       {"list " + catalog + " --images", "list " + plain + " --images --charts=../../examples/plain-flux/charts"},
 		"DecisionList":    {"list -f " + file + " " + catalog, "list -f " + installed + " " + plain},
@@ -77,8 +41,8 @@ func TestDocumentsConformToTheirSchemas(t *testing.T) {
 		},
 		"ApplicationReport": {"show argocd --source " + catalog, "show falco --source " + catalog},
 		"Diff": {
-			"diff --from testdata/diff/before --to testdata/diff/after", "diff --from testdata/diff/after --to testdata/diff/before",
-			"diff -f testdata/diff/edited.yaml --from-selection testdata/diff/selection.yaml --from testdata/diff/before --to testdata/diff/after",
+			"diff --from verbs/diff/testdata/before --to verbs/diff/testdata/after", "diff --from verbs/diff/testdata/after --to verbs/diff/testdata/before",
+			"diff -f verbs/diff/testdata/edited.yaml --from-selection verbs/diff/testdata/selection.yaml --from verbs/diff/testdata/before --to verbs/diff/testdata/after",
 			"diff -f " + edited + " --from-selection " + file + " --to " + catalog,
 			"diff -f " + raised + " --from-selection " + installed + " --to " + plain,
 		},
@@ -124,7 +88,7 @@ func conforms(t *testing.T, head output.Document, line string) {
 	if printed["kind"] != head.Kind || printed["apiVersion"] != head.APIVersion {
 		t.Errorf("it is a %v of %v", printed["kind"], printed["apiVersion"])
 	}
-	for _, violation := range validation.ValidateCustomResource(nil, printed, closedSchema(t, head.Kind)) {
+	for _, violation := range validation.ValidateCustomResource(nil, printed, clitest.ClosedSchema(t, head.Kind)) {
 		t.Error(violation)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -51,4 +52,16 @@ func ReadFile(t testing.TB, name string) string {
 		t.Fatal(err)
 	}
 	return string(content)
+}
+
+// Shell runs a command of bash in a directory, and returns what it prints.
+func Shell(t testing.TB, dir, command string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", command)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", command, err, out)
+	}
+	return string(out)
 }

@@ -59,4 +59,3 @@ func (c *Cluster) Define() {
 	}
 	c.ApplyAll(strings.ReplaceAll(liveDefinitions, "VERSIONS", liveVersion))
 }
-

@@ -54,4 +54,3 @@ func (c *Cluster) Holds(namespace string, approve ...string) {
 		c.T.Fatal(err)
 	}
 }
-

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package diff_test
 
 import (
 	"flag"
@@ -31,12 +31,12 @@ func golden(t *testing.T, file, got string) {
 func TestDiffInEveryFormat(t *testing.T) {
 	for format, file := range map[string]string{output.FormatTable: "want.txt", output.FormatMarkdown: "want.md", output.FormatJSON: "want.json"} {
 		t.Run(format, func(t *testing.T) {
-			got := clitest.Execute(t.Context(), "diff", "-f", "testdata/diff/edited.yaml", "--from-selection", "testdata/diff/selection.yaml",
-				"--from", "testdata/diff/before", "--to", "testdata/diff/after", "-o", format)
+			got := clitest.Execute(t.Context(), "diff", "-f", "testdata/edited.yaml", "--from-selection", "testdata/selection.yaml",
+				"--from", "testdata/before", "--to", "testdata/after", "-o", format)
 			if got.Code != root.ExitOK || got.Stderr != "" {
 				t.Fatalf("exit code %d: %s", got.Code, got.Stderr)
 			}
-			golden(t, "testdata/diff/"+file, got.Stdout)
+			golden(t, "testdata/"+file, got.Stdout)
 		})
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package site_test
 
 import (
 	"os"
@@ -20,7 +20,7 @@ func TestSite(t *testing.T) {
 	if err := farm.Commit(t.Context(), repository, f.Files(), f.Effects()); err != nil {
 		t.Skip(err)
 	}
-	catalog := "../../examples/catalog"
+	catalog := "../../../../examples/catalog"
 	notRead := filepath.Join(t.TempDir(), "missing")
 	for _, test := range []struct {
 		name string
@@ -74,7 +74,7 @@ func TestSite(t *testing.T) {
 func TestSiteReplacesNothingOfOthers(t *testing.T) {
 	dir := t.TempDir()
 	clitest.WriteFile(t, filepath.Join(dir, "index.html"), "mine")
-	got := clitest.Execute(t.Context(), "site", "../../examples/catalog", "-o", dir)
+	got := clitest.Execute(t.Context(), "site", "../../../../examples/catalog", "-o", dir)
 	if got.Code != root.ExitFailed || !strings.Contains(got.Stderr, "holds index.html, which no earlier output has") || clitest.ReadFile(t, filepath.Join(dir, "index.html")) != "mine" {
 		t.Errorf("exit code %d: %s", got.Code, got.Stderr)
 	}
@@ -87,7 +87,7 @@ func TestSiteReplacesNothingOfOthers(t *testing.T) {
 // The instances of the example for Flux alone, of which each cluster pins some.
 func TestSiteShowsInstancesWithANewerVersion(t *testing.T) {
 	files := map[string]string{}
-	const example = "../../examples/plain-flux"
+	const example = "../../../../examples/plain-flux"
 	for _, dir := range []string{"base", "clusters", "flux"} {
 		err := filepath.WalkDir(filepath.Join(example, dir), func(name string, entry os.DirEntry, err error) error {
 			if err == nil && !entry.IsDir() {
@@ -113,10 +113,10 @@ func TestSiteShowsInstancesWithANewerVersion(t *testing.T) {
 }
 
 func TestTheSiteOfTheReadmeHasTheExamples(t *testing.T) {
-	readme := strings.Join(strings.Fields(clitest.ReadFile(t, "../../README.md")), " ")
+	readme := strings.Join(strings.Fields(clitest.ReadFile(t, "../../../../README.md")), " ")
 	_, command, _ := strings.Cut(readme, "`go run ./cmd/winnow site ")
 	command, _, _ = strings.Cut(command, " -o ")
-	t.Chdir("../..")
+	t.Chdir("../../../..")
 	dir := filepath.Join(t.TempDir(), "site")
 	got := clitest.Execute(t.Context(), append(append([]string{"site"}, strings.Fields(command)...), "-o", dir)...)
 	if got.Code != root.ExitOK || !strings.Contains(got.Stderr, ": 15 applications") {
