@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package functions_test
 
 import (
 	"os"
@@ -128,7 +128,7 @@ func TestExamplesOfTheProposal(t *testing.T) {
 func TestExamplesInTheDocumentOfTheProposal(t *testing.T) {
 	dir := os.Getenv("WINNOW_TEST_PROPOSALS")
 	if dir == "" {
-		dir = "../../../shared/seeds"
+		dir = "../../../../../shared/seeds"
 	}
 	document := filepath.Join(dir, "kep-2906-function-catalog.md")
 	if _, err := os.Stat(document); err != nil {
