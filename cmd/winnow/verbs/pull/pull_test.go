@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package pull_test
 
 import (
 	"encoding/json"
@@ -47,7 +47,7 @@ func TestPushingWhatWasPulled(t *testing.T) {
 		}
 		return digest, string(pulled.Layer)
 	}
-	digest, layer := push("../../examples/catalog", "/first", "--annotation", "a=b")
+	digest, layer := push("../../../../examples/catalog", "/first", "--annotation", "a=b")
 	copied := filepath.Join(t.TempDir(), "copy")
 	if pulled := clitest.Execute(t.Context(), "pull", host+"/first:v1", "-o", copied, "--plain-http"); pulled.Code != root.ExitOK {
 		t.Fatal(pulled.Stderr)
@@ -66,7 +66,7 @@ func TestAnIgnoredLayerOfListsIsANote(t *testing.T) {
 	server := httptest.NewServer(clitest.EmptyRegistry())
 	t.Cleanup(server.Close)
 	address := strings.TrimPrefix(server.URL, "http://") + "/catalog"
-	if pushed := clitest.Execute(t.Context(), "push", "../../examples/catalog", "oci://"+address+":one", "--plain-http"); pushed.Code != root.ExitOK {
+	if pushed := clitest.Execute(t.Context(), "push", "../../../../examples/catalog", "oci://"+address+":one", "--plain-http"); pushed.Code != root.ExitOK {
 		t.Fatal(pushed.Stderr)
 	}
 	repository, err := remote.NewRepository(address)
@@ -97,7 +97,7 @@ func TestAnIgnoredLayerOfListsIsANote(t *testing.T) {
 	for tag, noted := range map[string]bool{"one": false, "two": true} {
 		for verb, arguments := range map[string][]string{
 			"pull":   {"pull", "oci://" + address + ":" + tag, "-o", filepath.Join(t.TempDir(), "copy")},
-			"render": {"render", "-f", "../../examples/gitops/selection.yaml", "--source", "oci://" + address + ":" + tag, "-o", filepath.Join(t.TempDir(), "tree")},
+			"render": {"render", "-f", "../../../../examples/gitops/selection.yaml", "--source", "oci://" + address + ":" + tag, "-o", filepath.Join(t.TempDir(), "tree")},
 		} {
 			got := clitest.Execute(t.Context(), append(arguments, "--plain-http")...)
 			if got.Code != root.ExitOK || strings.Contains(got.Stderr, "the layer catalogs is ignored") != noted {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package push_test
 
 import (
 	"net/http/httptest"
@@ -18,7 +18,7 @@ import (
 func TestTheVendorsCatalogsPassLintAndPush(t *testing.T) {
 	data := os.Getenv("WINNOW_TEST_DATA")
 	if data == "" {
-		data = "../../../shared/data"
+		data = "../../../../../shared/data"
 	}
 	if _, err := os.Stat(data); err != nil {
 		t.Skipf("no definitions of vendors in %s; WINNOW_TEST_DATA names another directory", data)
@@ -52,13 +52,13 @@ func TestTheVendorsCatalogsPassLintAndPush(t *testing.T) {
 func TestTheProposedBackendsPassLintAndPush(t *testing.T) {
 	written := t.TempDir()
 	for _, name := range []string{"postgres", "vpc", "zone"} {
-		clitest.WriteFile(t, filepath.Join(written, name+".yaml"), clitest.ReadFile(t, "../../render/backend/testdata/proposed-"+name+"/definition.yaml"))
+		clitest.WriteFile(t, filepath.Join(written, name+".yaml"), clitest.ReadFile(t, "../../../../render/backend/testdata/proposed-"+name+"/definition.yaml"))
 	}
 	dir := vendorCatalog(t, filepath.Join(written, "*.yaml"))
 	server := httptest.NewServer(clitest.NewRegistry(t, nil))
 	defer server.Close()
 	where := "oci://" + strings.TrimPrefix(server.URL, "http://") + "/push:proposed"
-	const proposed = "../../test/stack/proposed/applicationdefinitions.apps.cozystack.io.yaml"
+	const proposed = "../../../../test/stack/proposed/applicationdefinitions.apps.cozystack.io.yaml"
 	for _, test := range []struct {
 		args []string
 		code int
@@ -66,7 +66,7 @@ func TestTheProposedBackendsPassLintAndPush(t *testing.T) {
 		{[]string{"lint", dir}, root.ExitOK},
 		{[]string{"push", "--plain-http", dir, where}, root.ExitOK},
 		{[]string{"push", "--plain-http", dir, where, "--crds", proposed}, root.ExitOK},
-		{[]string{"push", "--plain-http", dir, where, "--crds", "../../test/e2e/testdata/cozystack_crd.yaml"}, root.ExitFindings},
+		{[]string{"push", "--plain-http", dir, where, "--crds", "../../../../test/e2e/testdata/cozystack_crd.yaml"}, root.ExitFindings},
 	} {
 		if got := clitest.Execute(t.Context(), test.args...); got.Code != test.code {
 			t.Errorf("winnow %s: exit code %d, want %d\n%s%s", strings.Join(test.args, " "), got.Code, test.code, got.Stdout, got.Stderr)

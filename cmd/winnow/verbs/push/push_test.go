@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package push_test
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	pushedDir    = "../../examples/catalog"
+	pushedDir    = "../../../../examples/catalog"
 	emptyConfig  = "push/blobs/sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
 	manifestPath = "push/manifests/"
 )
@@ -134,7 +134,7 @@ func TestPushInterrupted(t *testing.T) {
 func TestDocumentedPush(t *testing.T) {
 	got := pushTo(t.Context(), t, clitest.NewRegistry(t, nil), "--tag", "v1.1.0")
 	_, digest, ok := strings.Cut(got.Stdout, "@")
-	guide := clitest.ReadFile(t, "../../docs/guides/publishing.md")
+	guide := clitest.ReadFile(t, "../../../../docs/guides/publishing.md")
 	if !ok || !strings.Contains(guide, "\n"+got.Stderr) || !strings.Contains(guide, "@"+digest) {
 		t.Errorf("the guide has not what is printed:\n%s%s", got.Stderr, got.Stdout)
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package render_test
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 
 // An interrupted pull leaves the output directory unchanged.
 func TestRenderInterruptedWhilePulling(t *testing.T) {
-	packed, err := clitest.Pack("../../examples/catalog")
+	packed, err := clitest.Pack("../../../../examples/catalog")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestRenderInterruptedWhilePulling(t *testing.T) {
 				clitest.WriteFile(t, target, "last good")
 			}
 			source := "oci://" + strings.TrimPrefix(server.URL, "http://") + "/catalog"
-			got := clitest.Execute(ctx, "render", "-f", "../../examples/gitops/selection.yaml", "--plain-http",
+			got := clitest.Execute(ctx, "render", "-f", "../../../../examples/gitops/selection.yaml", "--plain-http",
 				"--source", source, output, target)
 			want := clitest.Execution{Code: root.ExitFailed, Stderr: "winnow: interrupted\n"}
 			if got != want {
