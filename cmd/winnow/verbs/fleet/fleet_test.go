@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -23,6 +24,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/fleet"
 	"github.com/winnow-dev/winnow/registry"
 	"github.com/winnow-dev/winnow/test/clitest"
 	"github.com/winnow-dev/winnow/test/clitest/receipttest"
@@ -197,6 +199,28 @@ func TestReceiptsThatAreWrongAreNamed(t *testing.T) {
 	for _, c := range document.Clusters {
 		if c.Name == "fine" && (len(c.Problems) > 0 || c.Receipt.Definitions[0].Versions[0] != "1.0.0") {
 			t.Errorf("%+v", c)
+		}
+	}
+}
+
+// A receipt has an age by the clock of the reader: it is stale after --max-age, and forged if it was signed later.
+func TestAnAgeIsMeasuredByTheClock(t *testing.T) {
+	signed := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+	f := receipttest.NewStage(t, "berlin")
+	f.Publish("berlin", f.Sign("berlin", "berlin", 0, func(r *receipt.Receipt) { r.Time = signed }))
+	for after, want := range map[time.Duration]string{
+		-5*time.Minute - time.Second: "forged", -5 * time.Minute: "-", 2 * time.Hour: "-", 2*time.Hour + time.Second: "stale",
+	} {
+		var stdout strings.Builder
+		cmd := fleet.New(func() time.Time { return signed.Add(after) })
+		cmd.SetArgs([]string{"oci://" + f.Host + "/receipts", "spokes/staging", "--plain-http", "--max-age", "2h"})
+		cmd.SetOut(&stdout)
+		cmd.SetErr(io.Discard)
+		if err := cmd.ExecuteContext(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if row := strings.Fields(strings.SplitAfterN(stdout.String(), "\n", 2)[1]); row[2] != want {
+			t.Errorf("after %s: %q, want %s", after, row, want)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/receipts"
 	"github.com/winnow-dev/winnow/test/clitest"
 	"github.com/winnow-dev/winnow/test/clitest/livetest"
 )
@@ -94,6 +95,7 @@ spec: {description: b, method: helm, versions: [{version: 1.0.0, template: {sour
 		t.Errorf("%+v, %+v", d, others)
 	}
 	testUses(c)
+	testTime(c)
 	for _, test := range []struct{ args, want string }{
 		{"receipt Berlin", `"Berlin" is no name of a cluster`},
 		{"receipt berlin oci://registry.example.com/receipts", "--sign-key is missing"},
@@ -102,6 +104,22 @@ spec: {description: b, method: helm, versions: [{version: 1.0.0, template: {sour
 		if got := clitest.Execute(t.Context(), append(strings.Fields(test.args), "--kubeconfig", c.Kubeconfig())...); got.Code != root.ExitFailed || !strings.Contains(got.Stderr, test.want) {
 			t.Errorf("%s: %+v", test.args, got)
 		}
+	}
+}
+
+// testTime: a receipt has the time of the clock.
+func testTime(c *livetest.Cluster) {
+	var stdout strings.Builder
+	at := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+	cmd := receipts.New(func() time.Time { return at })
+	cmd.SetArgs([]string{"berlin", "-o", "json", "--kubeconfig", c.Kubeconfig()})
+	cmd.SetOut(&stdout)
+	var document receipt.Receipt
+	if err := cmd.ExecuteContext(c.T.Context()); err != nil {
+		c.T.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(stdout.String()), &document); err != nil || !document.Time.Equal(at) {
+		c.T.Errorf("%v: the time is %s", err, document.Time)
 	}
 }
 
