@@ -50,7 +50,7 @@ func usePlain() error {
 		return err
 	}
 	shared := Path("bin/clitest/winnow")
-	if err := os.MkdirAll(filepath.Dir(shared), 0o755); err != nil { //nolint:gosec // as other directories of the repository
+	if err := os.MkdirAll(filepath.Dir(shared), 0o755); err != nil {
 		return err
 	}
 	unlock, err := lockedfile.MutexAt(shared + ".lock").Lock()
