@@ -18,8 +18,6 @@ import (
 	"github.com/winnow-dev/winnow/test/clitest"
 )
 
-const schemaDir = "../../docs/schemas"
-
 // What the verbs print conforms to the schemas of docs/schemas, as JSON and as YAML.
 func TestDocumentsConformToTheirSchemas(t *testing.T) {
 	const catalog, file = "../../examples/catalog", "../../examples/gitops/selection.yaml"
