@@ -8,23 +8,25 @@ import (
 	"encoding/pem"
 	"io"
 	"log"
+	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 // startSecureRegistry returns the host of a registry that requires a client certificate, and files with its
 // authority, and with a certificate and its key.
 func startSecureRegistry(t *testing.T) (host, authority, certificate, key string) {
 	t.Helper()
-	packed, err := pack("../../examples/catalog")
+	packed, err := clitest.Pack("../../examples/catalog")
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewUnstartedServer(newRegistry(t, packed))
+	server := httptest.NewUnstartedServer(clitest.NewRegistry(t, packed))
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert}
 	server.StartTLS()
@@ -36,15 +38,15 @@ func startSecureRegistry(t *testing.T) (host, authority, certificate, key string
 		t.Fatal(err)
 	}
 	encoded := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
-	writeFile(t, authority, encoded)
-	writeFile(t, certificate, encoded)
-	writeFile(t, key, string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw})))
+	clitest.WriteFile(t, authority, encoded)
+	clitest.WriteFile(t, certificate, encoded)
+	clitest.WriteFile(t, key, string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw})))
 	return strings.TrimPrefix(server.URL, "https://"), authority, certificate, key
 }
 
 func TestRegistriesWithAnAuthorityOfTheirOwn(t *testing.T) {
 	host, authority, certificate, key := startSecureRegistry(t)
-	plain := startRegistry(t)
+	plain := clitest.StartRegistry(t)
 	flags := " --ca-file " + authority + " --cert-file " + certificate + " --key-file " + key
 	const file = "../../examples/gitops/selection.yaml"
 	for _, test := range []struct {
@@ -77,13 +79,34 @@ func TestRegistriesWithAnAuthorityOfTheirOwn(t *testing.T) {
 		{"lint oci://" + plain + "/catalog --plain-http=http://" + plain, root.ExitFailed, "want HOST or HOST:PORT"},
 	} {
 		t.Run(strings.ReplaceAll(test.line, t.TempDir(), ""), func(t *testing.T) {
-			got := execute(t.Context(), strings.Fields(test.line)...)
-			if got.code != test.code || !strings.Contains(got.stderr, test.want) {
-				t.Errorf("exit code %d, want %d: %s", got.code, test.code, got.stderr)
+			got := clitest.Execute(t.Context(), strings.Fields(test.line)...)
+			if got.Code != test.code || !strings.Contains(got.Stderr, test.want) {
+				t.Errorf("exit code %d, want %d: %s", got.Code, test.code, got.Stderr)
 			}
-			if strings.Contains(got.stderr, "PRIVATE KEY") {
+			if strings.Contains(got.Stderr, "PRIVATE KEY") {
 				t.Error("the key is printed")
 			}
 		})
+	}
+}
+
+// The errors of a registry with TLS have advice on trust and on plain HTTP.
+func TestAdviseOnTLS(t *testing.T) {
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	defer server.Close()
+	host := strings.TrimPrefix(server.URL, "https://")
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "; pass --ca-file with the authority of " + host + ", or trust it on this machine\n"},
+		{[]string{"--plain-http"}, "; a registry with TLS needs no --plain-http\n"},
+	} {
+		got := clitest.Execute(t.Context(), append([]string{"lint", "oci://" + host + "/catalog:v1"}, test.args...)...)
+		if got.Code != root.ExitFailed || !strings.HasSuffix(got.Stderr, test.want) {
+			t.Errorf("%q: got %+v, want %q", test.args, got, test.want)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 var actionNames = []string{"diff", "promote", "publish"}
@@ -26,10 +27,10 @@ func TestActionsUseWhatTheyDeclare(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text := readFileString(t, filepath.Join(actionsDir, name, "action.yml"))
-			scripts := readFileString(t, filepath.Join(actionsDir, name, name+".sh")) +
-				readFileString(t, filepath.Join(actionsDir, "workflow.sh")) + readFileString(t, filepath.Join(actionsDir, "comment.sh")) +
-				readFileString(t, filepath.Join(actionsDir, "download.sh"))
+			text := clitest.ReadFile(t, filepath.Join(actionsDir, name, "action.yml"))
+			scripts := clitest.ReadFile(t, filepath.Join(actionsDir, name, name+".sh")) +
+				clitest.ReadFile(t, filepath.Join(actionsDir, "workflow.sh")) + clitest.ReadFile(t, filepath.Join(actionsDir, "comment.sh")) +
+				clitest.ReadFile(t, filepath.Join(actionsDir, "download.sh"))
 			for input, declared := range action.Inputs {
 				if declared.Description == "" || !strings.Contains(text, "${{ inputs."+input+" }}") {
 					t.Errorf("the input %s has no description, or is not used", input)
@@ -120,13 +121,13 @@ func parse(t *testing.T, text string) any {
 // The template of a catalog repository has no findings, and its workflows use existing actions and inputs.
 func TestCatalogRepository(t *testing.T) {
 	const dir = "../../examples/catalog-repo"
-	got := execute(t.Context(), "lint", dir, "--fail-on", "warning", "-o", "json")
-	if got.code != root.ExitOK || got.stderr != "0 errors, 0 warnings in 2 applications\n" {
+	got := clitest.Execute(t.Context(), "lint", dir, "--fail-on", "warning", "-o", "json")
+	if got.Code != root.ExitOK || got.Stderr != "0 errors, 0 warnings in 2 applications\n" {
 		t.Errorf("lint: %+v", got)
 	}
 	for _, name := range []string{"lint", "publish", "publish-main"} {
 		t.Run(name, func(t *testing.T) {
-			text := readFileString(t, filepath.Join(templateWorkflows, name+".yaml"))
+			text := clitest.ReadFile(t, filepath.Join(templateWorkflows, name+".yaml"))
 			if checkUses(t, parse(t, text)) != 1 {
 				t.Error("the workflow does not use the action")
 			}
@@ -136,7 +137,7 @@ func TestCatalogRepository(t *testing.T) {
 
 // The workflows of the guide are valid workflows, and its configuration is valid.
 func TestPullRequestGuide(t *testing.T) {
-	guide := readFileString(t, "../../docs/guides/pull-requests.md")
+	guide := clitest.ReadFile(t, "../../docs/guides/pull-requests.md")
 	found, jobs := 0, 0
 	for _, block := range yamlBlock.FindAllStringSubmatch(guide, -1) {
 		content := parse(t, block[1])

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 // gitLab serves the notes of a merge request. The first page contains those of other users.
@@ -62,7 +64,7 @@ func TestGuideJobOfGitLab(t *testing.T) {
 	server := httptest.NewServer(g)
 	defer server.Close()
 	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "winnow"), "#!/bin/sh\necho '### held'\necho 'winnow: --fail-on held' >&2\nexit 1\n")
+	clitest.WriteFile(t, filepath.Join(dir, "winnow"), "#!/bin/sh\necho '### held'\necho 'winnow: --fail-on held' >&2\nexit 1\n")
 	if err := os.Chmod(filepath.Join(dir, "winnow"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +94,7 @@ func TestGuideJobOfGitLab(t *testing.T) {
 // guideJob returns the script of a job of GitLab in a guide.
 func guideJob(t *testing.T, guide, job string) (script []string) {
 	t.Helper()
-	for _, block := range yamlBlock.FindAllStringSubmatch(readFileString(t, "../../docs/guides/"+guide+".md"), -1) {
+	for _, block := range yamlBlock.FindAllStringSubmatch(clitest.ReadFile(t, "../../docs/guides/"+guide+".md"), -1) {
 		if file, ok := parse(t, block[1]).(map[string]any); ok && file[job] != nil {
 			for _, line := range file[job].(map[string]any)["script"].([]any) {
 				script = append(script, line.(string))
@@ -113,7 +115,7 @@ func TestGuideJobsInstallAReleaseByItsDigest(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "winnow"), "#!/bin/sh\necho released\n")
+	clitest.WriteFile(t, filepath.Join(dir, "winnow"), "#!/bin/sh\necho released\n")
 	if err := os.Chmod(filepath.Join(dir, "winnow"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +128,7 @@ func TestGuideJobsInstallAReleaseByItsDigest(t *testing.T) {
 	}
 	server := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(dir, "releases"))))
 	defer server.Close()
-	digest := fmt.Sprintf("%x", sha256.Sum256([]byte(readFileString(t, archive))))
+	digest := fmt.Sprintf("%x", sha256.Sum256([]byte(clitest.ReadFile(t, archive))))
 	for _, guide := range []struct{ name, job string }{{"pull-requests", "winnow"}, {"publishing", "publish"}, {"fleet", "promote"}} {
 		for _, test := range []struct {
 			what, version, sha256 string

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -21,6 +22,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 const (
@@ -30,23 +33,25 @@ const (
 )
 
 // TestActions runs the shell of the GitHub actions as a runner does, against a fake GitHub. The
-// scripts can use the commands of TestScripts, and action, github and resolve.
+// scripts can use clitest.Commands, and action, github and resolve.
 func TestActions(t *testing.T) {
 	for _, program := range []string{"bash", "curl", "git", "jq"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skipf("the actions need %s: %v", program, err)
 		}
 	}
-	registry := startRegistry(t)
+	registry := clitest.StartRegistry(t)
 	examples, err := filepath.Abs("../../examples")
 	if err != nil {
 		t.Fatal(err)
 	}
-	testscript.RunT(secretive{t}, testscript.Params{
-		Dir: "testdata/actions",
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"action": runAction, "workflow": runWorkflow, "github": askGitHub, "login": login, "manifest": manifest, "rendered": rendered, "resolve": resolve, "digest": sha256Of,
-		},
+	commands := clitest.Commands()
+	maps.Copy(commands, map[string]clitest.Command{
+		"action": runAction, "workflow": runWorkflow, "github": askGitHub, "resolve": resolve, "digest": sha256Of,
+	})
+	clitest.Run(t, testscript.Params{
+		Dir:  "testdata/actions",
+		Cmds: commands,
 		Setup: func(env *testscript.Env) error {
 			server := startGitHub()
 			env.Defer(server.Close)

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 // The block for charts on a web server has nothing to do in the guide's example.
@@ -29,19 +30,19 @@ func TestAirGapGuideCopiesChartsToAWebServer(t *testing.T) {
 		t.Skipf("the guide needs jq: %v", err)
 	}
 	g := newGuide(t)
-	writeFile(t, filepath.Join(g.dir, "references.json"), `{"charts": [
+	clitest.WriteFile(t, filepath.Join(g.dir, "references.json"), `{"charts": [
 		{"type": "helm", "from": "https://a.example/x", "to": "https://charts.internal/x", "name": "web", "version": "1.0.0"},
 		{"type": "helm", "from": "https://a.example/y", "to": "oci://registry.internal/y", "name": "web", "version": "1.0.0"},
 		{"type": "helm", "from": "oci://a.example/w", "to": "https://charts.internal/w", "name": "web", "version": "1.0.0"},
 		{"type": "helm", "from": "https://a.example/z", "to": "https://a.example/z", "name": "web", "version": "1.0.0"}]}`)
-	for _, block := range codeBlock.FindAllStringSubmatch(readFileString(t, airGapGuide), -1) {
+	for _, block := range codeBlock.FindAllStringSubmatch(clitest.ReadFile(t, airGapGuide), -1) {
 		if strings.Contains(block[2], "helm repo index") {
 			g.run(t, block[2])
 		}
 	}
 	const want = "helm pull web --repo https://a.example/x --version 1.0.0 --destination site/charts.internal/x\nhelm repo index site/charts.internal/x\n" +
 		"helm pull oci://a.example/w/web --version 1.0.0 --destination site/charts.internal/w\nhelm repo index site/charts.internal/w\n"
-	if got := readFileString(t, g.log); got != want {
+	if got := clitest.ReadFile(t, g.log); got != want {
 		t.Errorf("called were\n%s\nwant\n%s", got, want)
 	}
 }
@@ -69,7 +70,7 @@ func (g guide) checkCharts(t *testing.T) {
 		if err != nil || len(rendered) != 1 {
 			t.Fatalf("%s is rendered as %q, %v", name, rendered, err)
 		}
-		if err := yaml.Unmarshal([]byte(readFileString(t, rendered[0])), &definition); err != nil || len(definition.Spec.Versions) != 1 {
+		if err := yaml.Unmarshal([]byte(clitest.ReadFile(t, rendered[0])), &definition); err != nil || len(definition.Spec.Versions) != 1 {
 			t.Fatalf("%s: %+v, %v", name, definition, err)
 		}
 		helm := definition.Spec.Versions[0].Template.Source.Helm
@@ -78,7 +79,7 @@ func (g guide) checkCharts(t *testing.T) {
 			t.Fatalf("%s comes from %+v", name, helm)
 		}
 		pulled := chartContent(t, "registry.internal/"+at+"/"+helm.ChartName+":"+helm.ChartVersion)
-		if archive != "" && pulled != readFileString(t, filepath.Join(g.dir, archive)) {
+		if archive != "" && pulled != clitest.ReadFile(t, filepath.Join(g.dir, archive)) {
 			t.Errorf("the chart of %s is another one", name)
 		}
 	}

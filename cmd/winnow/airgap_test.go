@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 const (
@@ -40,8 +41,8 @@ func TestAirGapGuideFillsTheMirrors(t *testing.T) {
 	checksum := publishOutside(t)
 
 	g := newGuide(t)
-	writeFile(t, filepath.Join(g.dir, "selection.yaml"), guideBlock(t, "kind: CatalogSelection"))
-	for _, block := range codeBlock.FindAllStringSubmatch(readFileString(t, airGapGuide), -1) {
+	clitest.WriteFile(t, filepath.Join(g.dir, "selection.yaml"), guideBlock(t, "kind: CatalogSelection"))
+	for _, block := range codeBlock.FindAllStringSubmatch(clitest.ReadFile(t, airGapGuide), -1) {
 		if strings.Contains(block[2], "--from-oci-layout") { // the disk arrives on the other side
 			checkMirrors(t)
 			g.checkCharts(t)
@@ -63,7 +64,7 @@ func TestAirGapGuideFillsTheMirrors(t *testing.T) {
 	want := "helm pull argo-cd --repo https://argoproj.github.io/argo-helm --version 8.5.0 --destination charts/1\n" +
 		"helm push charts/1/argo-cd-8.5.0.tgz" + to +
 		"helm push media/charts/1/argo-cd-8.5.0.tgz" + to
-	if got := readFileString(t, g.log); !strings.HasSuffix(got, want) || strings.Count(got, "kubectl ") != 6 {
+	if got := clitest.ReadFile(t, g.log); !strings.HasSuffix(got, want) || strings.Count(got, "kubectl ") != 6 {
 		t.Errorf("called were\n%s\nwant at the end\n%s", got, want)
 	}
 }
@@ -93,12 +94,12 @@ func mirrored(t *testing.T, to, from string) {
 // chart and an image. It returns the checksum of the catalog.
 func publishOutside(t *testing.T) string {
 	t.Helper()
-	pushed := execute(t.Context(), "push", "../../examples/catalog", "oci://"+os.Getenv("REGISTRY")+"/"+outside+":v1.1.0",
+	pushed := clitest.Execute(t.Context(), "push", "../../examples/catalog", "oci://"+os.Getenv("REGISTRY")+"/"+outside+":v1.1.0",
 		"--plain-http", "--annotation", "a=b")
-	if pushed.code != root.ExitOK {
-		t.Fatal(pushed.stderr)
+	if pushed.Code != root.ExitOK {
+		t.Fatal(pushed.Stderr)
 	}
-	_, checksum, _ := strings.Cut(strings.TrimSpace(pushed.stdout), "@sha256:")
+	_, checksum, _ := strings.Cut(strings.TrimSpace(pushed.Stdout), "@sha256:")
 	for _, reference := range []string{
 		outside + ":sha256-" + checksum + ".sig", "docker.io/library/redis:7.4.5-alpine", "quay.io/argoproj/argocd:v3.1.5",
 		"quay.io/jetstack/cert-manager-controller:v1.18.2", "quay.io/jetstack/cert-manager-cainjector:v1.18.2",
@@ -214,7 +215,7 @@ func (g guide) run(t *testing.T, command string) string {
 // guideBlock returns the YAML block of the guide that contains a text.
 func guideBlock(t *testing.T, text string) string {
 	t.Helper()
-	for _, block := range yamlBlock.FindAllStringSubmatch(readFileString(t, airGapGuide), -1) {
+	for _, block := range yamlBlock.FindAllStringSubmatch(clitest.ReadFile(t, airGapGuide), -1) {
 		if strings.Contains(block[1], text) {
 			return block[1]
 		}
@@ -228,7 +229,7 @@ func TestAirGapGuideHasAValidSource(t *testing.T) {
 	if err := yaml.UnmarshalStrict([]byte(guideBlock(t, "kind: OCIRepository")), &repository); err != nil {
 		t.Fatal(err)
 	}
-	kubectl := readFileString(t, airGapGuide)
+	kubectl := clitest.ReadFile(t, airGapGuide)
 	spec := repository.Spec
 	for _, secret := range []string{spec.SecretRef.Name, spec.CertSecretRef.Name, spec.ProxySecretRef.Name, spec.Verify.SecretRef.Name} {
 		if !regexp.MustCompile(`create secret (generic|docker-registry) ` + secret + ` `).MatchString(kubectl) {
@@ -265,7 +266,7 @@ func TestAirGapGuideGivesTheControllerAProxyAndACA(t *testing.T) {
 	if at := values.ExtraVolumeMounts[0].MountPath; path.Dir(set["SSL_CERT_FILE"]) != at || at == "/etc/ssl/certs" {
 		t.Errorf("SSL_CERT_FILE is %s, and the volume at %s", set["SSL_CERT_FILE"], at)
 	}
-	if !strings.Contains(readFileString(t, airGapGuide), "create configmap "+values.ExtraVolumes[0].ConfigMap.Name+" --from-file="+path.Base(set["SSL_CERT_FILE"])) {
+	if !strings.Contains(clitest.ReadFile(t, airGapGuide), "create configmap "+values.ExtraVolumes[0].ConfigMap.Name+" --from-file="+path.Base(set["SSL_CERT_FILE"])) {
 		t.Error("the guide does not create the ConfigMap")
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 var (
@@ -60,7 +62,7 @@ func showsExample(t *testing.T, example, block string) bool {
 	if file == nil {
 		return false
 	}
-	if !strings.Contains(readFileString(t, filepath.Join(example, file[1])), strings.TrimPrefix(block, file[0])) {
+	if !strings.Contains(clitest.ReadFile(t, filepath.Join(example, file[1])), strings.TrimPrefix(block, file[0])) {
 		t.Errorf("%s/%s does not have\n%s", example, file[1], block)
 	}
 	return true

@@ -12,6 +12,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 const (
@@ -26,8 +27,8 @@ func TestCozystackGuideRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	cache := filepath.Join(dir, "new/packages/system/cache-rd/cozyrds/cache.yaml")
-	writeFile(t, cache, strings.Replace(readFileString(t, cache), "prefix: cache-", "prefix: kv-", 1))
-	commands := strings.ReplaceAll(readFileString(t, cozystackGuide), "oci://registry.example.com", "oci://"+startRegistry(t))
+	clitest.WriteFile(t, cache, strings.Replace(clitest.ReadFile(t, cache), "prefix: cache-", "prefix: kv-", 1))
+	commands := strings.ReplaceAll(clitest.ReadFile(t, cozystackGuide), "oci://registry.example.com", "oci://"+clitest.StartRegistry(t))
 	assertPrinted(t, runBlocks(t, commands, dir, operatorsStandIns),
 		"pushed 4 applications in 4 files", "0 errors, 0 warnings in 4 applications\n", "queue     bronze  -         -\n", "rendered 3 of 4 applications",
 		"HELD: nothing of this is published\n", `spec.release.prefix would change from "cache-" to "kv-"`)
@@ -35,8 +36,8 @@ func TestCozystackGuideRuns(t *testing.T) {
 
 func TestCozystackGuideShowsTheExample(t *testing.T) {
 	shown := 0
-	file := readFileString(t, filepath.Join(cozystackExample, "gitops/selection.yaml"))
-	for _, block := range yamlBlock.FindAllStringSubmatch(readFileString(t, cozystackGuide), -1) {
+	file := clitest.ReadFile(t, filepath.Join(cozystackExample, "gitops/selection.yaml"))
+	for _, block := range yamlBlock.FindAllStringSubmatch(clitest.ReadFile(t, cozystackGuide), -1) {
 		head, lines, _ := strings.Cut(block[1], "\n")
 		switch head {
 		case "# gitops/selection.yaml":
@@ -72,10 +73,10 @@ func selectsDatabases(t *testing.T, file, lines string) {
 		t.Fatal(err)
 	}
 	selection := filepath.Join(t.TempDir(), "selection.yaml")
-	writeFile(t, selection, string(content))
-	got := execute(t.Context(), "list", filepath.Join(cozystackExample, "packages"), "-f", selection, "-o", "name")
+	clitest.WriteFile(t, selection, string(content))
+	got := clitest.Execute(t.Context(), "list", filepath.Join(cozystackExample, "packages"), "-f", selection, "-o", "name")
 	want := "applicationdefinition.cozystack.io/cache\napplicationdefinition.cozystack.io/postgres\n"
-	if got.code != root.ExitOK || got.stdout != want {
-		t.Errorf("selected are\n%s%s", got.stdout, got.stderr)
+	if got.Code != root.ExitOK || got.Stdout != want {
+		t.Errorf("selected are\n%s%s", got.Stdout, got.Stderr)
 	}
 }

@@ -21,12 +21,14 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/render/approval"
+	"github.com/winnow-dev/winnow/test/clitest"
+	"github.com/winnow-dev/winnow/test/clitest/receipttest"
 )
 
 // The blocks of the guide are part of the example that the end-to-end tests apply, or match the API.
 func TestFleetGuideShowsTheExample(t *testing.T) {
 	shown := 0
-	for _, block := range yamlBlock.FindAllStringSubmatch(readFileString(t, "../../docs/guides/fleet.md"), -1) {
+	for _, block := range yamlBlock.FindAllStringSubmatch(clitest.ReadFile(t, "../../docs/guides/fleet.md"), -1) {
 		switch {
 		case strings.HasPrefix(block[1], "# clusters/production/losses/"): // of config/policies/spoke
 			checkLines(t, block[1])
@@ -94,32 +96,21 @@ func fleetRepository(t *testing.T, registry string) string {
 	}
 	for _, spoke := range []string{"staging", "production", "edge"} {
 		file := filepath.Join(dir, "spokes", spoke, "applications.yaml")
-		writeFile(t, file, strings.Replace(readFileString(t, file), "url: oci://registry.example.com/", "insecure: true\n  url: oci://"+registry+"/", 1))
+		clitest.WriteFile(t, file, strings.Replace(clitest.ReadFile(t, file), "url: oci://registry.example.com/", "insecure: true\n  url: oci://"+registry+"/", 1))
 	}
-	shell(t, dir, "git init -q -b main && git add . && git commit -q -m base")
+	clitest.Shell(t, dir, "git init -q -b main && git add . && git commit -q -m base")
 	return dir
-}
-
-func shell(t *testing.T, dir, command string) string {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", command)
-	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", command, err, out)
-	}
-	return string(out)
 }
 
 // editCatalog replaces a text in the definition of an application.
 func editCatalog(t *testing.T, catalog, application, from, to string) {
 	t.Helper()
 	file := filepath.Join(catalog, "applications", application, "application.yaml")
-	text := readFileString(t, file)
+	text := clitest.ReadFile(t, file)
 	if !strings.Contains(text, from) {
 		t.Fatalf("%s has no %q", file, from)
 	}
-	writeFile(t, file, strings.Replace(text, from, to, 1))
+	clitest.WriteFile(t, file, strings.Replace(text, from, to, 1))
 }
 
 // function matches the definition of a function of the shell.
@@ -129,7 +120,7 @@ var function = regexp.MustCompile(`(?ms)^\w+\(\) \{.*?^\}\n`)
 // clusters.
 func TestFleetGuideWalks(t *testing.T) {
 	gitIdentity(t)
-	registry, work := startRegistry(t), t.TempDir()
+	registry, work := clitest.StartRegistry(t), t.TempDir()
 	root, err := filepath.Abs("../..")
 	if err == nil {
 		err = os.Symlink(root, filepath.Join(work, "winnow"))
@@ -138,7 +129,7 @@ func TestFleetGuideWalks(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("REGISTRY", registry)
-	_, guide, _ := strings.Cut(readFileString(t, "../../docs/guides/fleet.md"), "## The walk\n")
+	_, guide, _ := strings.Cut(clitest.ReadFile(t, "../../docs/guides/fleet.md"), "## The walk\n")
 	guide, _, _ = strings.Cut(guide, "## Promotion\n")
 	dir, functions, pushes := work, "", 0
 	var printed strings.Builder
@@ -149,7 +140,7 @@ func TestFleetGuideWalks(t *testing.T) {
 				pushFleet(t, registry, filepath.Join(work, "catalog"))
 				pushes++
 			}
-			printed.WriteString(shell(t, dir, functions+commands))
+			printed.WriteString(clitest.Shell(t, dir, functions+commands))
 		}
 		dir = filepath.Join(work, "fleet")
 	}
@@ -175,25 +166,25 @@ func TestFleetGuideWalks(t *testing.T) {
 
 // The scheduled job of GitLab pushes a branch once, and leaves one with the digest to the reviewers.
 func TestFleetGuideJobOfGitLab(t *testing.T) {
-	registry := startRegistry(t)
+	registry := clitest.StartRegistry(t)
 	dir, catalog := fleetRepository(t, registry), copyExample(t, "../../examples/catalog")
 	script := guideJob(t, "fleet", "promote")
 	job := "winnow() { command winnow \"$@\" --plain-http; }\n" + script[len(script)-1]
 	bare := filepath.Join(t.TempDir(), "fleet")
-	shell(t, dir, "git init -q --bare "+bare+".git && git -C "+bare+".git config receive.advertisePushOptions true")
+	clitest.Shell(t, dir, "git init -q --bare "+bare+".git && git -C "+bare+".git config receive.advertisePushOptions true")
 	for name, value := range map[string]string{"CI_PROJECT_URL": bare, "CI_DEFAULT_BRANCH": "main", "WINNOW_TOKEN": token} {
 		t.Setenv(name, value)
 	}
 	pin := func(stage, digest string) {
-		shell(t, dir, "sed -i 's#digest: .*#digest: "+digest+"#' spokes/"+stage+"/applications.yaml && git commit -q -a -m pin")
+		clitest.Shell(t, dir, "sed -i 's#digest: .*#digest: "+digest+"#' spokes/"+stage+"/applications.yaml && git commit -q -a -m pin")
 	}
 	branch := func() string {
-		return shell(t, dir, "git -C "+bare+".git for-each-ref --format='%(objectname) %(subject)'")
+		return clitest.Shell(t, dir, "git -C "+bare+".git for-each-ref --format='%(objectname) %(subject)'")
 	}
 	first := pushFleet(t, registry, catalog)
 	pin("staging", first)
 	pin("production", first)
-	shell(t, dir, job)
+	clitest.Shell(t, dir, job)
 	if got := branch(); got != "" {
 		t.Errorf("production has the digest, and there is %s", got)
 	}
@@ -201,19 +192,19 @@ func TestFleetGuideJobOfGitLab(t *testing.T) {
 	second := pushFleet(t, registry, catalog)
 	pin("staging", second)
 	for range 2 {
-		if out := shell(t, dir, job); strings.Contains(out, token) {
+		if out := clitest.Shell(t, dir, job); strings.Contains(out, token) {
 			t.Errorf("the token is printed: %s", out)
 		}
 		if got := branch(); !strings.HasSuffix(got, " Promote "+second+" to production\n") {
 			t.Errorf("the branch is %q", got)
 		}
-		shell(t, dir, "git reset -q --hard HEAD && git checkout -q -B main $(git log --format=%H --grep=pin -n 1)")
+		clitest.Shell(t, dir, "git reset -q --hard HEAD && git checkout -q -B main $(git log --format=%H --grep=pin -n 1)")
 	}
 	t.Setenv("GIT_COMMITTER_DATE", "")
 	pin("staging", first)
 	pin("production", second)
 	before := branch()
-	shell(t, dir, job)
+	clitest.Shell(t, dir, job)
 	if got := branch(); got != before {
 		t.Errorf("staging has its digest since a moment, and the branch is %q", got)
 	}
@@ -221,30 +212,48 @@ func TestFleetGuideJobOfGitLab(t *testing.T) {
 
 // The commands of the guide make a key and read the receipt that it has signed, and promote what runs.
 func TestFleetGuideListsReceipts(t *testing.T) {
-	f := &fleetOfReceipts{t: t, fakeRegistry: newRegistry(t, nil), private: map[string]string{}}
-	server := httptest.NewServer(f.fakeRegistry)
+	f := &receipttest.Stage{T: t, Registry: clitest.NewRegistry(t, nil), Private: map[string]string{}}
+	server := httptest.NewServer(f.Registry)
 	t.Cleanup(server.Close)
 	registry := strings.TrimPrefix(server.URL, "http://")
-	f.host = registry
-	f.pushLoki("rendered/datacenter")
+	f.Host = registry
+	f.PushLoki("rendered/datacenter")
 	dir := fleetRepository(t, registry)
-	shell(t, dir, "sed -i s/"+digestOf("0")+"/"+f.digest+"/ spokes/*/applications.yaml && git commit -q -a -m pin")
-	_, guide, _ := strings.Cut(readFileString(t, "../../docs/guides/fleet.md"), "## Receipts\n")
+	clitest.Shell(t, dir, "sed -i s/"+receipttest.DigestOf("0")+"/"+f.Digest+"/ spokes/*/applications.yaml && git commit -q -a -m pin")
+	_, guide, _ := strings.Cut(clitest.ReadFile(t, "../../docs/guides/fleet.md"), "## Receipts\n")
 	guide, _, _ = strings.Cut(guide, "\n## ")
 	const standIns = "TOKEN=x; kubectl() { case $* in *apply*) cat >../secret.yaml;; esac; }; winnow() { case $2 in keygen) command winnow \"$@\";; *) command winnow \"$@\" --plain-http;; esac; }\n"
 	var printed strings.Builder
 	for _, block := range shBlock.FindAllStringSubmatch(guide, -1) {
-		printed.WriteString(shell(t, dir, standIns+strings.ReplaceAll(block[1], "oci://registry.example.com", "oci://"+registry)))
+		printed.WriteString(clitest.Shell(t, dir, standIns+strings.ReplaceAll(block[1], "oci://registry.example.com", "oci://"+registry)))
 		if strings.HasPrefix(block[1], "mkdir") {
 			var secret corev1.Secret
-			if err := yaml.Unmarshal([]byte(readFileString(t, filepath.Join(dir, "../secret.yaml"))), &secret); err != nil {
+			if err := yaml.Unmarshal([]byte(clitest.ReadFile(t, filepath.Join(dir, "../secret.yaml"))), &secret); err != nil {
 				t.Fatal(err)
 			}
-			f.private["berlin"] = secret.StringData["receipt.pem"]
-			f.publish("berlin", f.sign("berlin", "berlin", 12*time.Minute, func(r *receipt.Receipt) { r.Kustomizations[0].Origin = "v1.1.1@sha256:01" }))
+			f.Private["berlin"] = secret.StringData["receipt.pem"]
+			f.Publish("berlin", f.Sign("berlin", "berlin", 12*time.Minute, func(r *receipt.Receipt) { r.Kustomizations[0].Origin = "v1.1.1@sha256:01" }))
 		}
 	}
 	for _, block := range consoleBlock.FindAllStringSubmatch(guide, -1) {
-		assertPrinted(t, strings.ReplaceAll(printed.String(), f.digest[:19], digestOf("0")[:19]), block[1])
+		assertPrinted(t, strings.ReplaceAll(printed.String(), f.Digest[:19], receipttest.DigestOf("0")[:19]), block[1])
 	}
+}
+
+// pushFleet renders the selection datacenter of examples/fleet over a catalog, and pushes it.
+func pushFleet(t *testing.T, host, catalog string) string {
+	t.Helper()
+	archive := filepath.Join(t.TempDir(), "archive.tar.gz")
+	if got := clitest.Execute(t.Context(), "render", "-f", "../../examples/fleet/hub/datacenter.yaml", "--source", catalog, "--archive", archive); got.Code != 0 {
+		t.Fatalf("%+v", got)
+	}
+	content, err := os.ReadFile(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, err := clitest.PushRendered(t.Context(), host, "rendered/datacenter", "latest", content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return digest
 }

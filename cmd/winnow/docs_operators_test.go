@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 const (
@@ -32,10 +33,10 @@ winnow() { verb=$1; shift; if [ "$verb" = push ]; then set -- --plain-http "$@";
 
 // The commands of the guide work on a copy of the example, and print what the guide shows.
 func TestOperatorsGuideRuns(t *testing.T) {
-	registry, guide := startRegistry(t), readFileString(t, operatorsGuide)
+	registry, guide := clitest.StartRegistry(t), clitest.ReadFile(t, operatorsGuide)
 	dir := copyExample(t, operatorsExample)
 	overlay := overlaidOperators(t, "olm-v1")
-	writeFile(t, filepath.Join(dir, "olm-v1.built"), overlay)
+	clitest.WriteFile(t, filepath.Join(dir, "olm-v1.built"), overlay)
 	commands := strings.ReplaceAll(guide, "oci://registry.example.com", "oci://"+registry)
 	printed := runBlocks(t, commands, dir, operatorsStandIns)
 	assertPrinted(t, printed, "0 errors, 0 warnings in 5 applications\n", "0 errors, 0 warnings in 1 selection\n",
@@ -43,12 +44,12 @@ func TestOperatorsGuideRuns(t *testing.T) {
 
 	// The notes on a package that OLM v1 does not install.
 	courier := filepath.Join(dir, "courier.yaml")
-	writeFile(t, courier, strings.NewReplacer("application: ledger-operator", "application: courier", "~2.1", "^3").Replace(overlay))
-	explained := execute(t.Context(), "explain", "-f", courier, "--source", filepath.Join(dir, "catalog"), "--instance", "ledger")
+	clitest.WriteFile(t, courier, strings.NewReplacer("application: ledger-operator", "application: courier", "~2.1", "^3").Replace(overlay))
+	explained := clitest.Execute(t.Context(), "explain", "-f", courier, "--source", filepath.Join(dir, "catalog"), "--instance", "ledger")
 	blocks := consoleBlock.FindAllStringSubmatch(guide, -1)
 	for _, block := range blocks {
 		for part := range strings.SplitSeq(block[1], "...\n") {
-			assertPrinted(t, printed+explained.stdout, part)
+			assertPrinted(t, printed+explained.Stdout, part)
 		}
 	}
 	if len(blocks) != 3 {
@@ -58,7 +59,7 @@ func TestOperatorsGuideRuns(t *testing.T) {
 
 func TestOperatorsGuideShowsTheExample(t *testing.T) {
 	shown := 0
-	for _, block := range yamlBlock.FindAllStringSubmatch(readFileString(t, operatorsGuide), -1) {
+	for _, block := range yamlBlock.FindAllStringSubmatch(clitest.ReadFile(t, operatorsGuide), -1) {
 		if showsExample(t, operatorsExample, block[1]) {
 			shown++
 			continue

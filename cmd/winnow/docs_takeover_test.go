@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 const takeoverGuide = "../../docs/guides/take-over-releases.md"
@@ -42,7 +43,7 @@ items:
 // Whoever follows the guide with the selection that it shows gets instances of what runs.
 func TestTakeOverGuideImports(t *testing.T) {
 	var selection string
-	for _, block := range indentedBlock.FindAllString(readFileString(t, takeoverGuide), -1) {
+	for _, block := range indentedBlock.FindAllString(clitest.ReadFile(t, takeoverGuide), -1) {
 		if strings.Contains(block, "kind: CatalogSelection") {
 			selection = strings.ReplaceAll(block, "\n    ", "\n")
 		}
@@ -52,10 +53,10 @@ func TestTakeOverGuideImports(t *testing.T) {
 	}
 	dir := t.TempDir()
 	file, live := filepath.Join(dir, "selection.yaml"), filepath.Join(dir, "live.yaml")
-	writeFile(t, file, strings.TrimPrefix(selection, "    "))
-	writeFile(t, live, runningRelease)
-	imported := execute(t.Context(), "import", live, "-f", file, "--source", "../../examples/plain-flux/catalog")
-	if imported.code != root.ExitOK || !strings.Contains(imported.stdout, "  instances:\n    dashboards:\n") || !strings.Contains(imported.stdout, "version: 1.4.0") {
+	clitest.WriteFile(t, file, strings.TrimPrefix(selection, "    "))
+	clitest.WriteFile(t, live, runningRelease)
+	imported := clitest.Execute(t.Context(), "import", live, "-f", file, "--source", "../../examples/plain-flux/catalog")
+	if imported.Code != root.ExitOK || !strings.Contains(imported.Stdout, "  instances:\n    dashboards:\n") || !strings.Contains(imported.Stdout, "version: 1.4.0") {
 		t.Errorf("%+v", imported)
 	}
 }

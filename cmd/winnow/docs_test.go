@@ -22,6 +22,7 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/mention"
 	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 var (
@@ -48,7 +49,7 @@ func TestDocumentedSelectionsRender(t *testing.T) {
 	}
 	tested := 0
 	for _, page := range pages(t) {
-		content := readFileString(t, page)
+		content := clitest.ReadFile(t, page)
 		for _, block := range yamlBlock.FindAllStringSubmatchIndex(content, -1) {
 			text := content[block[2]:block[3]]
 			if !selectionKind.MatchString(text) {
@@ -124,7 +125,7 @@ func TestDocumentedDigestCommand(t *testing.T) {
 		t.Skip("the command is for GNU's tools")
 	}
 	var command string
-	for _, block := range shBlock.FindAllStringSubmatch(readFileString(t, "../../docs/spec/v1alpha1/catalogselections.md"), -1) {
+	for _, block := range shBlock.FindAllStringSubmatch(clitest.ReadFile(t, "../../docs/spec/v1alpha1/catalogselections.md"), -1) {
 		if strings.Contains(block[1], "sha256sum --") {
 			command = block[1]
 		}
@@ -133,10 +134,10 @@ func TestDocumentedDigestCommand(t *testing.T) {
 		t.Fatal("the page has no such command")
 	}
 	dir := t.TempDir()
-	rendered := execute(t.Context(), "render", "-f", "../../examples/gitops/selection.yaml",
+	rendered := clitest.Execute(t.Context(), "render", "-f", "../../examples/gitops/selection.yaml",
 		"--source", "../../examples/catalog", "-o", dir)
-	if rendered.code != root.ExitOK {
-		t.Fatal(rendered.stderr)
+	if rendered.Code != root.ExitOK {
+		t.Fatal(rendered.Stderr)
 	}
 	shell := exec.CommandContext(t.Context(), "sh", "-c", command)
 	shell.Dir = dir
@@ -145,7 +146,7 @@ func TestDocumentedDigestCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	checksum, _, _ := strings.Cut(string(out), " ")
-	if want := "revision sha256:" + checksum + "\n"; !strings.HasSuffix(rendered.stderr, want) {
-		t.Errorf("render says %q, the command %q", rendered.stderr, checksum)
+	if want := "revision sha256:" + checksum + "\n"; !strings.HasSuffix(rendered.Stderr, want) {
+		t.Errorf("render says %q, the command %q", rendered.Stderr, checksum)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 // namedTests matches "`file_test.go`: `TestOne`, `TestTwo`".
@@ -16,8 +18,8 @@ var namedTests = regexp.MustCompile("`([\\w/]+_test\\.go)`: ((?:`(?:Test|Fuzz)\\
 func TestDocumentedTestsExist(t *testing.T) {
 	named := 0
 	for _, page := range pages(t) {
-		for _, match := range namedTests.FindAllStringSubmatch(readFileString(t, page), -1) {
-			file := readFileString(t, filepath.Join("../..", match[1]))
+		for _, match := range namedTests.FindAllStringSubmatch(clitest.ReadFile(t, page), -1) {
+			file := clitest.ReadFile(t, filepath.Join("../..", match[1]))
 			for name := range strings.SplitSeq(match[2], ", ") {
 				named++
 				if !strings.Contains(file, "func "+strings.Trim(name, "`")+"(") {
@@ -33,7 +35,7 @@ func TestDocumentedTestsExist(t *testing.T) {
 
 // Each row of the table names an existing test, which proves the rule.
 func TestEveryRuleOfSafetyNamesATest(t *testing.T) {
-	_, rest, _ := strings.Cut(readFileString(t, "../../docs/design/safety.md"), "\n| --- |")
+	_, rest, _ := strings.Cut(clitest.ReadFile(t, "../../docs/design/safety.md"), "\n| --- |")
 	table, _, _ := strings.Cut(rest, "\n\n")
 	rows := strings.Split(table, "\n")[1:]
 	for _, row := range rows {
@@ -50,7 +52,7 @@ func TestEveryRuleOfSafetyNamesATest(t *testing.T) {
 // Each row of the table names an existing test, which shows the limit.
 func TestEveryHostileInputNamesATest(t *testing.T) {
 	const page = "../../docs/reliability.md"
-	_, section, _ := strings.Cut(readFileString(t, page), "\n## Hostile input\n")
+	_, section, _ := strings.Cut(clitest.ReadFile(t, page), "\n## Hostile input\n")
 	_, rest, _ := strings.Cut(section, "\n| --- |")
 	table, _, _ := strings.Cut(rest, "\n\n")
 	rows := strings.Split(strings.TrimSpace(table), "\n")[1:]
@@ -69,7 +71,7 @@ func TestEveryHostileInputNamesATest(t *testing.T) {
 func TestEveryCapabilityOfTheDocumentsHasAnAnswer(t *testing.T) {
 	const page = "../../docs/design/documents.tsv"
 	answers := map[string]int{}
-	for row := range strings.Lines(readFileString(t, page)) {
+	for row := range strings.Lines(clitest.ReadFile(t, page)) {
 		cells := strings.Split(strings.TrimSuffix(row, "\n"), "\t")
 		if len(cells) != 4 {
 			t.Errorf("%s: %d cells in %q", page, len(cells), row)
@@ -84,7 +86,7 @@ func TestEveryCapabilityOfTheDocumentsHasAnAnswer(t *testing.T) {
 		}
 		for shown := range strings.FieldsSeq(cells[3]) {
 			file, test, _ := strings.Cut(shown, ":")
-			if content := readFileString(t, filepath.Join("../..", file)); test != "" && !strings.Contains(content, "func "+test+"(") {
+			if content := clitest.ReadFile(t, filepath.Join("../..", file)); test != "" && !strings.Contains(content, "func "+test+"(") {
 				t.Errorf("%s: %s has no %s", page, file, test)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 // A finding, a wrong usage and an input that is missing or invalid are told apart in every verb.
@@ -19,7 +20,7 @@ func TestExitCodesTellFindingsFromFailures(t *testing.T) {
 	const catalog, file = "../../examples/catalog", "../../examples/gitops/selection.yaml"
 	dir := t.TempDir()
 	invalid, absent := filepath.Join(dir, "invalid.yaml"), filepath.Join(dir, "absent")
-	writeFile(t, invalid, "apiVersion: catalog.winnow.dev/v1alpha1\nkind: CatalogSelection\nmetadata: {name: a, namespace: b}\nspec: {}\n")
+	clitest.WriteFile(t, invalid, "apiVersion: catalog.winnow.dev/v1alpha1\nkind: CatalogSelection\nmetadata: {name: a, namespace: b}\nspec: {}\n")
 	const finding, failure = root.ExitFindings, root.ExitFailed
 	for line, want := range map[string]int{
 		"lint CATALOG": root.ExitOK, "lint DIR": finding, "lint ABSENT": failure, "lint": failure, "lint CATALOG -o xml": failure,
@@ -51,8 +52,8 @@ func TestExitCodesTellFindingsFromFailures(t *testing.T) {
 	} {
 		t.Run(line, func(t *testing.T) {
 			args := strings.Fields(strings.NewReplacer("CATALOG", catalog, "FILE", file, "INVALID", invalid, "ABSENT", absent, "DIR", dir).Replace(line))
-			if got := execute(t.Context(), args...); got.code != want {
-				t.Errorf("exit code %d, want %d: %s", got.code, want, got.stderr)
+			if got := clitest.Execute(t.Context(), args...); got.Code != want {
+				t.Errorf("exit code %d, want %d: %s", got.Code, want, got.Stderr)
 			}
 		})
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/contract"
+	"github.com/winnow-dev/winnow/test/clitest"
 	"github.com/winnow-dev/winnow/test/farm"
 )
 
@@ -26,7 +27,7 @@ var farmDir = flag.String("farm", "", "the directory that keeps the repository o
 // serveFarm returns the address of a registry with the catalogs of a farm, of a number of applications.
 func serveFarm(t *testing.T, applications int) string {
 	t.Helper()
-	r := &fakeRegistry{manifests: map[string]blob{}, blobs: map[string][]byte{}}
+	r := clitest.EmptyRegistry()
 	for _, tag := range []string{farm.First, farm.Second, farm.Third} {
 		files := fstest.MapFS{}
 		for name, content := range farm.CatalogOf(tag, applications) {
@@ -40,9 +41,9 @@ func serveFarm(t *testing.T, applications int) string {
 		if err := archive.Write(&packed, read); err != nil {
 			t.Fatal(err)
 		}
-		r.put("catalogs/farm", v1.MediaTypeImageManifest, encoded(t, v1.Manifest{
+		r.Put("catalogs/farm", v1.MediaTypeImageManifest, clitest.Encoded(t, v1.Manifest{
 			ArtifactType: contract.ArtifactType, Config: v1.DescriptorEmptyJSON,
-			Layers: []v1.Descriptor{r.layer(packed.Bytes(), v1.MediaTypeImageLayerGzip, "applications")},
+			Layers: []v1.Descriptor{r.Layer(packed.Bytes(), v1.MediaTypeImageLayerGzip, "applications")},
 		}), tag)
 	}
 	server := httptest.NewServer(r)

@@ -6,43 +6,20 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
-// execution is the exit code and the output of a command line.
-type execution struct {
-	code           int
-	stdout, stderr string
+func TestMain(m *testing.M) {
+	clitest.Main(m, map[string]func(){"oras": orasMain, "helm": helmMain})
 }
 
-func execute(ctx context.Context, args ...string) execution {
-	var stdout, stderr bytes.Buffer
-	code := root.Run(ctx, args, strings.NewReader(""), &stdout, &stderr)
-	return execution{code, stdout.String(), stderr.String()}
-}
-
-func writeFile(t *testing.T, name, content string) {
-	t.Helper()
-	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func readFileString(t *testing.T, name string) string {
-	t.Helper()
-	content, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(content)
-}
+func TestScripts(t *testing.T) { clitest.RunScripts(t) }
 
 // One interrupt ends a command that waits for a terminal because the redirection was forgotten.
 func TestRunInterruptedWhileWaitingForStdin(t *testing.T) {
@@ -78,11 +55,11 @@ func TestRunInterruptedWhileWaitingForAPipe(t *testing.T) {
 		{"render", "-f", pipe, "--source", "x"}, {"import", pipe, "-o", filepath.Join(t.TempDir(), "out")}, {"list", pipe},
 		{"pull", "oci://localhost/x", "--ca-file", pipe, "-o", filepath.Join(t.TempDir(), "out")},
 	} {
-		got := make(chan execution, 1)
-		go func() { got <- execute(ctx, args...) }()
+		got := make(chan clitest.Execution, 1)
+		go func() { got <- clitest.Execute(ctx, args...) }()
 		select {
 		case e := <-got:
-			if e.code != root.ExitFailed || e.stderr != "winnow: interrupted\n" {
+			if e.Code != root.ExitFailed || e.Stderr != "winnow: interrupted\n" {
 				t.Errorf("%v: %+v", args, e)
 			}
 		case <-time.After(10 * time.Second):

@@ -15,6 +15,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 func commandTree() []*cobra.Command { return withCommandsBelow(root.New()) }
@@ -99,11 +100,11 @@ func words(line string) []string {
 func TestHelpFitsATerminal(t *testing.T) {
 	for _, cmd := range commandTree() {
 		args := append(strings.Fields(cmd.CommandPath())[1:], "--help")
-		help := execute(t.Context(), args...)
-		if help.code != root.ExitOK || help.stdout == "" || help.stderr != "" {
-			t.Errorf("%s: exit code %d, stderr %q", args, help.code, help.stderr)
+		help := clitest.Execute(t.Context(), args...)
+		if help.Code != root.ExitOK || help.Stdout == "" || help.Stderr != "" {
+			t.Errorf("%s: exit code %d, stderr %q", args, help.Code, help.Stderr)
 		}
-		for line := range strings.Lines(help.stdout) {
+		for line := range strings.Lines(help.Stdout) {
 			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > plaintext.MaxLine {
 				t.Errorf("%s: %d characters: %s", args, n, line)
 			}
@@ -125,10 +126,10 @@ func TestJSONIsAllOfStdout(t *testing.T) {
 		"promote":   nil, // promote.txtar has a repository
 		"fleet":     nil, // TestReceiptsThatAreWrongAreNamed has one
 		"doctor":    nil, // TestDoctor has installations
-		"receipt":   {"berlin", "--kubeconfig", clusterConfig(t)},
-		"view":      {"testdata/functions/catalog.yaml"},
-		"instances": {"-A", "--kubeconfig", clusterConfig(t)},
-		"push":      {catalog, "oci://" + startRegistry(t) + "/push:v1", "--plain-http"},
+		"receipt":   {"berlin", "--kubeconfig", clitest.ClusterConfig(t)},
+		"view":      {clitest.Path("test/clitest/testdata/functions/catalog.yaml")},
+		"instances": {"-A", "--kubeconfig", clitest.ClusterConfig(t)},
+		"push":      {catalog, "oci://" + clitest.StartRegistry(t) + "/push:v1", "--plain-http"},
 	}
 	for _, cmd := range commandTree() {
 		flag := cmd.Flags().Lookup("output")
@@ -144,9 +145,9 @@ func TestJSONIsAllOfStdout(t *testing.T) {
 				t.Skip("another test has what it needs")
 			}
 			verb := strings.Fields(cmd.CommandPath())[1:]
-			got := execute(t.Context(), slices.Concat(verb, []string{"-o", output.FormatJSON}, args)...)
-			if got.code != root.ExitOK || !json.Valid([]byte(got.stdout)) {
-				t.Errorf("exit code %d, stdout %q, stderr %q", got.code, got.stdout, got.stderr)
+			got := clitest.Execute(t.Context(), slices.Concat(verb, []string{"-o", output.FormatJSON}, args)...)
+			if got.Code != root.ExitOK || !json.Valid([]byte(got.Stdout)) {
+				t.Errorf("exit code %d, stdout %q, stderr %q", got.Code, got.Stdout, got.Stderr)
 			}
 		})
 	}

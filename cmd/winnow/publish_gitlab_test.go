@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 // The script of the guide's job logs in and publishes: a commit of the main branch under its hash and as latest, and a
@@ -19,13 +21,13 @@ func TestGuideJobThatPublishesOnGitLab(t *testing.T) {
 		}
 	}
 	var script string
-	for _, block := range yamlBlock.FindAllStringSubmatch(readFileString(t, "../../docs/guides/publishing.md"), -1) {
+	for _, block := range yamlBlock.FindAllStringSubmatch(clitest.ReadFile(t, "../../docs/guides/publishing.md"), -1) {
 		if file, ok := parse(t, block[1]).(map[string]any); ok && file["publish"] != nil {
 			lines := file["publish"].(map[string]any)["script"].([]any)
 			script = lines[len(lines)-1].(string)
 		}
 	}
-	stored := newRegistry(t, nil)
+	stored := clitest.NewRegistry(t, nil)
 	server := httptest.NewServer(stored)
 	t.Cleanup(server.Close)
 	registry := strings.TrimPrefix(server.URL, "http://")
@@ -51,7 +53,7 @@ func TestGuideJobThatPublishesOnGitLab(t *testing.T) {
 		if err != nil || !strings.Contains(out, test.want) || strings.Contains(out, "secret") {
 			t.Errorf("%v: %s", err, out)
 		}
-		manifest := string(stored.manifest("private/of-gitlab/manifests/" + test.first))
+		manifest := string(stored.Manifest("private/of-gitlab/manifests/" + test.first))
 		for _, want := range []string{"2024-05-06T07:08:09Z", `"` + test.name + `@sha1:0123"`, "https://gitlab.example.com/org/catalog"} {
 			if !strings.Contains(manifest, want) {
 				t.Errorf("the manifest has no %s: %s", want, manifest)

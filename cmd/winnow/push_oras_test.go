@@ -3,7 +3,6 @@
 package main
 
 import (
-	"encoding/json"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -11,15 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	v1 "github.com/opencontainers/image-spec/specs-go/v1"
-	"oras.land/oras-go/v2"
-	"oras.land/oras-go/v2/content"
-	"oras.land/oras-go/v2/content/memory"
-	"oras.land/oras-go/v2/registry/remote"
-
-	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
-	"github.com/winnow-dev/winnow/render/contract"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 // The commands of the guide unpack a catalog with named lists. One without them needs no second command.
@@ -29,11 +21,11 @@ func TestPublishingGuideUnpacksWithORAS(t *testing.T) {
 			t.Skipf("the guide needs %s: %v", program, err)
 		}
 	}
-	server := httptest.NewServer(&fakeRegistry{manifests: map[string]blob{}, blobs: map[string][]byte{}})
+	server := httptest.NewServer(clitest.EmptyRegistry())
 	t.Cleanup(server.Close)
 	t.Setenv("REGISTRY", strings.TrimPrefix(server.URL, "http://"))
 	var commands string
-	for _, block := range shBlock.FindAllStringSubmatch(readFileString(t, "../../docs/guides/publishing.md"), -1) {
+	for _, block := range shBlock.FindAllStringSubmatch(clitest.ReadFile(t, "../../docs/guides/publishing.md"), -1) {
 		if strings.HasPrefix(block[1], "oras pull ") {
 			commands = block[1]
 		}
@@ -57,78 +49,11 @@ func TestPublishingGuideUnpacksWithORAS(t *testing.T) {
 	plain.run(t, pull+"\ndiff -r pulled plain")
 }
 
-// What is pushed of each format is one archive to whoever pulls the artifact, as source-controller does: a selection of it
-// renders the same as one of the directory.
-func TestPushedFormatsAreOneArchive(t *testing.T) {
-	server := httptest.NewServer(&fakeRegistry{manifests: map[string]blob{}, blobs: map[string][]byte{}})
-	t.Cleanup(server.Close)
-	for format, test := range map[string]struct{ dir, mediaType, limit string }{
-		v1alpha1.FormatApplications: {"../../examples/catalog", contract.LayerMediaType, "{catalogRefs: [default]}"},
-		v1alpha1.FormatDefinitions:  {"../../examples/cozystack/packages", contract.FluxLayerMediaType, "{metadataSelector: {tierRefs: [gold]}}"},
-		v1alpha1.FormatKRMFunctions: {"../../examples/functions", contract.FluxLayerMediaType, `{expression: 'app.publisher == "Example Co"'}`},
-		v1alpha1.FormatFileBased:    {"../../examples/operators/catalog", contract.FluxLayerMediaType, "{expression: 'true'}"},
-	} {
-		t.Run(format, func(t *testing.T) {
-			dir, name := t.TempDir(), strings.TrimPrefix(server.URL, "http://")+"/push"
-			selection := filepath.Join(dir, "selection.yaml")
-			writeFile(t, selection, "apiVersion: catalog.winnow.dev/v1alpha1\nkind: CatalogSelection\nmetadata: {name: a, namespace: a}\nspec:\n"+
-				"  sources: [{name: a, include: [applications/**, catalogs/**, 'system/*-rd/cozyrds/*.yaml', 'catalog.yaml', '*/catalog.yaml']}]\n  limit: "+test.limit+"\n")
-			args := []string{"push", "--plain-http", test.dir, "oci://" + name + ":" + strings.ToLower(format), "--as", "catalog"}
-			switch format {
-			case v1alpha1.FormatDefinitions:
-				args = append(args, "--include", "system/*-rd/cozyrds/*.yaml")
-			case v1alpha1.FormatKRMFunctions:
-				args = append(args, "--include", "catalog.yaml")
-			}
-			if got := execute(t.Context(), args...); got.code != root.ExitOK {
-				t.Fatal(got.stderr)
-			}
-			archive := filepath.Join(dir, "layer.tar.gz")
-			writeFile(t, archive, string(pullLayer(t, name, strings.ToLower(format), test.mediaType)))
-			render := func(source string) execution {
-				return execute(t.Context(), "render", "-f", selection, "--source", source)
-			}
-			pulled, of := render(archive), render(test.dir)
-			if pulled.code != root.ExitOK || pulled.stdout == "" || pulled.stdout != of.stdout {
-				t.Errorf("%d %s\n%s\nwant\n%s%s", pulled.code, pulled.stderr, pulled.stdout, of.stderr, of.stdout)
-			}
-		})
-	}
-}
-
-// pullLayer pulls an artifact using the library of ORAS, and returns its only layer.
-func pullLayer(t *testing.T, name, tag, mediaType string) []byte {
-	t.Helper()
-	repository, err := remote.NewRepository(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	repository.PlainHTTP = true
-	store := memory.New()
-	pulled, err := oras.Copy(t.Context(), repository, tag, store, "", oras.DefaultCopyOptions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := content.FetchAll(t.Context(), store, pulled)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var manifest v1.Manifest
-	if err := json.Unmarshal(raw, &manifest); err != nil || len(manifest.Layers) != 1 || manifest.Layers[0].MediaType != mediaType {
-		t.Fatalf("the manifest is %s: %v", raw, err)
-	}
-	layer, err := content.FetchAll(t.Context(), store, manifest.Layers[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return layer
-}
-
 // pushOutside pushes a catalog to the address in the guides.
 func pushOutside(t *testing.T, dir string) {
 	t.Helper()
 	address := "oci://" + os.Getenv("REGISTRY") + "/" + outside + ":v1.1.0"
-	if got := execute(t.Context(), "push", dir, address, "--plain-http", "--immutable-tags=false"); got.code != root.ExitOK {
-		t.Fatal(got.stderr)
+	if got := clitest.Execute(t.Context(), "push", dir, address, "--plain-http", "--immutable-tags=false"); got.Code != root.ExitOK {
+		t.Fatal(got.Stderr)
 	}
 }

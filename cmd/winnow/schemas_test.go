@@ -10,63 +10,26 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
-
-const schemaDir = "../../docs/schemas"
-
-// closedSchema returns the schema of a kind, with unknown fields forbidden: a field that the verb prints is documented.
-func closedSchema(t *testing.T, kind string) validation.SchemaValidator {
-	t.Helper()
-	var schema apiextensionsv1.JSONSchemaProps
-	if err := json.Unmarshal([]byte(readFileString(t, filepath.Join(schemaDir, kind+".json"))), &schema); err != nil {
-		t.Fatal(err)
-	}
-	forbidUnknown(&schema)
-	schema.Schema = "" // the dialect; the validator knows an older one
-	var internal apiextensions.JSONSchemaProps
-	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&schema, &internal, nil); err != nil {
-		t.Fatal(err)
-	}
-	validator, _, err := validation.NewSchemaValidator(&internal)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return validator
-}
-
-func forbidUnknown(schema *apiextensionsv1.JSONSchemaProps) {
-	if schema.Items != nil {
-		forbidUnknown(schema.Items.Schema)
-	}
-	if len(schema.Properties) == 0 {
-		return
-	}
-	schema.AdditionalProperties = &apiextensionsv1.JSONSchemaPropsOrBool{}
-	for name, property := range schema.Properties {
-		forbidUnknown(&property)
-		schema.Properties[name] = property
-	}
-}
 
 // What the verbs print conforms to the schemas of docs/schemas, as JSON and as YAML.
 func TestDocumentsConformToTheirSchemas(t *testing.T) {
 	const catalog, file = "../../examples/catalog", "../../examples/gitops/selection.yaml"
-	registry := startRegistry(t)
+	registry := clitest.StartRegistry(t)
 	edited := filepath.Join(t.TempDir(), "edited.yaml")
-	writeFile(t, edited, strings.ReplaceAll(readFileString(t, file), "      - silver\n", ""))
+	clitest.WriteFile(t, edited, strings.ReplaceAll(clitest.ReadFile(t, file), "      - silver\n", ""))
 	const plain, installed = "../../examples/plain-flux/catalog", "../../examples/plain-flux/base/selection.yaml"
 	raised := filepath.Join(t.TempDir(), "raised.yaml")
-	writeFile(t, raised, strings.NewReplacer("~1.4", "~1.5", "unnamed", "named", "alerting", "alerts", "port: 24225", "port: null").Replace(readFileString(t, installed)))
+	clitest.WriteFile(t, raised, strings.NewReplacer("~1.4", "~1.5", "unnamed", "named", "alerting", "alerts", "port: 24225", "port: null").Replace(clitest.ReadFile(t, installed)))
 	lines := map[string][]string{
-		"InstanceList":    {"get instances -A --kubeconfig " + clusterConfig(t)},
-		"LintReport":      {"lint " + catalog, "lint -f ../../examples/plain-flux/base", "lint " + t.TempDir(), "lint testdata/diff/before nowhere"},
+		"InstanceList":    {"get instances -A --kubeconfig " + clitest.ClusterConfig(t)},
+		"LintReport":      {"lint " + catalog, "lint -f ../../examples/plain-flux/base", "lint " + t.TempDir(), "lint verbs/diff/testdata/before nowhere"},
 		"ApplicationList": {"list " + catalog},
 		"ImageList":       {"list " + catalog + " --images", "list " + plain + " --images --charts=../../examples/plain-flux/charts"},
 		"DecisionList":    {"list -f " + file + " " + catalog, "list -f " + installed + " " + plain},
@@ -76,16 +39,16 @@ func TestDocumentsConformToTheirSchemas(t *testing.T) {
 		},
 		"ApplicationReport": {"show argocd --source " + catalog, "show falco --source " + catalog},
 		"Diff": {
-			"diff --from testdata/diff/before --to testdata/diff/after", "diff --from testdata/diff/after --to testdata/diff/before",
-			"diff -f testdata/diff/edited.yaml --from-selection testdata/diff/selection.yaml --from testdata/diff/before --to testdata/diff/after",
+			"diff --from verbs/diff/testdata/before --to verbs/diff/testdata/after", "diff --from verbs/diff/testdata/after --to verbs/diff/testdata/before",
+			"diff -f verbs/diff/testdata/edited.yaml --from-selection verbs/diff/testdata/selection.yaml --from verbs/diff/testdata/before --to verbs/diff/testdata/after",
 			"diff -f " + edited + " --from-selection " + file + " --to " + catalog,
 			"diff -f " + raised + " --from-selection " + installed + " --to " + plain,
 		},
 		"Version":     {"version"},
-		"Receipt":     {"receipt berlin --kubeconfig " + clusterConfig(t)},
-		"Examination": {"doctor --kubeconfig " + clusterConfig(t)},
+		"Receipt":     {"receipt berlin --kubeconfig " + clitest.ClusterConfig(t)},
+		"Examination": {"doctor --kubeconfig " + clitest.ClusterConfig(t)},
 		"FunctionList": {
-			"functions view testdata/functions/catalog.yaml", "functions view testdata/functions/catalog.yaml SetLogger",
+			"functions view ../../test/clitest/testdata/functions/catalog.yaml", "functions view ../../test/clitest/testdata/functions/catalog.yaml SetLogger",
 		},
 		"PushResult": {"push --dry-run --plain-http " + catalog + " oci://" + registry + "/dry:v1.0.0", "push --plain-http " + catalog + " oci://" + registry + "/catalog:latest"},
 	}
@@ -123,7 +86,7 @@ func conforms(t *testing.T, head output.Document, line string) {
 	if printed["kind"] != head.Kind || printed["apiVersion"] != head.APIVersion {
 		t.Errorf("it is a %v of %v", printed["kind"], printed["apiVersion"])
 	}
-	for _, violation := range validation.ValidateCustomResource(nil, printed, closedSchema(t, head.Kind)) {
+	for _, violation := range validation.ValidateCustomResource(nil, printed, clitest.ClosedSchema(t, head.Kind)) {
 		t.Error(violation)
 	}
 }

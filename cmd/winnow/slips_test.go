@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
+	"github.com/winnow-dev/winnow/test/clitest"
 )
 
 // What people who know kubectl and flux type is answered with what they have meant.
@@ -24,9 +25,9 @@ func TestSlipsAreAnsweredWithWhatWasMeant(t *testing.T) {
 		"reconcile":                          "reconcile needs at least one NAME of a CatalogSelection, or --all",
 		"reconcile a -A":                     "reconcile takes NAME or --all, not both",
 	} {
-		got := execute(t.Context(), strings.Fields(command)...)
-		if got.code == root.ExitOK || got.stdout != "" || !strings.Contains(got.stderr, want) {
-			t.Errorf("winnow %s: exit code %d\n%s\nwant %s", command, got.code, got.stderr, want)
+		got := clitest.Execute(t.Context(), strings.Fields(command)...)
+		if got.Code == root.ExitOK || got.Stdout != "" || !strings.Contains(got.Stderr, want) {
+			t.Errorf("winnow %s: exit code %d\n%s\nwant %s", command, got.Code, got.Stderr, want)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
@@ -104,10 +105,10 @@ func New() *cobra.Command {
 	root.Flags().Bool("version", false, "print the version, as winnow version does") // cobra's own has the shorthand -v
 	flags.AddGlobal(root)
 	root.AddCommand(lint.New(), list.New(), explain.New(), show.New(), render.New(),
-		diff.New(), promote.New(), fleet.New(), site.New(), push.New(), pull.New(), initialize.New(), imports.New(),
+		diff.New(), promote.New(), fleet.New(time.Now), site.New(), push.New(), pull.New(), initialize.New(), imports.New(),
 		functions.New(), version.New(), newCompletionCommand())
 	root.SetHelpCommand(newHelpCommand())
-	root.AddCommand(get.New(), doctor.New(version.Number()), reconcile.New(), reconcile.NewSuspend(), reconcile.NewResume(), approve.New(), receipts.New(), renderchart.New())
+	root.AddCommand(get.New(), doctor.New(version.Number()), reconcile.New(), reconcile.NewSuspend(), reconcile.NewResume(), approve.New(), receipts.New(time.Now), renderchart.New())
 	return root
 }
 

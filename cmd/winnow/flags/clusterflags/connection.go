@@ -70,6 +70,15 @@ func (c *Connection) On(ctx context.Context, f func(context.Context, *live.Clust
 	return c.Explain(f(bounded, cluster))
 }
 
+// Command returns what a command runs: f with the cluster, within the timeout.
+func (c *Connection) Command(f func(ctx context.Context, cluster *live.Cluster, args []string, out output.Streams) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		return c.On(cmd.Context(), func(ctx context.Context, cluster *live.Cluster) error {
+			return f(ctx, cluster, args, flags.StreamsOf(cmd))
+		})
+	}
+}
+
 // Explain turns errors about the state of the cluster into findings.
 func (c *Connection) Explain(err error) error {
 	var missing *live.NotFoundError

@@ -53,18 +53,14 @@ func New(number string) *cobra.Command {
 			"  winnow doctor --context berlin -o json",
 		Args:              flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.On(cmd.Context(), func(ctx context.Context, cluster *live.Cluster) error {
-				return o.run(ctx, cluster, flags.StreamsOf(cmd))
-			})
-		},
+		RunE:              o.Command(o.run),
 	}
 	o.AddClusterFlags(cmd)
 	o.output = flags.AddFormats(cmd, output.FormatTable, output.FormatJSON, output.FormatYAML)
 	return cmd
 }
 
-func (o *options) run(ctx context.Context, cluster *live.Cluster, out output.Streams) error {
+func (o *options) run(ctx context.Context, cluster *live.Cluster, _ []string, out output.Streams) error {
 	e := &examiner{installation: read(ctx, cluster), Examination: newExamination(), number: o.number}
 	both := cmp.Or(e.unread, e.unlisted)
 	if both == nil && len(e.of["winnow"]) == 0 {

@@ -29,11 +29,13 @@ type options struct {
 	maxAge, timeout time.Duration
 	failOn          flags.FailOn
 	output          *flags.Choice
+	// now is the clock that ages are measured by.
+	now func() time.Time
 }
 
-// New returns winnow fleet.
-func New() *cobra.Command {
-	var o options
+// New returns winnow fleet, with a clock.
+func New(now func() time.Time) *cobra.Command {
+	o := options{now: now}
 	cmd := &cobra.Command{
 		Use:   "fleet oci://HOST/REPOSITORY STAGE...",
 		Short: "List the clusters of stages with what their receipts tell",
@@ -111,7 +113,7 @@ func (o *options) run(ctx context.Context, address string, arguments []string, o
 		return err
 	}
 	f := newFleet()
-	f.now, f.width = time.Now(), output.WidthOf(out.Stdout)
+	f.now, f.width = o.now(), output.WidthOf(out.Stdout)
 	receipts, err := pulling.Pull(ctx, below, observed.ClustersOf(all), f.now, o.timeout)
 	if err != nil {
 		return err

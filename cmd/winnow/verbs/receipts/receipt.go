@@ -28,14 +28,16 @@ type options struct {
 	key    string
 	names  bool
 	output *flags.Choice
+	// now is the clock that a receipt has the time of.
+	now func() time.Time
 }
 
 // Documents returns the documents that the verb prints.
 func Documents() []any { return []any{receipt.New("", time.Time{}, nil, nil, nil)} }
 
-// New returns winnow receipt.
-func New() *cobra.Command {
-	var o options
+// New returns winnow receipt, with a clock.
+func New(now func() time.Time) *cobra.Command {
+	o := options{now: now}
 	cmd := &cobra.Command{
 		Use:   "receipt CLUSTER [oci://HOST/REPOSITORY]",
 		Short: "Push what a cluster has applied, signed, for winnow fleet",
@@ -98,7 +100,7 @@ func (o *options) run(ctx context.Context, args []string, out output.Streams) er
 			return err
 		}
 		uses, err := cluster.Uses(ctx, o.names)
-		r = receipt.New(name, time.Now(), kustomizations, definitions, uses)
+		r = receipt.New(name, o.now(), kustomizations, definitions, uses)
 		return err
 	})
 	if err != nil {

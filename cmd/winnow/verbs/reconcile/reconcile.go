@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 )
@@ -38,11 +37,7 @@ func New() *cobra.Command {
 			"not done in time, 2 usage or no access.",
 		Example: "  winnow reconcile applications -n flux-system --with-source\n" +
 			"  winnow reconcile --all -n flux-system",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.On(cmd.Context(), func(ctx context.Context, cluster *live.Cluster) error {
-				return o.run(ctx, cluster, args, flags.StreamsOf(cmd))
-			})
-		},
+		RunE: o.Command(o.run),
 	}
 	o.addFlags(cmd)
 	cmd.Flags().BoolVarP(&o.everywhere, "all-namespaces", "A", false, "all selections of all namespaces")

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 )
@@ -30,11 +29,7 @@ func NewResume() *cobra.Command {
 			"Exit codes: 0 done, also if a change is held, 1 not ready, missing or not done\n" +
 			"in time, 2 usage or no access.",
 		Example: "  winnow resume applications -n flux-system",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.On(cmd.Context(), func(ctx context.Context, cluster *live.Cluster) error {
-				return o.resume(ctx, cluster, args, flags.StreamsOf(cmd))
-			})
-		},
+		RunE:    o.Command(o.resume),
 	}
 	o.addFlags(cmd)
 	return cmd

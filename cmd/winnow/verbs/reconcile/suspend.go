@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 )
@@ -26,19 +25,18 @@ func NewSuspend() *cobra.Command {
 			"If Git has spec.suspend of a selection, Flux sets it again: suspend in Git then.\n\n" +
 			"Exit codes: 0 done, 1 a NAME does not exist, 2 usage or no access.",
 		Example: "  winnow suspend applications -n flux-system",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.On(cmd.Context(), func(ctx context.Context, cluster *live.Cluster) error {
-				out := flags.StreamsOf(cmd)
-				keys, err := o.keys(ctx, cluster, args, out.Notes, nil)
-				if err != nil {
-					return err
-				}
-				return o.Each(keys, func(key types.NamespacedName) error { return suspend(ctx, cluster, key, out) })
-			})
-		},
+		RunE:    o.Command(o.suspend),
 	}
 	o.addFlags(cmd)
 	return cmd
+}
+
+func (t *targets) suspend(ctx context.Context, cluster *live.Cluster, names []string, out output.Streams) error {
+	keys, err := t.keys(ctx, cluster, names, out.Notes, nil)
+	if err != nil {
+		return err
+	}
+	return t.Each(keys, func(key types.NamespacedName) error { return suspend(ctx, cluster, key, out) })
 }
 
 func suspend(ctx context.Context, cluster *live.Cluster, key types.NamespacedName, out output.Streams) error {
