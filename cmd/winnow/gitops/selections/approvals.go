@@ -69,14 +69,22 @@ func (a *approvals) place(s documents.Selection, h *diff.Held) {
 			return
 		}
 	}
+	if !a.isCompared(s.File) {
+		h.Advice = s.File + " is outside of the compared paths, and others may build it: run winnow approve --git without a PATH"
+		return
+	}
 	h.Advice = fmt.Sprintf("%s is built for others as well, which need other lines or are not known here, or a patch replaces its list: "+
-		"add the lines by hand, in a JSON patch of each CatalogSelection that needs them", s.File)
+		"add the lines by hand, in a patch of each CatalogSelection that needs them", s.File)
+}
+
+// isCompared reports whether a file is in one of the evaluated paths: then all that builds it is known.
+func (a *approvals) isCompared(file string) bool {
+	return slices.ContainsFunc(a.paths, func(at string) bool { return repository.Contains(at, file) })
 }
 
 // isAlone reports whether all selections of the name that a list in the file reaches are known, and need the same lines.
 func (a *approvals) isAlone(file string, s documents.Selection) bool {
-	inside := slices.ContainsFunc(a.paths, func(at string) bool { return repository.Contains(at, file) })
-	return inside && !a.head.Unbuilt[file] && !slices.ContainsFunc(a.users[file], func(other documents.Selection) bool {
+	return a.isCompared(file) && !a.head.Unbuilt[file] && !slices.ContainsFunc(a.users[file], func(other documents.Selection) bool {
 		return other.Name == s.Name && !slices.Equal(a.needs[keyOf(other)], a.needs[keyOf(s)]) && (file != other.File || !a.isReplaced(other))
 	})
 }
