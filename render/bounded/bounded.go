@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bounded reads files of catalogs, which are untrusted, and what programs print, within bounds. It must not know what
-// is in them.
+// Package bounded reads files of catalogs, which are untrusted, and what programs print, within bounds, and compiles their regular
+// expressions. It must not know what is in them.
 package bounded
 
 import (

@@ -9,8 +9,8 @@ import (
 	"github.com/fluxcd/pkg/apis/kustomize"
 	"sigs.k8s.io/kustomize/kyaml/resid"
 
+	"github.com/winnow-dev/winnow/render/bounded"
 	"github.com/winnow-dev/winnow/render/excerpt"
-	"github.com/winnow-dev/winnow/render/pattern"
 )
 
 // entry is a patch with a target, or a document of one without, which names its object itself.
@@ -81,6 +81,6 @@ func selects(expression, text string) bool {
 	if expression == "" {
 		return true
 	}
-	anchored, err := pattern.Compile("^(?:" + expression + ")$")
+	anchored, err := bounded.Expression("^(?:" + expression + ")$")
 	return err == nil && anchored.MatchString(text)
 }

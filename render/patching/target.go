@@ -12,7 +12,7 @@ import (
 
 	"github.com/fluxcd/pkg/apis/kustomize"
 
-	"github.com/winnow-dev/winnow/render/pattern"
+	"github.com/winnow-dev/winnow/render/bounded"
 )
 
 // ErrTarget is what is wrong with the target of a patch.
@@ -24,7 +24,7 @@ func checkTarget(target *kustomize.Selector) error {
 		return nil
 	}
 	for _, expression := range []string{target.Group, target.Version, target.Kind, target.Namespace, target.Name} {
-		if err := pattern.Check(expression); err != nil {
+		if err := bounded.CheckExpression(expression); err != nil {
 			return fmt.Errorf("%w: %w", ErrTarget, err)
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/each"
@@ -54,7 +53,7 @@ type Result struct {
 func (s *Set) Check(ctx context.Context, stream []byte) (Result, error) {
 	result := Result{Unchecked: map[string][]string{}}
 	i := 0
-	for document, err := range lists.Documents(stream) {
+	for document, err := range dialect.Documents(stream) {
 		if ctx.Err() != nil {
 			break
 		}

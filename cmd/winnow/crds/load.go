@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/render/bounded"
 	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/yamlnode"
@@ -82,7 +81,7 @@ func (s *Set) read(fsys fs.FS, name string) ([]byte, error) {
 // add adds the definitions among the documents of a file.
 func (s *Set) add(file string, content []byte) error {
 	i := 0
-	for document, err := range lists.Documents(content) {
+	for document, err := range dialect.Documents(content) {
 		i++
 		if err == nil {
 			err = s.addDocument(file, document)

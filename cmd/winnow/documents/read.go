@@ -17,7 +17,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
 	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/guard"
@@ -39,7 +38,7 @@ func (r *Set) Read(ctx context.Context, file File) {
 	}
 	r.files[file.Path] = file.Content
 	i := 0
-	for document, err := range lists.Documents(file.Content) {
+	for document, err := range dialect.Documents(file.Content) {
 		i++
 		if err == nil && MayBeRelevant(document) {
 			err = r.Add(ctx, Origin{File: file.Path, Unapplied: file.Unapplied, Hidden: file.Hidden}, Parse(ctx, document))
@@ -77,7 +76,7 @@ func Parse(ctx context.Context, text []byte) *Document {
 	if err := json.Unmarshal(document, &object); err != nil {
 		return &Document{err: err}
 	}
-	if items, isList := lists.Items(object); isList {
+	if items, isList := dialect.Items(object); isList {
 		return &Document{items: items}
 	}
 	var head metav1.PartialObjectMetadata

@@ -10,7 +10,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
-	"github.com/winnow-dev/winnow/render/pattern"
+	"github.com/winnow-dev/winnow/render/bounded"
 )
 
 // maxTags of a repository are compared.
@@ -27,7 +27,7 @@ func (r *Repository) Highest(ctx context.Context, constraint, filter string) (st
 	if err != nil {
 		return "", fmt.Errorf("parsing the range %q: %w", constraint, err)
 	}
-	matches, err := pattern.Compile(filter)
+	matches, err := bounded.Expression(filter)
 	if err != nil {
 		return "", fmt.Errorf("parsing the filter: %w", err)
 	}

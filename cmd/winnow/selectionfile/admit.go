@@ -19,9 +19,9 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/crds"
-	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/config/crd"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/dialect"
 )
 
 // someNamespace is a placeholder for the missing namespace of a document.
@@ -56,7 +56,7 @@ func parse(ctx context.Context, file string, document []byte, before int) (found
 
 // mayHaveSelection reports whether an object is a CatalogSelection or a list that contains one.
 func mayHaveSelection(object map[string]any) bool {
-	return slices.ContainsFunc(lists.Objects(object), func(one map[string]any) bool { return isSelection(typeOf(one)) })
+	return slices.ContainsFunc(dialect.Objects(object), func(one map[string]any) bool { return isSelection(typeOf(one)) })
 }
 
 func typeOf(object map[string]any) metav1.TypeMeta {
@@ -67,7 +67,7 @@ func typeOf(object map[string]any) metav1.TypeMeta {
 
 // parseObject returns the CatalogSelections of an object, and adds their violations to invalid.
 func parseObject(ctx context.Context, file string, object map[string]any, at lines, invalid *InvalidError) (found []*Selection) {
-	if items, isList := lists.Items(object); isList {
+	if items, isList := dialect.Items(object); isList {
 		for i, item := range items {
 			if fields, ok := item.(map[string]any); ok && len(invalid.Violations) < maxViolations && ctx.Err() == nil {
 				found = append(found, parseObject(ctx, file, fields, at.item(i), invalid)...)

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/finding"
 )
 
@@ -81,7 +81,7 @@ func Names(ctx context.Context, content []byte) []string {
 	var names []string
 	_ = eachDocument(ctx, content, func(document []byte, _ int) {
 		object, _ := read(document)
-		for _, one := range lists.Objects(object) {
+		for _, one := range dialect.Objects(object) {
 			o := unstructured.Unstructured{Object: one}
 			if isSelection(typeOf(one)) && o.GetName() != "" {
 				names = append(names, o.GetName())
@@ -94,7 +94,7 @@ func Names(ctx context.Context, content []byte) []string {
 // eachDocument calls f for each document, with the number of lines before it in the file.
 func eachDocument(ctx context.Context, content []byte, f func(document []byte, before int)) error {
 	before := 0
-	for document, err := range lists.Documents(content) {
+	for document, err := range dialect.Documents(content) {
 		if err = cmp.Or(ctx.Err(), err); err != nil {
 			return err
 		}

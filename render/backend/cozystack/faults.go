@@ -13,8 +13,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/bounded"
 	"github.com/winnow-dev/winnow/render/excerpt"
-	"github.com/winnow-dev/winnow/render/pattern"
 )
 
 // schemaTypes are the types that a schema may have.
@@ -78,8 +78,8 @@ func (f *faults) check(path string, schema *spec.Schema) {
 			f.add(path, "has the type %s, want one of %s", excerpt.Quoted(one), strings.Join(schemaTypes(), ", "))
 		}
 	}
-	if pattern.Check(schema.Pattern) == nil {
-		if _, err := pattern.Compile(schema.Pattern); err != nil {
+	if bounded.CheckExpression(schema.Pattern) == nil {
+		if _, err := bounded.Expression(schema.Pattern); err != nil {
 			f.add(path, "has a pattern that is none: %s", excerpt.Of(err.Error()))
 		}
 	}

@@ -16,9 +16,9 @@ import (
 
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backend/draft"
+	"github.com/winnow-dev/winnow/render/bounded"
 	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
-	"github.com/winnow-dev/winnow/render/pattern"
 )
 
 const (
@@ -148,7 +148,7 @@ func (f *fitting) match(path, expression, text string) {
 		if len(f.patterns) == maxCompiled {
 			clear(f.patterns)
 		}
-		compiled, _ = pattern.Compile(expression) // the API server checks those that cannot be compiled
+		compiled, _ = bounded.Expression(expression) // the API server checks those that cannot be compiled
 		f.patterns[expression] = compiled
 	}
 	if compiled != nil && !compiled.MatchString(text) {

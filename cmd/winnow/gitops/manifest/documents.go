@@ -15,7 +15,6 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
-	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/render/dialect"
 )
 
@@ -25,7 +24,7 @@ func Documents(content []byte) []*unstructured.Unstructured {
 		return nil
 	}
 	var all []*unstructured.Unstructured
-	for document, err := range lists.Documents(content) {
+	for document, err := range dialect.Documents(content) {
 		if err != nil {
 			return all
 		}
@@ -34,7 +33,7 @@ func Documents(content []byte) []*unstructured.Unstructured {
 		if utiljson.Unmarshal(text, &object) != nil || object == nil {
 			continue
 		}
-		for _, one := range lists.Objects(object) {
+		for _, one := range dialect.Objects(object) {
 			all = append(all, &unstructured.Unstructured{Object: one})
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
-	"github.com/winnow-dev/winnow/render/pattern"
+	"github.com/winnow-dev/winnow/render/bounded"
 )
 
 // Sync has the objects that flux-operator creates for spec.sync of a FluxInstance, without its patches.
@@ -67,7 +67,7 @@ func syncPatches(o *unstructured.Unstructured) []any {
 	for _, one := range MapsAt(o, "spec", "kustomize", "patches") {
 		kind := StringAt(&unstructured.Unstructured{Object: one}, "target", "kind")
 		patch, _ := one["patch"].(string)
-		kinds, err := pattern.Compile("^(?:" + kind + ")$")
+		kinds, err := bounded.Expression("^(?:" + kind + ")$")
 		others := kind != "" && err == nil || kind == "" && strings.Contains(patch, "kind:")
 		for _, synced := range []string{kustomizev1.KustomizationKind, sourcev1.GitRepositoryKind, sourcev1.OCIRepositoryKind, sourcev1.BucketKind} {
 			others = others && (kind == "" || !kinds.MatchString(synced)) && (kind != "" || !documents.Mentions([]byte(patch), synced))

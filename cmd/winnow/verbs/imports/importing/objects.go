@@ -11,7 +11,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/render/catalog/document"
 	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -44,7 +43,7 @@ func Objects(ctx context.Context, file string, content []byte) (objects []map[st
 			skipped = append(skipped, *problem)
 			continue
 		}
-		objects = append(objects, lists.Objects(object)...)
+		objects = append(objects, dialect.Objects(object)...)
 	}
 	return objects, skipped, nil
 }
@@ -71,7 +70,7 @@ func objectOf(at position, text []byte) (object map[string]any, problem *Skipped
 	if object, err = dialect.Object(text, true); err != nil {
 		return refuse("it cannot be converted to JSON: it has a key twice, or a value that JSON does not have") // err may quote a value
 	}
-	if items, isList := lists.Items(object); isList && slices.ContainsFunc(items, isNoObject) {
+	if items, isList := dialect.Items(object); isList && slices.ContainsFunc(items, isNoObject) {
 		return refuse("it has an item that is no object")
 	}
 	return object, nil

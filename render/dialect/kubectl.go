@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lists extracts documents from YAML streams, and objects from lists, as kubectl get prints them: kubectl and
-// kustomize apply the items of a list as separate objects.
-package lists
+package dialect
 
 import (
 	"bufio"
@@ -15,7 +13,7 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// Documents returns the documents of a YAML stream, or an error for each one that cannot be read, and goes on after it.
+// Documents returns the documents of a YAML stream as kubectl separates them, or an error for each one that cannot be read, and goes on after it.
 func Documents(stream []byte) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(stream)))
@@ -28,7 +26,7 @@ func Documents(stream []byte) iter.Seq2[[]byte, error] {
 	}
 }
 
-// Objects returns the object itself, or the objects of a list and of lists in it.
+// Objects returns the object itself, or the objects of a list and of lists in it, which kubectl and kustomize apply as separate objects.
 func Objects(object map[string]any) (all []map[string]any) {
 	items, isList := Items(object)
 	if !isList {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package lists_test
+package dialect_test
 
 import (
 	"reflect"
 	"testing"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/lists"
+	"github.com/winnow-dev/winnow/render/dialect"
 )
 
 func TestObjectsAreThoseOfLists(t *testing.T) {
@@ -26,7 +26,7 @@ func TestObjectsAreThoseOfLists(t *testing.T) {
 		{"items of another kind", object{"kind": "Box", "items": []any{a}}, []object{{"kind": "Box", "items": []any{a}}}},
 		{"a list without items", object{"kind": "List"}, []object{{"kind": "List"}}},
 	} {
-		if got := lists.Objects(test.object); !reflect.DeepEqual(got, test.want) {
+		if got := dialect.Objects(test.object); !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s: got %v, want %v", test.name, got, test.want)
 		}
 	}
