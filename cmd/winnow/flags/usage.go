@@ -117,6 +117,8 @@ func SourceArguments(expected ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		sources, _ := cmd.Flags().GetStringArray("source") // the only error is that there is no such flag
 		if len(args) == len(expected)+1 && len(sources) == 0 {
+			args = slices.Clone(args) // the catalog first: the name of an application has no slash
+			slices.SortStableFunc(args, func(a, b string) int { return strings.Count(b, "/") - strings.Count(a, "/") })
 			return fmt.Errorf("%s takes its catalog with %s; did you mean: %s %s %s%s?", cmd.Name(), SourceFlag,
 				cmd.CommandPath(), SourceFlag, shown(args), selectionFlag(cmd))
 		}
