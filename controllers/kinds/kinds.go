@@ -71,7 +71,8 @@ type Reader struct {
 	stores []toolscache.Indexer // one for each namespace of the options
 }
 
-// Find returns the objects of the cache for which Kind.Index returns a value, in no order. They are not copied and must not be modified.
+// Find returns the objects of the cache that have the value in what Kind.Index returns, in no order. They are not copied and must not be
+// modified.
 func (r *Reader) Find(value string) iter.Seq[any] {
 	return func(yield func(any) bool) {
 		r.mu.Lock()

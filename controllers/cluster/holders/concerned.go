@@ -12,18 +12,23 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Appliers returns the selections whose Kustomizations have applied an object, by its labels.
+// Appliers returns the selections of this process whose Kustomizations have applied an object, by its labels.
 func (h *Holders) Appliers(ctx context.Context, object client.Object) []types.NamespacedName {
+	return h.ours(ctx, h.appliers(ctx, object))
+}
+
+// appliers is Appliers with the selections of other processes, and with zero names for missing labels.
+func (h *Holders) appliers(ctx context.Context, object client.Object) []types.NamespacedName {
 	labels := object.GetLabels()
-	names := []types.NamespacedName{{Namespace: labels[v1alpha1.NamespaceLabel], Name: labels[v1alpha1.NameLabel]}}
-	if applier := h.Kustomizations.SelectionOf(ctx, guard.OwnerOf(object)); applier != names[0] {
-		names = append(names, applier)
+	return []types.NamespacedName{
+		{Namespace: labels[v1alpha1.NamespaceLabel], Name: labels[v1alpha1.NameLabel]},
+		h.Kustomizations.SelectionOf(ctx, guard.OwnerOf(object)),
 	}
-	return h.ours(ctx, names)
 }
 
 // Concerned returns the selections of this process that a change of a live object of a kind concerns: those that claim it or have
@@ -31,7 +36,7 @@ func (h *Holders) Appliers(ctx context.Context, object client.Object) []types.Na
 // that watches the kind.
 func (h *Holders) Concerned(ctx context.Context, kind schema.GroupVersionKind, object client.Object) []types.NamespacedName {
 	key := safeguard.KeyOf(kind.Group, kind.Kind, object.GetNamespace(), object.GetName())
-	concerned := h.Appliers(ctx, object)
+	concerned := h.appliers(ctx, object)
 	for _, c := range h.View.Claiming(DigestOf(key)) {
 		concerned = append(concerned, c.Name)
 	}
@@ -39,7 +44,7 @@ func (h *Holders) Concerned(ctx context.Context, kind schema.GroupVersionKind, o
 		watching := h.Kustomizations.Kinds.Subscribers(kind)
 		concerned = watching[:min(1, len(watching))]
 	}
-	return h.ours(ctx, append(concerned, h.View.Watchful()...))
+	return each.Union(concerned, h.ours(ctx, h.View.Watchful())...)
 }
 
 // Rivals returns the selections of this process that claim, or give up, something that a selection claims or gives up.

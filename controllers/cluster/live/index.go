@@ -14,11 +14,11 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Values of the index of live objects; keys, owners and selections have values, too.
+// Values of the index of live objects. Each object has anything. An object with a mark of Winnow or the label of a bypass, also one of
+// another owner, has marked. The functions below return the values for a key, for the labels of a selection, and for owner labels.
 const (
 	anything = "any"
-	// marked has the objects with a mark, whatever its owner, or with the label of a bypass.
-	marked = "marked"
+	marked   = "marked"
 )
 
 func named(key safeguard.Key) string { return "key/" + key.Namespace + "/" + key.Name }
@@ -57,11 +57,13 @@ func find(readers []*kinds.Reader, values ...string) []*guard.Live {
 		for _, value := range values {
 			for object := range reader.Find(value) {
 				metadata, ok := object.(*guard.Live)
-				if !ok || seen[guard.LiveKey(metadata)] {
+				if !ok {
 					continue
 				}
-				seen[guard.LiveKey(metadata)] = true
-				found = append(found, metadata)
+				if key := guard.LiveKey(metadata); !seen[key] {
+					seen[key] = true
+					found = append(found, metadata)
+				}
 			}
 		}
 	}

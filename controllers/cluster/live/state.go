@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/controllers/kinds"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -142,17 +143,18 @@ func (o *Objects) state(ctx context.Context, cs *v1alpha1.CatalogSelection, cons
 	if state.readers, err = o.readers(ctx, cs, gvks, fresh, state.Unread); err != nil {
 		return nil, err
 	}
-	own := append(owners(consumed), selectedBy(cs.Namespace, cs.Name))
-	state.Own = find(state.readers, own...)
-	if cs.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled {
-		state.Live = find(state.readers, anything)
-		return state, nil
-	}
-	for _, definitions := range [][]safeguard.Definition{published, next} {
-		for key := range consumed.LiveKeys(definitions) {
-			own = append(own, named(key))
+	values := []string{anything}
+	if cs.Spec.Cluster.Unmanaged != v1alpha1.UnmanagedLabelled {
+		values = append(owners(consumed), selectedBy(cs.Namespace, cs.Name), marked)
+		for _, definitions := range [][]safeguard.Definition{published, next} {
+			for key := range consumed.LiveKeys(definitions) {
+				values = append(values, named(key))
+			}
 		}
 	}
-	state.Live = find(state.readers, append(own, marked)...)
+	state.Live = find(state.readers, values...)
+	state.Own = each.Where(state.Live, func(object *guard.Live) bool {
+		return guard.AppliedBy(cs, object) || consumed.Include(guard.OwnerOf(object))
+	})
 	return state, nil
 }
