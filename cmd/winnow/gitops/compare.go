@@ -254,7 +254,7 @@ func (c *comparer) large(t *repository.Tree, state *State, file string, options 
 // usually a base, and may be what a cluster gets as well: it is evaluated if none of the others shows its changes.
 func (c *comparer) evaluateOverlays(ctx context.Context, options Options) error {
 	atPaths := func(file string) bool {
-		return !c.isApplied(file) && slices.ContainsFunc(options.Paths, func(name string) bool { return repository.Contains(name, file) })
+		return !c.isApplied(file) && repository.ContainsAny(options.Paths, file)
 	}
 	for _, o := range c.overlaysIn(options, atPaths) {
 		if !o.named && !o.relevant || o.included && (o.state[0] == o.state[1] || c.isShown(o)) {

@@ -149,7 +149,7 @@ func (w *walk) hide(o *manifest.Object) {
 		}
 		parts := []string{o.Hidden, w.sourceDigest(m, map[manifest.Ref]bool{})}
 		for _, name := range slices.Sorted(maps.Keys(w.whole().Files)) {
-			if slices.ContainsFunc(dirs, func(dir string) bool { return repository.Contains(dir, name) }) {
+			if repository.ContainsAny(dirs, name) {
 				parts = append(parts, name, w.tree.Files[name].ID)
 			}
 		}

@@ -67,7 +67,7 @@ func (c *comparer) clustersApplying(t *repository.Tree, name string) []string {
 // that it is built of.
 func (c *comparer) collectOutside(options Options) error {
 	outside := func(file string) bool {
-		return !c.isBuilt(file) && !slices.ContainsFunc(options.Paths, func(name string) bool { return repository.Contains(name, file) })
+		return !c.isBuilt(file) && !repository.ContainsAny(options.Paths, file)
 	}
 	for _, o := range c.overlaysIn(options, outside) {
 		if o.state[0] == o.state[1] {

@@ -67,7 +67,7 @@ func syncPatches(o *unstructured.Unstructured) []any {
 	for _, one := range MapsAt(o, "spec", "kustomize", "patches") {
 		kind := StringAt(&unstructured.Unstructured{Object: one}, "target", "kind")
 		patch, _ := one["patch"].(string)
-		kinds, err := bounded.Expression("^(?:" + kind + ")$")
+		kinds, err := bounded.Compile("^(?:" + kind + ")$")
 		others := kind != "" && err == nil || kind == "" && strings.Contains(patch, "kind:")
 		for _, synced := range []string{kustomizev1.KustomizationKind, sourcev1.GitRepositoryKind, sourcev1.OCIRepositoryKind, sourcev1.BucketKind} {
 			others = others && (kind == "" || !kinds.MatchString(synced)) && (kind != "" || !documents.Mentions([]byte(patch), synced))

@@ -184,7 +184,7 @@ func (s stage) place(head *documents.Set, paths []string, compared *diff.Selecti
 	switch {
 	case len(having) != 1:
 		compared.Held.Advice = "the digest of " + excerpt.Quoted(s.to.Name) + " is not in one file alone: add the lines to the annotation by hand, where the digest comes from"
-	case !slices.ContainsFunc(paths, func(at string) bool { return repository.Contains(at, having[0]) }):
+	case !repository.ContainsAny(paths, having[0]):
 		compared.Held.Advice = having[0] + " is outside of the paths, and others may be built of it: pass them as well, or add the lines to the annotation by hand"
 	default:
 		compared.Held.File = having[0]

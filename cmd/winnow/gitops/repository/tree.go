@@ -216,6 +216,11 @@ func Contains(dir, name string) bool {
 	return dir == "." || name == dir || strings.HasPrefix(name, dir+"/")
 }
 
+// ContainsAny reports whether a path is at or below one of the directories.
+func ContainsAny(dirs []string, name string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool { return Contains(dir, name) })
+}
+
 // CleanPath cleans a path of a Kustomization, so that it stays in the repository.
 func CleanPath(written string) string {
 	return path.Join(".", strings.TrimPrefix(path.Join("/", written), "/"))

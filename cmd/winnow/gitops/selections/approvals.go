@@ -69,7 +69,7 @@ func (a *approvals) place(s documents.Selection, h *diff.Held) {
 			return
 		}
 	}
-	if !a.isCompared(s.File) {
+	if !repository.ContainsAny(a.paths, s.File) {
 		h.Advice = s.File + " is outside of the compared paths, and others may build it: run winnow approve --git without a PATH"
 		return
 	}
@@ -77,14 +77,9 @@ func (a *approvals) place(s documents.Selection, h *diff.Held) {
 		"add the lines by hand, in a patch of each CatalogSelection that needs them", s.File)
 }
 
-// isCompared reports whether a file is in one of the evaluated paths: then all that builds it is known.
-func (a *approvals) isCompared(file string) bool {
-	return slices.ContainsFunc(a.paths, func(at string) bool { return repository.Contains(at, file) })
-}
-
 // isAlone reports whether all selections of the name that a list in the file reaches are known, and need the same lines.
 func (a *approvals) isAlone(file string, s documents.Selection) bool {
-	return a.isCompared(file) && !a.head.Unbuilt[file] && !slices.ContainsFunc(a.users[file], func(other documents.Selection) bool {
+	return repository.ContainsAny(a.paths, file) && !a.head.Unbuilt[file] && !slices.ContainsFunc(a.users[file], func(other documents.Selection) bool {
 		return other.Name == s.Name && !slices.Equal(a.needs[keyOf(other)], a.needs[keyOf(s)]) && (file != other.File || !a.isReplaced(other))
 	})
 }
