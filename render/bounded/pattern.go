@@ -7,7 +7,7 @@ import (
 	"regexp"
 )
 
-// MaxExpression bounds a regular expression in bytes: compiled, one takes up to 25 KB for each of them. It is matched in linear time.
+// MaxExpression bounds a regular expression in bytes: each takes up to 25 KB once it is compiled. It is matched in linear time.
 const MaxExpression = 1000
 
 // CheckExpression returns an error for an expression that is too long to be compiled. It does not compile it.
@@ -18,8 +18,8 @@ func CheckExpression(expression string) error {
 	return nil
 }
 
-// Expression compiles a regular expression of a catalog or a spec.
-func Expression(expression string) (*regexp.Regexp, error) {
+// Compile compiles a regular expression of a catalog or a spec.
+func Compile(expression string) (*regexp.Regexp, error) {
 	if err := CheckExpression(expression); err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/winnow-dev/winnow/render/bounded"
 )
 
-func TestExpression(t *testing.T) {
+func TestCompile(t *testing.T) {
 	for name, test := range map[string]struct{ expression, want string }{
 		"an expression":       {"^a+$", ""},
 		"one at the limit":    {strings.Repeat("a", bounded.MaxExpression), ""},
@@ -21,7 +21,7 @@ func TestExpression(t *testing.T) {
 		"a backreference":     {`(a)\1`, "error parsing regexp: invalid escape sequence: `\\1`"},
 		"a lookahead of Perl": {"(?=a)", "error parsing regexp: invalid or unsupported Perl syntax: `(?=`"},
 	} {
-		compiled, err := bounded.Expression(test.expression)
+		compiled, err := bounded.Compile(test.expression)
 		if (err == nil) != (test.want == "") || err != nil && err.Error() != test.want || (compiled == nil) != (err != nil) {
 			t.Errorf("%s: %v, want %q", name, err, test.want)
 		}
@@ -34,7 +34,7 @@ func TestCostOfExpressions(t *testing.T) {
 		expression := strings.Repeat(part, bounded.MaxExpression/len(part))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := bounded.Expression(expression)
+		_, err := bounded.Compile(expression)
 		runtime.ReadMemStats(&after)
 		if allocated := after.TotalAlloc - before.TotalAlloc; err != nil || allocated > 100<<20 {
 			t.Errorf("%s: allocates %d MB: %v", part, allocated>>20, err)

@@ -81,6 +81,6 @@ func selects(expression, text string) bool {
 	if expression == "" {
 		return true
 	}
-	anchored, err := bounded.Expression("^(?:" + expression + ")$")
+	anchored, err := bounded.Compile("^(?:" + expression + ")$")
 	return err == nil && anchored.MatchString(text)
 }

@@ -79,7 +79,7 @@ func (f *faults) check(path string, schema *spec.Schema) {
 		}
 	}
 	if bounded.CheckExpression(schema.Pattern) == nil {
-		if _, err := bounded.Expression(schema.Pattern); err != nil {
+		if _, err := bounded.Compile(schema.Pattern); err != nil {
 			f.add(path, "has a pattern that is none: %s", excerpt.Of(err.Error()))
 		}
 	}

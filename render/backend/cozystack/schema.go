@@ -148,7 +148,7 @@ func (f *fitting) match(path, expression, text string) {
 		if len(f.patterns) == maxCompiled {
 			clear(f.patterns)
 		}
-		compiled, _ = bounded.Expression(expression) // the API server checks those that cannot be compiled
+		compiled, _ = bounded.Compile(expression) // the API server checks those that cannot be compiled
 		f.patterns[expression] = compiled
 	}
 	if compiled != nil && !compiled.MatchString(text) {
