@@ -27,7 +27,7 @@ func (r *Repository) Highest(ctx context.Context, constraint, filter string) (st
 	if err != nil {
 		return "", fmt.Errorf("parsing the range %q: %w", constraint, err)
 	}
-	matches, err := bounded.Expression(filter)
+	matches, err := bounded.Compile(filter)
 	if err != nil {
 		return "", fmt.Errorf("parsing the filter: %w", err)
 	}
