@@ -121,7 +121,8 @@ func allOf(at mirrorKey) mirrorKey { return mirrorKey{GroupResource: at.GroupRes
 // Get implements client.Reader.
 func (m *mirror) Get(ctx context.Context, key client.ObjectKey, object client.Object, opts ...client.GetOption) error {
 	resource, mirrored := m.resources[reflect.TypeOf(object)]
-	if len(opts) > 0 || !mirrored || ctx.Err() != nil {
+	plain := client.GetOptions{UnsafeDisableDeepCopy: (&client.GetOptions{}).ApplyOptions(opts).UnsafeDisableDeepCopy} // it copies anyway
+	if !reflect.DeepEqual(*(&client.GetOptions{}).ApplyOptions(opts), plain) || !mirrored || ctx.Err() != nil {
 		return m.WithWatch.Get(ctx, key, object, opts...)
 	}
 	last, err := m.object(ctx, mirrorKey{resource, key}, reflect.TypeOf(object).Elem())

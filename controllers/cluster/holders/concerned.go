@@ -4,7 +4,6 @@ package holders
 
 import (
 	"context"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
-	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -44,7 +42,7 @@ func (h *Holders) Concerned(ctx context.Context, kind schema.GroupVersionKind, o
 		watching := h.Kustomizations.Kinds.Subscribers(kind)
 		concerned = watching[:min(1, len(watching))]
 	}
-	return each.Union(concerned, h.ours(ctx, h.View.Watchful())...)
+	return h.ours(ctx, append(concerned, h.View.Watchful()...))
 }
 
 // Rivals returns the selections of this process that claim, or give up, something that a selection claims or gives up.
@@ -55,11 +53,15 @@ func (h *Holders) Rivals(ctx context.Context, cs *v1alpha1.CatalogSelection) []t
 // ours returns the selections that this process reconciles, each once.
 func (h *Holders) ours(ctx context.Context, names []types.NamespacedName) []types.NamespacedName {
 	var ours []types.NamespacedName
+	seen, cs := map[types.NamespacedName]bool{{}: true}, &v1alpha1.CatalogSelection{}
 	for _, name := range names {
-		if name.Name == "" || slices.Contains(ours, name) || h.Selections.Get(ctx, name, &v1alpha1.CatalogSelection{}) != nil {
+		if seen[name] {
 			continue
 		}
-		ours = append(ours, name)
+		seen[name] = true
+		if h.Selections.Get(ctx, name, cs, client.UnsafeDisableDeepCopy) == nil {
+			ours = append(ours, name)
+		}
 	}
 	return ours
 }

@@ -49,19 +49,20 @@ func owners(consumed consumers.Consumers) []string {
 	return each.Map(consumed.Local(), func(item consumers.Consumer) string { return owned(item.Key()) })
 }
 
-// find returns the objects with one of the values, each once, in no order. They are shared with the caches, and must not be modified.
+// find returns the objects with one of the values, each once in each version of its kind, in no order. They are shared with the caches,
+// and must not be modified.
 func find(readers []*kinds.Reader, values ...string) []*guard.Live {
 	var found []*guard.Live
-	seen := map[safeguard.Key]bool{}
 	for _, reader := range readers {
+		seen := map[types.NamespacedName]bool{}
 		for _, value := range values {
 			for object := range reader.Find(value) {
 				metadata, ok := object.(*guard.Live)
 				if !ok {
 					continue
 				}
-				if key := guard.LiveKey(metadata); !seen[key] {
-					seen[key] = true
+				if name := client.ObjectKeyFromObject(metadata); !seen[name] {
+					seen[name] = true
 					found = append(found, metadata)
 				}
 			}
