@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/provider"
 	"sigs.k8s.io/kustomize/api/resmap"
 	kustypes "sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
@@ -18,9 +19,12 @@ import (
 // oneDirectory serializes builds that may set the OpenAPI schema, which kustomize keeps in global variables.
 var oneDirectory sync.Mutex
 
-// ParseSchema parses the built-in OpenAPI schema. kustomize does so in the first build that needs it, and reads it in others
-// without a lock: whatever reads objects by it calls this first.
-var ParseSchema = sync.OnceFunc(func() { openapi.Schema() })
+// Factory returns what reads objects as a build of kustomize does. It parses the built-in OpenAPI schema first: kustomize does so
+// in the first build that needs it, and looks up the scope of an object in it without a lock.
+var Factory = sync.OnceValue(func() *resmap.Factory {
+	openapi.Schema()
+	return resmap.NewFactory(provider.NewDefaultDepProvider().GetResourceFactory())
+})
 
 // Directory builds a directory with the result that Build of fluxcd/pkg/kustomize has. Flux parses the built-in
 // OpenAPI schema before every build, because a schema in a kustomization file adds to it. That takes longer than most

@@ -41,7 +41,7 @@ func Build(files *tree.Tree) (objects resmap.ResMap, err error) {
 			return nil, err
 		}
 	}
-	ParseSchema()
+	Factory() // parses what this build would parse beside another one
 	return krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(memory, ".")
 }
 

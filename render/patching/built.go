@@ -3,14 +3,10 @@
 package patching
 
 import (
-	"sigs.k8s.io/kustomize/api/provider"
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/kyaml/resid"
 )
-
-// factory reads objects as a build of kustomize does.
-var factory = resmap.NewFactory(provider.NewDefaultDepProvider().GetResourceFactory())
 
 // Objects are the objects of an artifact, in parts.
 type Objects []resmap.ResMap

@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/bounded"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/kustomized"
 )
 
 // entry is a patch with a target, or a document of one without, which names its object itself.
@@ -30,7 +31,7 @@ func entriesOf(patches []kustomize.Patch) ([]entry, error) {
 			all = append(all, entry{Patch: p, of: i})
 			continue
 		}
-		documents, err := factory.RF().SliceFromBytes([]byte(p.Patch))
+		documents, err := kustomized.Factory().RF().SliceFromBytes([]byte(p.Patch))
 		if err != nil {
 			all = append(all, entry{Patch: p, of: i})
 			continue

@@ -69,7 +69,6 @@ func NewSplit(ctx context.Context, files *tree.Tree, paths []string, patches []k
 // each calls do for the parts on all cores. It returns the error of the first part that has one, or the error of the context,
 // which it checks between two parts.
 func each(ctx context.Context, n int, do func(int) (resmap.ResMap, error)) (Objects, error) {
-	kustomized.ParseSchema() // reading an object needs it as well, at the same time as another render builds
 	objects, errs := make(Objects, n), make([]error, n)
 	if err := parallel.For(ctx, n, func(i int) { objects[i], errs[i] = do(i) }); err != nil {
 		return nil, err
@@ -87,7 +86,7 @@ func (s *Split) read(part int) (resmap.ResMap, error) {
 	objects := resmap.New()
 	for _, path := range s.paths[part] {
 		content, _ := s.files.Content(path)
-		read, err := factory.NewResMapFromBytes(content)
+		read, err := kustomized.Factory().NewResMapFromBytes(content)
 		if err == nil {
 			err = objects.AppendAll(read)
 		}
