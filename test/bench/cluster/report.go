@@ -35,6 +35,7 @@ func (s *system) report(phases ...phase) string {
 	row("downloads of catalogs", counted(func(u usage) float64 { return u.downloads }))
 	row("downloaded, MB", func(p phase) string { return fmt.Sprintf("%.1f", (p.after.downloaded-p.before.downloaded)/1e6) })
 	row("processor time, s", func(p phase) string { return fmt.Sprintf("%.2f", (p.after.cpu - p.before.cpu).Seconds()) })
+	row("processor time of the API server, s", func(p phase) string { return fmt.Sprintf("%.2f", (p.after.server - p.before.server).Seconds()) })
 	row("processor, cores", func(p phase) string {
 		return fmt.Sprintf("%.4f", (p.after.cpu-p.before.cpu).Seconds()/p.after.at.Sub(p.before.at).Seconds())
 	})

@@ -32,6 +32,8 @@ type usage struct {
 	// downloads of catalogs, and the bytes that were downloaded for them.
 	downloads, downloaded float64
 	cpu                   time.Duration
+	// server is the processor time of the API server.
+	server time.Duration
 }
 
 // memory is the resident memory of all controllers in bytes: now, and at most since it was read before.
@@ -54,7 +56,7 @@ func (s *system) used(ctx context.Context) (usage, error) {
 			u.downloads += m.sum("winnow_catalog_cache_requests_total", `result="`+result+`"`)
 		}
 		u.downloaded += m.sum("winnow_downloaded_bytes_total")
-		u.cpu += time.Duration(m.sum("process_cpu_seconds_total") * float64(time.Second))
+		u.cpu += processorTime(m)
 	}
 	clients, err := kubernetes.NewForConfig(s.RESTConfig())
 	if err != nil {
@@ -65,6 +67,7 @@ func (s *system) used(ctx context.Context) (usage, error) {
 		return u, fmt.Errorf("reading the metrics of the API server: %w", err)
 	}
 	m := metrics(text)
+	u.server = processorTime(m)
 	u.statusWrites = m.sum("apiserver_request_total", `resource="catalogselections"`, `subresource="status"`, `verb="PATCH"`)
 	for _, verb := range []string{"POST", "PATCH"} {
 		u.artifactWrites += m.sum("apiserver_request_total", `resource="externalartifacts"`, `verb="`+verb+`"`)
@@ -90,6 +93,11 @@ func scrape(ctx context.Context, url string) (metrics, error) {
 		return nil, errors.Join(fmt.Errorf("reading %s: %s", url, response.Status), err)
 	}
 	return body, nil
+}
+
+// processorTime returns what a process has used since its start.
+func processorTime(m metrics) time.Duration {
+	return time.Duration(m.sum("process_cpu_seconds_total") * float64(time.Second))
 }
 
 // sum adds up the series of a metric that have all labels, each as label="value".
