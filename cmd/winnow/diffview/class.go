@@ -86,8 +86,17 @@ func isPlain(c diff.Class) bool {
 	return c.Effect == diff.EffectUnchanged && (len(c.Selections) > 1 || len(c.Members()) == 0)
 }
 
-// plain returns that line.
-func plain(report *diff.Report, c diff.Class) string { return numberOf(c) + ": " + unchanged(report) }
+// plain returns that line. It does not count a cluster in which something else changes.
+func plain(report *diff.Report, c diff.Class) string {
+	number := numberOf(c)
+	if slices.ContainsFunc(report.Selections, func(s *diff.Selection) bool {
+		within := func(p diff.Place) bool { return p.Cluster == s.Cluster }
+		return s.EffectOn() != diff.EffectUnchanged && slices.ContainsFunc(c.Selections, within)
+	}) {
+		number = plaintext.Count(len(c.Selections), nounOf(c.Selections[0]))
+	}
+	return number + ": " + unchanged(report)
+}
 
 // unchanged returns what is known of selections without a change.
 func unchanged(report *diff.Report) string {

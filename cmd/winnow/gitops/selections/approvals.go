@@ -33,8 +33,8 @@ type approvals struct {
 }
 
 // placeApprovals sets the files that take the lines.
-func placeApprovals(head *documents.Set, paths []string, all []pair) {
-	all = each.Where(all, func(p pair) bool { return p.to != nil && p.out != nil && p.out.IsApprovable() })
+func placeApprovals(head *documents.Set, paths []string, all []*pair) {
+	all = each.Where(all, func(p *pair) bool { return p.to != nil && p.out != nil && p.out.IsApprovable() })
 	if len(all) == 0 {
 		return
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // eachSource calls f for each source that a selection has in both commits.
-func (p pair) eachSource(f func(name string, before, after documents.Reference)) {
+func (p *pair) eachSource(f func(name string, before, after documents.Reference)) {
 	if p.from == nil || p.to == nil {
 		return
 	}
@@ -31,7 +31,7 @@ func (p pair) eachSource(f func(name string, before, after documents.Reference))
 
 // resumed returns a sentence for the selection and each of its sources that is no longer suspended, or that Flux updates
 // again.
-func (p pair) resumed() (sentences []string) {
+func (p *pair) resumed() (sentences []string) {
 	const resumed = "%s is resumed: the last publication is older than the commit before, so that more may change than this report shows"
 	if p.from != nil && p.to != nil && (p.from.Spec.Suspend && !p.to.Spec.Suspend || p.from.Untouched && !p.to.Untouched) {
 		sentences = append(sentences, fmt.Sprintf(resumed, "CatalogSelection "+p.to.Name))
@@ -45,7 +45,7 @@ func (p pair) resumed() (sentences []string) {
 }
 
 // filtered returns a sentence for each source from which Flux takes other files.
-func (p pair) filtered() (sentences []string) {
+func (p *pair) filtered() (sentences []string) {
 	p.eachSource(func(name string, before, after documents.Reference) {
 		if before.Filter != after.Filter {
 			sentences = append(sentences, name+" has another spec.ignore or spec.layerSelector: what Flux takes from the catalog is known in the cluster only")
@@ -55,7 +55,7 @@ func (p pair) filtered() (sentences []string) {
 }
 
 // unverified returns the sources whose signatures Flux no longer verifies.
-func (p pair) unverified() (found []diff.Loosened) {
+func (p *pair) unverified() (found []diff.Loosened) {
 	p.eachSource(func(name string, before, after documents.Reference) {
 		if before.Verified && !after.Verified {
 			found = append(found, diff.Loosened{

@@ -84,11 +84,11 @@ func (c *comparison) compare(ctx context.Context, report *diff.Report) (err erro
 	consumed := make([]consumerChanges, len(c.pairs))
 	for i, p := range c.pairs {
 		consumed[i] = c.compareConsumers(p)
-		if c.pairs[i].out, err = c.comparePair(ctx, p, len(consumed[i].notes) == 0); err != nil {
+		if p.out, err = c.comparePair(ctx, p, len(consumed[i].notes) == 0); err != nil {
 			return err
 		}
 	}
-	unpublished := c.relate()
+	unpublished := c.relate(ctx)
 	for i, p := range c.pairs {
 		at, out := p.any(), p.out
 		for _, sentence := range consumed[i].unknown {
@@ -109,7 +109,7 @@ func (c *comparison) compare(ctx context.Context, report *diff.Report) (err erro
 }
 
 // comparePair compares a selection. It returns nil if it is the same in both commits, unless others apply it otherwise.
-func (c *comparison) comparePair(ctx context.Context, p pair, sameConsumers bool) (*diff.Selection, error) {
+func (c *comparison) comparePair(ctx context.Context, p *pair, sameConsumers bool) (*diff.Selection, error) {
 	if lost := p.any().Lost; lost != "" {
 		out := p.uncompared(nil)
 		out.Unknown = []string{lost}
@@ -125,7 +125,7 @@ func (c *comparison) comparePair(ctx context.Context, p pair, sameConsumers bool
 }
 
 // compareRendered renders and compares both states, unless one of them is invalid or cannot be pulled.
-func (c *comparison) compareRendered(ctx context.Context, p pair) (*diff.Selection, error) {
+func (c *comparison) compareRendered(ctx context.Context, p *pair) (*diff.Selection, error) {
 	out := p.uncompared(nil)
 	if p.from != nil && p.to != nil && p.from.Invalid == nil && p.to.Invalid == nil {
 		if err := comparing.EditError(p.from.CatalogSelection, p.to.CatalogSelection); err != nil {
@@ -160,7 +160,7 @@ func addErrors(out *diff.Selection, before, after error) {
 }
 
 // compareSides compares two states, once for all clusters.
-func (c *comparison) compareSides(ctx context.Context, p pair, from, to *comparing.Side) (*diff.Selection, error) {
+func (c *comparison) compareSides(ctx context.Context, p *pair, from, to *comparing.Side) (*diff.Selection, error) {
 	found, err := memo.Of(ctx, c.memo, [2]*comparing.Side{from, to}, func() (*diff.Selection, error) { return c.options.Compare(ctx, from, to) })
 	if err != nil {
 		return nil, err

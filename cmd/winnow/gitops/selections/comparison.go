@@ -50,7 +50,7 @@ type comparison struct {
 	options    Options
 	base, head documents.Set
 	// pairs are the selections of both.
-	pairs []pair
+	pairs []*pair
 	// outside are files that differ and are outside of the paths.
 	outside []documents.File
 	// memo has what selections of several clusters have in common: objects, catalogs, renders and comparisons.

@@ -15,7 +15,7 @@ import (
 )
 
 // consumers returns the consumers of a selection in both commits: those in its directory, if either commit has one there.
-func (c *comparison) consumers(p pair) (before, after []documents.Consumer) {
+func (c *comparison) consumers(p *pair) (before, after []documents.Consumer) {
 	beside := func(cs *State) func(documents.Consumer) bool {
 		return func(k documents.Consumer) bool { return k.Cluster == cs.Cluster }
 	}
@@ -38,7 +38,7 @@ type consumerChanges struct {
 }
 
 // compareConsumers compares the consumers of a selection in both commits.
-func (c *comparison) compareConsumers(p pair) consumerChanges {
+func (c *comparison) compareConsumers(p *pair) consumerChanges {
 	before, after := c.consumers(p)
 	var out consumerChanges
 	for older, newer := range match(before, after,
@@ -168,7 +168,7 @@ var definingGroups = []string{
 }
 
 // deletedContainersOf returns the sentences of deletedContainers for a selection and its consumers.
-func (c *comparison) deletedContainersOf(p pair, consumers []documents.Consumer) []string {
+func (c *comparison) deletedContainersOf(p *pair, consumers []documents.Consumer) []string {
 	if p.from == nil {
 		return nil
 	}

@@ -4,6 +4,8 @@ package selections
 
 import (
 	"cmp"
+	"context"
+	"maps"
 	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -13,20 +15,24 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// placement is a compared pair with its applications before and after.
+// placement is a pair whose states are rendered, with its applications before and after.
 type placement struct {
-	pair
+	*pair
 	before, after map[safeguard.Key]safeguard.Definition
-	// pushed reports that either state has spec.push, and prune that Flux may delete objects that leave.
-	pushed, prune bool
+	// out is the change of the pair, which the pair itself lacks if the selection is the same in both commits.
+	out *diff.Selection
+	// pushed reports that either state has spec.push, prune that Flux may delete objects that leave, and suspended that the newer
+	// state claims nothing.
+	pushed, prune, suspended bool
 	// adopted are what definitions that enter from another selection would lose.
 	adopted []safeguard.Change
 }
 
-// placementOf returns the placement of a compared pair.
-func placementOf(p pair) placement {
+// placementOf returns the placement of a pair with its change.
+func placementOf(p *pair, out *diff.Selection) placement {
 	from, to := p.from.side(), p.to.side()
-	placed := placement{pair: p, before: applicationsOf(from), after: applicationsOf(to)}
+	placed := placement{pair: p, out: out, before: applicationsOf(from), after: applicationsOf(to)}
+	placed.suspended = to != nil && to.Selection.Spec.Suspend
 	for _, side := range []*comparing.Side{from, to} {
 		placed.pushed = placed.pushed || side != nil && side.Selection.Spec.Push != nil
 	}
@@ -46,24 +52,51 @@ func applicationsOf(side *comparing.Side) map[safeguard.Key]safeguard.Definition
 	return published
 }
 
-// findMoves adds to the selection that an application leaves a move to each selection that it enters. The cluster of a
-// plain file is unknown, so it uses the receivers whose files share most directories with the file of the giver.
+// claiming returns the placements of selections that are the same in both commits, and may have claimed in the base what others
+// lose: they are applied to the cluster of a selection that loses something.
+func (c *comparison) claiming(ctx context.Context, placements []placement) (found []placement) {
+	losing := map[string]bool{}
+	for _, p := range placements {
+		if len(p.lost()) > 0 {
+			losing[p.any().KnownCluster()] = true
+		}
+	}
+	for _, p := range c.pairs {
+		if at := p.any().KnownCluster(); at == "" || !losing[at] || p.out != nil {
+			continue
+		}
+		_, errBefore := c.rendered(ctx, p.from)
+		side, errAfter := c.rendered(ctx, p.to)
+		if errBefore == nil && errAfter == nil { // one that cannot be rendered is not known to claim anything
+			found = append(found, placementOf(p, comparing.Unchanged(side)))
+		}
+	}
+	return found
+}
+
+// lost returns the definitions that leave.
+func (p placement) lost() map[safeguard.Key]safeguard.Definition {
+	lost := maps.Clone(p.before)
+	maps.DeleteFunc(lost, func(key safeguard.Key, _ safeguard.Definition) bool { _, stays := p.after[key]; return stays })
+	return lost
+}
+
+// findMoves adds to the selection that an application leaves a move to each selection that has it then: it enters that one, or is
+// claimed by it already, which is known in one cluster alone. The cluster of a plain file is unknown, so it uses the receivers whose
+// files share most directories with the file of the giver.
 func findMoves(placements []placement) {
-	entering := map[safeguard.Key][]*placement{}
+	having := map[safeguard.Key][]*placement{}
 	for i, p := range placements {
 		for key := range p.after {
-			if _, had := p.before[key]; !had {
-				entering[key] = append(entering[key], &placements[i])
+			if _, had := p.before[key]; !p.suspended && (!had || p.any().KnownCluster() != "") {
+				having[key] = append(having[key], &placements[i])
 			}
 		}
 	}
 	for _, giver := range placements {
 		var moved []diff.Move
-		for key, d := range giver.before {
-			if _, stays := giver.after[key]; stays {
-				continue
-			}
-			for _, receiver := range nearestTo(giver, entering[key]) {
+		for key, d := range giver.lost() {
+			for _, receiver := range nearestTo(giver, having[key]) {
 				receiver.adopted = append(receiver.adopted, safeguard.Adopt([]safeguard.Definition{d}, []safeguard.Definition{receiver.after[key]})...)
 				moved = append(moved, diff.Move{
 					Application: d.Name, APIVersion: d.APIVersion, Kind: d.Kind,
@@ -101,6 +134,7 @@ func nearestTo(giver placement, all []*placement) []*placement {
 func holdAdopted(placements []placement) {
 	for _, p := range placements {
 		if len(p.adopted) > 0 {
+			p.pair.out = p.out
 			safeguard.Sort(p.adopted)
 			comparing.HoldAdopted(p.out, p.from.side(), p.to.side(), p.adopted)
 		}

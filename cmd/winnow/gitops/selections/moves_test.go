@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -18,7 +19,7 @@ func placed(words string, edit func(*placement)) placement {
 	file, states, _ := strings.Cut(words, " ")
 	before, after, _ := strings.Cut(states, " -> ")
 	at := &State{Selection: documents.Selection{Origin: documents.Origin{File: file}}}
-	p := placement{pair: pair{to: at, out: &diff.Selection{Namespace: "fleet", Name: file}}, prune: true}
+	p := placement{pair: &pair{to: at}, out: &diff.Selection{Namespace: "fleet", Name: file}, prune: true}
 	p.before, p.after = definitionsNamed(before), definitionsNamed(after)
 	if edit != nil {
 		edit(&p)
@@ -30,6 +31,7 @@ func TestWhereApplicationsMove(t *testing.T) {
 	pushed := func(p *placement) { p.pushed = true }
 	kept := func(p *placement) { p.pushed, p.prune = true, false }
 	in := func(dir string) func(*placement) { return func(p *placement) { p.to.Cluster = dir } }
+	suspended := func(p *placement) { p.to.Cluster, p.suspended = "prod", true }
 	apps := func(p *placement) { p.out.Name = "apps" }
 	tests := []struct {
 		name       string
@@ -49,6 +51,15 @@ func TestWhereApplicationsMove(t *testing.T) {
 		{
 			name:       "what the other one has already, or nobody gets, does not move",
 			placements: []placement{placed("a x,y -> ", nil), placed("b x -> x", nil)},
+		},
+		{
+			name:       "to one of the cluster that claims it already",
+			placements: []placement{placed("prod/a x,y -> y", in("prod")), placed("prod/b x -> x", in("prod")), placed("dev/b x -> x", in("dev"))},
+			want:       []string{"prod/a: x to fleet/prod/b"},
+		},
+		{
+			name:       "a suspended one claims nothing",
+			placements: []placement{placed("prod/a x,y -> y", in("prod")), placed("prod/b  -> x", suspended)},
 		},
 		{
 			name: "to the nearest one of each cluster",
@@ -133,4 +144,34 @@ func definitionsNamed(list string) map[safeguard.Key]safeguard.Definition {
 		}
 	}
 	return all
+}
+
+// The receiver was changed first: it has claimed the application since, and is the same in both commits.
+func TestTheSecondCommitOfAMove(t *testing.T) {
+	limited := func(name, fields, applications string) string {
+		return strings.ReplaceAll(selecting(fields+"  limit: {nameSelector: ["+applications+"]}\n"), "name: apps", "name: "+name)
+	}
+	tests := []struct{ name, receiver, want string }{
+		{"a receiver that claims it", limited("others", "", "z, x"), "fleet/others"},
+		{"a suspended one", limited("others", "  suspend: true\n", "z, x"), ""},
+		{"one that lacks it", limited("others", "", "z"), ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			base, head := commits(t, bootstrapped(map[string]string{
+				"prod/a.yaml": limited("apps", "", "x, y"), "prod/b.yaml": pulling("  ref: {tag: x-y-z}\n"), "prod/c.yaml": test.receiver,
+			}), map[string]string{"prod/a.yaml": limited("apps", "", "y")})
+			report, err := Compare(t.Context(), base, head, Options{Paths: []string{"."}, Open: (&opener{}).open, Compare: comparing.Compare})
+			if err != nil || len(report.Selections) != 1 || len(report.Same) != 1 {
+				t.Fatalf("%d selections, %d same, %v, %v", len(report.Selections), len(report.Same), report.Unknown, err)
+			}
+			got := ""
+			for _, m := range report.Selections[0].Moves {
+				got += m.To
+			}
+			if deleted := report.Selections[0].Applications[0].Deleted; got != test.want || (deleted == nil) != (test.want != "") {
+				t.Errorf("moves to %q, and is deleted: %v", got, deleted)
+			}
+		})
+	}
 }

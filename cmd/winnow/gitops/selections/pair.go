@@ -61,7 +61,7 @@ func match[T any](older, newer []T, rules ...func(from, to T) bool) iter.Seq2[*T
 // pairs pairs the selections of both commits: in a directory that is built by name, elsewhere by file and name; or, where
 // it was moved with its cluster or the cluster is unknown, by name and the most similar place; or, if it was renamed, by
 // its consumer.
-func pairs(older, newer *documents.Set) []pair {
+func pairs(older, newer *documents.Set) []*pair {
 	all, gone, fresh := unmoved(older, newer)
 	mayBe := func(from, to documents.Selection) bool {
 		unknown := from.KnownCluster() == "" && to.KnownCluster() == ""
@@ -88,9 +88,9 @@ func pairs(older, newer *documents.Set) []pair {
 				}
 			}
 		}
-		all = append(all, pair{from: stateOf(older, from), to: stateOf(newer, to), unknown: unknown})
+		all = append(all, &pair{from: stateOf(older, from), to: stateOf(newer, to), unknown: unknown})
 	}
-	slices.SortFunc(all, func(a, b pair) int {
+	slices.SortFunc(all, func(a, b *pair) int {
 		x, y := a.any(), b.any()
 		return cmp.Or(cmp.Compare(x.Cluster, y.Cluster), cmp.Compare(x.File, y.File), cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name))
 	})
@@ -98,7 +98,7 @@ func pairs(older, newer *documents.Set) []pair {
 }
 
 // unmoved pairs the selections that are where they were, and returns the others.
-func unmoved(older, newer *documents.Set) (all []pair, gone, fresh []documents.Selection) {
+func unmoved(older, newer *documents.Set) (all []*pair, gone, fresh []documents.Selection) {
 	for from, to := range match(older.Selections, newer.Selections, func(from, to documents.Selection) bool {
 		return from.Cluster == to.Cluster && (from.Cluster != "" || from.File == to.File) && documents.SameName(from, to)
 	}) {
@@ -108,7 +108,7 @@ func unmoved(older, newer *documents.Set) (all []pair, gone, fresh []documents.S
 		case from == nil:
 			fresh = append(fresh, *to)
 		default:
-			all = append(all, pair{from: stateOf(older, from), to: stateOf(newer, to)})
+			all = append(all, &pair{from: stateOf(older, from), to: stateOf(newer, to)})
 		}
 	}
 	return all, gone, fresh
@@ -141,10 +141,10 @@ func mostSimilar(to documents.Selection, all []documents.Selection, passes func(
 	})
 }
 
-func (p pair) any() *State { return cmp.Or(p.to, p.from) }
+func (p *pair) any() *State { return cmp.Or(p.to, p.from) }
 
 // open returns sentences on what is not known of either state.
-func (p pair) open() []string {
+func (p *pair) open() []string {
 	all := slices.Clone(p.unknown)
 	for _, s := range []*State{p.from, p.to} {
 		if s != nil {
@@ -155,7 +155,7 @@ func (p pair) open() []string {
 }
 
 // uncompared returns the change of a pair that is not compared, with the reasons; none for one that will be.
-func (p pair) uncompared(unknown []string) *diff.Selection {
+func (p *pair) uncompared(unknown []string) *diff.Selection {
 	out := diff.NewSelection(p.any().Namespace, p.any().Name)
 	if p.from != nil && p.to != nil && p.to.Invalid == nil {
 		out.Loosened = protection.Loosen(p.from.CatalogSelection, p.to.CatalogSelection, true)
@@ -169,16 +169,16 @@ func (p pair) uncompared(unknown []string) *diff.Selection {
 }
 
 // isCompared reports whether both states were rendered, as far as there are two, and compared.
-func (p pair) isCompared() bool { return p.out != nil && (p.out.From != nil || p.out.To != nil) }
+func (p *pair) isCompared() bool { return p.out != nil && (p.out.From != nil || p.out.To != nil) }
 
 // isSame reports whether both commits have the selection with the same spec and the same catalogs.
-func (p pair) isSame() bool {
+func (p *pair) isSame() bool {
 	return p.from != nil && p.to != nil && p.to.Invalid == nil && len(p.unknown) == 0 && slices.Equal(p.from.Unknown, p.to.Unknown) && p.from.Hidden == p.to.Hidden &&
 		equality.Semantic.DeepEqual(p.from.Spec, p.to.Spec) && slices.Equal(p.from.References, p.to.References)
 }
 
 // placeNotes returns sentences on a selection that was moved, or that no Kustomization applies.
-func (p pair) placeNotes() []string {
+func (p *pair) placeNotes() []string {
 	var notes plaintext.Texts
 	switch {
 	case p.from == nil || p.to == nil:

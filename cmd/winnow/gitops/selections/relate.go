@@ -3,6 +3,7 @@
 package selections
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -16,22 +17,23 @@ import (
 // relate adds to the changes of selections what others do: the moves of applications, what is held of them, and the artifacts and
 // files that a selection depends on. It returns a sentence for each selection whose older state was not published, because it
 // selects nothing.
-func (c *comparison) relate() (unknown []string) {
+func (c *comparison) relate(ctx context.Context) (unknown []string) {
 	var all []placement
-	for i, p := range c.pairs {
+	for _, p := range c.pairs {
 		if p.out == nil {
 			if others := append(c.outsidePaths(p.to), c.fed(p, nil)...); len(others) > 0 {
-				c.pairs[i].out = p.uncompared(others)
+				p.out = p.uncompared(others)
 			}
 		}
 		if !p.isCompared() {
 			continue
 		}
-		all = append(all, placementOf(p))
+		all = append(all, placementOf(p, p.out))
 		if from, to := p.from.side(), p.to.side(); from != nil && to != nil && from.Empty != nil && to.Empty == nil {
 			unknown = append(unknown, p.to.In()+": "+beforePrefix+from.Empty.Error()+": this was not published, and what was before is in the cluster only")
 		}
 	}
+	all = append(all, c.claiming(ctx, all)...)
 	findMoves(all)
 	holdAdopted(all)
 	nameReceivers(all)
@@ -60,7 +62,7 @@ func (c *comparison) outsidePaths(cs *State) (unknown []string) {
 
 // fed returns a sentence for each source of a selection that is the artifact of another one that differs. seen are the
 // selections that it feeds.
-func (c *comparison) fed(p pair, seen []*State) (unknown []string) {
+func (c *comparison) fed(p *pair, seen []*State) (unknown []string) {
 	if seen = append(seen, p.to); p.to == nil || len(seen) > len(c.pairs) {
 		return nil
 	}
