@@ -25,7 +25,8 @@ const maxScanned = 1 << 20
 type fileKustomization struct {
 	file, path string
 	components []string
-	// foreign reports that its source is another repository.
+	// source is the kind and the name of its source, and foreign reports that this is another repository.
+	source  string
 	foreign bool
 	// sync is the one of the FluxInstance; nil for a Kustomization.
 	sync *manifest.Sync
@@ -117,34 +118,63 @@ func outermost(dirs []string) []string {
 // of other sources are foreign. So is one of a whole artifact whose OCIRepository is in the files, unless a flag names it.
 func kustomizationsIn(self repository.Identity, t *repository.Tree, files []string) []fileKustomization {
 	var found []fileKustomization
-	var refs []string // of the sources, in the order of found
 	own := map[string]bool{}
 	for _, file := range files {
-		for _, o := range leading(t, file) {
-			if manifest.Follows(o) {
-				ref := manifest.StringAt(o, "spec", "sourceRef", "kind") + " " + manifest.StringAt(o, "spec", "sourceRef", "name")
-				found = append(found, fileKustomization{
-					file: file, path: repository.CleanPath(manifest.StringAt(o, "spec", "path")), components: manifest.StringsAt(o, "spec", "components"),
-				})
-				refs = append(refs, ref)
-			}
-			source := o
-			if sync := manifest.SyncOf(o); sync != nil {
-				found = append(found, fileKustomization{file: file, path: repository.CleanPath(manifest.StringAt(o, "spec", "sync", "path")), sync: sync})
-				refs, source = append(refs, sync.Source.GetKind()+" "+sync.Source.GetName()), sync.Source
-			}
-			if source.GroupVersionKind().Group == manifest.SourceGroup {
-				_, named := self.Find(types.NamespacedName{Namespace: source.GetNamespace(), Name: source.GetName()})
-				key := source.GetKind() + " " + source.GetName()
-				own[key] = own[key] || named || self.Remotes[repository.AddressOf(manifest.StringAt(source, "spec", "url"))] != ""
-			}
+		in, err := repository.Parsed(t, file, parseFluxFile)
+		if err != nil {
+			continue
+		}
+		for _, w := range in.kustomizations {
+			w.file = file
+			found = append(found, w)
+		}
+		for _, s := range in.sources {
+			_, named := self.Find(s.name)
+			own[s.ref] = own[s.ref] || named || self.Remotes[s.address] != ""
 		}
 	}
 	recognizes := slices.Contains(slices.Collect(maps.Values(own)), true)
-	for n, ref := range refs {
-		found[n].foreign = found[n].sync == nil && isForeign(own, ref, found[n].path, recognizes)
+	for i, w := range found {
+		found[i].foreign = w.sync == nil && isForeign(own, w.source, w.path, recognizes)
 	}
 	return found
+}
+
+// fluxFile has the Kustomizations and the sources of a file.
+type fluxFile struct {
+	kustomizations []fileKustomization
+	sources        []fileSource
+}
+
+// fileSource is a source in a file: its kind and name, and the address of its repository.
+type fileSource struct {
+	ref, address string
+	name         types.NamespacedName
+}
+
+func parseFluxFile(content []byte) (in fluxFile, err error) {
+	refOf := func(source *unstructured.Unstructured) string { return source.GetKind() + " " + source.GetName() }
+	for _, o := range leading(content) {
+		if manifest.Follows(o) {
+			in.kustomizations = append(in.kustomizations, fileKustomization{
+				path: repository.CleanPath(manifest.StringAt(o, "spec", "path")), components: manifest.StringsAt(o, "spec", "components"),
+				source: manifest.StringAt(o, "spec", "sourceRef", "kind") + " " + manifest.StringAt(o, "spec", "sourceRef", "name"),
+			})
+		}
+		source := o
+		if sync := manifest.SyncOf(o); sync != nil {
+			source = sync.Source
+			in.kustomizations = append(in.kustomizations, fileKustomization{
+				path: repository.CleanPath(manifest.StringAt(o, "spec", "sync", "path")), source: refOf(source), sync: sync,
+			})
+		}
+		if source.GroupVersionKind().Group == manifest.SourceGroup {
+			in.sources = append(in.sources, fileSource{
+				refOf(source), repository.AddressOf(manifest.StringAt(source, "spec", "url")), types.NamespacedName{Namespace: source.GetNamespace(), Name: source.GetName()},
+			})
+		}
+	}
+	return in, nil
 }
 
 // isForeign reports whether a source of a Kustomization is another repository. own has the sources that are there.
@@ -157,12 +187,8 @@ func isForeign(own map[string]bool, ref, path string, recognizes bool) bool {
 }
 
 // leading returns the objects of a file that may have Kustomizations or sources.
-func leading(t *repository.Tree, file string) []*unstructured.Unstructured {
-	if !t.IsFile(file) {
-		return nil
-	}
-	content, err := t.Read(file)
-	if err != nil || !manifest.MayMakeSelections(content) {
+func leading(content []byte) []*unstructured.Unstructured {
+	if !manifest.MayMakeSelections(content) {
 		return nil
 	}
 	return manifest.Documents(content)

@@ -167,16 +167,17 @@ func KustomizationFile(t *repository.Tree, dir string) string {
 	return ""
 }
 
-// ReadKustomization reads a kustomization file of the tree as kustomize does, within limits.
+// ReadKustomization reads a kustomization file of the tree as kustomize does, within limits. The caller must not change the result.
 func ReadKustomization(t *repository.Tree, file string) (*kustypes.Kustomization, error) {
-	content, err := t.Read(file)
-	if err != nil {
+	if _, err := t.Read(file); err != nil {
 		return nil, err
 	}
-	if err := CheckAliases(content); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	k, err := parseKustomization(content)
+	k, err := repository.Parsed(t, file, func(content []byte) (*kustypes.Kustomization, error) {
+		if err := CheckAliases(content); err != nil {
+			return nil, err
+		}
+		return parseKustomization(content)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}

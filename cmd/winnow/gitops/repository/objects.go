@@ -10,6 +10,7 @@ import (
 	"io"
 	"os/exec"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/memo"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/bounded"
 )
@@ -29,6 +30,8 @@ type Objects struct {
 	stderr   *bounded.Buffer
 	contents map[string][]byte
 	bytes    int64
+	// parsed has what blobs are parsed to.
+	parsed memo.Memo
 }
 
 // MaxFile bounds the bytes of a file.
@@ -43,7 +46,7 @@ var ErrTooLarge = errors.New("too large")
 // Open starts git cat-file, which reads the blobs. The caller closes the objects.
 func (g Git) Open(ctx context.Context) (*Objects, error) {
 	cmd := g.command(ctx, "cat-file", "--batch")
-	o := &Objects{cmd: cmd, stderr: &bounded.Buffer{Most: maxGitMessage}, contents: map[string][]byte{}}
+	o := &Objects{cmd: cmd, stderr: &bounded.Buffer{Most: maxGitMessage}, contents: map[string][]byte{}, parsed: memo.Memo{}}
 	cmd.Stderr = o.stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {

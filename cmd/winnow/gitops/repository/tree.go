@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/memo"
 	"github.com/winnow-dev/winnow/render/each"
 )
 
@@ -164,6 +165,15 @@ func (t *Tree) Read(name string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return content, nil
+}
+
+// Parsed returns what parse makes of a file, once for each content and type of result in both commits. The caller must not change it.
+func Parsed[V any](t *Tree, name string, parse func(content []byte) (V, error)) (V, error) {
+	content, err := t.Read(name)
+	if err != nil {
+		return *new(V), err
+	}
+	return memo.Of(context.Background(), t.objects.parsed, t.Files[name].ID, func() (V, error) { return parse(content) })
 }
 
 // YAMLs returns the YAML files at or below a path, sorted.
