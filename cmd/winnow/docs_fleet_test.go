@@ -30,7 +30,7 @@ func TestFleetGuideShowsTheExample(t *testing.T) {
 	shown := 0
 	for _, block := range yamlBlock.FindAllStringSubmatch(clitest.ReadFile(t, "../../docs/guides/fleet.md"), -1) {
 		switch {
-		case strings.HasPrefix(block[1], "# clusters/production/losses/"): // of config/policies/spoke
+		case strings.HasPrefix(block[1], "# losses/production/"): // of config/policies/spoke
 			checkLines(t, block[1])
 			continue
 		case showsExample(t, "../../examples/fleet", block[1]):

@@ -5,6 +5,7 @@ package selections
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -52,17 +54,17 @@ func applicationsOf(side *comparing.Side) map[safeguard.Key]safeguard.Definition
 	return published
 }
 
-// claiming returns the placements of selections that are the same in both commits, and may have claimed in the base what others
-// lose: they are applied to the cluster of a selection that loses something.
+// claiming returns the placements of selections that are the same in both commits, and may have in the base what others lose or get:
+// they are applied to the cluster of a selection in which applications enter or leave.
 func (c *comparison) claiming(ctx context.Context, placements []placement) (found []placement) {
-	losing := map[string]bool{}
+	clusters := map[string]bool{}
 	for _, p := range placements {
-		if len(p.lost()) > 0 {
-			losing[p.any().KnownCluster()] = true
+		if len(p.lost())+len(p.entering()) > 0 {
+			clusters[p.any().KnownCluster()] = true
 		}
 	}
 	for _, p := range c.pairs {
-		if at := p.any().KnownCluster(); at == "" || !losing[at] || p.out != nil {
+		if at := p.any().KnownCluster(); at == "" || !clusters[at] || p.out != nil {
 			continue
 		}
 		_, errBefore := c.rendered(ctx, p.from)
@@ -74,11 +76,37 @@ func (c *comparison) claiming(ctx context.Context, placements []placement) (foun
 	return found
 }
 
-// lost returns the definitions that leave.
-func (p placement) lost() map[safeguard.Key]safeguard.Definition {
-	lost := maps.Clone(p.before)
-	maps.DeleteFunc(lost, func(key safeguard.Key, _ safeguard.Definition) bool { _, stays := p.after[key]; return stays })
-	return lost
+// lost returns the definitions that leave, and entering the ones that enter.
+func (p placement) lost() map[safeguard.Key]safeguard.Definition     { return lacking(p.before, p.after) }
+func (p placement) entering() map[safeguard.Key]safeguard.Definition { return lacking(p.after, p.before) }
+
+// lacking returns the definitions that others lack.
+func lacking(all, others map[safeguard.Key]safeguard.Definition) map[safeguard.Key]safeguard.Definition {
+	found := maps.Clone(all)
+	maps.DeleteFunc(found, func(key safeguard.Key, _ safeguard.Definition) bool { _, has := others[key]; return has })
+	return found
+}
+
+// noteConflicts notes the applications that enter a selection, and that another one of the cluster keeps.
+func noteConflicts(placements []placement) {
+	for _, p := range placements {
+		for _, holder := range placements {
+			if at := p.any().KnownCluster(); at == "" || at != holder.any().KnownCluster() || holder.pair == p.pair {
+				continue
+			}
+			var names []string
+			for key, d := range p.entering() {
+				_, had := holder.before[key]
+				if _, keeps := holder.after[key]; had && keeps {
+					names = append(names, d.Name)
+				}
+			}
+			if slices.Sort(names); len(names) > 0 {
+				p.out.Notes = append(p.out.Notes, fmt.Sprintf("%s/%s keeps %s: this selection is stalled (Conflict), and publishes nothing, while it does",
+					holder.out.Namespace, holder.out.Name, excerpt.Names(slices.Compact(names), maxListed)))
+			}
+		}
+	}
 }
 
 // findMoves adds to the selection that an application leaves a move to each selection that has it then: it enters that one, or is

@@ -117,6 +117,23 @@ func TestWhereApplicationsMove(t *testing.T) {
 	}
 }
 
+func TestWhatAnotherSelectionKeepsIsNoted(t *testing.T) {
+	in := func(dir string) func(*placement) { return func(p *placement) { p.to.Cluster = dir } }
+	placements := []placement{
+		placed("prod/a x,z -> x,y,z", in("prod")), placed("prod/b y,v -> y,v", in("prod")), placed("dev/b y -> y", in("dev")), placed("prod/c y,x -> x", in("prod")), placed("c y -> y", nil),
+	}
+	noteConflicts(placements)
+	for i, p := range placements {
+		var want []string
+		if i == 0 {
+			want = []string{"fleet/prod/b keeps y: this selection is stalled (Conflict), and publishes nothing, while it does"}
+		}
+		if !slices.Equal(p.out.Notes, want) {
+			t.Errorf("%s has the notes %q", p.any().File, p.out.Notes)
+		}
+	}
+}
+
 func TestVersionsThatAMoveLosesAreAdopted(t *testing.T) {
 	having := func(versions ...string) map[safeguard.Key]safeguard.Definition {
 		all := definitionsNamed("x")
@@ -146,11 +163,27 @@ func definitionsNamed(list string) map[safeguard.Key]safeguard.Definition {
 	return all
 }
 
+// limited returns a selection with a name that has some applications.
+func limited(name, fields, applications string) string {
+	return strings.ReplaceAll(selecting(fields+"  limit: {nameSelector: ["+applications+"]}\n"), "name: apps", "name: "+name)
+}
+
+func TestTheFirstCommitOfAMove(t *testing.T) {
+	base, head := commits(t, bootstrapped(map[string]string{
+		"prod/a.yaml": limited("apps", "", "x, y"), "prod/b.yaml": pulling("  ref: {tag: x-y-z}\n"), "prod/c.yaml": limited("others", "", "z"),
+	}), map[string]string{"prod/c.yaml": limited("others", "", "z, x")})
+	report, err := Compare(t.Context(), base, head, Options{Paths: []string{"."}, Open: (&opener{}).open, Compare: comparing.Compare})
+	if err != nil || len(report.Selections) != 1 {
+		t.Fatalf("%d selections, %v", len(report.Selections), err)
+	}
+	const want = "fleet/apps keeps x: this selection is stalled (Conflict), and publishes nothing, while it does"
+	if notes := report.Selections[0].Notes; !slices.Contains(notes, want) {
+		t.Errorf("notes are %q", notes)
+	}
+}
+
 // The receiver was changed first: it has claimed the application since, and is the same in both commits.
 func TestTheSecondCommitOfAMove(t *testing.T) {
-	limited := func(name, fields, applications string) string {
-		return strings.ReplaceAll(selecting(fields+"  limit: {nameSelector: ["+applications+"]}\n"), "name: apps", "name: "+name)
-	}
 	tests := []struct{ name, receiver, want string }{
 		{"a receiver that claims it", limited("others", "", "z, x"), "fleet/others"},
 		{"a suspended one", limited("others", "  suspend: true\n", "z, x"), ""},

@@ -35,6 +35,7 @@ func (c *comparison) relate(ctx context.Context) (unknown []string) {
 	}
 	all = append(all, c.claiming(ctx, all)...)
 	findMoves(all)
+	noteConflicts(all)
 	holdAdopted(all)
 	nameReceivers(all)
 	placeApprovals(&c.head, c.options.Paths, c.pairs)
