@@ -121,7 +121,9 @@ func (o *consumerChanges) removed(older documents.Consumer, pruned bool) {
 // differ compares the fields of a Kustomization. Changes of timing are notes, unless it is resumed. Other changes affect
 // the objects and are unknown.
 func (o *consumerChanges) differ(older, newer documents.Consumer) {
-	if !slices.Equal(older.Unknown, newer.Unknown) || older.Hidden != newer.Hidden {
+	// A plain file has one digest, also of the catalogs of its selections.
+	variables := older.Hidden != newer.Hidden && (older.Spec["postBuild"] != nil || newer.Spec["postBuild"] != nil)
+	if !slices.Equal(older.Unknown, newer.Unknown) || variables {
 		reasons := append(slices.Clone(older.Unknown), newer.Unknown...)
 		if len(reasons) == 0 {
 			reasons = []string{"the variables of its postBuild differ: the effect on the applications is not evaluated"}

@@ -56,6 +56,10 @@ func TestConsumersAreCompared(t *testing.T) {
 	catalog := pulling("  ref: {tag: x}\n")
 	base := map[string]string{"a/s.yaml": selecting(deletes), "a/o.yaml": catalog, "a/k.yaml": applying("")}
 	over := with(base, "a/kustomization.yaml", "resources: [s.yaml, o.yaml, k.yaml]\n")
+	inOneFile := func(more string) string {
+		return strings.Replace(selecting(more), "{name: catalog}", "{kind: GitRepository, name: fleet}", 1) + "---\n" + applying("") +
+			"---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: fleet, namespace: fleet}\nspec: {url: 'https://git.example.com/org/fleet'}\n"
+	}
 	installing := selecting("  instances: {x: {application: x, backend: HelmRelease}}\n")
 	tests := []struct {
 		name       string
@@ -66,6 +70,7 @@ func TestConsumersAreCompared(t *testing.T) {
 		{"removed, of a selection that keeps its objects", with(base, "a/s.yaml", selecting("")), map[string]string{"a/k.yaml": ""}, ""},
 		{"removed, of a selection that keeps its objects, but those of instances", with(base, "a/s.yaml", installing), map[string]string{"a/k.yaml": ""}, gone},
 		{"patched in plain files", base, map[string]string{"a/k.yaml": applying("  patches: [{patch: x}]\n")}, "differs in spec.patches"},
+		{"in a file with a selection whose catalog is this repository", map[string]string{"a/all.yaml": inOneFile("")}, map[string]string{"a/all.yaml": inOneFile("  exclude: [x]\n")}, ""},
 		{"moved with all files", base, map[string]string{"a": "", "b/s.yaml": selecting(deletes), "b/o.yaml": catalog, "b/k.yaml": applying("")}, ""},
 		{"moved to another file", base, map[string]string{"a/k.yaml": "", "b/k.yaml": applying("")}, ""},
 		{"removed from a directory that is built", over, map[string]string{"a/k.yaml": "", "a/kustomization.yaml": "resources: [s.yaml, o.yaml]\n"}, gone},

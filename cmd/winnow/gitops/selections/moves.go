@@ -77,8 +77,10 @@ func (c *comparison) claiming(ctx context.Context, placements []placement) (foun
 }
 
 // lost returns the definitions that leave, and entering the ones that enter.
-func (p placement) lost() map[safeguard.Key]safeguard.Definition     { return lacking(p.before, p.after) }
-func (p placement) entering() map[safeguard.Key]safeguard.Definition { return lacking(p.after, p.before) }
+func (p placement) lost() map[safeguard.Key]safeguard.Definition { return lacking(p.before, p.after) }
+func (p placement) entering() map[safeguard.Key]safeguard.Definition {
+	return lacking(p.after, p.before)
+}
 
 // lacking returns the definitions that others lack.
 func lacking(all, others map[safeguard.Key]safeguard.Definition) map[safeguard.Key]safeguard.Definition {
