@@ -35,7 +35,7 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	defer func() { r.recordMetrics(ctx, cs, start) }()
+	defer func() { r.recordMetrics(cs, start) }()
 
 	if r.cluster.IsReplaced(cs) {
 		r.leave(req.NamespacedName)

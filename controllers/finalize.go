@@ -70,7 +70,7 @@ const departureDelay = 30 * time.Second
 func (r *CatalogSelectionReconciler) removeOwned(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
 	r.leave(key)
 	r.cluster.Kinds.Forget(key)
-	r.deleteMetrics(ctx, key)
+	r.measured.Selections.Forget(key)
 	if err := r.artifacts.Collect(ctx, key); err != nil {
 		return retryConflict(fmt.Errorf("deleting the ExternalArtifact of a deleted selection: %w", err))
 	}

@@ -13,8 +13,6 @@ import (
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
-	helper "github.com/fluxcd/pkg/runtime/controller"
-	"github.com/fluxcd/pkg/runtime/metrics"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
@@ -50,7 +48,6 @@ func runManager(e *environment, others ...*environment) {
 		o.Client = e.traffic.through(unwatched{mgr.GetClient()})
 		o.APIReader, o.Secrets, o.Now = mgr.GetAPIReader(), apiServer, time.Now
 		o.KindCaches.DefaultNamespaces = namespaces
-		o.Metrics = helper.NewMetrics(mgr, metrics.NewRecorder(), v1alpha1.CatalogSelectionFinalizer)
 		o.PushQueue = workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[ctrl.Request]())
 	})
 	e.reconciler.enqueued, e.reconciler.changed = make(chan event.GenericEvent), make(chan event.GenericEvent)

@@ -212,7 +212,7 @@ func TestTheStatusListsBypassedDefinitions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.restartWith(func(o *Options) { o.DomainMetrics = own })
+	c.restartWith(func(o *Options) { o.Metrics = own })
 	measured := func() metrics.Selection { return own.Selections.Of(c.key("kkp")) }
 	c.catalog("argocd", "nginx", "falco")
 	c.selection("kkp")

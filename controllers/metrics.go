@@ -11,56 +11,50 @@ import (
 	"github.com/fluxcd/pkg/runtime/conditions"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/metrics"
 )
 
-// recordMetrics records the conditions of a selection, or deletes the series of one that is deleted.
-func (r *CatalogSelectionReconciler) recordMetrics(ctx context.Context, cs *v1alpha1.CatalogSelection, start time.Time) {
-	if r.IsDelete(cs) {
-		r.deleteMetrics(ctx, client.ObjectKeyFromObject(cs))
+// recordMetrics records the conditions of a selection and the duration of a reconciliation, or deletes the series of one that is
+// deleted.
+func (r *CatalogSelectionReconciler) recordMetrics(cs *v1alpha1.CatalogSelection, start time.Time) {
+	key := client.ObjectKeyFromObject(cs)
+	if !cs.DeletionTimestamp.IsZero() && !controllerutil.ContainsFinalizer(cs, v1alpha1.CatalogSelectionFinalizer) {
+		r.measured.Selections.Forget(key)
 		return
 	}
-	r.RecordSuspend(ctx, cs, cs.Spec.Suspend)
-	for _, condition := range conditionTypes() {
-		r.recordCondition(ctx, cs, condition)
-	}
-	r.RecordDuration(ctx, cs, start)
+	r.recordConditions(cs)
+	r.measured.Selections.Reconciled(key, r.now().Sub(start))
 }
 
-// recordCondition records a condition of a selection. One that is absent is Unknown if Flux's own kinds have it, and has no
-// series otherwise: its three series take 2 KB of memory.
-func (r *CatalogSelectionReconciler) recordCondition(ctx context.Context, cs *v1alpha1.CatalogSelection, condition string) {
+// recordConditions records the conditions of a selection. One that is absent is Unknown if Flux's own kinds have it, and has no
+// series otherwise.
+func (r *CatalogSelectionReconciler) recordConditions(cs *v1alpha1.CatalogSelection) {
+	key := client.ObjectKeyFromObject(cs)
+	next := r.measured.Selections.Of(key)
+	next.Conditions, next.Suspended = nil, cs.Spec.Suspend
 	common := []string{meta.ReadyCondition, meta.ReconcilingCondition, meta.StalledCondition}
-	if !conditions.Has(cs, condition) && !slices.Contains(common, condition) {
-		r.DeleteCondition(ctx, cs, condition)
-		return
-	}
-	r.RecordCondition(ctx, cs, condition)
-}
-
-// deleteMetrics deletes all series of a selection that is deleted, or that is not in the cache. No other place does.
-func (r *CatalogSelectionReconciler) deleteMetrics(ctx context.Context, key types.NamespacedName) {
-	deleted := &v1alpha1.CatalogSelection{}
-	deleted.Name, deleted.Namespace, deleted.DeletionTimestamp = key.Name, key.Namespace, &metav1.Time{Time: time.Unix(0, 0)}
-	r.RecordSuspend(ctx, deleted, false) // which deletes for such an object, as RecordDuration does
-	r.RecordDuration(ctx, deleted, time.Time{})
 	for _, condition := range conditionTypes() {
-		r.DeleteCondition(ctx, deleted, condition)
+		if conditions.Has(cs, condition) {
+			next.Conditions = append(next.Conditions, metrics.Condition{Type: condition, Status: conditions.Get(cs, condition).Status})
+		} else if slices.Contains(common, condition) {
+			next.Conditions = append(next.Conditions, metrics.Condition{Type: condition, Status: metav1.ConditionUnknown})
+		}
 	}
-	r.measured.Selections.Forget(key)
+	r.measured.Selections.Set(key, next)
 }
 
-// recordInstances records the condition InstancesReady outside of a reconciliation. A selection that is gone meanwhile gets no
-// series again: its last reconciliation has deleted them.
+// recordInstances records the conditions outside of a reconciliation. A selection that is gone meanwhile gets no series again: its
+// last reconciliation has deleted them.
 func (r *CatalogSelectionReconciler) recordInstances(ctx context.Context, cs *v1alpha1.CatalogSelection) {
-	r.recordCondition(ctx, cs, v1alpha1.InstancesReadyCondition)
+	r.recordConditions(cs)
 	key := client.ObjectKeyFromObject(cs)
 	if err := r.Get(ctx, key, &v1alpha1.CatalogSelection{}); apierrors.IsNotFound(err) {
-		r.deleteMetrics(ctx, key)
+		r.measured.Selections.Forget(key)
 	}
 }
 

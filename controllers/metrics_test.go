@@ -14,8 +14,6 @@ import (
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
-	helper "github.com/fluxcd/pkg/runtime/controller"
-	fluxmetrics "github.com/fluxcd/pkg/runtime/metrics"
 	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -37,16 +35,11 @@ type measured struct {
 func newMeasured(t *testing.T) *measured {
 	t.Helper()
 	m := &measured{newEnvironment(t), prometheus.NewRegistry()}
-	flux := fluxmetrics.NewRecorder()
-	m.registry.MustRegister(flux.Collectors()...)
 	own, err := metrics.New(m.registry, m.now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.restartWith(func(o *Options) {
-		o.Metrics = helper.Metrics{Scheme: apiServer.Scheme(), MetricsRecorder: flux}
-		o.DomainMetrics = own
-	})
+	m.restartWith(func(o *Options) { o.Metrics = own })
 	return m
 }
 
@@ -189,7 +182,7 @@ func (m *measured) compareWithFile() {
 	for _, condition := range conditionTypes() {
 		conditions.MarkTrue(all, condition, v1alpha1.SucceededReason, "there")
 	}
-	m.reconciler.recordMetrics(m.Context(), all, m.now())
+	m.reconciler.recordMetrics(all, m.now())
 	var lines []string
 	for series := range m.series(&lines) {
 		lines = append(lines, series)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/fluxcd/pkg/artifact/storage"
-	helper "github.com/fluxcd/pkg/runtime/controller"
 	"k8s.io/client-go/rest"
 	kuberecord "k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
@@ -45,9 +44,8 @@ type Options struct {
 	// Config connects to the API server, for the watches of kinds and for impersonation.
 	Config   *rest.Config
 	Recorder kuberecord.EventRecorder
-	// Metrics of Flux, and DomainMetrics of Winnow; nil measures nothing.
-	Metrics       helper.Metrics
-	DomainMetrics *metrics.Metrics
+	// Metrics are the metrics; nil measures nothing.
+	Metrics *metrics.Metrics
 	// Storage holds the archives that are served.
 	Storage *storage.Storage
 	// KindCaches are the options of the watches of definitions and Kustomizations.
@@ -77,14 +75,14 @@ type Options struct {
 
 // New returns a reconciler. The watches of kinds, which it starts, end with ctx.
 func New(ctx context.Context, o Options) *CatalogSelectionReconciler {
-	measured := cmp.Or(o.DomainMetrics, &metrics.Metrics{})
+	measured := cmp.Or(o.Metrics, &metrics.Metrics{})
 	connections := registries.New(o.Secrets, o.HTTPRetry)
 	failures, loads := transfers.NewFailures(o.Now), memory.New(memory.LoadBytes)
 	connections.TokenHosts, connections.Traffic = o.TokenHosts, measured.Traffic
 	downloads := transfers.New(transfers.DefaultLimits())
 	downloads.Metrics = measured.Downloads
 	r := &CatalogSelectionReconciler{
-		Client: o.Client, EventRecorder: o.Recorder, Metrics: o.Metrics, measured: measured,
+		Client: o.Client, EventRecorder: o.Recorder, measured: measured,
 		apiReader: o.APIReader, fieldManager: o.Name, settleDelay: o.SettleDelay, now: o.Now,
 		sources: &source.Sources{
 			Reader: o.Client, APIReader: o.APIReader, NoCrossNamespaceRefs: o.NoCrossNamespaceRefs,

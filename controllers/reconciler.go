@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	helper "github.com/fluxcd/pkg/runtime/controller"
 	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -22,7 +21,6 @@ import (
 type CatalogSelectionReconciler struct {
 	client.Client
 	record.EventRecorder
-	helper.Metrics
 
 	// measured are the metrics of Winnow itself.
 	measured *metrics.Metrics

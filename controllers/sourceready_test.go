@@ -8,13 +8,12 @@ import (
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
-	helper "github.com/fluxcd/pkg/runtime/controller"
-	"github.com/fluxcd/pkg/runtime/metrics"
 	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/metrics"
 	"github.com/winnow-dev/winnow/controllers/source"
 	"github.com/winnow-dev/winnow/test/sourcetest"
 )
@@ -241,12 +240,13 @@ func TestARefusedSignatureIsReportedOnce(t *testing.T) {
 
 func TestAFailingSourceHasAMetric(t *testing.T) {
 	e, _ := publishGuarded(t, "argocd")
-	recorder := metrics.NewRecorder()
-	e.reconciler.Metrics = helper.Metrics{Scheme: apiServer.Scheme(), MetricsRecorder: recorder}
+	registry := prometheus.NewRegistry()
+	var err error
+	if e.reconciler.measured, err = metrics.New(registry, e.now); err != nil {
+		t.Fatal(err)
+	}
 	e.setReady("OCIRepository", e.key("catalog"), metav1.ConditionFalse, "AuthenticationFailed", secretNotFound)
 	e.reconcile("kkp")
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(recorder.Collectors()...)
 	gathered, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)

@@ -70,7 +70,7 @@ func TestASelectionThatWaitsForASlotIsMeasuredAsBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := publishing(t)
-	c.restartWith(func(o *Options) { o.DomainMetrics = own })
+	c.restartWith(func(o *Options) { o.Metrics = own })
 	c.actAs(restConfig, "")
 	c.look()
 	if err := c.reconciler.slots.take(c.key("other")); err != nil {

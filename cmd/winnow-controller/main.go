@@ -19,7 +19,6 @@ import (
 	helper "github.com/fluxcd/pkg/runtime/controller"
 	"github.com/fluxcd/pkg/runtime/events"
 	"github.com/fluxcd/pkg/runtime/logger"
-	"github.com/fluxcd/pkg/runtime/metrics"
 	flag "github.com/spf13/pflag"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -27,7 +26,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers"
 	"github.com/winnow-dev/winnow/controllers/cluster/holders"
 	winnowmetrics "github.com/winnow-dev/winnow/controllers/metrics"
@@ -124,8 +122,7 @@ func run(ctx context.Context, o *options) error {
 	}
 	reconciler := controllers.New(ctx, controllers.Options{
 		Name: controllerName, Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Secrets: mgr.GetClient(), Config: mgr.GetConfig(),
-		Recorder: recorder, Metrics: helper.NewMetrics(mgr, metrics.MustMakeRecorder(), v1alpha1.CatalogSelectionFinalizer),
-		DomainMetrics: measured, Storage: store, KindCaches: caches, DefaultServiceAccount: o.defaultServiceAccount,
+		Recorder: recorder, Metrics: measured, Storage: store, KindCaches: caches, DefaultServiceAccount: o.defaultServiceAccount,
 		NoCrossNamespaceRefs: o.acl.NoCrossNamespaceRefs, SourceHost: os.Getenv(helper.EnvSourceLocalhost),
 		CatalogCacheBytes: o.catalogCache, HTTPRetry: o.httpRetry, TokenHosts: o.tokenHosts, SettleDelay: o.settleDelay,
 		PushQueue: pushQueue, Claims: claims, Now: time.Now,

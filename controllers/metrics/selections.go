@@ -7,11 +7,17 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
 // Selection is what is measured of one CatalogSelection.
 type Selection struct {
+	// Conditions have series, and Suspended is spec.suspend.
+	Conditions []Condition
+	Suspended  bool
 	// Held maps reasons to the numbers of held changes.
 	Held map[string]int
 	// Unmatched is the number of names in the spec that match nothing; nil while that is not known.
@@ -26,10 +32,20 @@ type Selection struct {
 	BypassedSince      time.Time
 }
 
+// Condition is the status of the condition with a type.
+type Condition struct {
+	Type   string
+	Status metav1.ConditionStatus
+}
+
 // Selections has the series of each CatalogSelection, as of its last reconciliation. The series of a forgotten one are gone
-// with the next scrape: no other part of Metrics has series with the name of an object.
+// with the next scrape: no other part of Metrics has series with the name of an object. The names and labels that begin with gotk
+// are Flux's, whose recorder keeps three series for each condition in memory.
 type Selections struct {
+	condition, suspend                                                    *prometheus.Desc
 	held, unmatched, published, behind, bypassed, bypassedSince, orphaned *prometheus.Desc
+
+	durations *prometheus.HistogramVec
 
 	mu  sync.Mutex
 	all map[types.NamespacedName]Selection
@@ -39,7 +55,15 @@ func newSelections() *Selections {
 	describe := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("winnow_selection_"+name, help, append([]string{"namespace", "name"}, labels...), nil)
 	}
+	kind := prometheus.Labels{"kind": v1alpha1.CatalogSelectionKind}
 	return &Selections{
+		condition: prometheus.NewDesc("gotk_reconcile_condition", "The current condition status of a GitOps Toolkit resource reconciliation.",
+			[]string{"name", "namespace", "type", "status"}, kind),
+		suspend: prometheus.NewDesc("gotk_suspend_status", "The current suspend status of a GitOps Toolkit resource.", []string{"name", "namespace"}, kind),
+		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "gotk_reconcile_duration_seconds", Help: "The duration in seconds of a GitOps Toolkit resource reconciliation.",
+			Buckets: prometheus.ExponentialBucketsRange(0.01, 1800, 10), ConstLabels: kind,
+		}, []string{"name", "namespace"}),
 		held:      describe("held_changes", "The changes of a CatalogSelection that safeguards hold, as status.held lists them.", "reason"),
 		unmatched: describe("unmatched_names", "The names in the spec of a CatalogSelection that match nothing in its catalogs."),
 		published: describe("published_timestamp_seconds", "When the served artifact of a CatalogSelection was published. Absent while none is served."),
@@ -73,6 +97,13 @@ func (s *Selections) Set(key types.NamespacedName, measured Selection) {
 	s.all[key] = measured
 }
 
+// Reconciled adds the duration of a reconciliation.
+func (s *Selections) Reconciled(key types.NamespacedName, took time.Duration) {
+	if s != nil {
+		s.durations.WithLabelValues(key.Name, key.Namespace).Observe(took.Seconds())
+	}
+}
+
 // Forget removes the series of a selection.
 func (s *Selections) Forget(key types.NamespacedName) {
 	if s == nil {
@@ -80,21 +111,37 @@ func (s *Selections) Forget(key types.NamespacedName) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.durations.DeleteLabelValues(key.Name, key.Namespace)
 	delete(s.all, key)
 }
 
 // Describe implements prometheus.Collector.
 func (s *Selections) Describe(descriptions chan<- *prometheus.Desc) {
-	for _, one := range []*prometheus.Desc{s.held, s.unmatched, s.published, s.behind, s.bypassed, s.bypassedSince, s.orphaned} {
+	s.durations.Describe(descriptions)
+	for _, one := range []*prometheus.Desc{s.condition, s.suspend, s.held, s.unmatched, s.published, s.behind, s.bypassed, s.bypassedSince, s.orphaned} {
 		descriptions <- one
 	}
 }
 
 // Collect implements prometheus.Collector.
 func (s *Selections) Collect(metrics chan<- prometheus.Metric) {
+	s.durations.Collect(metrics)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for key, measured := range s.all {
+		flag := func(description *prometheus.Desc, set bool, labels ...string) {
+			value := 0.0
+			if set {
+				value = 1
+			}
+			metrics <- prometheus.MustNewConstMetric(description, prometheus.GaugeValue, value, append([]string{key.Name, key.Namespace}, labels...)...)
+		}
+		flag(s.suspend, measured.Suspended)
+		for _, c := range measured.Conditions {
+			for _, status := range []metav1.ConditionStatus{metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown} {
+				flag(s.condition, c.Status == status, c.Type, string(status))
+			}
+		}
 		gauge := func(description *prometheus.Desc, value float64, labels ...string) {
 			metrics <- prometheus.MustNewConstMetric(description, prometheus.GaugeValue, value, append([]string{key.Namespace, key.Name}, labels...)...)
 		}
