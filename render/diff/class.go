@@ -160,8 +160,12 @@ func (s *Selection) Clone() *Selection {
 	out.Replaced = slices.Clone(s.Replaced)
 	out.Notes = slices.Clone(s.Notes)
 	out.Unknown = slices.Clone(s.Unknown)
+	for i := range out.Applications {
+		out.Applications[i].Versions = slices.Clone(out.Applications[i].Versions)
+	}
 	if s.Held != nil {
 		held := *s.Held
+		held.Reasons = slices.Clone(held.Reasons)
 		out.Held = &held
 	}
 	return &out

@@ -70,7 +70,7 @@ func moves(s *diff.Selection, shown func(string) string) []string {
 		route := "moves from " + shown(s.Namespace+"/"+s.Name) + " to " + shown(to(group[0]))
 		switch {
 		case group[0].Unprotected:
-			lines = append(lines, "MOVE: "+route+", and one of both has spec.push: where Flux pulls what is pushed, Winnow cannot keep it "+
+			lines = append(lines, "MOVE: "+route+", and one of both has spec.push or a kubeConfig: in other clusters, Winnow cannot keep it "+
 				"alive, so that it is deleted and installed again: "+list)
 		case s.Change == diff.Removed:
 			lines = append(lines, route+"; keep the Kustomization of the selection that is removed until the other one has applied it: "+list)

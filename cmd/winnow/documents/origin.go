@@ -29,8 +29,9 @@ type Origin struct {
 	Lost string
 	// Unapplied reports that the file is beside others that are built, and is not one of theirs.
 	Unapplied bool
-	// Untouched reports that Flux does not update the object in the cluster.
-	Untouched bool
+	// Untouched reports that Flux does not update the object in the cluster, and Suspended that a Kustomization that leads to it is
+	// suspended.
+	Untouched, Suspended bool
 }
 
 // KnownCluster returns the directory of the cluster that has the object, empty if the repository does not show it.

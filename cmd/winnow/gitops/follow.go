@@ -74,7 +74,7 @@ func (w *walk) addChildren(n *node, isChild func(manifest.Object) bool) error {
 			return fmt.Errorf("%s: there are more than %d Kustomizations", w.cluster, maxKustomizations)
 		}
 		k, err := manifest.NewKustomization(o.Unstructured)
-		child := &node{Kustomization: k, name: name, cluster: o.Cluster, parents: append(slices.Clone(n.parents), n.name), unknown: o.Unknown}
+		child := &node{Kustomization: k, name: name, cluster: o.Cluster, parents: append(slices.Clone(n.parents), n.name), suspended: o.Suspended, unknown: o.Unknown}
 		if err != nil {
 			child.Kustomization = &manifest.Kustomization{Object: o.Unstructured}
 			child.outcome, child.reason, child.state = failed, err.Error(), o.Digest()

@@ -41,6 +41,8 @@ type node struct {
 	cluster string
 	// parents are the nodes that apply the node, from the cluster's directory on.
 	parents []string
+	// suspended reports that one of these is.
+	suspended bool
 
 	outcome outcome
 	// reason of an outcome other than evaluated.
@@ -123,7 +125,7 @@ func (n *node) setObjects(objects []manifest.Object) {
 			n.objects[i].Inputs, n.objects[i].Dir = files, n.dir
 		}
 		n.objects[i].Cluster, n.objects[i].Kustomization = n.applies(), n.name
-		n.objects[i].Appliers = append(slices.Clone(n.parents), n.name)
+		n.objects[i].Appliers, n.objects[i].Suspended = append(slices.Clone(n.parents), n.name), n.suspended || n.Spec.Suspend
 		if common := n.Spec.CommonMetadata; common != nil {
 			n.objects[i].Unstructured = n.objects[i].DeepCopy() // a build is shared
 			n.objects[i].SetLabels(merge(n.objects[i].GetLabels(), common.Labels))

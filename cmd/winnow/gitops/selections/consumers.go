@@ -121,9 +121,7 @@ func (o *consumerChanges) removed(older documents.Consumer, pruned bool) {
 // differ compares the fields of a Kustomization. Changes of timing are notes, unless it is resumed. Other changes affect
 // the objects and are unknown.
 func (o *consumerChanges) differ(older, newer documents.Consumer) {
-	// A plain file has one digest, also of the catalogs of its selections.
-	variables := older.Hidden != newer.Hidden && (older.Spec["postBuild"] != nil || newer.Spec["postBuild"] != nil)
-	if !slices.Equal(older.Unknown, newer.Unknown) || variables {
+	if !slices.Equal(older.Unknown, newer.Unknown) || older.Hidden != newer.Hidden && (mayHide(older) || mayHide(newer)) {
 		reasons := append(slices.Clone(older.Unknown), newer.Unknown...)
 		if len(reasons) == 0 {
 			reasons = []string{"the variables of its postBuild differ: the effect on the applications is not evaluated"}
@@ -155,6 +153,9 @@ func (o *consumerChanges) differ(older, newer documents.Consumer) {
 			newer.Name, newer.Source(), strings.Join(unknown, ", ")))
 	}
 }
+
+// mayHide reports whether what is hidden is of a consumer: a plain file has one digest, also of the catalogs of its selections.
+func mayHide(k documents.Consumer) bool { return k.Cluster != "" || k.Spec["postBuild"] != nil }
 
 func shownField(value any) any {
 	if value == nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -21,24 +22,38 @@ import (
 type placement struct {
 	*pair
 	before, after map[safeguard.Key]safeguard.Definition
-	// out is the change of the pair, which the pair itself lacks if the selection is the same in both commits.
-	out *diff.Selection
-	// pushed reports that either state has spec.push, prune that Flux may delete objects that leave, and suspended that the newer
-	// state claims nothing.
-	pushed, prune, suspended bool
+	// applied reports that the newer state claims what it has: it is not suspended, and a Kustomization applies its artifact. This is
+	// taken for granted of a plain file, which may be far from its Kustomization. renamed reports that a Kustomization changes names:
+	// then the keys are not of live objects.
+	applied, renamed bool
+	// unmarked reports that what moves cannot be kept: either state has spec.push, or a Kustomization a kubeConfig. prune reports that
+	// Flux may delete objects that leave.
+	unmarked, prune bool
 	// adopted are what definitions that enter from another selection would lose.
 	adopted []safeguard.Change
 }
 
-// placementOf returns the placement of a pair with its change.
-func placementOf(p *pair, out *diff.Selection) placement {
-	from, to := p.from.side(), p.to.side()
-	placed := placement{pair: p, out: out, before: applicationsOf(from), after: applicationsOf(to)}
-	placed.suspended = to != nil && to.Selection.Spec.Suspend
-	for _, side := range []*comparing.Side{from, to} {
-		placed.pushed = placed.pushed || side != nil && side.Selection.Spec.Push != nil
+// placementOf returns the placement of a pair.
+func (c *comparison) placementOf(p *pair) placement {
+	placed := placement{pair: p, before: applicationsOf(p.from.side()), after: applicationsOf(p.to.side())}
+	for _, at := range []struct {
+		commit *documents.Set
+		state  *State
+	}{{&c.base, p.from}, {&c.head, p.to}} {
+		if at.state.side() == nil {
+			continue
+		}
+		spec := at.state.side().Selection.Spec
+		consumers := at.commit.ConsumersOf(&at.state.Selection)
+		placed.applied = !spec.Suspend && !at.state.Untouched && !at.state.Suspended && (len(consumers) > 0 || at.state.KnownCluster() == "") &&
+			!slices.ContainsFunc(at.state.References, func(r documents.Reference) bool { return r.Suspended || r.Untouched })
+		placed.unmarked = placed.unmarked || spec.Push != nil
+		for _, k := range consumers {
+			placed.unmarked = placed.unmarked || k.Spec["kubeConfig"] != nil
+			placed.renamed = placed.renamed || len(k.Renames) > 0
+		}
 	}
-	placed.prune = from != nil && from.Selection.Spec.GetDeletionPolicy() == v1alpha1.DeletionPolicyDelete
+	placed.prune = p.from.side() != nil && p.from.side().Selection.Spec.GetDeletionPolicy() == v1alpha1.DeletionPolicyDelete
 	return placed
 }
 
@@ -54,28 +69,6 @@ func applicationsOf(side *comparing.Side) map[safeguard.Key]safeguard.Definition
 	return published
 }
 
-// claiming returns the placements of selections that are the same in both commits, and may have in the base what others lose or get:
-// they are applied to the cluster of a selection in which applications enter or leave.
-func (c *comparison) claiming(ctx context.Context, placements []placement) (found []placement) {
-	clusters := map[string]bool{}
-	for _, p := range placements {
-		if len(p.lost())+len(p.entering()) > 0 {
-			clusters[p.any().KnownCluster()] = true
-		}
-	}
-	for _, p := range c.pairs {
-		if at := p.any().KnownCluster(); at == "" || !clusters[at] || p.out != nil {
-			continue
-		}
-		_, errBefore := c.rendered(ctx, p.from)
-		side, errAfter := c.rendered(ctx, p.to)
-		if errBefore == nil && errAfter == nil { // one that cannot be rendered is not known to claim anything
-			found = append(found, placementOf(p, comparing.Unchanged(side)))
-		}
-	}
-	return found
-}
-
 // lost returns the definitions that leave, and entering the ones that enter.
 func (p placement) lost() map[safeguard.Key]safeguard.Definition { return lacking(p.before, p.after) }
 func (p placement) entering() map[safeguard.Key]safeguard.Definition {
@@ -89,49 +82,83 @@ func lacking(all, others map[safeguard.Key]safeguard.Definition) map[safeguard.K
 	return found
 }
 
-// noteConflicts notes the applications that enter a selection, and that another one of the cluster keeps.
-func noteConflicts(placements []placement) {
+// unchanged returns the placements of selections that are the same in both commits, in the clusters where applications enter or leave
+// others. No catalog is pulled for them alone.
+func (c *comparison) unchanged(ctx context.Context, placements []placement) (found []placement) {
+	clusters, pulled := map[string]bool{}, map[string]bool{}
 	for _, p := range placements {
-		for _, holder := range placements {
-			if at := p.any().KnownCluster(); at == "" || at != holder.any().KnownCluster() || holder.pair == p.pair {
+		if len(p.lost())+len(p.entering()) > 0 {
+			clusters[p.any().KnownCluster()] = true
+		}
+		for _, r := range p.any().References {
+			pulled[r.Catalog] = true
+		}
+	}
+	isNew := func(r documents.Reference) bool { return !pulled[r.Catalog] }
+	for _, p := range c.pairs {
+		if at := p.any().KnownCluster(); at == "" || !clusters[at] || p.out != nil || len(p.open()) > 0 || slices.ContainsFunc(p.to.References, isNew) {
+			continue
+		}
+		_, errBefore := c.rendered(ctx, p.from)
+		side, errAfter := c.rendered(ctx, p.to)
+		if errBefore == nil && errAfter == nil {
+			found = append(found, c.placementOf(&pair{from: p.from, to: p.to, out: comparing.Unchanged(side)}))
+		}
+	}
+	return found
+}
+
+// noteOthers notes the applications that enter or leave a selection, and that another one of its cluster has before and after: which of
+// them holds an object is known in the cluster only.
+func noteOthers(placements, unchanged []placement) {
+	for _, p := range placements {
+		for _, other := range slices.Concat(placements, unchanged) {
+			at := p.any().KnownCluster()
+			if at == "" || at != other.any().KnownCluster() || other.pair == p.pair || !other.applied || p.renamed || other.renamed || other.unmarked {
 				continue
 			}
-			var names []string
-			for key, d := range p.entering() {
-				_, had := holder.before[key]
-				if _, keeps := holder.after[key]; had && keeps {
-					names = append(names, d.Name)
+			note := func(of map[safeguard.Key]safeguard.Definition, effect string) {
+				var names []string
+				for key, d := range of {
+					_, had := other.before[key]
+					if _, has := other.after[key]; had && has {
+						names = append(names, d.Name)
+					}
+				}
+				if slices.Sort(names); len(names) > 0 {
+					p.out.Notes = append(p.out.Notes, fmt.Sprintf("%s/%s has %s as well: %s",
+						other.out.Namespace, other.out.Name, excerpt.Names(slices.Compact(names), maxListed), effect))
 				}
 			}
-			if slices.Sort(names); len(names) > 0 {
-				p.out.Notes = append(p.out.Notes, fmt.Sprintf("%s/%s keeps %s: this selection is stalled (Conflict), and publishes nothing, while it does",
-					holder.out.Namespace, holder.out.Name, excerpt.Names(slices.Compact(names), maxListed)))
-			}
+			note(p.entering(), "while it holds that, this selection is stalled (Conflict), and publishes nothing")
+			note(p.lost(), "Flux deletes nothing that it has claimed (Conflict)")
 		}
 	}
 }
 
-// findMoves adds to the selection that an application leaves a move to each selection that has it then: it enters that one, or is
-// claimed by it already, which is known in one cluster alone. The cluster of a plain file is unknown, so it uses the receivers whose
-// files share most directories with the file of the giver.
+// findMoves adds to the selection that an application leaves a move to each selection that it enters. The cluster of a
+// plain file is unknown, so it uses the receivers whose files share most directories with the file of the giver.
 func findMoves(placements []placement) {
-	having := map[safeguard.Key][]*placement{}
+	entering := map[safeguard.Key][]*placement{}
 	for i, p := range placements {
-		for key := range p.after {
-			if _, had := p.before[key]; !p.suspended && (!had || p.any().KnownCluster() != "") {
-				having[key] = append(having[key], &placements[i])
+		for key := range p.entering() {
+			if p.applied && !p.renamed {
+				entering[key] = append(entering[key], &placements[i])
 			}
 		}
 	}
 	for _, giver := range placements {
+		if giver.renamed {
+			continue
+		}
 		var moved []diff.Move
 		for key, d := range giver.lost() {
-			for _, receiver := range nearestTo(giver, having[key]) {
+			for _, receiver := range nearestTo(giver, entering[key]) {
 				receiver.adopted = append(receiver.adopted, safeguard.Adopt([]safeguard.Definition{d}, []safeguard.Definition{receiver.after[key]})...)
 				moved = append(moved, diff.Move{
 					Application: d.Name, APIVersion: d.APIVersion, Kind: d.Kind,
 					To: receiver.out.Namespace + "/" + receiver.out.Name, ToFile: receiver.any().File,
-					Unprotected: giver.prune && (giver.pushed || receiver.pushed),
+					Unprotected: giver.prune && (giver.unmarked || receiver.unmarked),
 				})
 			}
 		}
@@ -146,7 +173,7 @@ func findMoves(placements []placement) {
 }
 
 // nearestTo returns the placements in the cluster of the giver, or for plain files the placements that share most directories
-// with the giver.
+// with the giver, and one at least.
 func nearestTo(giver placement, all []*placement) []*placement {
 	return documents.Best(all, func(p *placement) int {
 		sameName := p.out.Namespace == giver.out.Namespace && p.out.Name == giver.out.Name
@@ -156,17 +183,22 @@ func nearestTo(giver placement, all []*placement) []*placement {
 		case giver.any().Cluster != "": // two of them without a Kustomization may be of two clusters
 			return 0
 		}
-		return documents.CommonDirectories(giver.any().File, p.any().File)
+		return documents.CommonDirectories(giver.any().File, p.any().File) - 1
 	})
 }
 
-// holdAdopted holds what definitions lose by the selections that they enter.
+// holdAdopted holds what definitions lose by the selections that they enter, and notes what the safeguards let pass.
 func holdAdopted(placements []placement) {
 	for _, p := range placements {
-		if len(p.adopted) > 0 {
-			p.pair.out = p.out
-			safeguard.Sort(p.adopted)
-			comparing.HoldAdopted(p.out, p.from.side(), p.to.side(), p.adopted)
+		if len(p.adopted) == 0 {
+			continue
+		}
+		safeguard.Sort(p.adopted)
+		comparing.HoldAdopted(p.out, p.from.side(), p.to.side(), p.adopted)
+		if p.out.Held == nil {
+			for _, r := range guard.Reasons(p.adopted, p.to.side().Result.Selection, guard.Fresh(nil)) {
+				p.out.Notes = append(p.out.Notes, r.Application+": "+r.Message+": the safeguards let it pass")
+			}
 		}
 	}
 }

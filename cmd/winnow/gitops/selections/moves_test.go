@@ -19,7 +19,7 @@ func placed(words string, edit func(*placement)) placement {
 	file, states, _ := strings.Cut(words, " ")
 	before, after, _ := strings.Cut(states, " -> ")
 	at := &State{Selection: documents.Selection{Origin: documents.Origin{File: file}}}
-	p := placement{pair: &pair{to: at}, out: &diff.Selection{Namespace: "fleet", Name: file}, prune: true}
+	p := placement{pair: &pair{to: at, out: &diff.Selection{Namespace: "fleet", Name: file}}, prune: true, applied: true}
 	p.before, p.after = definitionsNamed(before), definitionsNamed(after)
 	if edit != nil {
 		edit(&p)
@@ -28,10 +28,11 @@ func placed(words string, edit func(*placement)) placement {
 }
 
 func TestWhereApplicationsMove(t *testing.T) {
-	pushed := func(p *placement) { p.pushed = true }
-	kept := func(p *placement) { p.pushed, p.prune = true, false }
+	pushed := func(p *placement) { p.unmarked = true }
+	kept := func(p *placement) { p.unmarked, p.prune = true, false }
 	in := func(dir string) func(*placement) { return func(p *placement) { p.to.Cluster = dir } }
-	suspended := func(p *placement) { p.to.Cluster, p.suspended = "prod", true }
+	unapplied := func(p *placement) { p.to.Cluster, p.applied = "prod", false }
+	renamed := func(p *placement) { p.to.Cluster, p.renamed = "prod", true }
 	apps := func(p *placement) { p.out.Name = "apps" }
 	tests := []struct {
 		name       string
@@ -53,13 +54,16 @@ func TestWhereApplicationsMove(t *testing.T) {
 			placements: []placement{placed("a x,y -> ", nil), placed("b x -> x", nil)},
 		},
 		{
-			name:       "to one of the cluster that claims it already",
-			placements: []placement{placed("prod/a x,y -> y", in("prod")), placed("prod/b x -> x", in("prod")), placed("dev/b x -> x", in("dev"))},
-			want:       []string{"prod/a: x to fleet/prod/b"},
+			name:       "one that nothing applies claims nothing",
+			placements: []placement{placed("prod/a x,y -> y", in("prod")), placed("prod/b  -> x", unapplied)},
 		},
 		{
-			name:       "a suspended one claims nothing",
-			placements: []placement{placed("prod/a x,y -> y", in("prod")), placed("prod/b  -> x", suspended)},
+			name:       "other names are other objects",
+			placements: []placement{placed("prod/a x,y -> y", in("prod")), placed("prod/b  -> x", renamed), placed("prod/c z -> ", renamed), placed("prod/d  -> z", in("prod"))},
+		},
+		{
+			name:       "plain files that share no directory",
+			placements: []placement{placed("prod/a x,y -> y", nil), placed("dev/b  -> x", nil)},
 		},
 		{
 			name: "to the nearest one of each cluster",
@@ -117,18 +121,17 @@ func TestWhereApplicationsMove(t *testing.T) {
 	}
 }
 
-func TestWhatAnotherSelectionKeepsIsNoted(t *testing.T) {
+func TestWhatAnotherSelectionHasIsNoted(t *testing.T) {
 	in := func(dir string) func(*placement) { return func(p *placement) { p.to.Cluster = dir } }
-	placements := []placement{
-		placed("prod/a x,z -> x,y,z", in("prod")), placed("prod/b y,v -> y,v", in("prod")), placed("dev/b y -> y", in("dev")), placed("prod/c y,x -> x", in("prod")), placed("c y -> y", nil),
-	}
-	noteConflicts(placements)
+	none := func(p *placement) { p.to.Cluster, p.applied = "prod", false }
+	placements := []placement{placed("prod/a x,w -> x,y", in("prod")), placed("prod/c y,x -> x", in("prod")), placed("c y -> y", nil)}
+	noteOthers(placements, []placement{placed("prod/b y,w -> y,w", in("prod")), placed("dev/b y -> y", in("dev")), placed("prod/d y -> y", none)})
+	want := [][]string{{
+		"fleet/prod/b has y as well: while it holds that, this selection is stalled (Conflict), and publishes nothing",
+		"fleet/prod/b has w as well: Flux deletes nothing that it has claimed (Conflict)",
+	}, {"fleet/prod/b has y as well: Flux deletes nothing that it has claimed (Conflict)"}, nil}
 	for i, p := range placements {
-		var want []string
-		if i == 0 {
-			want = []string{"fleet/prod/b keeps y: this selection is stalled (Conflict), and publishes nothing, while it does"}
-		}
-		if !slices.Equal(p.out.Notes, want) {
+		if !slices.Equal(p.out.Notes, want[i]) {
 			t.Errorf("%s has the notes %q", p.any().File, p.out.Notes)
 		}
 	}
@@ -168,42 +171,34 @@ func limited(name, fields, applications string) string {
 	return strings.ReplaceAll(selecting(fields+"  limit: {nameSelector: ["+applications+"]}\n"), "name: apps", "name: "+name)
 }
 
-func TestTheFirstCommitOfAMove(t *testing.T) {
-	base, head := commits(t, bootstrapped(map[string]string{
-		"prod/a.yaml": limited("apps", "", "x, y"), "prod/b.yaml": pulling("  ref: {tag: x-y-z}\n"), "prod/c.yaml": limited("others", "", "z"),
-	}), map[string]string{"prod/c.yaml": limited("others", "", "z, x")})
-	report, err := Compare(t.Context(), base, head, Options{Paths: []string{"."}, Open: (&opener{}).open, Compare: comparing.Compare})
-	if err != nil || len(report.Selections) != 1 {
-		t.Fatalf("%d selections, %v", len(report.Selections), err)
-	}
-	const want = "fleet/apps keeps x: this selection is stalled (Conflict), and publishes nothing, while it does"
-	if notes := report.Selections[0].Notes; !slices.Contains(notes, want) {
-		t.Errorf("notes are %q", notes)
-	}
-}
-
-// The receiver was changed first: it has claimed the application since, and is the same in both commits.
-func TestTheSecondCommitOfAMove(t *testing.T) {
-	tests := []struct{ name, receiver, want string }{
-		{"a receiver that claims it", limited("others", "", "z, x"), "fleet/others"},
-		{"a suspended one", limited("others", "  suspend: true\n", "z, x"), ""},
-		{"one that lacks it", limited("others", "", "z"), ""},
+// Each commit of a move in two says what the other selection has.
+func TestAMoveInTwoCommits(t *testing.T) {
+	ks := strings.ReplaceAll(applying(""), "name: apps", "name: others")
+	base := bootstrapped(map[string]string{
+		"prod/a.yaml": limited("apps", "", "x, y"), "prod/k.yaml": applying(""), "prod/b.yaml": pulling("  ref: {tag: x-y-z}\n"),
+		"prod/c.yaml": limited("others", "", "z"), "prod/ck.yaml": ks,
+	})
+	both := limited("others", "", "z, x")
+	tests := []struct {
+		name       string
+		base, head map[string]string
+		want       string
+	}{
+		{"the receiver", base, map[string]string{"prod/c.yaml": both}, "fleet/apps has x as well: while it holds that, this selection is stalled (Conflict), and publishes nothing"},
+		{"the giver", with(base, "prod/c.yaml", both), map[string]string{"prod/a.yaml": limited("apps", "", "y")},
+			"fleet/others has x as well: Flux deletes nothing that it has claimed (Conflict)"},
+		{"the giver, beside a suspended one", with(base, "prod/c.yaml", limited("others", "  suspend: true\n", "z, x")), map[string]string{"prod/a.yaml": limited("apps", "", "y")}, ""},
+		{"the giver, beside one without a Kustomization", with(base, "prod/c.yaml", both, "prod/ck.yaml", ""), map[string]string{"prod/a.yaml": limited("apps", "", "y")}, ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			base, head := commits(t, bootstrapped(map[string]string{
-				"prod/a.yaml": limited("apps", "", "x, y"), "prod/b.yaml": pulling("  ref: {tag: x-y-z}\n"), "prod/c.yaml": test.receiver,
-			}), map[string]string{"prod/a.yaml": limited("apps", "", "y")})
-			report, err := Compare(t.Context(), base, head, Options{Paths: []string{"."}, Open: (&opener{}).open, Compare: comparing.Compare})
-			if err != nil || len(report.Selections) != 1 || len(report.Same) != 1 {
-				t.Fatalf("%d selections, %d same, %v, %v", len(report.Selections), len(report.Same), report.Unknown, err)
+			older, newer := commits(t, test.base, test.head)
+			report, err := Compare(t.Context(), older, newer, Options{Paths: []string{"."}, Open: (&opener{}).open, Compare: comparing.Compare})
+			if err != nil || len(report.Selections) != 1 || len(report.Selections[0].Moves) > 0 {
+				t.Fatalf("%d selections, %v", len(report.Selections), err)
 			}
-			got := ""
-			for _, m := range report.Selections[0].Moves {
-				got += m.To
-			}
-			if deleted := report.Selections[0].Applications[0].Deleted; got != test.want || (deleted == nil) != (test.want != "") {
-				t.Errorf("moves to %q, and is deleted: %v", got, deleted)
+			if notes := strings.Join(report.Selections[0].Notes, "; "); notes != test.want {
+				t.Errorf("notes are %q", notes)
 			}
 		})
 	}

@@ -28,14 +28,13 @@ func (c *comparison) relate(ctx context.Context) (unknown []string) {
 		if !p.isCompared() {
 			continue
 		}
-		all = append(all, placementOf(p, p.out))
+		all = append(all, c.placementOf(p))
 		if from, to := p.from.side(), p.to.side(); from != nil && to != nil && from.Empty != nil && to.Empty == nil {
 			unknown = append(unknown, p.to.In()+": "+beforePrefix+from.Empty.Error()+": this was not published, and what was before is in the cluster only")
 		}
 	}
-	all = append(all, c.claiming(ctx, all)...)
 	findMoves(all)
-	noteConflicts(all)
+	noteOthers(all, c.unchanged(ctx, all))
 	holdAdopted(all)
 	nameReceivers(all)
 	placeApprovals(&c.head, c.options.Paths, c.pairs)
