@@ -173,7 +173,7 @@ func findMoves(placements []placement) {
 }
 
 // nearestTo returns the placements in the cluster of the giver, or for plain files the placements that share most directories
-// with the giver, and one at least.
+// with the giver.
 func nearestTo(giver placement, all []*placement) []*placement {
 	return documents.Best(all, func(p *placement) int {
 		sameName := p.out.Namespace == giver.out.Namespace && p.out.Name == giver.out.Name
@@ -183,7 +183,7 @@ func nearestTo(giver placement, all []*placement) []*placement {
 		case giver.any().Cluster != "": // two of them without a Kustomization may be of two clusters
 			return 0
 		}
-		return documents.CommonDirectories(giver.any().File, p.any().File) - 1
+		return documents.CommonDirectories(giver.any().File, p.any().File)
 	})
 }
 

@@ -62,10 +62,6 @@ func TestWhereApplicationsMove(t *testing.T) {
 			placements: []placement{placed("prod/a x,y -> y", in("prod")), placed("prod/b  -> x", renamed), placed("prod/c z -> ", renamed), placed("prod/d  -> z", in("prod"))},
 		},
 		{
-			name:       "plain files that share no directory",
-			placements: []placement{placed("prod/a x,y -> y", nil), placed("dev/b  -> x", nil)},
-		},
-		{
 			name: "to the nearest one of each cluster",
 			placements: []placement{
 				placed("dev/a x -> ", nil), placed("dev/b  -> x", nil), placed("prod/a x -> ", nil), placed("prod/b  -> x", nil),

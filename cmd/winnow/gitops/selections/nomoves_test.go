@@ -85,8 +85,6 @@ func TestWhatIsNoMove(t *testing.T) {
 		{"a message of another cluster", two, left, "dev: would be removed, because limit.nameSelector does not name it; it moves to", ""},
 		{"a part of a variable", with(base, "prod/s.yaml", secret("berlin"), "prod/t.yaml", by(hidden, "fleet"), "prod/ak.yaml", "", "fleet/ak.yaml", ks("apps", "  namePrefix: '${V:0:3}'\n")),
 			map[string]string{"prod/s.yaml": secret("paris")}, "", "UNKNOWN"},
-		{"plain files of two directories", map[string]string{"dev/a.yaml": limited("apps", lets, "x, y"), "dev/b.yaml": catalog, "prod/c.yaml": limited("others", "", "z"), "prod/b.yaml": catalog},
-			map[string]string{"dev/a.yaml": limited("apps", lets, "y"), "prod/c.yaml": has("")}, alive, ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
