@@ -58,3 +58,15 @@ func TestTheVerdictIsTheFirstLine(t *testing.T) {
 		})
 	}
 }
+
+func TestAClusterInWhichSomethingChangesIsNotUnchanged(t *testing.T) {
+	for cluster, want := range map[string]string{"prod": "1 CatalogSelection: nothing changes\n", "dev": "1 cluster: nothing changes\n"} {
+		report := diff.New(&diff.Selection{Namespace: "fleet", Name: "apps", Cluster: "prod", Change: diff.Updated, To: &diff.State{Selected: 1, Available: 1}})
+		report.Same = []diff.Place{{Cluster: cluster, Namespace: "fleet", Name: "others"}}
+		var text strings.Builder
+		Text(&text, report, View{})
+		if !strings.Contains(text.String(), "\n"+want) {
+			t.Errorf("%s: got %q", cluster, text.String())
+		}
+	}
+}

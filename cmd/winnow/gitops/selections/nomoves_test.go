@@ -51,7 +51,7 @@ func TestWhatIsNoMove(t *testing.T) {
 	})
 	head := map[string]string{"prod/a.yaml": limited("apps", lets, "y")}
 	apart := with(base, "prod/c.yaml", "") // the receiver is elsewhere
-	two, left := with(base, "prod/a.yaml", limited("apps", gone, "x, y")), map[string]string{"prod/a.yaml": limited("apps", gone, "y"), "dev/a.yaml": limited("apps", gone, "y")}
+	two, left := with(base, "prod/a.yaml", limited("apps", gone, "x, y"), "prod/c.yaml", limited("others", "", "z")), map[string]string{"prod/a.yaml": limited("apps", gone, "y"), "prod/c.yaml": has(""), "dev/a.yaml": limited("apps", gone, "y")}
 	for _, name := range []string{"a", "ak", "b", "flux"} {
 		two["dev/"+name+".yaml"] = strings.ReplaceAll(two["prod/"+name+".yaml"], "./prod", "./dev")
 	}
@@ -80,8 +80,9 @@ func TestWhatIsNoMove(t *testing.T) {
 		{"an edit below a suspended Kustomization", with(apart, "prod/t.yaml", by("suspend: true, ", "fleet"), "fleet/c.yaml", limited("others", "", "z")), with(head, "fleet/c.yaml", has("")), alive, ""},
 		{"a Kustomization that goes over, back to who lost it", with(base, "prod/c.yaml", "", "prod/ck.yaml", ""),
 			map[string]string{"prod/c.yaml": limited("others", lets, "y"), "prod/ak.yaml": applying("  sourceRef: {kind: ExternalArtifact, name: others}\n")}, "to fleet/apps", ""},
-		{"versions", with(base, "prod/b.yaml", pulling("  ref: {tag: x_1_2-y_1}\n"), "prod/d.yaml", of("second", pulling("  ref: {tag: x_2-z_1}\n")),
-			"prod/c.yaml", of("second", has("  safeguards: {onVersionRemoval: Publish}\n"))), head, "fleet/others (prod: prod/c.yaml): nothing changes", ""},
+		{"versions that the receiver lets go", with(base, "prod/b.yaml", pulling("  ref: {tag: x_1_2-y_1}\n"), "prod/d.yaml", of("second", pulling("  ref: {tag: x_2-z_1}\n")),
+			"prod/c.yaml", of("second", limited("others", "  safeguards: {onVersionRemoval: Publish}\n", "z"))),
+			with(head, "prod/c.yaml", of("second", has("  safeguards: {onVersionRemoval: Publish}\n"))), "", "1.0.0: the safeguards let it pass"},
 		{"a message of another cluster", two, left, "dev: would be removed, because limit.nameSelector does not name it; it moves to", ""},
 		{"a part of a variable", with(base, "prod/s.yaml", secret("berlin"), "prod/t.yaml", by(hidden, "fleet"), "prod/ak.yaml", "", "fleet/ak.yaml", ks("apps", "  namePrefix: '${V:0:3}'\n")),
 			map[string]string{"prod/s.yaml": secret("paris")}, "", "UNKNOWN"},
