@@ -58,12 +58,12 @@ func newSelections() *Selections {
 	kind := prometheus.Labels{"kind": v1alpha1.CatalogSelectionKind}
 	return &Selections{
 		condition: prometheus.NewDesc("gotk_reconcile_condition", "The current condition status of a GitOps Toolkit resource reconciliation.",
-			[]string{"name", "namespace", "type", "status"}, kind),
-		suspend: prometheus.NewDesc("gotk_suspend_status", "The current suspend status of a GitOps Toolkit resource.", []string{"name", "namespace"}, kind),
+			[]string{"namespace", "name", "type", "status"}, kind),
+		suspend: prometheus.NewDesc("gotk_suspend_status", "The current suspend status of a GitOps Toolkit resource.", []string{"namespace", "name"}, kind),
 		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "gotk_reconcile_duration_seconds", Help: "The duration in seconds of a GitOps Toolkit resource reconciliation.",
 			Buckets: prometheus.ExponentialBucketsRange(0.01, 1800, 10), ConstLabels: kind,
-		}, []string{"name", "namespace"}),
+		}, []string{"namespace", "name"}),
 		held:      describe("held_changes", "The changes of a CatalogSelection that safeguards hold, as status.held lists them.", "reason"),
 		unmatched: describe("unmatched_names", "The names in the spec of a CatalogSelection that match nothing in its catalogs."),
 		published: describe("published_timestamp_seconds", "When the served artifact of a CatalogSelection was published. Absent while none is served."),
@@ -100,7 +100,7 @@ func (s *Selections) Set(key types.NamespacedName, measured Selection) {
 // Reconciled adds the duration of a reconciliation.
 func (s *Selections) Reconciled(key types.NamespacedName, took time.Duration) {
 	if s != nil {
-		s.durations.WithLabelValues(key.Name, key.Namespace).Observe(took.Seconds())
+		s.durations.WithLabelValues(key.Namespace, key.Name).Observe(took.Seconds())
 	}
 }
 
@@ -111,7 +111,7 @@ func (s *Selections) Forget(key types.NamespacedName) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.durations.DeleteLabelValues(key.Name, key.Namespace)
+	s.durations.DeleteLabelValues(key.Namespace, key.Name)
 	delete(s.all, key)
 }
 
@@ -129,21 +129,14 @@ func (s *Selections) Collect(metrics chan<- prometheus.Metric) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for key, measured := range s.all {
-		flag := func(description *prometheus.Desc, set bool, labels ...string) {
-			value := 0.0
-			if set {
-				value = 1
-			}
-			metrics <- prometheus.MustNewConstMetric(description, prometheus.GaugeValue, value, append([]string{key.Name, key.Namespace}, labels...)...)
-		}
-		flag(s.suspend, measured.Suspended)
-		for _, c := range measured.Conditions {
-			for _, status := range []metav1.ConditionStatus{metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown} {
-				flag(s.condition, c.Status == status, c.Type, string(status))
-			}
-		}
 		gauge := func(description *prometheus.Desc, value float64, labels ...string) {
 			metrics <- prometheus.MustNewConstMetric(description, prometheus.GaugeValue, value, append([]string{key.Namespace, key.Name}, labels...)...)
+		}
+		gauge(s.suspend, oneIf(measured.Suspended))
+		for _, c := range measured.Conditions {
+			for _, status := range []metav1.ConditionStatus{metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown} {
+				gauge(s.condition, oneIf(c.Status == status), c.Type, string(status))
+			}
 		}
 		for reason, changes := range measured.Held {
 			gauge(s.held, float64(changes), reason)
@@ -167,4 +160,12 @@ func (s *Selections) Collect(metrics chan<- prometheus.Metric) {
 			gauge(s.orphaned, float64(measured.Orphaned))
 		}
 	}
+}
+
+// oneIf returns the value of a gauge that is 1 or 0.
+func oneIf(set bool) float64 {
+	if set {
+		return 1
+	}
+	return 0
 }

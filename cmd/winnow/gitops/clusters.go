@@ -154,7 +154,7 @@ type fileSource struct {
 
 func parseFluxFile(content []byte) (in fluxFile, err error) {
 	refOf := func(source *unstructured.Unstructured) string { return source.GetKind() + " " + source.GetName() }
-	for _, o := range leading(content) {
+	for _, o := range leadingIn(content) {
 		if manifest.Follows(o) {
 			in.kustomizations = append(in.kustomizations, fileKustomization{
 				path: repository.CleanPath(manifest.StringAt(o, "spec", "path")), components: manifest.StringsAt(o, "spec", "components"),
@@ -187,7 +187,16 @@ func isForeign(own map[string]bool, ref, path string, recognizes bool) bool {
 }
 
 // leading returns the objects of a file that may have Kustomizations or sources.
-func leading(content []byte) []*unstructured.Unstructured {
+func leading(t *repository.Tree, file string) []*unstructured.Unstructured {
+	content, err := t.Read(file)
+	if err != nil {
+		return nil
+	}
+	return leadingIn(content)
+}
+
+// leadingIn is leading for the content of a file.
+func leadingIn(content []byte) []*unstructured.Unstructured {
 	if !manifest.MayMakeSelections(content) {
 		return nil
 	}

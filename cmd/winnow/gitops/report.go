@@ -130,11 +130,7 @@ func (r reporter) differing(before, after *node) string {
 			continue
 		}
 		for file := range n.closure.Files {
-			content, err := []*walk{r.base, r.head}[side].whole().Read(file)
-			if err != nil {
-				continue
-			}
-			for _, o := range leading(content) {
+			for _, o := range leading([]*walk{r.base, r.head}[side].whole(), file) {
 				if n.outcome == failed && manifest.Follows(o) {
 					dirs = append(dirs, repository.CleanPath(manifest.StringAt(o, "spec", "path")))
 				}

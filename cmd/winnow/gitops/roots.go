@@ -165,11 +165,7 @@ func (w *walk) findRoots(n *node, objects []manifest.Object) (found []root) {
 // documents returns the objects of the files in the directory of the cluster that may have its root, as they stand.
 func (w *walk) documents() (all []manifest.Object) {
 	for _, file := range w.whole().YAMLs(w.cluster) {
-		content, err := w.whole().Read(file)
-		if err != nil {
-			continue
-		}
-		for _, o := range leading(content) {
+		for _, o := range leading(w.whole(), file) {
 			all = append(all, manifest.Object{Unstructured: o, Origin: documents.Origin{Cluster: w.cluster}})
 		}
 	}

@@ -26,9 +26,9 @@ type placement struct {
 	// taken for granted of a plain file, which may be far from its Kustomization. renamed reports that a Kustomization changes names:
 	// then the keys are not of live objects.
 	applied, renamed bool
-	// unmarked reports that what moves cannot be kept: either state has spec.push, or a Kustomization a kubeConfig. prune reports that
+	// unprotected reports that what moves cannot be kept: either state has spec.push, or a Kustomization a kubeConfig. prune reports that
 	// Flux may delete objects that leave.
-	unmarked, prune bool
+	unprotected, prune bool
 	// adopted are what definitions that enter from another selection would lose.
 	adopted []safeguard.Change
 }
@@ -47,9 +47,9 @@ func (c *comparison) placementOf(p *pair) placement {
 		consumers := at.commit.ConsumersOf(&at.state.Selection)
 		placed.applied = !spec.Suspend && !at.state.Untouched && !at.state.Suspended && (len(consumers) > 0 || at.state.KnownCluster() == "") &&
 			!slices.ContainsFunc(at.state.References, func(r documents.Reference) bool { return r.Suspended || r.Untouched })
-		placed.unmarked = placed.unmarked || spec.Push != nil
+		placed.unprotected = placed.unprotected || spec.Push != nil
 		for _, k := range consumers {
-			placed.unmarked = placed.unmarked || k.Spec["kubeConfig"] != nil
+			placed.unprotected = placed.unprotected || k.Spec["kubeConfig"] != nil
 			placed.renamed = placed.renamed || len(k.Renames) > 0
 		}
 	}
@@ -114,7 +114,7 @@ func noteOthers(placements, unchanged []placement) {
 	for _, p := range placements {
 		for _, other := range slices.Concat(placements, unchanged) {
 			at := p.any().KnownCluster()
-			if at == "" || at != other.any().KnownCluster() || other.pair == p.pair || !other.applied || p.renamed || other.renamed || other.unmarked {
+			if at == "" || at != other.any().KnownCluster() || other.pair == p.pair || !other.applied || p.renamed || other.renamed || other.unprotected {
 				continue
 			}
 			note := func(of map[safeguard.Key]safeguard.Definition, effect string) {
@@ -158,7 +158,7 @@ func findMoves(placements []placement) {
 				moved = append(moved, diff.Move{
 					Application: d.Name, APIVersion: d.APIVersion, Kind: d.Kind,
 					To: receiver.out.Namespace + "/" + receiver.out.Name, ToFile: receiver.any().File,
-					Unprotected: giver.prune && (giver.unmarked || receiver.unmarked),
+					Unprotected: giver.prune && (giver.unprotected || receiver.unprotected),
 				})
 			}
 		}

@@ -28,8 +28,8 @@ func placed(words string, edit func(*placement)) placement {
 }
 
 func TestWhereApplicationsMove(t *testing.T) {
-	pushed := func(p *placement) { p.unmarked = true }
-	kept := func(p *placement) { p.unmarked, p.prune = true, false }
+	pushed := func(p *placement) { p.unprotected = true }
+	kept := func(p *placement) { p.unprotected, p.prune = true, false }
 	in := func(dir string) func(*placement) { return func(p *placement) { p.to.Cluster = dir } }
 	unapplied := func(p *placement) { p.to.Cluster, p.applied = "prod", false }
 	renamed := func(p *placement) { p.to.Cluster, p.renamed = "prod", true }
