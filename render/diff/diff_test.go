@@ -64,9 +64,12 @@ func side(t *testing.T, cs *v1alpha1.CatalogSelection, sources ...guard.Source) 
 
 func compare(t *testing.T, from, to *comparing.Side, adopted ...safeguard.Change) *diff.Selection {
 	t.Helper()
-	s, err := comparing.CompareAdopted(t.Context(), from, to, adopted)
+	s, err := comparing.Compare(t.Context(), from, to)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if len(adopted) > 0 {
+		comparing.Hold(t.Context(), s, from, to, adopted)
 	}
 	return s
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // Whoever adds the second sources publishes what was published, from the source that had it, and nothing else.
@@ -78,5 +79,17 @@ func TestSecondSourcesKeepWhatWasPublishedAndNothingElse(t *testing.T) {
 				t.Errorf("with them, published are\n%q, want\n%q", kept, want)
 			}
 		})
+	}
+}
+
+// What another selection loses by a move does not take away the advice on what leaves the catalog.
+func TestAnAdoptionLeavesTheSecondSources(t *testing.T) {
+	cs := selectionWith(nil)
+	from := side(t, cs, sourceOf(t, sumA, files{"keep": versions("1.0.0"), "lost": versions("1.0.0")}))
+	to := side(t, cs, sourceOf(t, sumB, files{"keep": versions("1.0.0")}))
+	key := safeguard.Key{Group: "apps.kubermatic.k8c.io", Kind: "ApplicationDefinition", Name: "keep"}
+	s := compare(t, from, to, safeguard.Change{Key: key, Reason: v1alpha1.VersionRemovalReason, Versions: []string{"0.9.0"}})
+	if len(s.Held.Reasons) != 2 || len(s.Held.SecondSources) != 1 {
+		t.Errorf("held: %d reasons, second sources %+v", len(s.Held.Reasons), s.Held.SecondSources)
 	}
 }

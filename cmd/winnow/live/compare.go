@@ -20,31 +20,28 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Compare is a comparing.Comparer that adds the effects of the newer state on the live definitions.
-func (c *Cluster) Compare(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error) {
+// Observe is a comparing.Observer of the effects of the newer state on the live definitions.
+func (c *Cluster) Observe(ctx context.Context, from, to *comparing.Side, out *diff.Selection) error {
 	if to == nil {
-		return comparing.Compare(ctx, from, to)
+		return nil
 	}
 	found, err := c.adopt(ctx, to.Selection, from.Published(), to.Result)
 	if err != nil {
-		return nil, fmt.Errorf("looking at the cluster: %w", err)
+		return fmt.Errorf("looking at the cluster: %w", err)
 	}
-	compared, err := comparing.CompareAdopted(ctx, from, to, found.Changes)
-	if err != nil {
-		return nil, err
-	}
-	compared.Live = true
-	compared.Bypassed = append(compared.Bypassed, found.bypassed...)
-	compared.Notes = append(compared.Notes, ownerNotes(found.Entering, found.live)...)
+	out.Live = true
+	comparing.Hold(ctx, out, from, to, found.Changes)
+	out.Bypassed = append(out.Bypassed, found.bypassed...)
+	out.Notes = append(out.Notes, ownerNotes(found.Entering, found.live)...)
 	for key, live := range found.live {
 		if live.Kept && key.IsDefinition() {
-			compared.Survives(key.Name)
+			out.Survives(key.Name)
 		}
 	}
-	if err := comparing.Adopt(ctx, compared, to, found.live); err != nil {
-		return nil, err
+	if err := comparing.Adopt(ctx, out, to, found.live); err != nil {
+		return err
 	}
-	return compared, compared.Take(to.Result.Definitions, found.Replaced)
+	return out.Take(to.Result.Definitions, found.Replaced)
 }
 
 // adoption is what a publication does to live definitions. Flux does not update what is bypassed. live has all definitions of

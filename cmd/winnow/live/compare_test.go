@@ -85,25 +85,25 @@ func TestWhatLivesIsAddedToAComparison(t *testing.T) {
 	const group = "/apis/apps.kubermatic.k8c.io/v1"
 	for _, test := range []struct {
 		name    string
-		compare comparing.Comparer
+		observe comparing.Observer
 		live    bool
 		notes   []string
 		held    string
 		adopted int
 		bypass  []string
 	}{
-		{name: "no cluster", compare: comparing.Compare},
-		{name: "a cluster that does not serve the kind", compare: connect(t, nil).Compare, live: true},
+		{name: "no cluster"},
+		{name: "a cluster that does not serve the kind", observe: connect(t, nil).Observe, live: true},
 		{
 			name: "definitions of somebody else, of which one is bypassed", live: true,
-			compare: connect(t, map[string]string{group: served, group + "/applicationdefinitions": definitions}).Compare,
+			observe: connect(t, map[string]string{group: served, group + "/applicationdefinitions": definitions}).Observe,
 			notes: []string{"1 live definition is applied by the Kustomization flux-system/old: unless this artifact becomes its source, " +
 				"the selection waits (Conflict) until it has let go"},
 			held: "0.1.0", adopted: 1, bypass: []string{"b"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := test.compare(t.Context(), nil, sideOf(t.Context(), t, "a", "b", "c"))
+			got, err := test.observe.Compare(t.Context(), nil, sideOf(t.Context(), t, "a", "b", "c"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,7 +123,7 @@ func TestWhatLivesIsAddedToAComparison(t *testing.T) {
 
 func TestAClusterThatAnswersWithNothingIsAnError(t *testing.T) {
 	cluster := connect(t, map[string]string{"/apis/apps.kubermatic.k8c.io/v1": "nothing"})
-	if _, err := cluster.Compare(t.Context(), nil, sideOf(t.Context(), t, "a")); err == nil || !strings.HasPrefix(err.Error(), "looking at the cluster: ") {
+	if _, err := comparing.Observer(cluster.Observe).Compare(t.Context(), nil, sideOf(t.Context(), t, "a")); err == nil || !strings.HasPrefix(err.Error(), "looking at the cluster: ") {
 		t.Errorf("Compare() = %v", err)
 	}
 }

@@ -55,7 +55,7 @@ func TestALiveReleaseOfAnInstanceIsCompared(t *testing.T) {
 			[]string{`IdentityChange: instance app: releaseName would change from "legacy" to "app": what runs would be uninstalled, and installed anew`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := connect(t, test.answers).Compare(t.Context(), nil, to)
+			got, err := comparing.Observer(connect(t, test.answers).Observe).Compare(t.Context(), nil, to)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -29,16 +29,20 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Comparer returns the changes from from to to. Either may be nil, where the selection does not exist.
-type Comparer = func(ctx context.Context, from, to *Side) (*diff.Selection, error)
+// Observer adds to a comparison what neither state has: what lives in a cluster, or what charts render to. A nil one adds nothing.
+type Observer func(ctx context.Context, from, to *Side, out *diff.Selection) error
 
-// Compare is a Comparer that knows no cluster.
-func Compare(ctx context.Context, from, to *Side) (*diff.Selection, error) {
-	return CompareAdopted(ctx, from, to, nil)
+// Compare compares two states, and observes them.
+func (o Observer) Compare(ctx context.Context, from, to *Side) (*diff.Selection, error) {
+	out, err := Compare(ctx, from, to)
+	if err == nil && o != nil {
+		err = o(ctx, from, to, out)
+	}
+	return out, err
 }
 
-// CompareAdopted is Compare with the losses of live definitions that from does not have.
-func CompareAdopted(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*diff.Selection, error) {
+// Compare returns the changes from from to to. Either may be nil, where the selection does not exist.
+func Compare(ctx context.Context, from, to *Side) (*diff.Selection, error) {
 	out := newSelection(from, to)
 	switch {
 	case to == nil:
@@ -53,18 +57,12 @@ func CompareAdopted(ctx context.Context, from, to *Side, adopted []safeguard.Cha
 		out.Change = diff.Unchanged
 	}
 	out.Others = retiring(to.Result)
-	verdict := decide(from, to, adopted)
-	if out.Change != diff.Unchanged || to.Empty != nil {
-		out.Held = held(from, to, verdict)
-		if out.IsHeld() && to.Subject == Selection {
-			out.Held.SecondSources = secondSources(ctx, from, to, slices.Concat(verdict.Held, verdict.BaseApproved))
-		}
-	}
-	d := &differ{from: from, to: to, edited: out.SpecChanged, elsewhere: elsewhere(verdict.Changes), stranded: stranded(verdict.Changes), budget: maxDiffs}
+	changes := Hold(ctx, out, from, to, nil)
+	d := &differ{from: from, to: to, edited: out.SpecChanged, elsewhere: elsewhere(changes), stranded: stranded(changes), budget: maxDiffs}
 	if err := d.applications(ctx, out); err != nil {
 		return nil, fmt.Errorf("comparing the artifacts of %s: %w", out.Name, err)
 	}
-	if err := d.instances(ctx, out, verdict.Changes); err != nil {
+	if err := d.instances(ctx, out, changes); err != nil {
 		return nil, fmt.Errorf("comparing the instances of %s: %w", out.Name, err)
 	}
 	if err := d.served(ctx, out); err != nil {

@@ -3,6 +3,7 @@
 package comparing
 
 import (
+	"context"
 	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -11,6 +12,20 @@ import (
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
+
+// Hold sets what the safeguards hold of a change, with what definitions lose that the newer state adopts, from another selection or
+// from the cluster. It returns all that the safeguards have found, held or not.
+func Hold(ctx context.Context, out *diff.Selection, from, to *Side, adopted []safeguard.Change) []safeguard.Change {
+	verdict := decide(from, to, adopted)
+	if out.Change == diff.Unchanged && to.Empty == nil {
+		return verdict.Changes
+	}
+	out.Held = held(from, to, verdict)
+	if out.IsHeld() && to.Subject == Selection {
+		out.Held.SecondSources = secondSources(ctx, from, to, slices.Concat(verdict.Held, verdict.BaseApproved))
+	}
+	return verdict.Changes
+}
 
 // decide compares two states as the controller does, with the lines that the newer one adds. Either may be nil, and live are
 // the losses of live objects.
@@ -60,12 +75,4 @@ func held(from, to *Side, verdict guard.Verdict) *diff.Held {
 		}
 	}
 	return h
-}
-
-// HoldAdopted holds also what definitions lose that to gets from another selection. A comparison with live definitions has
-// it already.
-func HoldAdopted(s *diff.Selection, from, to *Side, adopted []safeguard.Change) {
-	if !s.Live {
-		s.Held = held(from, to, decide(from, to, adopted))
-	}
 }

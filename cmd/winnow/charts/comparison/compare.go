@@ -41,8 +41,8 @@ const (
 	maxDiffs = 1 << 20
 )
 
-// Add adds the upgrades of charts from one state to another one. Without one of them, nothing is upgraded.
-func (c *Comparer) Add(ctx context.Context, from, to *comparing.Side, out *diff.Selection) error {
+// Observe is a comparing.Observer of the upgrades of charts. Without one of the states, nothing is upgraded.
+func (c *Comparer) Observe(ctx context.Context, from, to *comparing.Side, out *diff.Selection) error {
 	if from == nil || to == nil {
 		return nil
 	}

@@ -117,11 +117,11 @@ func TestAdd(t *testing.T) {
 			c := comparison.New(charts.Renderer{Source: source{}, Sandbox: process{renders}})
 			for range 2 { // another cluster with the same
 				out := &diff.Selection{}
-				if err := c.Add(t.Context(), test.from, test.to, out); err != nil {
+				if err := c.Observe(t.Context(), test.from, test.to, out); err != nil {
 					t.Fatal(err)
 				}
 				if got := shown(out.Charts); got != test.want {
-					t.Errorf("Add() = %s\nwant %s", got, test.want)
+					t.Errorf("Observe() = %s\nwant %s", got, test.want)
 				}
 			}
 			if n := renders.Load(); n != test.renders {
@@ -157,7 +157,7 @@ func shown(all []diff.Chart) string {
 func TestAnInvalidAnnotationIsAnError(t *testing.T) {
 	c := comparison.New(charts.Renderer{})
 	older := side(t, with("", ""), "1.0.0")
-	if err := c.Add(t.Context(), older, side(t, with("", "web charts/gone"), "1.0.0"), &diff.Selection{}); err == nil {
+	if err := c.Observe(t.Context(), older, side(t, with("", "web charts/gone"), "1.0.0"), &diff.Selection{}); err == nil {
 		t.Error("a rule is ignored without a reason")
 	}
 }

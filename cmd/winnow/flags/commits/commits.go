@@ -37,8 +37,9 @@ func (o *Commits) AddFlags(cmd *cobra.Command) {
 	o.AddFlag(cmd)
 }
 
-// Compare compares the commits of --git at the paths, which are relative to the working directory, and adds uses.
-func (o *Commits) Compare(ctx context.Context, paths []string, access *flags.Access, compare comparing.Comparer) (*diff.Report, error) {
+// Compare compares the commits of --git at the paths, which are relative to the working directory, observes what differs, and adds
+// uses.
+func (o *Commits) Compare(ctx context.Context, paths []string, access *flags.Access, observe comparing.Observer) (*diff.Report, error) {
 	base, head, err := repository.Git{}.Commits(ctx, o.Git)
 	if err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ func (o *Commits) Compare(ctx context.Context, paths []string, access *flags.Acc
 	if err != nil {
 		return nil, err
 	}
-	options.Open, options.Rendered, options.Compare = OpenOfCommit(access), Rendered(access), compare
+	options.Open, options.Rendered, options.Observe = OpenOfCommit(access), Rendered(access), observe
 	report, err := selections.Compare(ctx, base, head, options)
 	if err != nil {
 		return nil, err

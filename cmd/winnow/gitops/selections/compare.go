@@ -161,7 +161,7 @@ func addErrors(out *diff.Selection, before, after error) {
 
 // compareSides compares two states, once for all clusters.
 func (c *comparison) compareSides(ctx context.Context, p *pair, from, to *comparing.Side) (*diff.Selection, error) {
-	found, err := memo.Of(ctx, c.memo, [2]*comparing.Side{from, to}, func() (*diff.Selection, error) { return c.options.Compare(ctx, from, to) })
+	found, err := memo.Of(ctx, c.memo, [2]*comparing.Side{from, to}, func() (*diff.Selection, error) { return c.options.Observe.Compare(ctx, from, to) })
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
-	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -98,10 +97,6 @@ func (o *opener) open(ctx context.Context, address string, _ v1alpha1.SourceRefe
 	}
 	loaded, err := render.LoadFS(ctx, address, files, render.CatalogLocation{})
 	return selection.Source{Digest: "sha256:" + strings.Repeat("01", 32), Catalog: loaded}, err
-}
-
-func compareSides(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error) {
-	return comparing.Compare(ctx, from, to)
 }
 
 // said returns the changes, unknown parts and errors of a report in words.
@@ -216,7 +211,7 @@ func TestCommitsAreCompared(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			base, head := commits(t, test.base, test.head)
 			var o opener
-			report, err := Compare(t.Context(), base, head, Options{Paths: []string{"."}, Open: o.open, Compare: compareSides})
+			report, err := Compare(t.Context(), base, head, Options{Paths: []string{"."}, Open: o.open})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -237,7 +232,7 @@ func TestWhatBuildsASourceOutsideOfThePathsIsUnknown(t *testing.T) {
 		"apps/a.yaml": selecting(""), "infra/base/b.yaml": pulling("  ref: {tag: x}\n"), "infra/base/kustomization.yaml": "resources: [b.yaml]\n",
 		"infra/prod/kustomization.yaml": "resources: [../base]\npatches: [{path: p.yaml, target: {name: catalog}}]\n", "infra/prod/p.yaml": patch("x-y"),
 	}, map[string]string{"infra/prod/p.yaml": patch("y")})
-	report, err := Compare(t.Context(), base, head, Options{Paths: []string{"apps"}, Open: (&opener{}).open, Compare: compareSides})
+	report, err := Compare(t.Context(), base, head, Options{Paths: []string{"apps"}, Open: (&opener{}).open})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,8 +36,8 @@ type Options struct {
 	Rendered *promotions.Registry
 	// Edits are other contents of files of the newer commit.
 	Edits map[string][]byte
-	// Compare compares two states of a selection. A state is nil if the commit does not contain the selection.
-	Compare comparing.Comparer
+	// Observe adds to the comparison of two states of a selection; nil for nothing.
+	Observe comparing.Observer
 	// Render renders a selection; comparing.Render if it is nil.
 	Render func(ctx context.Context, cs *v1alpha1.CatalogSelection, sources []guard.Source) (*comparing.Side, error)
 }

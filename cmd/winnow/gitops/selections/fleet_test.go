@@ -30,9 +30,9 @@ func (c *counter) options() Options {
 			c.rendered++
 			return comparing.Render(ctx, cs, sources)
 		},
-		Compare: func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error) {
+		Observe: func(context.Context, *comparing.Side, *comparing.Side, *diff.Selection) error {
 			c.compared++
-			return comparing.Compare(ctx, from, to)
+			return nil
 		},
 	}
 }

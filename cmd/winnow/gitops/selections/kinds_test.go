@@ -16,7 +16,7 @@ func TestKindsInEscapesAreCompared(t *testing.T) {
 	for _, kind := range []string{`"Catalog\u0053election"`, `"Catalog\x53election"`, "\"Catalog\\\n  Selection\"", "!!binary Q2F0YWxvZ1NlbGVjdGlvbg=="} {
 		base, head := commits(t, map[string]string{"a.yaml": spelt(kind, selecting("")), "b.yaml": pulling("  ref: {tag: x-y}\n")},
 			map[string]string{"a.yaml": spelt(kind, selecting("  exclude: [x]\n"))})
-		report, err := Compare(t.Context(), base, head, Options{Paths: []string{"."}, Open: (&opener{}).open, Compare: compareSides})
+		report, err := Compare(t.Context(), base, head, Options{Paths: []string{"."}, Open: (&opener{}).open})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +44,7 @@ func TestKindsThatAPatchSetsAreCompared(t *testing.T) {
 	}
 	for name, base := range map[string]map[string]string{"by JSON": files, "by a merge": merging} {
 		base, head := commits(t, base, map[string]string{"prod/a.yaml": thing(selecting("  exclude: [x]\n"))})
-		report, err := Compare(t.Context(), base, head, Options{Paths: []string{"prod"}, Open: (&opener{}).open, Compare: compareSides})
+		report, err := Compare(t.Context(), base, head, Options{Paths: []string{"prod"}, Open: (&opener{}).open})
 		if err != nil {
 			t.Fatal(err)
 		}

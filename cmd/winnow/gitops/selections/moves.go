@@ -188,13 +188,15 @@ func nearestTo(giver placement, all []*placement) []*placement {
 }
 
 // holdAdopted holds what definitions lose by the selections that they enter, and notes what the safeguards let pass.
-func holdAdopted(placements []placement) {
+func holdAdopted(ctx context.Context, placements []placement) {
 	for _, p := range placements {
 		if len(p.adopted) == 0 {
 			continue
 		}
 		safeguard.Sort(p.adopted)
-		comparing.HoldAdopted(p.out, p.from.side(), p.to.side(), p.adopted)
+		if !p.out.Live { // the cluster has them
+			comparing.Hold(ctx, p.out, p.from.side(), p.to.side(), p.adopted)
+		}
 		if p.out.Held == nil {
 			for _, r := range guard.Reasons(p.adopted, p.to.side().Result.Selection, guard.Fresh(nil)) {
 				p.out.Notes = append(p.out.Notes, r.Application+": "+r.Message+": the safeguards let it pass")

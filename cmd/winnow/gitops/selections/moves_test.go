@@ -10,7 +10,6 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/render/diff"
-	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -189,7 +188,7 @@ func TestAMoveInTwoCommits(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			older, newer := commits(t, test.base, test.head)
-			report, err := Compare(t.Context(), older, newer, Options{Paths: []string{"."}, Open: (&opener{}).open, Compare: comparing.Compare})
+			report, err := Compare(t.Context(), older, newer, Options{Paths: []string{"."}, Open: (&opener{}).open})
 			if err != nil || len(report.Selections) != 1 || len(report.Selections[0].Moves) > 0 {
 				t.Fatalf("%d selections, %v", len(report.Selections), err)
 			}

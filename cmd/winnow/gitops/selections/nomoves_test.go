@@ -12,7 +12,6 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/diffview"
 	"github.com/winnow-dev/winnow/render"
-	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -90,7 +89,7 @@ func TestWhatIsNoMove(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			older, newer := commits(t, test.base, test.head)
-			report, err := Compare(t.Context(), older, newer, Options{Paths: []string{"."}, Open: shipping, Compare: comparing.Compare})
+			report, err := Compare(t.Context(), older, newer, Options{Paths: []string{"."}, Open: shipping})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -204,7 +204,7 @@ func TestAPromotionIsComparedWithWhatTheStageRuns(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			base, head := commits(t, map[string]string{file: test.before}, map[string]string{file: test.after})
-			report, err := Compare(t.Context(), base, head, Options{Paths: []string{"."}, Rendered: promotions.NewRegistry((&artifactsOf{}).open), Compare: compareSides})
+			report, err := Compare(t.Context(), base, head, Options{Paths: []string{"."}, Rendered: promotions.NewRegistry((&artifactsOf{}).open)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -299,7 +299,7 @@ func TestThePlacesOfPromotions(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			base, head := commits(t, test.base, test.head)
 			opener := &artifactsOf{}
-			report, err := Compare(t.Context(), base, head, Options{Paths: test.paths, Rendered: promotions.NewRegistry(opener.open), Compare: compareSides})
+			report, err := Compare(t.Context(), base, head, Options{Paths: test.paths, Rendered: promotions.NewRegistry(opener.open)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -320,7 +320,7 @@ func TestThePlacesOfPromotions(t *testing.T) {
 func TestAPromotionSaysWhetherItsRegistryHasTLS(t *testing.T) {
 	base, head := commits(t, map[string]string{"apps.yaml": spoke("v1", "") + consuming("apps", "")}, map[string]string{"apps.yaml": spoke("v2", "  insecure: true\n") + consuming("apps", "")})
 	opener := &artifactsOf{}
-	if _, err := Compare(t.Context(), base, head, Options{Paths: []string{"apps.yaml"}, Rendered: promotions.NewRegistry(opener.open), Compare: compareSides}); err != nil {
+	if _, err := Compare(t.Context(), base, head, Options{Paths: []string{"apps.yaml"}, Rendered: promotions.NewRegistry(opener.open)}); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"oci://example.com/datacenter@" + digestOf("v1"), "insecure oci://example.com/datacenter@" + digestOf("v2")}
@@ -338,7 +338,7 @@ func TestTheSamePromotionOfManyClustersIsOneClass(t *testing.T) {
 	}
 	older, newer := commits(t, base, head)
 	opener := &artifactsOf{}
-	report, err := Compare(t.Context(), older, newer, Options{Paths: []string{"."}, Rendered: promotions.NewRegistry(opener.open), Compare: compareSides})
+	report, err := Compare(t.Context(), older, newer, Options{Paths: []string{"."}, Rendered: promotions.NewRegistry(opener.open)})
 	if err != nil {
 		t.Fatal(err)
 	}

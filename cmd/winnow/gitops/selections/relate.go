@@ -35,7 +35,7 @@ func (c *comparison) relate(ctx context.Context) (unknown []string) {
 	}
 	findMoves(all)
 	noteOthers(all, c.unchanged(ctx, all))
-	holdAdopted(all)
+	holdAdopted(ctx, all)
 	nameReceivers(all)
 	placeApprovals(&c.head, c.options.Paths, c.pairs)
 	return unknown

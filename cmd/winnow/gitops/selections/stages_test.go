@@ -29,7 +29,7 @@ func assertStopped(t *testing.T, all ...unapproved) {
 			if a.paths == nil {
 				a.paths = []string{"."}
 			}
-			report, err := Compare(t.Context(), base, head, Options{Paths: a.paths, Rendered: promotions.NewRegistry((&artifactsOf{}).open), Compare: compareSides})
+			report, err := Compare(t.Context(), base, head, Options{Paths: a.paths, Rendered: promotions.NewRegistry((&artifactsOf{}).open)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -187,7 +187,7 @@ func TestTwoOCIRepositoriesThatStayTheSameStopNobody(t *testing.T) {
 	sync := fluxSystem(ownURL, "branch: main") + ofFlux("one", "one", "") + ofFlux("two", "two", "") + consuming("apps", "")
 	base, head := commits(t, map[string]string{syncOfA: sync, "one/apps.yaml": spoke("v1", ""), "two/apps.yaml": spoke("v2", ""), "other.yaml": emptyMap},
 		map[string]string{"other.yaml": strings.Replace(emptyMap, "nothing", "something", 1)})
-	report, err := Compare(t.Context(), base, head, Options{Paths: []string{"."}, Rendered: promotions.NewRegistry((&artifactsOf{}).open), Compare: compareSides})
+	report, err := Compare(t.Context(), base, head, Options{Paths: []string{"."}, Rendered: promotions.NewRegistry((&artifactsOf{}).open)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestPatchesOfTheKustomizationOfAStageAreUnknown(t *testing.T) {
 		result, err := artifactWith(ctx, applications)
 		return render.Artifact{Result: result}, err
 	}
-	report, err := Compare(t.Context(), base, head, Options{Paths: []string{"."}, Rendered: promotions.NewRegistry(open), Compare: compareSides})
+	report, err := Compare(t.Context(), base, head, Options{Paths: []string{"."}, Rendered: promotions.NewRegistry(open)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@
 package selections
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -11,8 +10,6 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/promotions"
-	"github.com/winnow-dev/winnow/render/diff"
-	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/test/farm"
 )
 
@@ -106,9 +103,6 @@ func TestLook(t *testing.T) {
 			var artifacts artifactsOf
 			s, err := Look(t.Context(), "HEAD", "HEAD", Options{
 				Dir: dir, Paths: []string{"."}, Open: farm.Open, Rendered: promotions.NewRegistry(artifacts.open),
-				Compare: func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error) {
-					return comparing.Compare(ctx, from, to)
-				},
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -98,7 +98,7 @@ func TestWhatCannotBeBuiltIsToldOnce(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			base, head := commits(t, test.base, test.head)
-			report, err := Compare(t.Context(), base, head, Options{Paths: []string{"."}, Open: (&opener{}).open, Compare: compareSides})
+			report, err := Compare(t.Context(), base, head, Options{Paths: []string{"."}, Open: (&opener{}).open})
 			if err != nil {
 				t.Fatal(err)
 			}

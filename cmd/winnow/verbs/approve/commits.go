@@ -17,7 +17,6 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
-	"github.com/winnow-dev/winnow/render/diff/comparing"
 )
 
 // everyFile is the value of --write without one.
@@ -56,7 +55,7 @@ func (o *commitOptions) run(ctx context.Context, paths []string, write string, o
 	if write != "" && write != everyFile {
 		return fmt.Errorf("with --git, which comes first, --write has no value: %s is none of a flag", plaintext.Line(write))
 	}
-	report, err := o.Compare(ctx, paths, &o.access, comparing.Compare)
+	report, err := o.Compare(ctx, paths, &o.access, nil)
 	if err != nil {
 		return output.Unusable(err)
 	}

@@ -74,9 +74,9 @@ func (o *catalogOptions) checkEverything() error {
 }
 
 // compare compares the states that the flags name.
-func (o *catalogOptions) compare(ctx context.Context, stdin io.Reader, compare comparing.Comparer) (*diff.Report, error) {
+func (o *catalogOptions) compare(ctx context.Context, stdin io.Reader, observe comparing.Observer) (*diff.Report, error) {
 	if o.file == "" {
-		return o.compareEverything(ctx, compare)
+		return o.compareEverything(ctx, observe)
 	}
 	placed, files, err := input.PlaceSelection(ctx, o.file, o.name, stdin)
 	if err != nil {
@@ -98,7 +98,7 @@ func (o *catalogOptions) compare(ctx context.Context, stdin io.Reader, compare c
 	if o.fromFile == "" && from != nil {
 		from.Lines = nil // the file had others before, which are not known
 	}
-	compared, err := compare(ctx, from, to)
+	compared, err := observe.Compare(ctx, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (o *catalogOptions) side(ctx context.Context, cs *v1alpha1.CatalogSelection
 }
 
 // compareEverything compares two catalogs without a selection.
-func (o *catalogOptions) compareEverything(ctx context.Context, compare comparing.Comparer) (*diff.Report, error) {
+func (o *catalogOptions) compareEverything(ctx context.Context, observe comparing.Observer) (*diff.Report, error) {
 	from, err := o.everything(ctx, o.from[0])
 	if err != nil {
 		return nil, fmt.Errorf("before: %w", err)
@@ -169,7 +169,7 @@ func (o *catalogOptions) compareEverything(ctx context.Context, compare comparin
 	if err != nil {
 		return nil, fmt.Errorf("after: %w", err)
 	}
-	compared, err := compare(ctx, from, to)
+	compared, err := observe.Compare(ctx, from, to)
 	if err != nil {
 		return nil, err
 	}

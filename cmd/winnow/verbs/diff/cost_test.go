@@ -37,9 +37,6 @@ func compareFarm(t *testing.T, f farm.Farm, second map[string]string) (*diff.Rep
 			renders++
 			return comparing.Render(ctx, cs, sources)
 		},
-		Compare: func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error) {
-			return comparing.Compare(ctx, from, to)
-		},
 	})
 	if err != nil {
 		t.Fatal(err)

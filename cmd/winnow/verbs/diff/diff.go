@@ -161,49 +161,52 @@ func (o *diffOptions) compare(ctx context.Context, paths []string, stdin io.Read
 			return nil, err
 		}
 	}
-	compare, err := o.comparer(ctx)
+	observe, err := o.observer(ctx)
 	switch {
 	case err != nil:
 		return nil, err
 	case o.commits.Git == "":
-		return o.catalogs.compare(ctx, stdin, compare)
+		return o.catalogs.compare(ctx, stdin, observe)
 	}
-	return o.commits.Compare(ctx, paths, &o.catalogs.access, func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error) {
-		compared, err := compare(ctx, from, to)
+	return o.commits.Compare(ctx, paths, &o.catalogs.access, func(ctx context.Context, from, to *comparing.Side, out *diff.Selection) error {
+		err := observe(ctx, from, to, out)
 		if errors.Is(err, comparison.ErrAnnotation) { // other selections have a report
-			compared.Refuse(err)
+			out.Refuse(err)
 			err = nil
 		}
-		return compared, err
+		return err
 	})
 }
 
-// comparer returns what compares two states, with the cluster of --live and the charts of --charts.
-func (o *diffOptions) comparer(ctx context.Context) (comparing.Comparer, error) {
-	compare := comparing.Compare
+// observer returns what is observed of two states: the cluster of --live, and the charts of --charts.
+func (o *diffOptions) observer(ctx context.Context) (comparing.Observer, error) {
+	var all []comparing.Observer
 	switch {
 	case o.catalogs.live:
 		cluster, err := live.Open(o.kubeconfig, o.kubeContext)
 		if err != nil {
 			return nil, err
 		}
-		compare = cluster.Compare
+		all = append(all, cluster.Observe)
 	case o.kubeconfig != "" || o.kubeContext != "":
 		return nil, errors.New("--kubeconfig and --context are for --live")
 	}
-	if !o.charts.IsSet() {
-		if slices.Contains(o.failOn.Names, diff.RiskCondition) {
-			return nil, errors.New("--fail-on risk is for --charts: pass both")
+	switch {
+	case o.charts.IsSet():
+		renderer, err := o.charts.Renderer(ctx, &o.catalogs.access)
+		if err != nil {
+			return nil, err
 		}
-		return compare, nil
+		all = append(all, comparison.New(renderer).Observe)
+	case slices.Contains(o.failOn.Names, diff.RiskCondition):
+		return nil, errors.New("--fail-on risk is for --charts: pass both")
 	}
-	renderer, err := o.charts.Renderer(ctx, &o.catalogs.access)
-	charts := comparison.New(renderer)
-	return func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error) {
-		compared, err := compare(ctx, from, to)
-		if err == nil {
-			err = charts.Add(ctx, from, to, compared)
+	return func(ctx context.Context, from, to *comparing.Side, out *diff.Selection) error {
+		for _, observe := range all {
+			if err := observe(ctx, from, to, out); err != nil {
+				return err
+			}
 		}
-		return compared, err
-	}, err
+		return nil
+	}, nil
 }

@@ -25,7 +25,6 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stagefile"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/render/diff"
-	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/each"
 )
 
@@ -159,7 +158,7 @@ func (o *options) compare(ctx context.Context, commit string, edits map[string]*
 	}
 	return selections.Compare(ctx, commit, commit, selections.Options{
 		Paths: []string{"."}, Repositories: o.repositories, Edits: contents,
-		Open: commits.OpenOfCommit(&o.access), Rendered: rendered, Compare: comparing.Compare,
+		Open: commits.OpenOfCommit(&o.access), Rendered: rendered,
 	})
 }
 

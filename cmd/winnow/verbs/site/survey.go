@@ -52,7 +52,7 @@ func (o *options) survey(ctx context.Context, open *catalogs) (*model.Survey, er
 		return nil, err
 	}
 	s.Survey, err = selections.Look(ctx, s.Base, head, selections.Options{
-		Dir: o.git, Paths: []string{root}, Repositories: o.repositories, Open: open.open, Rendered: commits.Rendered(&o.access), Compare: comparing.Compare,
+		Dir: o.git, Paths: []string{root}, Repositories: o.repositories, Open: open.open, Rendered: commits.Rendered(&o.access),
 	})
 	if err != nil {
 		return nil, err

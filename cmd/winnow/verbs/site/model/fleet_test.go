@@ -19,7 +19,6 @@ import (
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/diff"
-	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/test/farm"
@@ -45,9 +44,6 @@ func surveyOf(t *testing.T, before, changes map[string]string) Survey {
 			source, err := farm.Open(ctx, address, ref, plainHTTP)
 			loaded[address] = source
 			return source, err
-		},
-		Compare: func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error) {
-			return comparing.Compare(ctx, from, to)
 		},
 	})
 	if err != nil {
