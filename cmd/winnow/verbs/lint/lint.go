@@ -94,7 +94,7 @@ func New() *cobra.Command {
 	}
 	o.output = flags.AddFormats(cmd, output.FormatTable, output.FormatJSON, output.FormatYAML, output.FormatMarkdown, output.FormatGitHub)
 	o.failOn = flags.AddChoice(cmd, "fail-on", "", "least `SEVERITY` that fails", string(rules.Error), string(rules.Warning))
-	cmd.Flags().BoolVar(&o.strict, "strict", false, "mentions of nothing, lacking facts: errors")
+	cmd.Flags().BoolVar(&o.strict, "strict", false, "unmatched names and missing facts are errors")
 	o.Rules.AddFlags(cmd)
 	o.charts.AddFlags(cmd)
 	o.CatalogFiles.AddFlags(cmd)
