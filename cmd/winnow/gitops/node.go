@@ -101,14 +101,13 @@ func (n *node) cause() *node { return cmp.Or(n.lostWith, n) }
 
 // applies returns the cluster that the node applies its objects to.
 func (n *node) applies() string {
-	ref := n.Spec.KubeConfig
-	switch {
+	switch ref := n.Spec.KubeConfig; {
 	case ref == nil:
 		return n.cluster
 	case ref.SecretRef != nil:
-		return strings.TrimSuffix(n.cluster+" by kubeConfig "+ref.SecretRef.Name+" "+ref.SecretRef.Key, " ")
+		return strings.TrimSuffix(n.cluster+" by kubeConfig "+n.Object.GetNamespace()+"/"+ref.SecretRef.Name+" "+ref.SecretRef.Key, " ")
 	case ref.ConfigMapRef != nil:
-		return n.cluster + " by kubeConfig of ConfigMap " + ref.ConfigMapRef.Name
+		return n.cluster + " by kubeConfig of ConfigMap " + n.Object.GetNamespace() + "/" + ref.ConfigMapRef.Name
 	}
 	return n.cluster
 }

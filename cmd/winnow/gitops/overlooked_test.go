@@ -21,6 +21,10 @@ func TestNoChangeIsOverlooked(t *testing.T) {
 			", namespace: flux-system}\nspec:\n" + spec
 	}
 	here := func(name, path string) string { return follow(name, "  path: ./"+path+"\n"+fromHere) }
+	remote := func(tenant string) string {
+		text := follow("apps", "  path: ./"+tenant+"\n  kubeConfig: {secretRef: {name: kubeconfig}}\n"+fromHere)
+		return strings.NewReplacer("flux-system", tenant, "name: fleet}", "name: fleet, namespace: flux-system}").Replace(text)
+	}
 	excluding := func(name, application string) string {
 		return selectionOf(name) + "spec: {sources: [{name: p-catalog}], exclude: ['" + application + "']}\n"
 	}
@@ -79,6 +83,8 @@ func TestNoChangeIsOverlooked(t *testing.T) {
 			"cluster/more.yaml", follow("one", "  path: ./one\n  kubeConfig: {secretRef: {name: one}}\n"+fromHere)+follow("two", "  path: ./two\n  kubeConfig: {configMapRef: {name: two}}\n"+fromHere),
 			"one/s.yaml", excluding("x", "a"), "two/s.yaml", excluding("x", "a")),
 			[]string{"two/s.yaml", excluding("x", "b")}, ""},
+		{"clusters whose kubeConfigs have one name in two namespaces", with(plain, "cluster/more.yaml", remote("one")+remote("two"),
+			"one/s.yaml", excluding("x", "a"), "two/s.yaml", excluding("x", "b")), []string{"two/s.yaml", excluding("x", "c")}, ""},
 		{"another repository at the path of the cluster", map[string]string{"flux.yaml": other("v1"), "s.yaml": excluding("x", "a")},
 			[]string{"flux.yaml", other("v2")}, ".: Kustomization flux-system/tenants applies files that are not read here, and differs"},
 		{"a Kustomization that is resumed", cluster("  suspend: true\n"), []string{"cluster/flux.yaml", plain["cluster/flux.yaml"]},
