@@ -49,6 +49,7 @@ func TestWhatIsNoMove(t *testing.T) {
 		"prod/a.yaml": limited("apps", lets, "x, y"), "prod/ak.yaml": ks("apps", ""), "prod/b.yaml": catalog, "prod/c.yaml": has(""), "prod/ck.yaml": ks("others", ""),
 	})
 	head := map[string]string{"prod/a.yaml": limited("apps", lets, "y")}
+	enters := with(base, "prod/c.yaml", limited("others", "", "z"))
 	apart := with(base, "prod/c.yaml", "") // the receiver is elsewhere
 	two, left := with(base, "prod/a.yaml", limited("apps", gone, "x, y"), "prod/c.yaml", limited("others", "", "z")), map[string]string{"prod/a.yaml": limited("apps", gone, "y"), "prod/c.yaml": has(""), "dev/a.yaml": limited("apps", gone, "y")}
 	for _, name := range []string{"a", "ak", "b", "flux"} {
@@ -70,6 +71,9 @@ func TestWhatIsNoMove(t *testing.T) {
 		{"kubeConfigs of one name in two namespaces", with(apart, "prod/ck.yaml", "", "prod/a.yaml", "", "prod/ak.yaml", "", "prod/r.yaml", by("kubeConfig: {secretRef: {name: k}}, ", "berlin")+by("kubeConfig: {secretRef: {name: k}}, ", "paris"),
 			"berlin/a.yaml", limited("apps", lets, "x, y"), "berlin/ak.yaml", ks("apps", ""), "berlin/b.yaml", catalog, "paris/c.yaml", of("second", has("")), "paris/ck.yaml", ks("others", ""), "paris/b.yaml", of("second", catalog)),
 			map[string]string{"berlin/a.yaml": limited("apps", lets, "y")}, alive, ""},
+		{"the Kustomization of the giver leaves", enters, with(head, "prod/ak.yaml", "", "prod/c.yaml", has("")), alive, ""},
+		{"a giver that leaves with its Kustomization", with(enters, "prod/a.yaml", limited("apps", lets, "x")),
+			map[string]string{"prod/a.yaml": "", "prod/ak.yaml": "", "prod/c.yaml": has("")}, alive, "keep the Kustomization of the selection that is removed"},
 		{"a prefix of the receiver", with(base, "prod/ck.yaml", ks("others", "  namePrefix: t-\n")), head, alive, ""},
 		{"a prefix of the giver", with(base, "prod/ak.yaml", ks("apps", "  namePrefix: t-\n")), head, alive, ""},
 		{"a variable of a Secret", with(apart, "prod/t.yaml", by(hidden, "fleet"), "fleet/c.yaml", has("  exclude: ['${V}']\n")), head, alive, ""},

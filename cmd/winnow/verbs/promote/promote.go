@@ -78,7 +78,7 @@ func New() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.Bool("git", false, "edit the Git repository here, as always")
+	f.Bool("git", false, "edit the Git repository here (the default)")
 	f.StringArrayVar(&o.repositories, "repository", nil, "`NAME=DIR` of a source that is this repository")
 	f.StringVar(&o.name, "name", "", "`NAME` of the OCIRepository, of several")
 	f.DurationVar(&o.minAge, "min-age", 0, "`AGE` of the digest of FROM, such as 24h")
