@@ -58,6 +58,7 @@ func (m *model) settle(order []int) {
 		for _, p := range m.parts {
 			m.apply(p, false)
 		}
+		m.protect()
 		m.endMoves()
 	}
 }
@@ -295,6 +296,19 @@ func (m *model) apply(p *modelPart, again bool) {
 		}
 		m.tally["deleted"]++
 		delete(m.live, name)
+	}
+}
+
+// protect marks what a part has given up, and its Kustomization, which is paused, has not deleted, once another part claims it.
+func (m *model) protect() {
+	for name, l := range m.live {
+		for _, p := range m.parts {
+			_, serves := p.published[name]
+			if p.inventory[name] && l.owner == p.applier && !serves && p.knowsServed() && !l.kept && m.receiver(p, name) == decided {
+				l.kept = true
+				m.tally["protected later"]++
+			}
+		}
 	}
 }
 
