@@ -26,8 +26,6 @@ type placement struct {
 	// taken for granted of a plain file, which may be far from its Kustomization. renamed reports that a Kustomization changes names:
 	// then the keys are not of live objects.
 	applied, renamed bool
-	// left reports that only the older state has a Kustomization, so that Flux deletes what it applied.
-	left bool
 	// unprotected reports that what moves cannot be kept: either state has spec.push, or a Kustomization a kubeConfig. prune reports that
 	// Flux may delete objects that leave.
 	unprotected, prune bool
@@ -38,7 +36,6 @@ type placement struct {
 // placementOf returns the placement of a pair.
 func (c *comparison) placementOf(p *pair) placement {
 	placed := placement{pair: p, before: applicationsOf(p.from.side()), after: applicationsOf(p.to.side())}
-	fed := false
 	for _, at := range []struct {
 		commit *documents.Set
 		state  *State
@@ -48,10 +45,7 @@ func (c *comparison) placementOf(p *pair) placement {
 		}
 		spec := at.state.side().Selection.Spec
 		consumers := at.commit.ConsumersOf(&at.state.Selection)
-		had := fed
-		fed = len(consumers) > 0 || at.state.KnownCluster() == ""
-		placed.left = had && !fed
-		placed.applied = fed && !spec.Suspend && !at.state.Untouched && !at.state.Suspended &&
+		placed.applied = !spec.Suspend && !at.state.Untouched && !at.state.Suspended && (len(consumers) > 0 || at.state.KnownCluster() == "") &&
 			!slices.ContainsFunc(at.state.References, func(r documents.Reference) bool { return r.Suspended || r.Untouched })
 		placed.unprotected = placed.unprotected || spec.Push != nil
 		for _, k := range consumers {
@@ -154,7 +148,7 @@ func findMoves(placements []placement) {
 		}
 	}
 	for _, giver := range placements {
-		if giver.renamed || giver.left {
+		if giver.renamed {
 			continue
 		}
 		var moved []diff.Move

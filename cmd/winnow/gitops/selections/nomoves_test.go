@@ -71,7 +71,6 @@ func TestWhatIsNoMove(t *testing.T) {
 		{"kubeConfigs of one name in two namespaces", with(apart, "prod/ck.yaml", "", "prod/a.yaml", "", "prod/ak.yaml", "", "prod/r.yaml", by("kubeConfig: {secretRef: {name: k}}, ", "berlin")+by("kubeConfig: {secretRef: {name: k}}, ", "paris"),
 			"berlin/a.yaml", limited("apps", lets, "x, y"), "berlin/ak.yaml", ks("apps", ""), "berlin/b.yaml", catalog, "paris/c.yaml", of("second", has("")), "paris/ck.yaml", ks("others", ""), "paris/b.yaml", of("second", catalog)),
 			map[string]string{"berlin/a.yaml": limited("apps", lets, "y")}, alive, ""},
-		{"the Kustomization of the giver leaves", enters, with(head, "prod/ak.yaml", "", "prod/c.yaml", has("")), alive, ""},
 		{"a giver that leaves with its Kustomization", with(enters, "prod/a.yaml", limited("apps", lets, "x")),
 			map[string]string{"prod/a.yaml": "", "prod/ak.yaml": "", "prod/c.yaml": has("")}, alive, "keep the Kustomization of the selection that is removed"},
 		{"a prefix of the receiver", with(base, "prod/ck.yaml", ks("others", "  namePrefix: t-\n")), head, alive, ""},
