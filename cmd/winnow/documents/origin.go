@@ -42,6 +42,15 @@ func (o Origin) KnownCluster() string {
 	return o.Cluster
 }
 
+// ByKubeConfig separates the directory of a cluster, which is a hub, from the kubeConfig of another cluster.
+const ByKubeConfig = " by kubeConfig "
+
+// Directory returns the directory of the cluster, or of its hub.
+func (o Origin) Directory() string {
+	directory, _, _ := strings.Cut(o.Cluster, ByKubeConfig)
+	return directory
+}
+
 // IsAt reports whether both origins are the same file, applied by the same Kustomizations.
 func (o Origin) IsAt(other Origin) bool {
 	return o.Cluster == other.Cluster && o.File == other.File && slices.Equal(o.Appliers, other.Appliers)

@@ -58,11 +58,13 @@ func (s Skipped) Note(more string) string {
 	return fmt.Sprintf("%s: document %d is left out%s: %v", s.File, s.number, more, s.reason)
 }
 
-// Has reports whether the commit has the directory of a cluster, which applies a selection, a source or a consumer.
+// Has reports whether the commit has the directory of a cluster, which applies a selection, a source or a consumer, to that or by a
+// kubeConfig.
 func (r *Set) Has(cluster string) bool {
-	return slices.ContainsFunc(r.Selections, func(s Selection) bool { return s.Cluster == cluster }) ||
-		slices.ContainsFunc(r.Sources, func(s Source) bool { return s.Cluster == cluster }) ||
-		slices.ContainsFunc(r.Consumers, func(k Consumer) bool { return k.Cluster == cluster })
+	in := func(o Origin) bool { return o.Directory() == Origin{Cluster: cluster}.Directory() }
+	return slices.ContainsFunc(r.Selections, func(s Selection) bool { return in(s.Origin) }) ||
+		slices.ContainsFunc(r.Sources, func(s Source) bool { return in(s.Origin) }) ||
+		slices.ContainsFunc(r.Consumers, func(k Consumer) bool { return in(k.Origin) })
 }
 
 // Container is an object whose deletion deletes others.

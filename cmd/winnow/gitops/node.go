@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/building"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
@@ -105,9 +106,9 @@ func (n *node) applies() string {
 	case ref == nil:
 		return n.cluster
 	case ref.SecretRef != nil:
-		return strings.TrimSuffix(n.cluster+" by kubeConfig "+n.Object.GetNamespace()+"/"+ref.SecretRef.Name+" "+ref.SecretRef.Key, " ")
+		return strings.TrimSuffix(n.cluster+documents.ByKubeConfig+n.Object.GetNamespace()+"/"+ref.SecretRef.Name+" "+ref.SecretRef.Key, " ")
 	case ref.ConfigMapRef != nil:
-		return n.cluster + " by kubeConfig of ConfigMap " + n.Object.GetNamespace() + "/" + ref.ConfigMapRef.Name
+		return n.cluster + documents.ByKubeConfig + "of ConfigMap " + n.Object.GetNamespace() + "/" + ref.ConfigMapRef.Name
 	}
 	return n.cluster
 }

@@ -10,7 +10,9 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
@@ -41,8 +43,8 @@ func (c *comparison) relate(ctx context.Context) (unknown []string) {
 	return unknown
 }
 
-// outsidePaths returns a sentence for each source of a selection that neither commit contains at the paths, if a
-// file outside of the paths may contain it and differs.
+// outsidePaths returns a sentence for each source of a selection that neither commit has for it, if a file outside of the paths may
+// contain it and differs, or if sources of its name elsewhere differ.
 func (c *comparison) outsidePaths(cs *State) (unknown []string) {
 	for i, r := range cs.References {
 		if r.Document != "" {
@@ -55,6 +57,10 @@ func (c *comparison) outsidePaths(cs *State) (unknown []string) {
 				unknown = append(unknown, fmt.Sprintf("source %s: it is not at the paths that are compared; %s may have it, and differs: pass that path, too",
 					key.Name, file.Path))
 			}
+		}
+		named := func(s documents.Source) bool { return s.Kind == kind && s.Name == key.Name }
+		if !slices.EqualFunc(each.Where(c.base.Sources, named), each.Where(c.head.Sources, named), documents.Source.IsSame) {
+			unknown = append(unknown, fmt.Sprintf("source %s: it is not where the selection is, and elsewhere, one of this name differs", key.Name))
 		}
 	}
 	return unknown
