@@ -40,9 +40,9 @@ func TestAFirstAdoptionIsComparedWithWhatLives(t *testing.T) {
 	key := func(name string) safeguard.Key {
 		return safeguard.Key{Group: "apps.kubermatic.k8c.io", Kind: "ApplicationDefinition", Name: name}
 	}
-	err := comparing.Adopt(t.Context(), s, to, map[safeguard.Key]comparing.Live{
+	err := comparing.Adopt(t.Context(), s, nil, to, map[safeguard.Key]comparing.Live{
 		key("same"): same, key("other"): other, key("untouched"): untouched, key("unrelated"): other,
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

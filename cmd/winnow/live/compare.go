@@ -30,7 +30,7 @@ func (c *Cluster) Observe(ctx context.Context, from, to *comparing.Side, out *di
 		return fmt.Errorf("looking at the cluster: %w", err)
 	}
 	out.Live = true
-	comparing.Hold(ctx, out, from, to, found.Changes)
+	changes := comparing.Hold(ctx, out, from, to, found.Changes)
 	out.Bypassed = append(out.Bypassed, found.bypassed...)
 	out.Notes = append(out.Notes, ownerNotes(found.Entering, found.live)...)
 	for key, live := range found.live {
@@ -38,7 +38,7 @@ func (c *Cluster) Observe(ctx context.Context, from, to *comparing.Side, out *di
 			out.Survives(key.Name)
 		}
 	}
-	if err := comparing.Adopt(ctx, out, to, found.live); err != nil {
+	if err := comparing.Adopt(ctx, out, from, to, found.live, changes); err != nil {
 		return err
 	}
 	return out.Take(to.Result.Definitions, found.Replaced)

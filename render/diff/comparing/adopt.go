@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/fielddiff"
@@ -20,9 +21,9 @@ type Live struct {
 	Untouched, Kept bool
 }
 
-// Adopt compares the definitions that enter the artifact with live ones of the same key, instead of
-// reporting them as added.
-func Adopt(ctx context.Context, s *diff.Selection, to *Side, live map[safeguard.Key]Live) error {
+// Adopt compares the definitions that enter the artifact with live ones of the same key, instead of reporting them as added, and the
+// instances again if changes, which Hold returns, are of live ones.
+func Adopt(ctx context.Context, s *diff.Selection, from, to *Side, live map[safeguard.Key]Live, changes []safeguard.Change) error {
 	var entering []*diff.Application
 	var names []string
 	for i := range s.Applications {
@@ -35,7 +36,12 @@ func Adopt(ctx context.Context, s *diff.Selection, to *Side, live map[safeguard.
 	if err != nil {
 		return fmt.Errorf("comparing with what lives: %w", err)
 	}
-	d := &differ{to: to, budget: maxDiffs}
+	d := &differ{from: from, to: to, budget: maxDiffs}
+	if slices.ContainsFunc(changes, func(c safeguard.Change) bool { return c.Live && c.Instance != "" }) {
+		if err := d.instances(ctx, s, changes); err != nil {
+			return fmt.Errorf("comparing the instances with what lives: %w", err)
+		}
+	}
 	rest := unlisted(s)
 	for _, a := range entering {
 		if err := d.adopt(a, live[a.Key()], built[a.Key()]); err != nil {
