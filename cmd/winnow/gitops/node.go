@@ -102,15 +102,18 @@ func (n *node) cause() *node { return cmp.Or(n.lostWith, n) }
 
 // applies returns the cluster that the node applies its objects to.
 func (n *node) applies() string {
+	name := ""
 	switch ref := n.Spec.KubeConfig; {
 	case ref == nil:
 		return n.cluster
 	case ref.SecretRef != nil:
-		return strings.TrimSuffix(n.cluster+documents.ByKubeConfig+n.Object.GetNamespace()+"/"+ref.SecretRef.Name+" "+ref.SecretRef.Key, " ")
+		name = strings.TrimSuffix(ref.SecretRef.Name+" "+ref.SecretRef.Key, " ")
 	case ref.ConfigMapRef != nil:
-		return n.cluster + documents.ByKubeConfig + "of ConfigMap " + n.Object.GetNamespace() + "/" + ref.ConfigMapRef.Name
+		name = "of ConfigMap " + ref.ConfigMapRef.Name
+	default:
+		return n.cluster
 	}
-	return n.cluster
+	return n.cluster + documents.ByKubeConfig + name + " in " + n.Object.GetNamespace()
 }
 
 // setObjects sets the objects of a node to copies with its cluster and name.

@@ -158,8 +158,8 @@ func TestAKustomizationThatAppliesItselfElsewhereIsNamed(t *testing.T) {
 	files := with(cluster(""), "cluster/flux.yaml", sync("flux-system", "./cluster", "", "  kubeConfig: {secretRef: {name: edge}}\n"), "cluster/s.yaml", selectionOf("x"))
 	commits(t, files, map[string]string{"cluster/s.yaml": selectionOf("y")})
 	compared := compareHead(t, Options{})
-	const note = "cluster: Kustomization flux-system/flux-system by kubeConfig flux-system/edge cannot be built here, and is the same in both commits: " +
-		"it applies itself, again and again, to the cluster of its kubeConfig: Kustomization flux-system/flux-system -> flux-system/flux-system by kubeConfig flux-system/edge"
+	const note = "cluster: Kustomization flux-system/flux-system by kubeConfig edge in flux-system cannot be built here, and is the same in both commits: " +
+		"it applies itself, again and again, to the cluster of its kubeConfig: Kustomization flux-system/flux-system -> flux-system/flux-system by kubeConfig edge in flux-system"
 	if !slices.Contains(compared.Notes, note) || len(compared.Unknown) > 0 {
 		t.Errorf("notes are %q, unknown is %q", compared.Notes, compared.Unknown)
 	}
