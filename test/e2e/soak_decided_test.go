@@ -66,6 +66,9 @@ func (o *observed) decidedHeld(m *model, p *modelPart, cs *v1alpha1.CatalogSelec
 	if ready := conditions.IsReady(cs); ready != (p.baseline == baselineRecord) && !m.mayWithhold(p, cs) {
 		return fmt.Errorf("Ready is %t while held", ready)
 	}
+	if p.held[0] == lost && !conditions.IsTrue(cs, v1alpha1.HeldCondition) {
+		return errors.New("status.held is of an earlier spec, and so is its checksum")
+	}
 	for _, line := range cs.Status.Held.Approve {
 		if p.held[0] == lost {
 			m.renders[bodyOf(line)] = p.render(p.spec.selects(m.catalogs[p.catalog].apps))
