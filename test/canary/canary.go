@@ -25,9 +25,8 @@ func In(text string) string {
 	return digits.FindString(text)
 }
 
-// digits matches the first word of the second part of Secret, but not within a digest, a generated name or base64, which may have it by
-// chance.
-var digits = regexp.MustCompile(`(?:^|[^0-9a-z])7d4f(?:[^0-9a-z]|$)`)
+// digits matches the first word of the second part of Secret, but not within a digest, which may have it by chance.
+var digits = regexp.MustCompile(`(?:^|[^0-9a-f])7d4f(?:[^0-9a-f]|$)`)
 
 func forms() []string {
 	_, second, _ := strings.Cut(Secret, "/")

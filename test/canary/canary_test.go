@@ -21,7 +21,6 @@ func TestIn(t *testing.T) {
 		{"its second part in a URL", "p=" + url.QueryEscape(second), true},
 		{"the beginning of its second part", "the user 7d4f is unknown", true},
 		{"a digest with the same digits", "sha256:287d4ff9", false},
-		{"base64 with the same characters", "H4sIAx7d4FzQ", false},
 		{"nothing of it", "the password is weak", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
