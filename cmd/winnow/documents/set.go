@@ -58,10 +58,10 @@ func (s Skipped) Note(more string) string {
 	return fmt.Sprintf("%s: document %d is left out%s: %v", s.File, s.number, more, s.reason)
 }
 
-// Has reports whether the commit has the directory of a cluster, which applies a selection, a source or a consumer, to that or by a
-// kubeConfig.
+// Has reports whether the commit has the directory of a cluster, or of its hub, and applies a selection, a source or a consumer from it.
 func (r *Set) Has(cluster string) bool {
-	in := func(o Origin) bool { return o.Directory() == Origin{Cluster: cluster}.Directory() }
+	directory := Origin{Cluster: cluster}.Directory()
+	in := func(o Origin) bool { return o.Directory() == directory }
 	return slices.ContainsFunc(r.Selections, func(s Selection) bool { return in(s.Origin) }) ||
 		slices.ContainsFunc(r.Sources, func(s Source) bool { return in(s.Origin) }) ||
 		slices.ContainsFunc(r.Consumers, func(k Consumer) bool { return in(k.Origin) })

@@ -113,7 +113,7 @@ func (n *node) applies() string {
 	default:
 		return n.cluster
 	}
-	return n.cluster + documents.ByKubeConfig + name + " in " + n.Object.GetNamespace()
+	return strings.TrimSuffix(n.cluster+documents.ByKubeConfig+name+" in "+n.Object.GetNamespace(), " in ")
 }
 
 // setObjects sets the objects of a node to copies with its cluster and name.

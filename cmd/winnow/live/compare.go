@@ -30,7 +30,6 @@ func (c *Cluster) Observe(ctx context.Context, from, to *comparing.Side, out *di
 		return fmt.Errorf("looking at the cluster: %w", err)
 	}
 	out.Live = true
-	changes := comparing.Hold(ctx, out, from, to, found.Changes)
 	out.Bypassed = append(out.Bypassed, found.bypassed...)
 	out.Notes = append(out.Notes, ownerNotes(found.Entering, found.live)...)
 	for key, live := range found.live {
@@ -38,7 +37,7 @@ func (c *Cluster) Observe(ctx context.Context, from, to *comparing.Side, out *di
 			out.Survives(key.Name)
 		}
 	}
-	if err := comparing.Adopt(ctx, out, from, to, found.live, changes); err != nil {
+	if err := comparing.Adopt(ctx, out, from, to, found.live, found.Changes); err != nil {
 		return err
 	}
 	return out.Take(to.Result.Definitions, found.Replaced)

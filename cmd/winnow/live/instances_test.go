@@ -27,8 +27,9 @@ const (
 			"spec": {"releaseName": "theirs"}}]}`
 )
 
-// A release that lives already, and is another one than the instance would install, is held as an adoption.
-func TestALiveReleaseOfAnInstanceIsCompared(t *testing.T) {
+// installing is a selection with an instance.
+func installing(t *testing.T, backend, onIdentityChange string) *comparing.Side {
+	t.Helper()
 	files := fstest.MapFS{"applications/app/application.yaml": &fstest.MapFile{Data: []byte(
 		"apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata: {name: app}\nspec:\n  method: helm\n  versions:\n" +
 			"  - {version: 1.0.0, template: {source: {helm: {url: 'oci://example.com/x', chartName: x, chartVersion: 1.0.0}}}}\n")}}
@@ -39,12 +40,19 @@ func TestALiveReleaseOfAnInstanceIsCompared(t *testing.T) {
 	cs := &v1alpha1.CatalogSelection{}
 	cs.Name, cs.Namespace = "apps", "fleet"
 	cs.Spec.Sources = []v1alpha1.SourceReference{{Name: "catalog"}}
-	cs.Spec.Instances = map[string]v1alpha1.Instance{"app": {Version: "1.0.0"}}
+	cs.Spec.Safeguards.OnIdentityChange = onIdentityChange
+	cs.Spec.Instances = map[string]v1alpha1.Instance{"app": {Version: "1.0.0", Backend: backend}}
 	kind, name := guard.SourceKey(cs, cs.Spec.Sources[0])
-	to, err := comparing.Render(t.Context(), cs, []guard.Source{{Kind: kind, Name: name, Checksum: "sha256:01", Catalog: loaded}})
+	side, err := comparing.Render(t.Context(), cs, []guard.Source{{Kind: kind, Name: name, Checksum: "sha256:01", Catalog: loaded}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return side
+}
+
+// A release that lives already, and is another one than the instance would install, is held as an adoption.
+func TestALiveReleaseOfAnInstanceIsCompared(t *testing.T) {
+	to := installing(t, "", "")
 	for _, test := range []struct {
 		name    string
 		answers map[string]string
@@ -72,5 +80,18 @@ func TestALiveReleaseOfAnInstanceIsCompared(t *testing.T) {
 				t.Errorf("got %+v", got.Instances)
 			}
 		})
+	}
+}
+
+// The identity of what lives is in the report also where the safeguards let it pass.
+func TestTheIdentityOfALiveReleaseIsInTheReport(t *testing.T) {
+	cluster := connect(t, map[string]string{releases: servedV2, releases + "/helmreleases": livingRelease})
+	from, to := installing(t, "ApplicationInstallation", v1alpha1.SafeguardPublish), installing(t, "Helm", v1alpha1.SafeguardPublish)
+	got, err := comparing.Observer(cluster.Observe).Compare(t.Context(), from, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(got.Instances[0].Identity, func(f diff.Field) bool { return f.From == `"legacy"` }) {
+		t.Errorf("the release that lives is not in the report: held %+v", got.Held)
 	}
 }

@@ -21,9 +21,10 @@ type Live struct {
 	Untouched, Kept bool
 }
 
-// Adopt compares the definitions that enter the artifact with live ones of the same key, instead of reporting them as added, and the
-// instances again if changes, which Hold returns, are of live ones.
-func Adopt(ctx context.Context, s *diff.Selection, from, to *Side, live map[safeguard.Key]Live, changes []safeguard.Change) error {
+// Adopt holds also what live objects lose, and compares the definitions that enter the artifact with live ones of the same key, instead
+// of reporting them as added.
+func Adopt(ctx context.Context, s *diff.Selection, from, to *Side, live map[safeguard.Key]Live, losses []safeguard.Change) error {
+	changes := Hold(ctx, s, from, to, losses)
 	var entering []*diff.Application
 	var names []string
 	for i := range s.Applications {
@@ -37,7 +38,7 @@ func Adopt(ctx context.Context, s *diff.Selection, from, to *Side, live map[safe
 		return fmt.Errorf("comparing with what lives: %w", err)
 	}
 	d := &differ{from: from, to: to, budget: maxDiffs}
-	if slices.ContainsFunc(changes, func(c safeguard.Change) bool { return c.Live && c.Instance != "" }) {
+	if slices.ContainsFunc(losses, func(c safeguard.Change) bool { return c.Instance != "" }) {
 		if err := d.instances(ctx, s, changes); err != nil {
 			return fmt.Errorf("comparing the instances with what lives: %w", err)
 		}

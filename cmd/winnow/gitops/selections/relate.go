@@ -12,7 +12,6 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
-	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
@@ -23,7 +22,7 @@ func (c *comparison) relate(ctx context.Context) (unknown []string) {
 	var all []placement
 	for _, p := range c.pairs {
 		if p.out == nil {
-			if others := append(c.outsidePaths(p.to), c.fed(p, nil)...); len(others) > 0 {
+			if others := append(c.elsewhere(p.to), c.fed(p, nil)...); len(others) > 0 {
 				p.out = p.uncompared(others)
 			}
 		}
@@ -43,9 +42,9 @@ func (c *comparison) relate(ctx context.Context) (unknown []string) {
 	return unknown
 }
 
-// outsidePaths returns a sentence for each source of a selection that neither commit has for it, if a file outside of the paths may
-// contain it and differs, or if sources of its name elsewhere differ.
-func (c *comparison) outsidePaths(cs *State) (unknown []string) {
+// elsewhere returns a sentence for each source of a selection that neither commit has for it, if a file outside of the paths, or another
+// cluster or directory, may have it and differs.
+func (c *comparison) elsewhere(cs *State) (unknown []string) {
 	for i, r := range cs.References {
 		if r.Document != "" {
 			continue
@@ -58,12 +57,19 @@ func (c *comparison) outsidePaths(cs *State) (unknown []string) {
 					key.Name, file.Path))
 			}
 		}
-		named := func(s documents.Source) bool { return s.Kind == kind && s.Name == key.Name }
-		if !slices.EqualFunc(each.Where(c.base.Sources, named), each.Where(c.head.Sources, named), documents.Source.IsSame) {
-			unknown = append(unknown, fmt.Sprintf("source %s: it is not where the selection is, and elsewhere, one of this name differs", key.Name))
+		for _, other := range slices.Concat(c.head.Sources, c.base.Sources) {
+			if other.Kind == kind && other.Name == key.Name && (!has(&c.base, other) || !has(&c.head, other)) {
+				unknown = append(unknown, fmt.Sprintf("source %s: it is not beside the selection; %s may have it, and differs: apply both to one cluster", key.Name, other.File))
+				break
+			}
 		}
 	}
 	return unknown
+}
+
+// has reports whether a commit has a source in the same file with the same document.
+func has(commit *documents.Set, source documents.Source) bool {
+	return slices.ContainsFunc(commit.Sources, func(s documents.Source) bool { return s.File == source.File && s.IsSame(source) })
 }
 
 // fed returns a sentence for each source of a selection that is the artifact of another one that differs. seen are the
