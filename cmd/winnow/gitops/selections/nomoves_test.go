@@ -33,6 +33,7 @@ func shipping(ctx context.Context, address string, _ v1alpha1.SourceReference, _
 // A review says that Winnow keeps an application only where a selection claims it that the cluster gets from this commit.
 func TestWhatIsNoMove(t *testing.T) {
 	const lets, remote, hidden = "  deletionPolicy: Delete\n  safeguards: {onRemoval: Publish}\n", "  kubeConfig: {secretRef: {name: k}}\n", "postBuild: {substituteFrom: [{kind: Secret, name: v}]}, "
+	const push = "  push: {url: 'oci://registry.example.com/rendered'}\n"
 	const gone, alive = "  deletionPolicy: Delete\n", "kept alive by Winnow: x"
 	ks := func(name, more string) string { return strings.ReplaceAll(applying(more), "name: apps", "name: "+name) }
 	has := func(more string) string { return limited("others", more, "z, x") }
@@ -85,6 +86,10 @@ func TestWhatIsNoMove(t *testing.T) {
 		{"versions that the receiver lets go", with(base, "prod/b.yaml", pulling("  ref: {tag: x_1_2-y_1}\n"), "prod/d.yaml", of("second", pulling("  ref: {tag: x_2-z_1}\n")),
 			"prod/c.yaml", of("second", limited("others", "  safeguards: {onVersionRemoval: Publish}\n", "z"))),
 			with(head, "prod/c.yaml", of("second", has("  safeguards: {onVersionRemoval: Publish}\n"))), "", "1.0.0: the safeguards let it pass"},
+		{"versions that are held although the Kustomization of the giver leaves", with(base, "prod/b.yaml", pulling("  ref: {tag: x_1_2-y_1}\n"), "prod/d.yaml", of("second", pulling("  ref: {tag: x_2-z_1}\n")),
+			"prod/c.yaml", of("second", limited("others", "", "z"))), with(head, "prod/c.yaml", of("second", has("")), "prod/ak.yaml", ""), "", "versions that would be removed: 1.0.0"},
+		{"a move with a push although the Kustomization of the giver leaves", with(enters, "prod/a.yaml", limited("apps", lets+push, "x, y")),
+			map[string]string{"prod/a.yaml": limited("apps", lets+push, "y"), "prod/c.yaml": has(""), "prod/ak.yaml": ""}, alive, "MOVE: "},
 		{"a message of another cluster", two, left, "dev: would be removed, because limit.nameSelector does not name it; it moves to", ""},
 		{"a part of a variable", with(base, "prod/s.yaml", secret("berlin"), "prod/t.yaml", by(hidden, "fleet"), "prod/ak.yaml", "", "fleet/ak.yaml", ks("apps", "  namePrefix: '${V:0:3}'\n")),
 			map[string]string{"prod/s.yaml": secret("paris")}, "", "UNKNOWN"},
