@@ -10,7 +10,7 @@ type Move struct {
 	// To is <namespace>/<name> of the other selection, and ToFile its file.
 	To     string `json:"to"`
 	ToFile string `json:"toFile,omitempty"`
-	// Unprotected is true for a move that the controller cannot protect: where the artifact is applied to another cluster, Flux
-	// may delete the definition and install it again.
+	// Unprotected is true for a move that the controller may not protect: where the artifact is applied to another cluster, or a
+	// Kustomization of it changes, Flux may delete the definition and install it again.
 	Unprotected bool `json:"unprotected"`
 }

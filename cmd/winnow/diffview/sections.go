@@ -70,8 +70,8 @@ func moves(s *diff.Selection, shown func(string) string) []string {
 		route := "moves from " + shown(s.Namespace+"/"+s.Name) + " to " + shown(to(group[0]))
 		switch {
 		case group[0].Unprotected:
-			lines = append(lines, "MOVE: "+route+", and one of both has spec.push or a kubeConfig: in other clusters, Winnow cannot keep it "+
-				"alive, so that it is deleted and installed again: "+list)
+			lines = append(lines, "MOVE: "+route+", and Winnow may not keep it alive, so that it is deleted and installed again: "+
+				"one of both has spec.push or a kubeConfig, or the Kustomization of the first one changes: "+list)
 		case s.Change == diff.Removed:
 			lines = append(lines, route+"; keep the Kustomization of the selection that is removed until the other one has applied it: "+list)
 		default:

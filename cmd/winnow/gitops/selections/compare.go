@@ -81,17 +81,16 @@ func (c *comparison) promotions(ctx context.Context, report *diff.Report, extern
 // compare compares the selections of both commits: each pair for itself, and then what one has to do with others.
 func (c *comparison) compare(ctx context.Context, report *diff.Report) (err error) {
 	c.pairs = pairs(&c.base, &c.head)
-	consumed := make([]consumerChanges, len(c.pairs))
-	for i, p := range c.pairs {
-		consumed[i] = c.compareConsumers(p)
-		if p.out, err = c.comparePair(ctx, p, len(consumed[i].notes) == 0); err != nil {
+	for _, p := range c.pairs {
+		p.consumed = c.compareConsumers(p)
+		if p.out, err = c.comparePair(ctx, p); err != nil {
 			return err
 		}
 	}
 	unpublished := c.relate(ctx)
-	for i, p := range c.pairs {
+	for _, p := range c.pairs {
 		at, out := p.any(), p.out
-		for _, sentence := range consumed[i].unknown {
+		for _, sentence := range p.consumed.unknown {
 			report.Unknown = each.Union(report.Unknown, at.In()+": "+sentence)
 		}
 		report.Places[at.Cluster], report.Places[at.File] = at.Cluster != "", at.File != ""
@@ -100,7 +99,7 @@ func (c *comparison) compare(ctx context.Context, report *diff.Report) (err erro
 			continue
 		}
 		out.Cluster, out.File, out.OldFile = at.Cluster, at.File, cmp.Or(p.from, p.to).File
-		out.Notes = append(out.Notes, consumed[i].notes...)
+		out.Notes = append(out.Notes, p.consumed.notes...)
 		out.Loosened = append(out.Loosened, p.unverified()...)
 		report.Selections = append(report.Selections, out)
 	}
@@ -109,13 +108,13 @@ func (c *comparison) compare(ctx context.Context, report *diff.Report) (err erro
 }
 
 // comparePair compares a selection. It returns nil if it is the same in both commits, unless others apply it otherwise.
-func (c *comparison) comparePair(ctx context.Context, p *pair, sameConsumers bool) (*diff.Selection, error) {
+func (c *comparison) comparePair(ctx context.Context, p *pair) (*diff.Selection, error) {
 	if lost := p.any().Lost; lost != "" {
 		out := p.uncompared(nil)
 		out.Unknown = []string{lost}
 		return out, nil
 	}
-	if sameConsumers && p.isSame() {
+	if len(p.consumed.notes) == 0 && p.isSame() {
 		return nil, nil
 	}
 	if unknown := p.open(); len(unknown) > 0 {

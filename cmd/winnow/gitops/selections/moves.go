@@ -27,7 +27,7 @@ type placement struct {
 	// then the keys are not of live objects.
 	applied, renamed bool
 	// unprotected reports that what moves cannot be kept: either state has spec.push, or a Kustomization a kubeConfig. prune reports that
-	// Flux may delete objects that leave.
+	// Flux may delete objects that leave. What Flux does to all objects of a changed Kustomization is in pair.consumed.
 	unprotected, prune bool
 	// adopted are what definitions that enter from another selection would lose.
 	adopted []safeguard.Change
@@ -158,7 +158,7 @@ func findMoves(placements []placement) {
 				moved = append(moved, diff.Move{
 					Application: d.Name, APIVersion: d.APIVersion, Kind: d.Kind,
 					To: receiver.out.Namespace + "/" + receiver.out.Name, ToFile: receiver.any().File,
-					Unprotected: giver.prune && (giver.unprotected || receiver.unprotected),
+					Unprotected: len(giver.consumed.unknown) > 0 || giver.prune && (giver.unprotected || receiver.unprotected),
 				})
 			}
 		}

@@ -22,6 +22,8 @@ type pair struct {
 	from, to *State
 	// unknown are sentences on selections that it may be compared with instead.
 	unknown []string
+	// consumed are the changes of its Kustomizations.
+	consumed consumerChanges
 	// out is what changes; nil if the selection is the same in both commits.
 	out *diff.Selection
 }
