@@ -244,7 +244,7 @@ func (r reporter) passed(before, passing, after *node) {
 // lostBetween returns the objects of both commits that are not among the ones in between, in either state.
 func lostBetween(before, passing, after []manifest.Object) (lost []string) {
 	for _, o := range before {
-		is := func(other manifest.Object) bool { return isSame(o, other) }
+		is := func(other manifest.Object) bool { return other.Ref() == o.Ref() }
 		to, in := slices.IndexFunc(after, is), slices.IndexFunc(passing, is)
 		if to >= 0 && (in < 0 || passing[in].Digest() != o.Digest() && passing[in].Digest() != after[to].Digest()) {
 			lost = append(lost, o.GetKind()+" "+nameOf(o.Unstructured))

@@ -173,8 +173,3 @@ func (n *node) mayContain(m manifest.Ref) bool {
 func nameOf(k *unstructured.Unstructured) string {
 	return manifest.NameOf(types.NamespacedName{Namespace: k.GetNamespace(), Name: k.GetName()})
 }
-
-// isSame reports whether both are the same object of a cluster.
-func isSame(a, b manifest.Object) bool {
-	return a.Cluster == b.Cluster && a.Group() == b.Group() && a.GetKind() == b.GetKind() && nameOf(a.Unstructured) == nameOf(b.Unstructured)
-}

@@ -208,14 +208,14 @@ func (r reporter) objects() {
 	older := r.base.objects()
 	newer := r.head.objects()
 	for _, o := range older {
-		gone := !slices.ContainsFunc(newer, func(other manifest.Object) bool { return isSame(o, other) })
+		gone := !slices.ContainsFunc(newer, func(other manifest.Object) bool { return other.Ref() == o.Ref() })
 		if gone && manifest.SyncOf(o.Unstructured) != nil && r.head.whole().IsDir(r.head.cluster) {
 			r.unknown("the FluxInstance %s is gone: flux-operator uninstalls Flux, or follows Git no more", nameOf(o.Unstructured))
 		}
 	}
 	for _, o := range newer {
 		same := func(other manifest.Object) bool {
-			return isSame(o, other) && reflect.DeepEqual(o.GetOwnerReferences(), other.GetOwnerReferences())
+			return other.Ref() == o.Ref() && reflect.DeepEqual(o.GetOwnerReferences(), other.GetOwnerReferences())
 		}
 		if len(o.GetOwnerReferences()) > 0 && !slices.ContainsFunc(older, same) {
 			r.unknown("the %s %s has other ownerReferences: Kubernetes deletes it where its owners are gone", o.GetKind(), nameOf(o.Unstructured))

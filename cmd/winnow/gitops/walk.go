@@ -6,8 +6,6 @@ import (
 	"cmp"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/building"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
@@ -90,16 +88,13 @@ func (w *walk) objects() []manifest.Object {
 // applied returns the objects of all nodes. It leaves out an object that is kept for a node that cannot be evaluated if another
 // node has it.
 func (w *walk) applied() []manifest.Object {
-	refOf := func(o manifest.Object) manifest.Ref {
-		return manifest.Ref{Cluster: o.Cluster, Group: o.Group(), Kind: o.GetKind(), Name: types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}}
-	}
 	isKept := func(o manifest.Object) bool { return w.nodes[o.Kustomization].isUnknown() }
 	had := map[manifest.Ref]bool{}
 	all := w.objects()
 	for _, o := range all {
-		had[refOf(o)] = had[refOf(o)] || !isKept(o)
+		had[o.Ref()] = had[o.Ref()] || !isKept(o)
 	}
-	return slices.DeleteFunc(all, func(o manifest.Object) bool { return isKept(o) && had[refOf(o)] })
+	return slices.DeleteFunc(all, func(o manifest.Object) bool { return isKept(o) && had[o.Ref()] })
 }
 
 // sources returns references to the sources of the CatalogSelections.

@@ -46,6 +46,11 @@ func (o Object) Is(m Ref) bool {
 		(o.GetNamespace() == "" || m.Name.Namespace == "" || o.GetNamespace() == m.Name.Namespace)
 }
 
+// Ref returns the reference to the object.
+func (o Object) Ref() Ref {
+	return Ref{o.Cluster, o.Group(), o.GetKind(), types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}}
+}
+
 // IsEncrypted reports whether SOPS encrypted the object, or values of it.
 func (o Object) IsEncrypted() bool {
 	_, found := o.Object["sops"]
