@@ -131,7 +131,7 @@ func noteOthers(placements, unchanged []placement) {
 				}
 			}
 			note(p.entering(), "while it holds that, this selection is stalled (Conflict), and publishes nothing")
-			note(p.lost(), "Flux deletes nothing that it has claimed, and if it waited for this (Conflict), all that it held back is published")
+			note(p.lost(), "Flux deletes nothing that it has claimed, and if it waited for this (Conflict), it publishes all that it selects")
 		}
 	}
 }

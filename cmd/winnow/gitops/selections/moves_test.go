@@ -123,8 +123,8 @@ func TestWhatAnotherSelectionHasIsNoted(t *testing.T) {
 	noteOthers(placements, []placement{placed("prod/b y,w -> y,w", in("prod")), placed("dev/b y -> y", in("dev")), placed("prod/d y -> y", none)})
 	want := [][]string{{
 		"fleet/prod/b has y as well: while it holds that, this selection is stalled (Conflict), and publishes nothing",
-		"fleet/prod/b has w as well: Flux deletes nothing that it has claimed, and if it waited for this (Conflict), all that it held back is published",
-	}, {"fleet/prod/b has y as well: Flux deletes nothing that it has claimed, and if it waited for this (Conflict), all that it held back is published"}, nil}
+		"fleet/prod/b has w as well: Flux deletes nothing that it has claimed, and if it waited for this (Conflict), it publishes all that it selects",
+	}, {"fleet/prod/b has y as well: Flux deletes nothing that it has claimed, and if it waited for this (Conflict), it publishes all that it selects"}, nil}
 	for i, p := range placements {
 		if !slices.Equal(p.out.Notes, want[i]) {
 			t.Errorf("%s has the notes %q", p.any().File, p.out.Notes)
@@ -181,7 +181,7 @@ func TestAMoveInTwoCommits(t *testing.T) {
 	}{
 		{"the receiver", base, map[string]string{"prod/c.yaml": both}, "fleet/apps has x as well: while it holds that, this selection is stalled (Conflict), and publishes nothing"},
 		{"the giver", with(base, "prod/c.yaml", both), map[string]string{"prod/a.yaml": limited("apps", "", "y")},
-			"fleet/others has x as well: Flux deletes nothing that it has claimed, and if it waited for this (Conflict), all that it held back is published"},
+			"fleet/others has x as well: Flux deletes nothing that it has claimed, and if it waited for this (Conflict), it publishes all that it selects"},
 		{"the giver, beside a suspended one", with(base, "prod/c.yaml", limited("others", "  suspend: true\n", "z, x")), map[string]string{"prod/a.yaml": limited("apps", "", "y")}, ""},
 		{"the giver, beside one without a Kustomization", with(base, "prod/c.yaml", both, "prod/ck.yaml", ""), map[string]string{"prod/a.yaml": limited("apps", "", "y")}, ""},
 	}
