@@ -135,7 +135,7 @@ func (m *model) admittedOf(order []int, next map[*modelPart]map[string]app) map[
 // blocked reports whether a part renders a definition that another one keeps, and records those it takes.
 func (m *model) blocked(p *modelPart, next map[*modelPart]map[string]app, admitted map[*modelPart]bool, taken map[string]*modelPart) bool {
 	for name := range next[p] {
-		if p.publishes(name) && p.knowsServed() && m.owner(name) == nil { // it enters nothing, whoever publishes it as well
+		if p.publishes(name) && p.baseline == baselineRecord && m.owner(name) == nil { // it enters nothing, whoever publishes it as well
 			continue
 		}
 		h := m.holder(name)
@@ -166,13 +166,14 @@ func (m *model) owns(p *modelPart) bool {
 }
 
 // holder returns the part that holds a definition: the one whose Kustomization has applied it last and has
-// it in its inventory, or else the one that is known to serve it, or whose older status claims it.
+// it in its inventory, or else the one whose status has published it. A lost status has published nothing: its part claims anew, as the
+// others do.
 func (m *model) holder(name string) *modelPart {
 	if owner := m.owner(name); owner != nil {
 		return owner
 	}
 	for _, p := range m.parts {
-		if _, serves := p.published[name]; (serves && p.knowsServed() || p.older.publishes(name)) && !m.dormant(p) {
+		if _, serves := p.published[name]; (serves && p.baseline == baselineRecord || p.older.publishes(name)) && !m.dormant(p) {
 			return p
 		}
 	}
@@ -206,10 +207,11 @@ func (m *model) fetched(p *modelPart) bool {
 	return p.served() && p.baseline != baselineLost && !m.yields(p)
 }
 
-// gaveUp reports whether a part has published without a definition, and is not about to publish it.
+// gaveUp reports whether a part has published without a definition, and is not about to publish it. A status that is older than what
+// is served has given up nothing that it has.
 func (p *modelPart) gaveUp(name string) bool {
 	_, serves := p.published[name]
-	return p.knowsServed() && !serves && (p.suspended || len(p.held) > 0 || !p.wants[name] || p.waits)
+	return p.knowsServed() && !serves && !p.older.publishes(name) && (p.suspended || len(p.held) > 0 || !p.wants[name] || p.waits)
 }
 
 // givesUp reports whether a holder has given up a definition, or does so in a render that is admitted.

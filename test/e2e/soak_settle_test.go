@@ -55,7 +55,7 @@ func (k *soak) wait(patience time.Duration, check func(context.Context) error) e
 func (k *soak) settle(did string) {
 	k.t.Helper()
 	k.model.now = time.Now()
-	outcomes := k.model.outcomes()
+	before, outcomes := k.model.String(), k.model.outcomes()
 	var now *observed
 	look := func(ctx context.Context) error {
 		seen, err := k.look(ctx)
@@ -83,6 +83,7 @@ func (k *soak) settle(did string) {
 		}
 	}
 	if !settled {
+		k.t.Logf("before, the model was\n%s", before)
 		k.poll(did, look)
 	}
 	k.outwait()
