@@ -11,6 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -19,20 +20,20 @@ const maxPlaces = 10
 
 // numberOf returns the number of the clusters of a class, or of its selections where a cluster has several, or is not known.
 func numberOf(c diff.Class) string {
-	clusters := map[string]bool{}
-	for _, place := range c.Selections {
-		clusters[place.Cluster] = place.Cluster != ""
-	}
-	if len(clusters) == len(c.Selections) && !clusters[""] && c.Selections[0].Cluster != "" {
+	clusters := each.Group(c.Selections, func(p diff.Place) string { return p.Cluster })
+	if len(clusters) == len(c.Selections) && c.Selections[0].Cluster != "" {
 		return plaintext.Count(len(clusters), "cluster")
 	}
 	return plaintext.Count(len(c.Selections), nounOf(c.Selections[0]))
 }
 
+// promotion is the word for a changed OCIRepository.
+const promotion = "promotion"
+
 // nounOf returns the word for a selection, or for a promotion.
 func nounOf(p diff.Place) string {
 	if p.Kind != "" {
-		return "promotion"
+		return promotion
 	}
 	return v1alpha1.CatalogSelectionKind
 }

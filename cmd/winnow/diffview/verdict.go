@@ -9,6 +9,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // nothingChanges is the verdict on a report without selections in which nothing is unknown.
@@ -17,16 +18,16 @@ const nothingChanges = "no CatalogSelection changes"
 // verdict returns the first line of a report: what is held, what could not be compared, and what changes. It is empty for a
 // single selection with nothing held or unknown: its headline is the verdict.
 func verdict(report *diff.Report, classes []diff.Class) string {
-	n := map[diff.Effect]tally{}
+	places := map[diff.Effect][]diff.Place{}
 	compared := 0
-	var all tally
+	var all []diff.Place
 	for _, c := range classes {
-		n[c.Effect] = n[c.Effect].with(c.Selections)
-		all = all.with(c.Selections)
+		places[c.Effect] = append(places[c.Effect], c.Selections...)
+		all = append(all, c.Selections...)
 		compared += len(c.Members())
 	}
 	others := len(report.Remarks(report.Unknown))
-	decided := n[diff.EffectHeld].total() + n[diff.EffectUnknown].total() + others
+	decided := len(places[diff.EffectHeld]) + len(places[diff.EffectUnknown]) + others
 	switch {
 	case compared == 0 && others == 0:
 		return nothingChanges
@@ -36,22 +37,23 @@ func verdict(report *diff.Report, classes []diff.Class) string {
 		return "UNKNOWN: " + plaintext.Count(others, "difference") + " could not be compared"
 	}
 	var parts []string
+	isMixed := len(each.Group(all, nounOf)) > 1
 	named := false
-	noun := func(count tally) string { // the first number has it, and each if there are two
-		if named && !all.isMixed() {
-			return fmt.Sprint(count.total())
+	noun := func(some []diff.Place) string { // the first number has it, and each if there are two
+		if named && !isMixed {
+			return fmt.Sprint(len(some))
 		}
 		named = true
-		return count.String()
+		return countOf(some)
 	}
 	add := func(label string, effect diff.Effect) {
-		if n[effect].total() > 0 {
-			parts = append(parts, label+": "+noun(n[effect]))
+		if len(places[effect]) > 0 {
+			parts = append(parts, label+": "+noun(places[effect]))
 		}
 	}
 	add("HELD", diff.EffectHeld)
-	switch lost := n[diff.EffectUnknown]; {
-	case lost.total() > 0 && others > 0:
+	switch lost := places[diff.EffectUnknown]; {
+	case len(lost) > 0 && others > 0:
 		parts = append(parts, "UNKNOWN: "+noun(lost)+", and "+plaintext.Count(others, "other difference"))
 	case others > 0:
 		parts = append(parts, "UNKNOWN: "+plaintext.Count(others, "difference"))
@@ -64,32 +66,12 @@ func verdict(report *diff.Report, classes []diff.Class) string {
 	return strings.Join(parts, "; ")
 }
 
-// tally has numbers of selections and of promotions.
-type tally struct{ selections, promotions int }
-
-func (t tally) with(places []diff.Place) tally {
-	for _, place := range places {
-		if place.Kind != "" {
-			t.promotions++
-		} else {
-			t.selections++
-		}
-	}
-	return t
-}
-
-func (t tally) total() int    { return t.selections + t.promotions }
-func (t tally) isMixed() bool { return t.selections > 0 && t.promotions > 0 }
-
-func (t tally) String() string {
-	var parts []string
-	for _, one := range []struct {
-		n    int
-		noun string
-	}{{t.selections, v1alpha1.CatalogSelectionKind}, {t.promotions, "promotion"}} {
-		if one.n > 0 {
-			parts = append(parts, plaintext.Count(one.n, one.noun))
-		}
+// countOf counts the selections and the promotions at places.
+func countOf(places []diff.Place) string {
+	var parts plaintext.Texts
+	for _, noun := range []string{v1alpha1.CatalogSelectionKind, promotion} {
+		n := len(each.Where(places, func(p diff.Place) bool { return nounOf(p) == noun }))
+		parts.Add(n > 0, "%s", plaintext.Count(n, noun))
 	}
 	return strings.Join(parts, " and ")
 }
