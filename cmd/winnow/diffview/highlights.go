@@ -3,19 +3,17 @@
 package diffview
 
 import (
-	"fmt"
-	"slices"
-
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/each"
-	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // highlights returns the lines with the changes that a reviewer must not miss.
 func highlights(s *diff.Selection) []string {
 	kinds := []struct {
 		label string
-		of    func(diff.Application) []string
+		// of returns what a line has behind the name of an application, which it may name several times or not at all.
+		of func(diff.Application) plaintext.Texts
 	}{
 		{"removed", that(func(a diff.Application) bool { return a.Change == diff.Removed && a.Deleted == nil })},
 		{"removed, and deleted by Flux", removed(true)},
@@ -24,7 +22,7 @@ func highlights(s *diff.Selection) []string {
 		{"no upgrade any more", strandedIn},
 		{"APIs removed", goneAPIs},
 		{"stricter schema", that(func(a diff.Application) bool { return len(a.Schema) > 0 })},
-		{"versions removed", versionsOf(diff.Removed)},
+		{"versions removed", removedVersions},
 		{"same version, another source", sourceChanges},
 		{"default namespace changed", that(func(a diff.Application) bool { return a.DefaultNamespace != nil })},
 		{"major", stepsOf(diff.StepMajor)},
@@ -41,56 +39,49 @@ func highlights(s *diff.Selection) []string {
 	}
 	var lines []string
 	for _, kind := range kinds {
-		found := slices.Concat(each.Map(s.Applications, kind.of)...)
-		if len(found) == 0 {
-			continue
+		var found []string
+		for _, a := range s.Applications {
+			found = append(found, each.Map(kind.of(a), func(more string) string { return a.Name + " " + more })...)
 		}
-		lines = append(lines, kind.label+": "+excerpt.Names(found, maxNames))
+		if len(found) > 0 {
+			lines = append(lines, kind.label+": "+codes(found))
+		}
 	}
 	return lines
 }
 
-func textIf(holds bool, text string) []string {
-	if !holds {
-		return nil
-	}
-	return []string{text}
-}
-
 // that names an application for which something holds.
-func that(holds func(diff.Application) bool) func(diff.Application) []string {
-	return func(a diff.Application) []string { return textIf(holds(a), shortCode(a.Name)) }
-}
-
-func removed(deleted bool) func(diff.Application) []string {
-	return that(func(a diff.Application) bool { return a.Deleted != nil && *a.Deleted == deleted })
-}
-
-func versionsOf(change diff.Change) func(diff.Application) []string {
-	return func(a diff.Application) []string {
-		var found []string
-		for _, v := range a.Versions {
-			if a.Change == diff.Updated && v.Change == change {
-				found = append(found, shortCode(a.Name+" "+labelOf(v)))
-			}
-		}
+func that(holds func(diff.Application) bool) func(diff.Application) plaintext.Texts {
+	return func(a diff.Application) (found plaintext.Texts) {
+		found.Add(holds(a), "")
 		return found
 	}
 }
 
-func sourceChanges(a diff.Application) []string {
-	found := textIf(a.SourceChanged, shortCode(a.Name))
+func removed(deleted bool) func(diff.Application) plaintext.Texts {
+	return that(func(a diff.Application) bool { return a.Deleted != nil && *a.Deleted == deleted })
+}
+
+func removedVersions(a diff.Application) (found plaintext.Texts) {
 	for _, v := range a.Versions {
-		found = append(found, textIf(v.SourceChanged, shortCode(a.Name+" "+v.Version))...)
+		found.Add(a.Change == diff.Updated && v.Change == diff.Removed, "%s", labelOf(v))
 	}
 	return found
 }
 
-func stepsOf(kind string) func(diff.Application) []string {
-	return func(a diff.Application) []string {
-		if a.Highest == nil || a.Highest.Kind != kind {
-			return nil
+func sourceChanges(a diff.Application) (found plaintext.Texts) {
+	found.Add(a.SourceChanged, "")
+	for _, v := range a.Versions {
+		found.Add(v.SourceChanged, "%s", v.Version)
+	}
+	return found
+}
+
+func stepsOf(kind string) func(diff.Application) plaintext.Texts {
+	return func(a diff.Application) (found plaintext.Texts) {
+		if h := a.Highest; h != nil {
+			found.Add(h.Kind == kind, "%s -> %s", h.From, h.To)
 		}
-		return []string{shortCode(fmt.Sprintf("%s %s -> %s", a.Name, a.Highest.From, a.Highest.To))}
+		return found
 	}
 }

@@ -154,18 +154,16 @@ func inChannels(channels []string) string {
 
 // packageStat summarizes the changes of a package in a few words.
 func packageStat(a diff.Application) []string {
-	if a.Package == nil {
-		return nil
-	}
+	p := packageOf(a)
 	stranded, heads := 0, 0
-	for _, c := range a.Package.Channels {
+	for _, c := range p.Channels {
 		stranded += len(c.Stranded)
 		if c.Head != nil {
 			heads++
 		}
 	}
 	apis := map[diff.Change]int{}
-	for _, api := range a.Package.Provides {
+	for _, api := range p.Provides {
 		apis[api.Change]++
 	}
 	var parts plaintext.Texts
@@ -173,63 +171,42 @@ func packageStat(a diff.Application) []string {
 	parts.Add(heads > 0, "heads %d", heads)
 	parts.Add(apis[diff.Removed] > 0, "APIs -%d", apis[diff.Removed])
 	parts.Add(apis[diff.Added] > 0, "APIs +%d", apis[diff.Added])
-	parts.Add(len(a.Package.Requires) > 0, "requires %d", len(a.Package.Requires))
+	parts.Add(len(p.Requires) > 0, "requires %d", len(p.Requires))
 	return parts
 }
 
+// packageOf returns the changes of a package, empty where there are none.
+func packageOf(a diff.Application) diff.Package { return *cmp.Or(a.Package, &diff.Package{}) }
+
 // strandedIn returns the channels of a package that strand versions.
-func strandedIn(a diff.Application) []string {
-	return channelsThat(a, func(c diff.Channel) string {
-		if len(c.Stranded) == 0 {
-			return ""
-		}
-		return excerpt.Of(c.Name) + ": " + plaintext.Count(len(c.Stranded), "version")
-	})
+func strandedIn(a diff.Application) (found plaintext.Texts) {
+	for _, c := range packageOf(a).Channels {
+		found.Add(len(c.Stranded) > 0, "%s: %s", excerpt.Of(c.Name), plaintext.Count(len(c.Stranded), "version"))
+	}
+	return found
 }
 
 // headSteps returns the channels of a package whose heads change.
-func headSteps(a diff.Application) []string {
-	return channelsThat(a, func(c diff.Channel) string {
-		if a.Change != diff.Updated || c.Head == nil || c.Head.From == nil || c.Head.To == nil {
-			return ""
-		}
-		return excerpt.Of(c.Name) + " " + bundleText(c.Head.From) + " -> " + bundleText(c.Head.To)
-	})
-}
-
-// goneAPIs returns the APIs that heads of a package cease to provide.
-func goneAPIs(a diff.Application) []string {
-	var found []string
-	if a.Package == nil {
-		return nil
-	}
-	for _, api := range a.Package.Provides {
-		if api.Change == diff.Removed {
-			found = append(found, shortCode(a.Name+" "+api.Group+"/"+api.Version+" "+api.Kind))
+func headSteps(a diff.Application) (found plaintext.Texts) {
+	for _, c := range packageOf(a).Channels {
+		if h := c.Head; a.Change == diff.Updated && h != nil && h.From != nil && h.To != nil {
+			found.Add(true, "%s %s -> %s", excerpt.Of(c.Name), bundleText(h.From), bundleText(h.To))
 		}
 	}
 	return found
 }
 
-func deprecatedChannels(a diff.Application) []string {
-	return channelsThat(a, func(c diff.Channel) string {
-		if c.Deprecated == "" {
-			return ""
-		}
-		return excerpt.Of(c.Name)
-	})
+// goneAPIs returns the APIs that heads of a package cease to provide.
+func goneAPIs(a diff.Application) (found plaintext.Texts) {
+	for _, api := range packageOf(a).Provides {
+		found.Add(api.Change == diff.Removed, "%s/%s %s", api.Group, api.Version, api.Kind)
+	}
+	return found
 }
 
-// channelsThat returns the name of the application with the text of each channel that has one.
-func channelsThat(a diff.Application, text func(diff.Channel) string) []string {
-	var found []string
-	if a.Package == nil {
-		return nil
-	}
-	for _, c := range a.Package.Channels {
-		if shown := text(c); shown != "" {
-			found = append(found, shortCode(a.Name+" "+shown))
-		}
+func deprecatedChannels(a diff.Application) (found plaintext.Texts) {
+	for _, c := range packageOf(a).Channels {
+		found.Add(c.Deprecated != "", "%s", excerpt.Of(c.Name))
 	}
 	return found
 }
