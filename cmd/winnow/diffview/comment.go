@@ -49,24 +49,28 @@ func sizeOf(text string) int {
 	return len(text) + 1
 }
 
-// fit joins the parts that fit. If the folds do not fit, lists precede them, and a line counts the parts
-// that are left out.
+// fit joins the parts that fit. Of a rank whose first texts do not all fit, it takes the last ones. If the folds do not fit,
+// lists precede them, and a line counts the parts that are left out.
 func fit(parts []part, limit int) string {
 	const note = "\n**%s left out here: a comment has at most %d characters.** `winnow diff -o table` has all.\n"
 	room := limit - len(note) - 60
 	chosen := make([]string, len(parts))
 	left := map[rank]int{}
-	lists := !fits(parts, room)
+	lists := !fits(parts, room, func(r rank) bool { return r != rankList })
 	for r := range ranks {
 		if r == rankList && !lists {
 			continue
 		}
-		text := shortest(parts, r, room)
+		whole := fits(parts, room, func(of rank) bool { return of == r })
 		for i, p := range parts {
 			if p.rank != r {
 				continue
 			}
-			if shown := text(p); sizeOf(shown) <= room {
+			shown := p.texts[0]
+			if !whole {
+				shown = p.texts[len(p.texts)-1]
+			}
+			if sizeOf(shown) <= room {
 				chosen[i], room = shown, room-sizeOf(shown)
 			} else {
 				left[r]++
@@ -89,30 +93,14 @@ func fit(parts []part, limit int) string {
 	return text.String()
 }
 
-// fits reports whether all parts but the lists fit, so that the lists are not needed.
-func fits(parts []part, room int) bool {
+// fits reports whether the first texts of all parts of some ranks fit.
+func fits(parts []part, room int, counts func(rank) bool) bool {
 	for _, p := range parts {
-		if p.rank != rankList {
+		if counts(p.rank) {
 			room -= sizeOf(p.texts[0])
 		}
 	}
 	return room >= 0
-}
-
-// shortest returns a function that selects the text of the parts of a rank: the first text of each if all of
-// these fit, and otherwise the last.
-func shortest(parts []part, r rank, room int) func(part) string {
-	for _, p := range parts {
-		if p.rank == r {
-			room -= sizeOf(p.texts[0])
-		}
-	}
-	return func(p part) string {
-		if room >= 0 {
-			return p.texts[0]
-		}
-		return p.texts[len(p.texts)-1]
-	}
 }
 
 // leftOut returns the number of parts of each kind that are left out, empty for none.
