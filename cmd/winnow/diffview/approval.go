@@ -39,7 +39,13 @@ func held(s *diff.Selection) block {
 		return r.Application
 	}
 	b := block{title: bold(heldHeadline(s)), indent: "  "}
-	b.list = statements(s.Held.Reasons, name, func(r v1alpha1.HeldReason) string { return r.Message })
+	for _, group := range each.Group(s.Held.Reasons, func(r v1alpha1.HeldReason) string { return r.Message }) {
+		names := each.Map(group, name)
+		if len(names) == 1 && names[0] == "" {
+			names = nil
+		}
+		b.list = append(b.list, entry{names: names, text: group[0].Message})
+	}
 	for _, entry := range s.Held.BaseApprovals {
 		b.sentences = append(b.sentences, wording{baseApproval(s, plaintext.Line(entry)), baseApproval(s, code(entry))})
 	}
@@ -55,9 +61,7 @@ func approval(c diff.Class, s *diff.Selection, d detail) block {
 	if d != full {
 		most = maxPlaces
 	}
-	b := block{snippets: []snippet{{approveHeadline(c), approveYAML(c, d, most)}}}
-	b.sentences = each.Map(approvalAdvice(c), same)
-	return b
+	return block{snippets: []snippet{{approveHeadline(c), approveYAML(c, d, most)}}, sentences: each.Map(approvalAdvice(c), same)}
 }
 
 // approveHeadline says where the approval of a class goes.

@@ -165,18 +165,3 @@ func fieldEntries(label wording, fields []diff.Field, omitted int) []entry {
 	list := each.Map(fields, func(f diff.Field) entry { return entry{label: label, text: fieldLine(f)} })
 	return firstEntries(list, len(list), omitted, " fields")
 }
-
-// statements returns an entry for each text of values, with the names that it applies to. Values without a name have it
-// in their text.
-func statements[T any](all []T, name, text func(T) string) []entry {
-	var list []entry
-	for _, group := range each.Group(all, text) {
-		e := entry{text: text(group[0])}
-		e.names = each.Map(group, name)
-		if len(e.names) == 1 && e.names[0] == "" {
-			e.names = nil
-		}
-		list = append(list, e)
-	}
-	return list
-}

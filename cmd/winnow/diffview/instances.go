@@ -78,21 +78,13 @@ func removedInstance(by string, deleted bool) string {
 	return "Flux keeps its object: it runs on, and is updated no more"
 }
 
-// instanceSign returns the mark of a change for the start of a line.
-func instanceSign(in diff.Instance) string {
-	if in.Change == diff.Unresolved {
-		return "?"
-	}
-	return sign(in.Change)
-}
-
 // instanceChanges returns the changes of the instances, by severity.
 func instanceChanges(s *diff.Selection) []change {
 	var all []change
 	for _, in := range bySeverity(s.Instances, func(in diff.Instance) diff.Change { return in.Change }) {
 		list := append(fieldEntries(wording{"IDENTITY ", "**identity** "}, in.Identity, 0), fieldEntries(wording{}, in.Fields, in.FieldsOmitted)...)
 		details := block{indent: "    ", whole: true, list: list, values: in.Values}
-		all = append(all, change{name: in.Name, noun: "instance", sign: instanceSign(in), headline: instanceHeadline(in), details: details, public: details})
+		all = append(all, change{name: in.Name, noun: "instance", sign: sign(in.Change), headline: instanceHeadline(in), details: details, public: details})
 	}
 	return all
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // servedCounts returns the numbers of catalogs that serve the packages, by their changes.
@@ -31,9 +32,7 @@ func servedTitle(c diff.ServedCatalog) string {
 
 // served returns the catalogs that change, with their fields.
 func served(all []diff.ServedCatalog) []entry {
-	var list []entry
-	for _, c := range all {
-		list = append(list, entry{text: servedTitle(c), below: fieldEntries(wording{}, c.Fields, c.FieldsOmitted)})
-	}
-	return list
+	return each.Map(all, func(c diff.ServedCatalog) entry {
+		return entry{text: servedTitle(c), below: fieldEntries(wording{}, c.Fields, c.FieldsOmitted)}
+	})
 }

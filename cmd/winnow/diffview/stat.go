@@ -35,12 +35,7 @@ func statOf(a diff.Application) string {
 	if v := a.Values; v != nil {
 		parts.Add(true, "values +%d -%d", v.Added, v.Removed)
 	}
-	logos := 0
-	for _, f := range a.Fields {
-		if f.IsLogo() {
-			logos++
-		}
-	}
+	logos := len(each.Where(a.Fields, diff.Field.IsLogo))
 	fields := len(a.Fields) + a.FieldsOmitted - logos
 	parts.Add(logos > 0, "logo")
 	parts.Add(fields > 0, "%s", plaintext.Count(fields, "field"))

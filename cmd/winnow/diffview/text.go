@@ -111,12 +111,8 @@ func classBlocks(c diff.Class, s *diff.Selection, stat, alone bool, d detail) []
 
 // changeBlocks returns a block for each group of changes, or with stat one with a line for each change.
 func changeBlocks(all []change, stat bool) []block {
-	var blocks []block
 	if stat {
-		var b block
-		b.list = each.Map(all, func(c change) entry { return entry{text: title([]change{c})} })
-		return []block{b}
+		return []block{{list: each.Map(all, func(c change) entry { return entry{text: title([]change{c})} })}}
 	}
-	blocks = each.Map(grouped(all), groupBlock)
-	return blocks
+	return each.Map(grouped(all), groupBlock)
 }

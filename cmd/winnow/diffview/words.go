@@ -30,10 +30,9 @@ func Name(s *diff.Selection) string {
 		return "everything"
 	}
 	name := strings.TrimSpace(s.Place().Kind + " " + s.Namespace + "/" + s.Name)
-	if where := strings.TrimSuffix(s.Cluster+": "+s.File, ": "); s.Cluster != "" {
-		name += " (" + where + ")"
-	} else if s.File != "" {
-		name += " (" + s.File + ")"
+	where := each.Where([]string{s.Cluster, s.File}, func(place string) bool { return place != "" })
+	if len(where) > 0 {
+		name += " (" + strings.Join(where, ": ") + ")"
 	}
 	return plaintext.Line(name)
 }
@@ -67,10 +66,7 @@ func versionCounts(c diff.Counts) []string {
 // factCounts counts what two catalogs say, beside their definitions.
 func factCounts(s *diff.Selection) []string {
 	var parts plaintext.Texts
-	facts := 0
-	for _, a := range s.Applications {
-		facts += min(len(a.Facts), 1)
-	}
+	facts := len(each.Where(s.Applications, func(a diff.Application) bool { return len(a.Facts) > 0 }))
 	parts.Add(facts > 0, "facts on %s changed", plaintext.Count(facts, "application"))
 	parts.Add(len(s.Lists) > 0, "%s changed", plaintext.Count(len(s.Lists), "list"))
 	return parts
@@ -92,6 +88,10 @@ func counts(all []counted, thing string) []string {
 }
 
 func applicationHeadline(a diff.Application) string {
+	adopted := ""
+	if a.Adopted { // it enters the artifact, and lives already
+		adopted = "adopted, "
+	}
 	switch a.Change {
 	case diff.Removed:
 		return "removed " + byCause(a.Cause) + ", because " + a.Reason
@@ -101,20 +101,12 @@ func applicationHeadline(a diff.Application) string {
 		if a.Untouched {
 			return "lives in the cluster, and Flux leaves it alone"
 		}
-		return adopted(a) + "its definition stays as it is"
+		return adopted + "its definition stays as it is"
 	}
 	if h := a.Highest; h != nil {
-		return fmt.Sprintf("%supdated, %s -> %s (%s)", adopted(a), h.From, h.To, h.Kind)
+		return fmt.Sprintf("%supdated, %s -> %s (%s)", adopted, h.From, h.To, h.Kind)
 	}
-	return adopted(a) + "updated"
-}
-
-// adopted returns a prefix for a definition that enters the artifact and is live already.
-func adopted(a diff.Application) string {
-	if a.Adopted {
-		return "adopted, "
-	}
-	return ""
+	return adopted + "updated"
 }
 
 // byCause names the cause of a loss.
@@ -149,7 +141,7 @@ func uninstalled(v diff.Version) string {
 	if len(v.Installations) == 0 {
 		return ""
 	}
-	return ", with " + excerpt.List(v.Installations, maxInline, func(name string) string { return name })
+	return ", with " + excerpt.Names(v.Installations, maxInline)
 }
 
 // shownVersions returns the versions to print. It joins many versions of an application that is added or removed
@@ -234,18 +226,16 @@ func sign(change diff.Change) string {
 		return "~"
 	case diff.Replaced:
 		return "!"
+	case diff.Unresolved:
+		return "?"
 	}
 	return " "
 }
 
 // removalOutcome returns the number of removed definitions that Flux deletes or keeps.
 func removalOutcome(s *diff.Selection) string {
-	c, kept := s.Counts, 0
-	for _, a := range s.Applications {
-		if a.Deleted != nil && !*a.Deleted {
-			kept++
-		}
-	}
+	c := s.Counts
+	kept := len(each.Where(s.Applications, func(a diff.Application) bool { return a.Deleted != nil && !*a.Deleted }))
 	switch {
 	case kept+c.Deleted == 0:
 		return ""
