@@ -8,11 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
@@ -59,6 +57,20 @@ func (f *fileSystem) RemoveAll(string) error { return errReadOnly }
 // WriteFile is part of filesys.FileSystem.
 func (f *fileSystem) WriteFile(string, []byte) error { return errReadOnly }
 
+// A build of kustomize calls none of the next four methods: it opens files by their names.
+
+// Glob is part of filesys.FileSystem.
+func (f *fileSystem) Glob(string) ([]string, error) { return nil, errors.ErrUnsupported }
+
+// Open is part of filesys.FileSystem.
+func (f *fileSystem) Open(string) (filesys.File, error) { return nil, errors.ErrUnsupported }
+
+// ReadDir is part of filesys.FileSystem.
+func (f *fileSystem) ReadDir(string) ([]string, error) { return nil, errors.ErrUnsupported }
+
+// Walk is part of filesys.FileSystem.
+func (f *fileSystem) Walk(string, filepath.WalkFunc) error { return errors.ErrUnsupported }
+
 // treePath converts a path of kustomize to a path of the tree. It reports false outside of the root.
 func treePath(name string) (string, bool) {
 	name = path.Clean(name)
@@ -82,15 +94,6 @@ func (f *fileSystem) isFile(name string) bool {
 	return ok && (f.tree.IsFile(within) || f.edited[within] != nil)
 }
 
-// ReadDir is part of filesys.FileSystem.
-func (f *fileSystem) ReadDir(name string) ([]string, error) {
-	within, ok := treePath(name)
-	if !ok || !f.tree.IsDir(within) {
-		return nil, notFound(name)
-	}
-	return f.tree.Dirs[within], nil
-}
-
 // CleanedAbs is part of filesys.FileSystem.
 func (f *fileSystem) CleanedAbs(name string) (filesys.ConfirmedDir, string, error) {
 	name = path.Clean(name)
@@ -101,48 +104,6 @@ func (f *fileSystem) CleanedAbs(name string) (filesys.ConfirmedDir, string, erro
 		return filesys.ConfirmedDir(path.Dir(name)), path.Base(name), nil
 	}
 	return "", "", notFound(name)
-}
-
-// Glob is part of filesys.FileSystem.
-func (f *fileSystem) Glob(pattern string) ([]string, error) {
-	var found []string
-	err := f.Walk(root, func(name string, _ os.FileInfo, err error) error {
-		if matched, bad := path.Match(pattern, name); bad != nil {
-			return bad
-		} else if matched {
-			found = append(found, name)
-		}
-		return err
-	})
-	return found, err
-}
-
-// Walk is part of filesys.FileSystem.
-func (f *fileSystem) Walk(name string, visit filepath.WalkFunc) error {
-	within, ok := treePath(name)
-	if !ok || !f.tree.Exists(within) {
-		return visit(name, nil, notFound(name))
-	}
-	err := visit(name, fileInfo{path.Base(name), f.tree.IsDir(within)}, f.ctx.Err())
-	if errors.Is(err, filepath.SkipDir) {
-		return nil
-	}
-	for _, child := range f.tree.Dirs[within] {
-		if err != nil {
-			break
-		}
-		err = f.Walk(path.Join(name, child), visit)
-	}
-	return err
-}
-
-// Open is part of filesys.FileSystem.
-func (f *fileSystem) Open(name string) (filesys.File, error) {
-	content, err := f.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	return file{bytes.NewReader(content), path.Base(name)}, nil
 }
 
 // ReadFile is part of filesys.FileSystem.
@@ -181,48 +142,4 @@ func notFound(name string) error {
 		within = name
 	}
 	return &fs.PathError{Op: "open", Path: within, Err: fs.ErrNotExist}
-}
-
-// file is an open file.
-type file struct {
-	*bytes.Reader
-	name string
-}
-
-// Write is part of filesys.File.
-func (f file) Write([]byte) (int, error) { return 0, errReadOnly }
-
-// Close is part of filesys.File.
-func (f file) Close() error { return nil }
-
-// Stat is part of filesys.File.
-func (f file) Stat() (os.FileInfo, error) { return fileInfo{f.name, false}, nil }
-
-// fileInfo is an os.FileInfo with a name and a type.
-type fileInfo struct {
-	name string
-	dir  bool
-}
-
-// Name is part of os.FileInfo.
-func (i fileInfo) Name() string { return i.name }
-
-// Size is part of os.FileInfo.
-func (i fileInfo) Size() int64 { return 0 }
-
-// ModTime is part of os.FileInfo.
-func (i fileInfo) ModTime() time.Time { return time.Time{} }
-
-// IsDir is part of os.FileInfo.
-func (i fileInfo) IsDir() bool { return i.dir }
-
-// Sys is part of os.FileInfo.
-func (i fileInfo) Sys() any { return nil }
-
-// Mode is part of os.FileInfo.
-func (i fileInfo) Mode() os.FileMode {
-	if i.dir {
-		return os.ModeDir | 0o755
-	}
-	return 0o644
 }
