@@ -3,13 +3,11 @@
 package repository
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -170,16 +168,28 @@ func (g Git) SameAsHead(ctx context.Context, name string) error {
 
 // run runs git and returns its output.
 func (g Git) run(ctx context.Context, args ...string) ([]byte, error) {
-	var content []byte
-	err := g.stream(ctx, nil, func(out *bufio.Reader) error {
-		var err error
-		content, err = io.ReadAll(io.LimitReader(out, maxGitListing+1))
-		if len(content) > maxGitListing {
-			return fmt.Errorf("git prints more than %d bytes", maxGitListing)
-		}
-		return err
-	}, args...)
-	return content, err
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	isTooMuch := false
+	out := &bounded.Buffer{Most: maxGitListing, Exceed: func() {
+		isTooMuch = true
+		cancel()
+	}}
+	message := &bounded.Buffer{Most: maxGitMessage}
+	cmd := g.command(ctx, args...)
+	cmd.Stdout, cmd.Stderr = out, message
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("running git: %w", err)
+	}
+	err := cmd.Wait()
+	switch {
+	case isTooMuch:
+		return nil, fmt.Errorf("git prints more than %d bytes", maxGitListing)
+	case err != nil:
+		said, _, _ := strings.Cut(string(message.Kept), "\nhint: ")
+		return nil, fmt.Errorf("git %s: %w: %s", args[0], err, plaintext.Line(said))
+	}
+	return out.Kept, nil
 }
 
 // command returns a git command without prompts, optional locks, patterns in paths and network access.
@@ -190,34 +200,4 @@ func (g Git) command(ctx context.Context, args ...string) *exec.Cmd {
 		// Objects that a partial clone lacks are not fetched.
 		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none")
 	return cmd
-}
-
-// stream runs git and calls read with its output. It stops git when read returns.
-func (g Git) stream(ctx context.Context, stdin io.Reader, read func(*bufio.Reader) error, args ...string) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	cmd := g.command(ctx, args...)
-	cmd.Stdin = stdin
-	message := &bounded.Buffer{Most: maxGitMessage}
-	cmd.Stderr = message
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("running git: %w", err)
-	}
-	failure := read(bufio.NewReader(out))
-	if failure != nil {
-		cancel()
-	}
-	err = cmd.Wait()
-	switch {
-	case failure != nil && !errors.Is(failure, io.EOF) && !errors.Is(failure, io.ErrUnexpectedEOF):
-		return failure
-	case err != nil:
-		said, _, _ := strings.Cut(string(message.Kept), "\nhint: ")
-		return fmt.Errorf("git %s: %w: %s", args[0], err, plaintext.Line(said))
-	}
-	return failure
 }
