@@ -3,15 +3,17 @@
 package documents
 
 import (
-	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/selectionrule"
 )
@@ -43,16 +45,9 @@ func Dependencies(cs *v1alpha1.CatalogSelection, result *render.Result) []Warnin
 
 // onlyByOLMv1 reports whether a package has instances, and OLM v1 installs all of them. It installs no bundle with dependencies,
 // whatever is selected, and the instances have notes on that.
-func onlyByOLMv1(name string, result *render.Result) (only bool) {
-	for _, in := range result.Instances {
-		if in.Application != name {
-			continue
-		}
-		if only = in.Backend == backend.ClusterExtension; !only {
-			return false
-		}
-	}
-	return only
+func onlyByOLMv1(name string, result *render.Result) bool {
+	instances := each.Where(result.Instances, func(in installation.Instance) bool { return in.Application == name })
+	return len(instances) > 0 && !slices.ContainsFunc(instances, func(in installation.Instance) bool { return in.Backend != backend.ClusterExtension })
 }
 
 // dependencies compares what catalogs offer with what a selection keeps of it.
@@ -93,12 +88,11 @@ func (c dependencies) advice(on filebased.Dependency) (field, advice string) {
 }
 
 // decision returns the decision on a package, of the source that it is selected from, or of the first source.
-func (c dependencies) decision(name string) selection.Decision {
-	var found *selection.Decision
-	for i, d := range c.result.Selection.Decisions {
-		if d.Application.Name == name && (found == nil || d.Selected) {
-			found = &c.result.Selection.Decisions[i]
+func (c dependencies) decision(name string) (found selection.Decision) {
+	for _, d := range c.result.Selection.Decisions {
+		if d.Application.Name == name && (found.Application == nil || d.Selected) {
+			found = d
 		}
 	}
-	return *cmp.Or(found, &selection.Decision{})
+	return found
 }

@@ -168,17 +168,14 @@ func (r *Set) addSelection(cs Selection) error {
 // newConsumer decodes a Kustomization. It has no origin yet.
 func newConsumer(document []byte) (*Consumer, error) {
 	var k kustomizev1.Kustomization
-	if err := json.Unmarshal(document, &k); err != nil {
+	var raw struct {
+		Spec map[string]any `json:"spec"`
+	}
+	if err := cmp.Or(json.Unmarshal(document, &k), json.Unmarshal(document, &raw)); err != nil {
 		return nil, err
 	}
 	ref := k.Spec.SourceRef
 	ref.Namespace = cmp.Or(ref.Namespace, k.Namespace)
-	var raw struct {
-		Spec map[string]any `json:"spec"`
-	}
-	if err := json.Unmarshal(document, &raw); err != nil {
-		return nil, err
-	}
 	return &Consumer{
 		Name: k.Namespace + "/" + k.Name, Kind: ref.Kind, Artifact: ref.Namespace + "/" + ref.Name,
 		Prune: k.Spec.Prune, Deletes: deletesOnRemoval(k), Spec: raw.Spec,

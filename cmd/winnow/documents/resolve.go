@@ -17,26 +17,20 @@ import (
 // source that does not resolve.
 func (r *Set) Resolve(cs Selection) (references []Reference, unknown []string) {
 	for _, ref := range cs.Spec.Sources {
-		found, err := r.Reference(cs, ref)
+		var found Reference
+		source, err := r.SourceOf(cs, ref)
+		if err == nil {
+			found, err = source.Reference()
+		}
+		if err == nil && found.SemVer != "" {
+			err = errors.New("its ref.semver is not resolved here: name a tag or a digest")
+		}
 		if err != nil {
 			unknown = append(unknown, fmt.Sprintf("source %s: %v", ref.Name, err))
 		}
 		references = append(references, found)
 	}
 	return references, unknown
-}
-
-// Reference resolves a source of a selection. The error is the reason why its catalog is unknown.
-func (r *Set) Reference(cs Selection, ref v1alpha1.SourceReference) (Reference, error) {
-	source, err := r.SourceOf(cs, ref)
-	if err != nil {
-		return Reference{}, err
-	}
-	found, err := source.Reference()
-	if err == nil && found.SemVer != "" {
-		err = errors.New("its ref.semver is not resolved here: name a tag or a digest")
-	}
-	return found, err
 }
 
 // SourceOf returns the object that a source of a selection names. The error is the reason why it is not known.

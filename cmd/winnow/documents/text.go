@@ -26,8 +26,12 @@ func Mentions(content []byte, words ...string) bool {
 }
 
 // YAMLOf encodes a value that was decoded from YAML, or the error in its place.
-func YAMLOf(value any) string {
-	encoded, err := yaml.Marshal(value)
+func YAMLOf(value any) string { return textOf(yaml.Marshal(value)) }
+
+// JSONOf encodes a value that was decoded from YAML, or the error in its place.
+func JSONOf(value any) string { return textOf(json.Marshal(value)) }
+
+func textOf(encoded []byte, err error) string {
 	if err != nil {
 		return err.Error()
 	}
@@ -38,13 +42,4 @@ func YAMLOf(value any) string {
 func IsUntouched(o metav1.Object) bool {
 	mode := o.GetAnnotations()[kustomizev1.GroupVersion.Group+"/ssa"]
 	return guard.Untouched(o) || strings.EqualFold(mode, "Ignore") || strings.EqualFold(mode, "IfNotPresent")
-}
-
-// JSONOf encodes a value that was decoded from YAML, or the error in its place.
-func JSONOf(value any) string {
-	encoded, err := json.Marshal(value)
-	if err != nil {
-		return err.Error()
-	}
-	return string(encoded)
 }
