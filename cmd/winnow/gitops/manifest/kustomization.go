@@ -67,41 +67,35 @@ func (k *Kustomization) Source() types.NamespacedName {
 	return types.NamespacedName{Namespace: cmp.Or(ref.Namespace, k.Object.GetNamespace()), Name: ref.Name}
 }
 
-// timingFields are fields of a Kustomization that do not change the objects that it applies.
-func timingFields() []string {
-	return []string{
-		"interval", "retryInterval", "timeout", "wait", "dependsOn", "healthChecks", "healthCheckExprs", "force",
-		"serviceAccountName", "prune", "deletionPolicy", "suspend",
-	}
-}
-
 // Content returns as JSON the fields that determine the objects that the Kustomization applies.
 func (k *Kustomization) Content() string {
 	if k.content == "" {
-		k.content = documents.JSONOf(k.specWithout(timingFields()...))
+		k.content = documents.JSONOf(k.specWithout())
 	}
 	return k.content
 }
 
 // Text returns what Content returns as YAML, for a search of words.
 func (k *Kustomization) Text() []byte {
-	return []byte(documents.YAMLOf(k.specWithout(timingFields()...)))
+	return []byte(documents.YAMLOf(k.specWithout()))
 }
 
 // Transforms returns as JSON the fields that change the objects in the directory of the Kustomization.
 func (k *Kustomization) Transforms() string {
-	return documents.JSONOf(k.specWithout(append(timingFields(), "path", "sourceRef")...))
+	return documents.JSONOf(k.specWithout("path", "sourceRef"))
 }
 
 // Built returns as JSON the fields that change what kustomize builds, before variables are replaced.
 func (k *Kustomization) Built() string {
-	return documents.JSONOf([]any{k.specWithout(append(timingFields(), "postBuild")...), k.Spec.Patches})
+	return documents.JSONOf([]any{k.specWithout("postBuild"), k.Spec.Patches})
 }
 
+// specWithout returns the fields of the spec that change the objects which the Kustomization applies, without some of them.
 func (k *Kustomization) specWithout(fields ...string) map[string]any {
 	spec, _ := k.Object.Object["spec"].(map[string]any)
 	spec = maps.Clone(spec)
-	for _, field := range fields {
+	for _, field := range append(fields, "interval", "retryInterval", "timeout", "wait", "dependsOn", "healthChecks", "healthCheckExprs",
+		"force", "serviceAccountName", "prune", "deletionPolicy", "suspend") {
 		delete(spec, field)
 	}
 	return spec

@@ -71,14 +71,10 @@ func NameOf(name types.NamespacedName) string {
 // deletion deletes others.
 func IsRelevant(o *unstructured.Unstructured) bool {
 	gvk := o.GroupVersionKind()
-	groups := []string{SourceGroup, GeneratorGroup, KustomizationGroup, OperatorGroup, ReleaseGroup, v1alpha1.GroupVersion.Group}
-	return slices.Contains(groups, gvk.Group) || gvk.Group == "" && (gvk.Kind == "ConfigMap" || gvk.Kind == "Secret") || IsContainer(o)
-}
-
-// IsContainer reports whether the deletion of an object deletes others.
-func IsContainer(o *unstructured.Unstructured) bool {
-	gvk := o.GroupVersionKind()
-	return gvk.Group == "" && gvk.Kind == "Namespace" || gvk.Group == "apiextensions.k8s.io"
+	groups := []string{
+		SourceGroup, GeneratorGroup, KustomizationGroup, OperatorGroup, ReleaseGroup, v1alpha1.GroupVersion.Group, "apiextensions.k8s.io",
+	}
+	return slices.Contains(groups, gvk.Group) || gvk.Group == "" && slices.Contains([]string{"ConfigMap", "Secret", "Namespace"}, gvk.Kind)
 }
 
 // StringsAt returns a list of an object, with its items as strings.
