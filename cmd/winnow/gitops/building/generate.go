@@ -5,6 +5,7 @@ package building
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -28,7 +29,7 @@ import (
 // object with its file. That package is not imported, because it needs clients of the API server.
 func generateKustomization(c *inputs.Closure, dir string, k *manifest.Kustomization) (map[string][]byte, error) {
 	file := inputs.KustomizationFile(c.Tree, dir)
-	generated := kustypes.Kustomization{TypeMeta: typeMeta()}
+	generated := kustypes.Kustomization{TypeMeta: kustypes.TypeMeta{APIVersion: kustypes.KustomizationVersion, Kind: kustypes.KustomizationKind}}
 	var err error
 	if file != "" {
 		err = readKustomization(c, file, &generated)
@@ -52,17 +53,9 @@ func generateKustomization(c *inputs.Closure, dir string, k *manifest.Kustomizat
 	if err := inputs.CheckLocal(c, dir, content); err != nil {
 		return nil, err
 	}
-	edited := map[string][]byte{file: content}
-	for name, content := range c.Edited {
-		if edited[name] == nil {
-			edited[name] = content
-		}
-	}
+	edited := maps.Clone(c.Edited)
+	edited[file] = content
 	return edited, nil
-}
-
-func typeMeta() kustypes.TypeMeta {
-	return kustypes.TypeMeta{APIVersion: kustypes.KustomizationVersion, Kind: kustypes.KustomizationKind}
 }
 
 // readKustomization reads a kustomization file, without what the closure took out of it.

@@ -206,7 +206,9 @@ func (c *Closure) kustomization(found *visit, dir, file string) {
 	if len(k.Generators)+len(k.Transformers)+len(k.Replacements)+len(k.Configurations) > 0 {
 		c.Incomplete = true // they may compose what no file has
 	}
-	c.inline(file, k)
+	for _, patch := range patchesOf(k) {
+		c.patch(file, patch.Patch)
+	}
 	if len(local) < len(k.Resources) {
 		c.edit(file, local, k)
 	}
@@ -224,16 +226,11 @@ func (c *Closure) kustomization(found *visit, dir, file string) {
 func (c *Closure) edit(file string, local []string, k *kustypes.Kustomization) {
 	kept := *k
 	kept.Resources = local
-	encoded, err := json.Marshal(kept)
-	if err != nil {
-		c.block("%s: %w", file, err)
-	}
 	if len(local) == 0 {
 		// kustomize refuses an empty file.
 		kept.BuildMetadata = []string{kustypes.OriginAnnotations}
-		encoded, _ = json.Marshal(kept)
 	}
-	c.Edited[file] = encoded
+	c.Edited[file], _ = json.Marshal(kept) // it was decoded from JSON
 }
 
 // resource adds a resource, and reports whether it is in the tree.
@@ -353,13 +350,6 @@ func (c *Closure) named(dir string, content []byte) {
 		if name := path.Join(dir, word); c.Tree.IsFile(name) {
 			c.File(name)
 		}
-	}
-}
-
-// inline checks the inline patches of a kustomization file.
-func (c *Closure) inline(file string, k *kustypes.Kustomization) {
-	for _, patch := range patchesOf(k) {
-		c.patch(file, patch.Patch)
 	}
 }
 

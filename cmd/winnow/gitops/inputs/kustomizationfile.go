@@ -94,11 +94,7 @@ func patchesOf(k *kustypes.Kustomization) []kustypes.Patch {
 func generatorFiles(sources kustypes.KvPairSources) []string {
 	var files []string
 	for _, source := range sources.FileSources {
-		_, file, found := strings.Cut(source, "=")
-		if !found {
-			file = source
-		}
-		files = append(files, file)
+		files = append(files, source[strings.Index(source, "=")+1:])
 	}
 	return append(append(files, sources.EnvSources...), sources.EnvSource)
 }

@@ -74,11 +74,7 @@ func (t *Tree) add(line string, links map[string]Blob) {
 // list derives the directories from the files.
 func (t *Tree) list() {
 	t.Dirs = map[string][]string{".": nil}
-	all := maps.Clone(t.Files)
-	for name := range t.Modules {
-		all[name] = Blob{}
-	}
-	for name := range all {
+	for _, name := range slices.AppendSeq(slices.Collect(maps.Keys(t.Files)), maps.Keys(t.Modules)) {
 		for child := name; child != "."; child = path.Dir(child) {
 			dir := path.Dir(child)
 			names, known := t.Dirs[dir]
