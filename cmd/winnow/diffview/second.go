@@ -43,22 +43,19 @@ func copiesYAML(sources []diff.SecondSource) string {
 
 // mergingYAML returns the sources to add.
 func mergingYAML(sources []diff.SecondSource) string {
-	lines := []string{"spec:", "  sources:", "  # ..."}
+	lines := plaintext.Texts{"spec:", "  sources:", "  # ..."}
 	for _, s := range sources {
 		ref := s.Reference
-		for i, field := range []struct{ name, value string }{
-			{"kind", cmp.Or(ref.Kind, "OCIRepository")}, {"name", ref.Name}, {"namespace", ref.Namespace}, {"path", quotedIfOdd(ref.Path)},
-			{"format", otherThan(v1alpha1.FormatAuto, ref.Format)}, {"requireVerified", trueOnly(ref.RequireVerified)}, {"merge", ref.Merge},
-		} {
-			if field.value != "" {
-				lines = append(lines, fmt.Sprintf("  %s %s: %s", []string{"-", " "}[min(i, 1)], field.name, plaintext.Line(field.value)))
-			}
-		}
-		if len(ref.Include) > 0 {
-			lines = append(lines, "    include:")
-		}
+		lines.Add(true, "  - kind: %s", plaintext.Line(cmp.Or(ref.Kind, "OCIRepository")))
+		lines.Add(ref.Name != "", "    name: %s", plaintext.Line(ref.Name))
+		lines.Add(ref.Namespace != "", "    namespace: %s", plaintext.Line(ref.Namespace))
+		lines.Add(ref.Path != "", "    path: %s", plaintext.Line(quotedIfOdd(ref.Path)))
+		lines.Add(ref.Format != "" && ref.Format != v1alpha1.FormatAuto, "    format: %s", plaintext.Line(ref.Format))
+		lines.Add(ref.RequireVerified, "    requireVerified: true")
+		lines.Add(ref.Merge != "", "    merge: %s", plaintext.Line(ref.Merge))
+		lines.Add(len(ref.Include) > 0, "    include:")
 		for _, glob := range ref.Include {
-			lines = append(lines, fmt.Sprintf("    - %q", glob))
+			lines.Add(true, "    - %q", glob)
 		}
 		if ref.Limit == nil {
 			continue
@@ -69,21 +66,6 @@ func mergingYAML(sources []diff.SecondSource) string {
 		}
 	}
 	return strings.Join(lines, "\n") + "\n"
-}
-
-// otherThan returns a value, empty for the default.
-func otherThan(standard, value string) string {
-	if value == standard {
-		return ""
-	}
-	return value
-}
-
-func trueOnly(value bool) string {
-	if value {
-		return "true"
-	}
-	return ""
 }
 
 // quotedIfOdd returns a path as YAML.
