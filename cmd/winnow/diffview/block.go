@@ -101,15 +101,13 @@ func writeTerminal(w *strings.Builder, list []entry, indent string) {
 // comment returns the parts of the block for a comment.
 func (b block) comment() []string {
 	var parts []string
-	head := b.title.comment
-	if head != "" {
-		head += "\n"
+	list := b.list
+	if !b.whole {
+		list = firstEntries(list, maxReasons, 0, "")
 	}
-	if list := b.list; len(list) > 0 {
-		if !b.whole {
-			list = firstEntries(list, maxReasons, 0, "")
-		}
-		head += commentList(list, "") // no blank line: a list ends a paragraph
+	head := commentList(list, "")
+	if b.title.comment != "" {
+		head = b.title.comment + "\n" + head // no blank line: a list ends a paragraph
 	}
 	if head != "" {
 		parts = append(parts, head)

@@ -42,10 +42,7 @@ const (
 // fitting returns the view with the most details that is short enough.
 func fitting(report *diff.Report, view func(detail) string) string {
 	text := view(full)
-	clusters := map[string]bool{}
-	for _, s := range report.Selections {
-		clusters[cmp.Or(s.Cluster, s.File)] = true
-	}
+	clusters := each.Group(report.Selections, func(s *diff.Selection) string { return cmp.Or(s.Cluster, s.File) })
 	if len(clusters) <= maxClusters {
 		return text
 	}

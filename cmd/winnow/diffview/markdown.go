@@ -94,10 +94,11 @@ func decisionMarkdown(report *diff.Report, c diff.Class, s *diff.Selection, d de
 		head += places + "\n"
 	}
 	parts := append([]string{head}, d.cut(held(s)).comment()...)
+	last := "**" + headline(report, s) + "**\n"
 	if s.Error != "" {
-		return strings.Join(append(parts, "**Not compared:** "+code(s.Error)+"\n"), "\n")
+		last = "**Not compared:** " + code(s.Error) + "\n"
 	}
-	return strings.Join(append(parts, "**"+headline(report, s)+"**\n"), "\n")
+	return strings.Join(append(parts, last), "\n")
 }
 
 // approvalMarkdown returns the lines that release what is held, and what keeps it instead.
@@ -110,24 +111,22 @@ func approvalMarkdown(c diff.Class, s *diff.Selection, d detail) string {
 }
 
 func summaryMarkdown(s *diff.Selection, instances [][]change, c diff.Class, alone bool, d detail) string {
-	var b block
-	b.sentences = each.Map(append(slices.Clone(s.Notes), s.Unknown...), func(sentence string) wording { return wording{comment: code(sentence)} })
+	said := block{sentences: each.Map(slices.Concat(s.Notes, s.Unknown), func(sentence string) wording { return wording{comment: code(sentence)} })}
 	changes := block{title: wording{comment: "What changes:"}, whole: true}
 	changes.list = each.Map(highlights(s), func(line string) entry { return entry{text: line, bare: true} })
 	catalogs := block{title: wording{comment: "Catalogs of OLM:"}, list: served(s.Served), whole: true}
 	installed := block{title: wording{comment: "Instances:"}}
-	for _, group := range instances {
-		installed.list = append(installed.list, entry{names: namesOf(group), text: group[0].sign + " " + group[0].headline})
-	}
-	blocks := append([]block{b}, decided(s)...)
+	installed.list = each.Map(instances, func(group []change) entry {
+		return entry{names: namesOf(group), text: group[0].sign + " " + group[0].headline}
+	})
+	blocks := append([]block{said}, decided(s)...)
 	blocks = append(blocks, listing(changes), changedLists(s), listing(catalogs), listing(installed), uncompared(s.Charts))
 	if alone {
 		blocks = append(blocks, offline(c))
 	}
 	var parts []string
 	for _, b := range append(blocks, remainder(s)...) {
-		b = d.cut(b)
-		parts = append(parts, b.comment()...)
+		parts = append(parts, d.cut(b).comment()...)
 	}
 	return strings.Join(parts, "\n")
 }

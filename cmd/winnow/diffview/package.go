@@ -36,19 +36,15 @@ func packageLines(a diff.Application) []entry {
 	if f := p.DefaultChannel; f != nil {
 		add("default channel %s -> %s", excerpt.Of(f.From), excerpt.Of(f.To))
 	}
-	var channels []entry
-	for _, c := range p.Channels {
-		channels = append(channels, entry{text: channelText(c), below: fieldEntries(wording{}, c.Fields, c.FieldsOmitted)})
-	}
+	channels := each.Map(p.Channels, func(c diff.Channel) entry {
+		return entry{text: channelText(c), below: fieldEntries(wording{}, c.Fields, c.FieldsOmitted)}
+	})
 	all = append(all, firstOf(channels, "channel")...)
 	all = append(all, packageVersions(a)...)
 	all = append(all, apiLines(p.Provides)...)
 	all = append(all, requirementLines(p.Requires)...)
-	var repairs []entry
-	for _, r := range p.Repairs {
-		verb := map[diff.Change]string{diff.Added: "against the rules for versions: ", diff.Removed: "no more: "}[r.Change]
-		repairs = append(repairs, entry{text: verb + r.Text})
-	}
+	verbs := map[diff.Change]string{diff.Added: "against the rules for versions: ", diff.Removed: "no more: "}
+	repairs := each.Map(p.Repairs, func(r diff.Repair) entry { return entry{text: verbs[r.Change] + r.Text} })
 	all = append(all, firstOf(repairs, "repair")...)
 	if p.Documents > 0 {
 		add("%s without a meaning to OLM changed", plaintext.Count(p.Documents, "document"))
@@ -135,12 +131,10 @@ func apiLines(apis []diff.API) []entry {
 }
 
 func requirementLines(requires []diff.Requirement) []entry {
-	var all []entry
-	for _, r := range requires {
-		verb := map[diff.Change]string{diff.Added: "+ requires: ", diff.Removed: "- requires no more: "}[r.Change]
-		all = append(all, entry{text: verb + excerpt.To(r.Text, maxCode) + inChannels(r.Channels)})
-	}
-	return firstOf(all, "requirement")
+	verbs := map[diff.Change]string{diff.Added: "+ requires: ", diff.Removed: "- requires no more: "}
+	return firstOf(each.Map(requires, func(r diff.Requirement) entry {
+		return entry{text: verbs[r.Change] + excerpt.To(r.Text, maxCode) + inChannels(r.Channels)}
+	}), "requirement")
 }
 
 // inChannels returns the channels in brackets.

@@ -6,12 +6,12 @@ import (
 	"cmp"
 
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // schemaEntries returns a line for each change of a schema.
 func schemaEntries(all []diff.SchemaChange) []entry {
-	var list []entry
-	for _, c := range all {
+	return each.Map(all, func(c diff.SchemaChange) entry {
 		text := cmp.Or(c.Path, "the values") + ": "
 		switch c.Rule {
 		case diff.SchemaUnread:
@@ -25,7 +25,6 @@ func schemaEntries(all []diff.SchemaChange) []entry {
 		default:
 			text += string(c.Rule) + " " + fromTo(diff.Field{From: c.From, To: c.To})
 		}
-		list = append(list, entry{label: wording{"SCHEMA ", "**schema** "}, text: text})
-	}
-	return list
+		return entry{label: wording{"SCHEMA ", "**schema** "}, text: text}
+	})
 }

@@ -19,13 +19,12 @@ func decided(s *diff.Selection) []block {
 	loosened.list = each.Map(s.Loosened, func(l diff.Loosened) entry {
 		return entry{text: l.Field + " " + l.From + " -> " + l.To + ": " + l.Effect}
 	})
-	blocks := []block{listing(loosened), risks(s.Charts)}
-	var b block
+	var moved block
 	comment := moves(s, code)
 	for i, line := range moves(s, plaintext.Line) {
-		b.sentences = append(b.sentences, wording{line, comment[i]})
+		moved.sentences = append(moved.sentences, wording{line, comment[i]})
 	}
-	return append(blocks, b)
+	return []block{listing(loosened), risks(s.Charts), moved}
 }
 
 // changedLists returns the lists of the catalog that change.
