@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/stagefile"
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // Cluster is a cluster of a stage.
@@ -34,16 +35,27 @@ func Clusters(tree *repository.Tree, of Placed) (all []Cluster, err error) {
 	return all, err
 }
 
+// Names returns the names of the clusters of a stage by the files of their keys, which it does not read; none where the stage
+// has no keys.
+func Names(tree *repository.Tree, file string) []string {
+	return namesIn(tree, path.Join(path.Dir(file), clustersDir))
+}
+
+func namesIn(tree *repository.Tree, dir string) (names []string) {
+	for _, file := range tree.Dirs[dir] {
+		if name, isKey := strings.CutSuffix(file, receipt.KeySuffix); isKey && tree.IsFile(path.Join(dir, file)) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 func keysIn(tree *repository.Tree, dir string) (all []Cluster, err error) {
 	if err := checkLinks(tree, dir); err != nil {
 		return nil, err
 	}
-	for _, file := range tree.Dirs[dir] {
-		name, isKey := strings.CutSuffix(file, receipt.KeySuffix)
-		if file = path.Join(dir, file); !isKey || !tree.IsFile(file) {
-			continue
-		}
-		c := Cluster{Name: name}
+	for _, name := range namesIn(tree, dir) {
+		c, file := Cluster{Name: name}, path.Join(dir, name+receipt.KeySuffix)
 		err := receipt.CheckCluster(name)
 		if err == nil && tree.Files[file].Size > receipt.MaxKey {
 			err = fmt.Errorf("it has more than %d bytes", receipt.MaxKey)
@@ -66,8 +78,7 @@ func keysIn(tree *repository.Tree, dir string) (all []Cluster, err error) {
 // checkLinks returns an error for keys that are symbolic links, whose clusters would be overlooked. A linked directory counts beside
 // YAML files alone.
 func checkLinks(tree *repository.Tree, dir string) error {
-	found := slices.Clone(tree.Links[dir])
-	found = slices.DeleteFunc(found, func(name string) bool { return !strings.HasSuffix(name, receipt.KeySuffix) })
+	found := each.Where(tree.Links[dir], func(name string) bool { return strings.HasSuffix(name, receipt.KeySuffix) })
 	parent, name := path.Split(dir)
 	if parent = path.Clean(parent); slices.Contains(tree.Links[parent], name) && slices.ContainsFunc(tree.Dirs[parent], repository.IsYAML) {
 		found = append(found, "")

@@ -41,8 +41,10 @@ func Find(ctx context.Context, tree *repository.Tree, argument, name string, fol
 	case len(all) == 0 && len(others) > 0:
 		return found, fmt.Errorf("it is no stage, which is an OCIRepository with ref.digest: %s. What one without a digest runs is known in its cluster alone: pin it",
 			excerpt.List(others, listed, func(p Placed) string { return p.String() + " has " + textOr(p.Follows, "no ref") }))
+	case len(all) == 0 && name != "":
+		return found, fmt.Errorf("it has no OCIRepository with ref.digest of the name %s", excerpt.Quoted(name))
 	case len(all) == 0:
-		return found, fmt.Errorf("it has no OCIRepository with ref.digest%s", named(name))
+		return found, errors.New("it has no OCIRepository with ref.digest")
 	case len(all) > 1:
 		return found, fmt.Errorf("it has several stages: %s: name one file, or pass --name", excerpt.List(all, listed, Placed.String))
 	}
@@ -101,11 +103,4 @@ func textOr(text, otherwise string) string {
 		return otherwise
 	}
 	return "ref." + text
-}
-
-func named(name string) string {
-	if name == "" {
-		return ""
-	}
-	return " of the name " + excerpt.Quoted(name)
 }
