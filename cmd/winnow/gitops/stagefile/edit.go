@@ -11,7 +11,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/approval"
 	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -31,7 +30,16 @@ func (s Stage) SetDigest(content []byte, digest string) ([]byte, error) {
 	if !IsDigest(digest) {
 		return nil, fmt.Errorf("%s is no digest such as sha256:12ab..., with 64 digits", excerpt.Quoted(digest))
 	}
-	return s.set(content, []string{"spec", "ref", "digest"}, digest)
+	old := s.object.Node
+	for _, key := range digestField {
+		old = yamledit.Lookup(old, key)
+	}
+	text := yamledit.NewText(content)
+	if old == nil || old.Kind != yaml.ScalarNode || old.Value == "" || !text.Replace(old, yamledit.Quoted(old, digest)) {
+		return nil, errStyle
+	}
+	edited, _ := text.Edited()
+	return s.proven(content, edited, digestField, digest)
 }
 
 // Lines returns the lines of the annotation that names what a promotion loses, without empty ones.
@@ -64,9 +72,6 @@ func Approve(content []byte, name, digest string, lines []string) (edited []byte
 	}
 	return edited, found[i].lineOf(annotation...), nil
 }
-
-// annotation is where the lines are.
-var annotation = []string{"metadata", "annotations", v1alpha1.ApproveAnnotation}
 
 // approve adds lines to the annotation of the stage with an index, in the order in which they are given, none twice.
 func (s Stage) approve(content []byte, lines []string, index int) ([]byte, error) {
@@ -122,23 +127,6 @@ func extend(text *yamledit.Text, mapping *yaml.Node, path, all []string, had int
 		return text.Append(last, yamledit.Block(all[had:], inner))
 	}
 	return text.Replace(old, "|") && text.Append(old.Line-1, yamledit.Block(all, indent+2))
-}
-
-// set sets a text that the object has.
-func (s Stage) set(content []byte, path []string, value string) ([]byte, error) {
-	old := s.object.Node
-	for _, key := range path {
-		old = yamledit.Lookup(old, key)
-	}
-	if old == nil || old.Kind != yaml.ScalarNode || old.Value == "" {
-		return nil, errStyle
-	}
-	text := yamledit.NewText(content)
-	if !text.Replace(old, yamledit.Quoted(old, value)) {
-		return nil, errStyle
-	}
-	edited, _ := text.Edited()
-	return s.proven(content, edited, path, value)
 }
 
 // proven returns the edited content if it differs from the content by a text of the object alone.

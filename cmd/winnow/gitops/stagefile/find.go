@@ -3,9 +3,11 @@
 package stagefile
 
 import (
+	"cmp"
 	"strings"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/each"
@@ -29,28 +31,30 @@ type Stage struct {
 	object yamledit.Object
 }
 
+// digestField has the digest, and annotation the lines that approve a promotion.
+var (
+	digestField = []string{"spec", "ref", "digest"}
+	annotation  = []string{"metadata", "annotations", v1alpha1.ApproveAnnotation}
+)
+
 // Find returns the OCIRepositories among the documents of a file and the items of lists, in their order.
 func Find(content []byte) ([]Stage, error) {
 	documents, err := yamledit.Documents(content)
 	if err != nil {
 		return nil, err
 	}
-	all := each.Map(yamledit.Objects(documents, sourcev1.GroupVersion.Group, sourcev1.OCIRepositoryKind), stageOf)
-	return all, nil
+	return each.Map(yamledit.Objects(documents, sourcev1.GroupVersion.Group, sourcev1.OCIRepositoryKind), stageOf), nil
 }
 
 func stageOf(object yamledit.Object) Stage {
 	s := Stage{object: object}
 	s.Namespace, s.Name, s.Line = s.text("metadata", "namespace"), s.text("metadata", "name"), object.Node.Line
-	s.URL, s.Digest = s.text("spec", "url"), s.text("spec", "ref", "digest")
-	s.DigestLine = s.lineOf("spec", "ref", "digest")
-	s.Approval = s.text("metadata", "annotations", v1alpha1.ApproveAnnotation)
-	if suspend := yamlnode.Lookup(yamlnode.Lookup(object.Node, "spec"), "suspend"); suspend != nil {
-		s.Suspended = suspend.Value != "false"
-	}
-	if insecure := yamlnode.Lookup(yamlnode.Lookup(object.Node, "spec"), "insecure"); insecure != nil {
-		s.Insecure = insecure.Value == "true"
-	}
+	s.URL, s.Digest = s.text("spec", "url"), s.text(digestField...)
+	s.DigestLine = s.lineOf(digestField...)
+	s.Approval = s.text(annotation...)
+	suspend, insecure := s.field("spec", "suspend"), s.field("spec", "insecure")
+	s.Suspended = suspend != nil && suspend.Value != "false"
+	s.Insecure = insecure != nil && insecure.Value == "true"
 	for _, field := range []string{"tag", "semver"} {
 		if value := s.text("spec", "ref", field); value != "" {
 			s.Follows = field + " " + value
@@ -66,12 +70,13 @@ func (s Stage) text(path ...string) string { return yamlnode.TextAt(s.object.Nod
 func (s Stage) FullName() string { return strings.TrimPrefix(s.Namespace+"/"+s.Name, "/") }
 
 // lineOf returns the line of a field, or of the object if there is none.
-func (s Stage) lineOf(path ...string) int {
+func (s Stage) lineOf(path ...string) int { return cmp.Or(s.field(path...), s.object.Node).Line }
+
+// field returns a field of the object, nil if there is none.
+func (s Stage) field(path ...string) *yaml.Node {
 	field := s.object.Node
 	for _, key := range path {
-		if field = yamlnode.Lookup(field, key); field == nil {
-			return s.object.Node.Line
-		}
+		field = yamlnode.Lookup(field, key)
 	}
-	return field.Line
+	return field
 }
