@@ -117,9 +117,6 @@ func (a *addition) insert() bool {
 
 // written returns a key of a mapping and its value, neither merged nor behind an alias.
 func written(mapping *yaml.Node, name string) (key, value *yaml.Node, ok bool) {
-	if mapping.Kind != yaml.MappingNode {
-		return nil, nil, false
-	}
 	i := yamledit.Index(mapping, name)
 	if i < 0 {
 		return nil, nil, false
@@ -133,15 +130,10 @@ func indentOf(mapping *yaml.Node) int { return mapping.Content[0].Column - 1 }
 func newLine(indent int) string { return "\n" + strings.Repeat(" ", indent) }
 
 func (a *addition) inBrackets() string {
-	return "[" + strings.Join(a.scalars(yamledit.InBrackets), ", ") + "]"
+	return "[" + strings.Join(each.Map(a.entries, yamledit.InBrackets), ", ") + "]"
 }
 
 func inBlock(text string) string { return yamledit.Scalar([]string{text}, 0) }
-
-// scalars returns the entries as they are written in YAML.
-func (a *addition) scalars(written func(text string) string) []string {
-	return each.Map(a.entries, written)
-}
 
 // approve returns the lines of the missing list, each after a line break.
 func (a *addition) approve(indent int) string { return newLine(indent) + "approve:" + a.items(indent) }
@@ -157,7 +149,7 @@ func (a *addition) items(indent int) string {
 			break
 		}
 	}
-	return newLine(indent) + "- " + strings.Join(a.scalars(inBlock), newLine(indent)+"- ")
+	return newLine(indent) + "- " + strings.Join(each.Map(a.entries, inBlock), newLine(indent)+"- ")
 }
 
 // atEnd inserts lines behind the last entry of a block mapping.
@@ -183,7 +175,7 @@ func (a *addition) behindLast(list *yaml.Node) bool {
 		return false
 	}
 	var text strings.Builder
-	for _, scalar := range a.scalars(inBlock) {
+	for _, scalar := range each.Map(a.entries, inBlock) {
 		text.WriteString(newLine(len(dash[1])) + string(dash[2]) + yamledit.Like(last, scalar))
 	}
 	return a.Append(last.Line-1, text.String())
@@ -193,13 +185,13 @@ func (a *addition) behindLast(list *yaml.Node) bool {
 func (a *addition) intoBrackets(list *yaml.Node) bool {
 	at, ok := a.Starts(list, "[")
 	if !ok || len(list.Content) == 0 {
-		a.Splice(at+1, at+1, strings.Join(a.scalars(yamledit.InBrackets), ", "))
+		a.Splice(at+1, at+1, strings.Join(each.Map(a.entries, yamledit.InBrackets), ", "))
 		return ok
 	}
 	last := list.Content[len(list.Content)-1]
 	end, ok := a.ScalarEnd(last)
 	var text strings.Builder
-	for _, scalar := range a.scalars(yamledit.InBrackets) {
+	for _, scalar := range each.Map(a.entries, yamledit.InBrackets) {
 		text.WriteString(", " + yamledit.Like(last, scalar))
 	}
 	a.Splice(end, end, text.String())
