@@ -80,7 +80,7 @@ func (o Observer) Observe(ctx context.Context, all []Stage, receipts []pulling.R
 func compareContents(ctx context.Context, of stages.Placed, clusters []*Cluster, registry *promotions.Registry) error {
 	for _, c := range clusters {
 		switch {
-		case c.Receipt == nil || c.Digest == "" || c.isElsewhere():
+		case c.Receipt == nil || c.Digest == "" || c.Wanted != "" && c.Digest != c.Wanted:
 			continue
 		case slices.ContainsFunc(c.kustomizations, func(k receipt.Kustomization) bool { return k.Digest != c.Digest }):
 			c.add(unknown, "its Kustomizations have applied different artifacts: wait until they have the same")
@@ -115,7 +115,7 @@ type applied struct {
 
 // compareObjects compares the objects of an artifact with the inventories of the Kustomizations, and with the live definitions.
 func (c *Cluster) compareObjects(want []safeguard.Definition) {
-	const maxChanges = 5
+	const maxChanges, maxObjects = 5, 5
 	has := applied{map[string]bool{}, map[safeguard.Key]receipt.Definition{}, c.Receipt.Omitted == 0}
 	for _, k := range c.kustomizations {
 		if len(k.Changes) > 0 {
@@ -143,8 +143,8 @@ func (c *Cluster) compareObjects(want []safeguard.Definition) {
 			differences = append(differences, d.Name+" "+differs)
 		}
 	}
-	c.addAll(differing, differences)
-	c.addAll(bypassed, bypasses)
+	c.addAll(differing, differences, maxObjects)
+	c.addAll(bypassed, bypasses, maxObjects)
 }
 
 // difference returns how an object differs; nothing if it does not, or that is not known.
@@ -159,14 +159,6 @@ func (a applied) difference(want safeguard.Definition) string {
 		return "is deleted"
 	}
 	return ""
-}
-
-// addAll adds a problem of several objects, if there are some.
-func (c *Cluster) addAll(name string, objects []string) {
-	const most = 5
-	if len(objects) > 0 {
-		c.add(name, excerpt.Clauses(objects, most, 0, strings.Clone))
-	}
 }
 
 // isSame reports whether two lists have the same versions, in any order.

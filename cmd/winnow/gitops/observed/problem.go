@@ -18,6 +18,36 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
+// Cluster is a cluster of a stage.
+type Cluster struct {
+	Name string `json:"name"`
+	// Stage is the argument that names it.
+	Stage string `json:"stage"`
+	// Wanted is the digest in Git; empty where the stage follows a tag.
+	Wanted string `json:"wanted,omitempty"`
+	// Version has the versions of the catalogs that Digest was rendered from.
+	Version string `json:"version,omitempty"`
+	// Digest and Ready of the Kustomizations of the stage.
+	Digest string                 `json:"digest,omitempty"`
+	Ready  metav1.ConditionStatus `json:"ready,omitempty"`
+	// Problems, the worst first.
+	Problems []Problem `json:"problems"`
+	// Receipt is absent if there is none of this cluster.
+	Receipt *receipt.Receipt `json:"receipt,omitempty"`
+
+	// kustomizations of the stage.
+	kustomizations []receipt.Kustomization
+	// Failure is why the receipt cannot be read.
+	Failure error `json:"-"`
+}
+
+// Problem is what is wrong with a cluster, or with its receipt.
+type Problem struct {
+	// Name is one of Names.
+	Name    string `json:"name"`
+	Message string `json:"message"`
+}
+
 // Names of problems, the worst first. A cluster that has one of the first three has no others.
 const (
 	forged     = "forged"
@@ -67,21 +97,26 @@ func (c *Cluster) read(r *receipt.Receipt, of stages.Placed, now time.Time, maxA
 			c.Digest, c.Version = k.Digest, receipt.VersionOf(k.Origin)
 		}
 	}
-	const listed = 3
-	switch {
-	case found == 0:
+	if found == 0 {
 		c.Ready = metav1.ConditionUnknown
 		c.add(unhealthy, "no Kustomization applies the OCIRepository "+of.FullName())
 		c.add(behind, nothingApplied)
-	case len(failing) > 0:
-		c.add(unhealthy, excerpt.Clauses(failing, listed, 0, func(text string) string { return text }))
 	}
+	const listed = 3
+	c.addAll(unhealthy, failing, listed)
 }
 
 // add adds a problem.
 func (c *Cluster) add(name, message string) {
 	c.Problems = append(c.Problems, Problem{name, message})
 	slices.SortStableFunc(c.Problems, func(a, b Problem) int { return rank(a.Name) - rank(b.Name) })
+}
+
+// addAll adds a problem with the texts on several objects, if there are some.
+func (c *Cluster) addAll(name string, texts []string, most int) {
+	if len(texts) > 0 {
+		c.add(name, excerpt.Clauses(texts, most, 0, strings.Clone))
+	}
 }
 
 // Has reports whether the cluster has a problem of a name.
@@ -146,11 +181,6 @@ func (c *Cluster) takeWorst(problemOf func(digest string) Problem) {
 	if worst.Name != "" {
 		c.add(worst.Name, worst.Message)
 	}
-}
-
-// isElsewhere reports whether a receipt tells another digest than Git.
-func (c *Cluster) isElsewhere() bool {
-	return c.Receipt != nil && c.Wanted != "" && c.Digest != c.Wanted
 }
 
 // failed adds the problem that a receipt has.
