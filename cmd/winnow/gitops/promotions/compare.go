@@ -20,6 +20,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/memo"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -175,12 +176,10 @@ func (s stage) place(head *documents.Set, paths []string, compared *diff.Selecti
 	if !compared.IsHeld() {
 		return
 	}
-	var having []string
-	for _, file := range s.to.Files() {
-		if content := head.Inputs[file]; s.to.Cluster == "" || hasStage(content, s.to.Name, s.to.Reference.Digest) {
-			having = append(having, file)
-		}
-	}
+	isIt := func(of stagefile.Stage) bool { return of.Name == s.to.Name && of.Digest == s.to.Reference.Digest }
+	having := each.Where(s.to.Files(), func(file string) bool {
+		return s.to.Cluster == "" || slices.ContainsFunc(stagesIn(head.Inputs[file]), isIt)
+	})
 	switch {
 	case len(having) != 1:
 		compared.Held.Advice = "the digest of " + excerpt.Quoted(s.to.Name) + " is not in one file alone: add the lines to the annotation by hand, where the digest comes from"
@@ -189,9 +188,4 @@ func (s stage) place(head *documents.Set, paths []string, compared *diff.Selecti
 	default:
 		compared.Held.File = having[0]
 	}
-}
-
-// hasStage reports whether a file has the digest of an OCIRepository.
-func hasStage(content []byte, name, digest string) bool {
-	return slices.ContainsFunc(stagesIn(content), func(s stagefile.Stage) bool { return s.Name == name && s.Digest == digest })
 }

@@ -42,10 +42,9 @@ func applied(head *documents.Set) []documents.Source {
 			all = append(all, *source)
 		}
 	}
-	slices.SortFunc(all, func(a, b documents.Source) int {
+	order := func(a, b documents.Source) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
-	return slices.CompactFunc(all, func(a, b documents.Source) bool {
-		return a.File == b.File && a.Cluster == b.Cluster && a.Namespace == b.Namespace && a.Name == b.Name
-	})
+	}
+	slices.SortFunc(all, order)
+	return slices.CompactFunc(all, func(a, b documents.Source) bool { return order(a, b) == 0 })
 }
