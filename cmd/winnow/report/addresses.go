@@ -22,14 +22,9 @@ type References struct {
 	URLs   []urlReference   `json:"urls"`
 }
 
-// Values of Chart.Type.
-const (
-	chartOfHelm = "helm"
-	chartOfGit  = "git"
-)
-
 // Chart is the reference to a chart, in a registry of Helm or in Git.
 type Chart struct {
+	// Type is helm or git.
 	Type    string            `json:"type"`
 	From    string            `json:"from"`
 	To      string            `json:"to"`
@@ -80,11 +75,11 @@ func (r *References) add(host transform.Host) {
 	switch host.Kind {
 	case transform.KindChart:
 		r.Charts = append(r.Charts, Chart{
-			Type: chartOfHelm, From: host.From, To: host.To, Name: host.Chart, Version: host.Version, Unknown: host.Unknown,
+			Type: "helm", From: host.From, To: host.To, Name: host.Chart, Version: host.Version, Unknown: host.Unknown,
 		})
 	case transform.KindGit:
 		r.Charts = append(r.Charts, Chart{
-			Type: chartOfGit, From: host.From, To: host.To, Tag: host.Tag, Branch: host.Branch, Commit: host.Commit,
+			Type: "git", From: host.From, To: host.To, Tag: host.Tag, Branch: host.Branch, Commit: host.Commit,
 		})
 	case transform.KindImage:
 		r.Images = append(r.Images, imageReference{From: host.From, To: host.To, Unknown: host.Unknown})

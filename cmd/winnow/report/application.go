@@ -11,6 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/transform"
 )
@@ -25,11 +26,9 @@ func SpecOf(a *catalog.Application) (map[string]any, error) {
 
 // Everything returns decisions on all applications of a catalog, with all versions.
 func Everything(c *catalog.Catalog) []selection.Decision {
-	all := make([]selection.Decision, len(c.Applications))
-	for i, a := range c.Applications {
-		all[i] = selection.Decision{Application: a, Versions: a.Versions}
-	}
-	return all
+	return each.Map(c.Applications, func(a *catalog.Application) selection.Decision {
+		return selection.Decision{Application: a, Versions: a.Versions}
+	})
 }
 
 // ListsByMember maps the names of applications to the named lists that have them, sorted.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/spelling"
@@ -40,14 +41,6 @@ type mergedVersions struct {
 
 func (m mergedVersions) String() string { return strings.Join(m.Versions, ", ") + " of " + m.Source }
 
-func merged(d selection.Decision) []mergedVersions {
-	var all []mergedVersions
-	for _, m := range d.Added() {
-		all = append(all, mergedVersions{m.Source, m.Versions})
-	}
-	return all
-}
-
 // MergedColumn lists merged versions with their sources.
 func MergedColumn(all []mergedVersions) string {
 	texts := each.Map(all, mergedVersions.String)
@@ -65,7 +58,7 @@ func Summarize(d selection.Decision) Decision {
 	switch {
 	case d.Selected:
 		s.Versions, s.Dropped = Listed(d.Versions), Listed(d.Dropped())
-		s.Merged = merged(d)
+		s.Merged = each.Map(d.Added(), func(m catalog.Merged) mergedVersions { return mergedVersions{m.Source, m.Versions} })
 	case d.Rule == selection.RuleVersions, d.Rule == selection.RulePlatform:
 		s.Dropped = Listed(d.Application.Versions)
 	}

@@ -63,27 +63,22 @@ func (f VersionFacts) Words(brief bool) string {
 
 // WithFacts returns the versions, uncut, each with its facts in brackets.
 func WithFacts(versions []string, facts []VersionFacts) string {
-	words := make(map[string]string, len(facts))
-	for _, f := range facts {
-		if text := f.Words(true); text != "" {
-			words[f.Version] = " (" + text + ")"
+	known := byVersion(facts)
+	annotated := LabelsOf(versions, facts)
+	for i, version := range versions {
+		if text := known[version].Words(true); text != "" {
+			annotated[i] += " (" + text + ")"
 		}
 	}
-	annotated := make([]string, len(versions))
-	for i, label := range LabelsOf(versions, facts) {
-		annotated[i] = label + words[versions[i]]
-	}
-	return allVersions(annotated)
+	return output.OrDash(strings.Join(annotated, ", "))
 }
-
-// allVersions returns the versions, uncut.
-func allVersions(versions []string) string { return output.OrDash(strings.Join(versions, ", ")) }
 
 // LabelsOf returns the texts that people see for versions.
 func LabelsOf(versions []string, facts []VersionFacts) []string {
-	labels := make(map[string]string, len(facts))
-	for _, f := range facts {
-		labels[f.Version] = f.Number
-	}
-	return each.Map(versions, func(version string) string { return cmp.Or(labels[version], version) })
+	known := byVersion(facts)
+	return each.Map(versions, func(version string) string { return cmp.Or(known[version].Number, version) })
+}
+
+func byVersion(facts []VersionFacts) map[string]VersionFacts {
+	return each.By(facts, func(f VersionFacts) string { return f.Version })
 }

@@ -69,7 +69,8 @@ func SummarizeInstance(in installation.Instance) Instance {
 	main := in.Main
 	s := Instance{
 		Name: in.Name, Application: in.Application, Source: in.Source, Requested: in.Requested, Version: in.Version, Backend: in.Backend,
-		Namespace: namespaceOf(main),
+		// The namespace of the release, or of the object where Cozystack installs it.
+		Namespace: cmp.Or(main.Identity[safeguard.TargetNamespaceField], main.Namespace),
 		Object:    &Object{APIVersion: main.APIVersion, Kind: main.Kind, Namespace: main.Namespace, Name: main.Name},
 	}
 	if name := main.Identity[safeguard.ReleaseField]; name != "" {
@@ -79,12 +80,6 @@ func SummarizeInstance(in installation.Instance) Instance {
 		}
 	}
 	return s
-}
-
-// namespaceOf returns the namespace that an instance runs in: the namespace of its release, or of its object where Cozystack
-// installs it.
-func namespaceOf(main safeguard.Definition) string {
-	return cmp.Or(main.Identity[safeguard.TargetNamespaceField], main.Namespace)
 }
 
 // UnresolvedInstance returns the part of an instance that is printed if it is not installed.
