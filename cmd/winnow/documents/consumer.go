@@ -17,8 +17,9 @@ import (
 type Consumer struct {
 	Origin
 	Name string
-	// Kind of its source, and Artifact is <namespace>/<name> of it.
-	Kind, Artifact string
+	// Kind of its source, and SourceName its namespace and name.
+	Kind       string
+	SourceName types.NamespacedName
 	// Waits reports that it is not Ready before its objects are, and Moves that it changes their namespace. Renames are
 	// its fields that change their names.
 	Waits, Moves bool
@@ -54,12 +55,6 @@ func (k Consumer) Continues(newer Consumer) bool {
 	return k.Name == newer.Name && k.Cluster == newer.Cluster && (k.Cluster != "" || k.File == newer.File)
 }
 
-// SourceName returns the name of the source.
-func (k Consumer) SourceName() types.NamespacedName {
-	namespace, name, _ := strings.Cut(k.Artifact, "/")
-	return types.NamespacedName{Namespace: namespace, Name: name}
-}
-
 // Namespaces returns the namespaces of the Kustomization and of its appliers.
 func (k Consumer) Namespaces() (all []string) {
 	for _, name := range append(slices.Clone(k.Appliers), k.Name) {
@@ -84,7 +79,7 @@ func (k Consumer) Having(fields ...string) string {
 // Source returns the source of a consumer for a message.
 func (k Consumer) Source() string {
 	if k.Kind == sourcev1.ExternalArtifactKind {
-		return k.Artifact
+		return k.SourceName.String()
 	}
-	return k.Kind + " " + k.Artifact
+	return k.Kind + " " + k.SourceName.String()
 }

@@ -43,11 +43,11 @@ func (r *Set) Misspelt(cs Selection) []Warning {
 		if k.Kind != sourcev1.ExternalArtifactKind {
 			continue
 		}
-		_, name, _ := strings.Cut(k.Artifact, "/")
+		name := k.SourceName.Name
 		isOther := slices.ContainsFunc(r.Selections, func(s Selection) bool { return s.Name == name && name != cs.Name })
 		if !isOther && spelling.Typo(name, []string{cs.Name}) != "" {
 			all = append(all, Warning{selectionrule.Reference, "metadata.name", fmt.Sprintf("the Kustomization %s in %s applies the ExternalArtifact %s, which no selection beside it publishes: did you mean %s?",
-				strings.TrimPrefix(k.Name, "/"), k.File, strings.TrimPrefix(k.Artifact, "/"), strings.TrimPrefix(cs.Namespace+"/"+cs.Name, "/"))})
+				strings.TrimPrefix(k.Name, "/"), k.File, strings.TrimPrefix(k.SourceName.String(), "/"), strings.TrimPrefix(cs.Namespace+"/"+cs.Name, "/"))})
 		}
 	}
 	return all

@@ -15,6 +15,7 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
@@ -175,10 +176,10 @@ func newConsumer(document []byte) (*Consumer, error) {
 		return nil, err
 	}
 	ref := k.Spec.SourceRef
-	ref.Namespace = cmp.Or(ref.Namespace, k.Namespace)
 	return &Consumer{
-		Name: k.Namespace + "/" + k.Name, Kind: ref.Kind, Artifact: ref.Namespace + "/" + ref.Name,
-		Prune: k.Spec.Prune, Deletes: deletesOnRemoval(k), Spec: raw.Spec,
+		Name: k.Namespace + "/" + k.Name, Kind: ref.Kind,
+		SourceName: types.NamespacedName{Namespace: cmp.Or(ref.Namespace, k.Namespace), Name: ref.Name},
+		Prune:      k.Spec.Prune, Deletes: deletesOnRemoval(k), Spec: raw.Spec,
 		Waits: k.Spec.Wait || len(k.Spec.HealthChecks) > 0, Renames: renamesOf(k), Moves: k.Spec.TargetNamespace != "",
 	}, nil
 }

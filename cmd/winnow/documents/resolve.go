@@ -59,7 +59,7 @@ func (r *Set) Unused(kind string) []Source {
 	used := map[[5]string]bool{}
 	key := func(s Source) [5]string { return [5]string{s.Kind, s.Cluster, s.File, s.Namespace, s.Name} }
 	for _, k := range r.Consumers {
-		for _, s := range r.Nearest(k.Origin, k.Kind, k.SourceName()) {
+		for _, s := range r.Nearest(k.Origin, k.Kind, k.SourceName) {
 			used[key(s)] = true
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 )
@@ -78,9 +77,9 @@ var containerKinds = map[string]bool{"Namespace": true, "CustomResourceDefinitio
 func (r *Set) ConsumersOf(cs *Selection) []Consumer {
 	var found []Consumer
 	for _, k := range r.Consumers {
-		namespace, name, _ := strings.Cut(k.Artifact, "/")
-		anywhere := namespace == "" || cs.Namespace == "" || namespace == cs.Namespace
-		if k.Kind == sourcev1.ExternalArtifactKind && name == cs.Name && anywhere && (cs.KnownCluster() == "" || k.Cluster == cs.Cluster) {
+		source := k.SourceName
+		anywhere := source.Namespace == "" || cs.Namespace == "" || source.Namespace == cs.Namespace
+		if k.Kind == sourcev1.ExternalArtifactKind && source.Name == cs.Name && anywhere && (cs.KnownCluster() == "" || k.Cluster == cs.Cluster) {
 			found = append(found, k)
 		}
 	}

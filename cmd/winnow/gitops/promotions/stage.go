@@ -53,7 +53,7 @@ func stages(base, head *documents.Set) (all []stage, unknown []string) {
 	for _, consumer := range head.Consumers {
 		if consumer.Kind == sourcev1.OCIRepositoryKind {
 			s, err := stageOf(base, head, consumer)
-			add(s, err, consumer.Origin, consumer.SourceName())
+			add(s, err, consumer.Origin, consumer.SourceName)
 		}
 	}
 	// The Kustomizations of others may be in another repository.
@@ -158,7 +158,7 @@ func sourcesOf(r *documents.Set, consumer documents.Consumer) []documents.Source
 	if consumer.Kind != sourcev1.OCIRepositoryKind {
 		return nil
 	}
-	return r.Nearest(consumer.Origin, consumer.Kind, consumer.SourceName())
+	return r.Nearest(consumer.Origin, consumer.Kind, consumer.SourceName)
 }
 
 // formerOf returns the Kustomization of the same cluster, or file, and name; nil if there was none.

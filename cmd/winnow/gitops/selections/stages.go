@@ -52,7 +52,7 @@ func (c *comparison) stages(external []gitops.External) (unknown []string, diffe
 
 // compareSource compares the OCIRepository of a Kustomization in a file that nothing builds.
 func (c *comparison) compareSource(out *consumerChanges, older, newer documents.Consumer) []gitops.External {
-	before, after := c.base.Nearest(older.Origin, older.Kind, older.SourceName()), c.head.Nearest(newer.Origin, newer.Kind, newer.SourceName())
+	before, after := c.base.Nearest(older.Origin, older.Kind, older.SourceName), c.head.Nearest(newer.Origin, newer.Kind, newer.SourceName)
 	several := func(all []documents.Source) bool { return len(all) > 1 && documents.SameDocument(all) != nil }
 	if slices.EqualFunc(before, after, documents.Source.IsSame) || several(before) || several(after) {
 		return nil // several are reported with the promotions
