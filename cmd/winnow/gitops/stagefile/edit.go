@@ -53,8 +53,8 @@ func Lines(annotation string) []string {
 	return lines
 }
 
-// Approve adds lines to the annotation of the stage of a file that has a name and a digest. It returns the line of the file that
-// has the annotation, too.
+// Approve adds lines to the annotation of the stage of a file that has a name and a digest, in the order in which they are given,
+// none twice. It returns the line of the file that has the annotation, too.
 func Approve(content []byte, name, digest string, lines []string) (edited []byte, line int, err error) {
 	found, err := Find(content)
 	if err != nil {
@@ -64,38 +64,29 @@ func Approve(content []byte, name, digest string, lines []string) (edited []byte
 	if i < 0 {
 		return nil, 0, fmt.Errorf("it has no OCIRepository %s with the digest %s", excerpt.Quoted(name), excerpt.Quoted(digest))
 	}
-	if edited, err = found[i].approve(content, lines, i); err == nil {
-		found, err = Find(edited)
-	}
-	if err != nil {
-		return nil, 0, err
-	}
-	return edited, found[i].lineOf(annotation...), nil
-}
-
-// approve adds lines to the annotation of the stage with an index, in the order in which they are given, none twice.
-func (s Stage) approve(content []byte, lines []string, index int) ([]byte, error) {
+	s := found[i]
 	all := Lines(s.Approval)
 	had := len(all)
 	for _, line := range lines {
 		if _, err := approval.Parse(line); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		all = each.Union(all, line)
 	}
 	if len(all) == had {
-		return content, nil
+		return content, s.lineOf(annotation...), nil
 	}
 	text := yamledit.NewText(content)
 	if !extend(text, s.object.Node, annotation, all, had) {
-		return nil, errStyle
+		return nil, 0, errStyle
 	}
-	edited, _ := text.Edited()
-	found, err := Find(edited)
-	if err != nil || index >= len(found) || !slices.Equal(Lines(found[index].Approval), all) {
-		return nil, errStyle
+	edited, _ = text.Edited()
+	found, err = Find(edited)
+	if err != nil || i >= len(found) || !slices.Equal(Lines(found[i].Approval), all) {
+		return nil, 0, errStyle
 	}
-	return s.proven(content, edited, annotation, found[index].Approval)
+	edited, err = s.proven(content, edited, annotation, found[i].Approval)
+	return edited, found[i].lineOf(annotation...), err
 }
 
 // extend records the edit that makes a text have all lines, and not only the first ones that it has. It returns false for a way to
