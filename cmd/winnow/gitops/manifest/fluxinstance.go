@@ -4,6 +4,7 @@ package manifest
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
@@ -63,16 +64,17 @@ func (s *Sync) Digest() string {
 
 // syncPatches returns the patches of a FluxInstance that may change its sync.
 func syncPatches(o *unstructured.Unstructured) []any {
+	synced := []string{kustomizev1.KustomizationKind, sourcev1.GitRepositoryKind, sourcev1.OCIRepositoryKind, sourcev1.BucketKind}
 	var all []any
 	for _, one := range MapsAt(o, "spec", "kustomize", "patches") {
 		kind := StringAt(&unstructured.Unstructured{Object: one}, "target", "kind")
 		patch, _ := one["patch"].(string)
 		kinds, err := bounded.Compile("^(?:" + kind + ")$")
-		others := kind != "" && err == nil || kind == "" && strings.Contains(patch, "kind:")
-		for _, synced := range []string{kustomizev1.KustomizationKind, sourcev1.GitRepositoryKind, sourcev1.OCIRepositoryKind, sourcev1.BucketKind} {
-			others = others && (kind == "" || !kinds.MatchString(synced)) && (kind != "" || !documents.Mentions([]byte(patch), synced))
+		mayChange := err != nil || slices.ContainsFunc(synced, kinds.MatchString)
+		if kind == "" {
+			mayChange = !strings.Contains(patch, "kind:") || documents.Mentions([]byte(patch), synced...)
 		}
-		if !others {
+		if mayChange {
 			all = append(all, one)
 		}
 	}
