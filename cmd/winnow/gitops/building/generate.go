@@ -22,6 +22,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/render/dialect"
+	"github.com/winnow-dev/winnow/render/parallel"
 )
 
 // generateKustomization returns all files that differ from the tree, by path: among them the kustomization file of a
@@ -104,11 +105,7 @@ func checkObjects(t *repository.Tree, file, within string) (err error) {
 	if err := inputs.CheckAliases(content); err != nil {
 		return err
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("recovered from panic while parsing YAML file %s: %v", path.Base(file), p)
-		}
-	}()
+	defer parallel.RecoverAs("recovered from panic while parsing YAML file "+path.Base(file), &err)
 	if _, err := provider.NewDefaultDepProvider().GetResourceFactory().SliceFromBytes(content); err != nil {
 		return fmt.Errorf("failed to decode Kubernetes YAML from %s: %w", within, err)
 	}
