@@ -85,11 +85,11 @@ func chartChanges(s *diff.Selection) []change {
 	for _, c := range s.Charts {
 		details := block{indent: "    ", whole: true, values: c.Diff}
 		for _, r := range c.Risks {
-			label := wording{"RISK ", "**risk** "}
+			label, sentences := wording{"RISK ", "**risk** "}, []string{r.Text}
 			if r.Ignored != "" {
-				label = wording{"ignored: ", "ignored: "}
+				label, sentences = same("ignored: "), append(sentences, "reason: "+r.Ignored)
 			}
-			details.list = append(details.list, entry{label: label, text: riskLine(r), below: entriesOf(sentences(r))})
+			details.list = append(details.list, entry{label: label, text: riskLine(r), below: entriesOf(sentences)})
 		}
 		details.list = append(append(details.list, schemaEntries(c.Schema)...), entriesOf(c.Notes)...)
 		public := details
@@ -124,12 +124,4 @@ func riskLine(r diff.Risk) string {
 		line += " " + fromTo(diff.Field{From: r.From, To: r.To})
 	}
 	return line
-}
-
-// sentences returns what happens, and the reason for which it is ignored.
-func sentences(r diff.Risk) []string {
-	if r.Ignored == "" {
-		return []string{r.Text}
-	}
-	return []string{r.Text, "reason: " + r.Ignored}
 }

@@ -16,8 +16,8 @@ func highlights(s *diff.Selection) []string {
 		of func(diff.Application) plaintext.Texts
 	}{
 		{"removed", that(func(a diff.Application) bool { return a.Change == diff.Removed && a.Deleted == nil })},
-		{"removed, and deleted by Flux", removed(true)},
-		{"removed, and kept by Flux", removed(false)},
+		{"removed, and deleted by Flux", that(func(a diff.Application) bool { return a.Deleted != nil && *a.Deleted })},
+		{"removed, and kept by Flux", that(func(a diff.Application) bool { return a.Deleted != nil && !*a.Deleted })},
 		{"other live releases are meant", that(func(a diff.Application) bool { return len(a.Identity) > 0 })},
 		{"no upgrade any more", strandedIn},
 		{"APIs removed", goneAPIs},
@@ -56,10 +56,6 @@ func that(holds func(diff.Application) bool) func(diff.Application) plaintext.Te
 		found.Add(holds(a), "")
 		return found
 	}
-}
-
-func removed(deleted bool) func(diff.Application) plaintext.Texts {
-	return that(func(a diff.Application) bool { return a.Deleted != nil && *a.Deleted == deleted })
 }
 
 func removedVersions(a diff.Application) (found plaintext.Texts) {
