@@ -55,16 +55,13 @@ func (r *Set) Read(ctx context.Context, file File) {
 	}
 }
 
-// Document is what a document has, without an origin. All is empty for one that matters to nobody.
+// Document is what a document has.
 type Document struct {
-	// items of a list.
-	items     []any
 	untouched bool
-	container *Container
-	source    *Source
-	consumer  *Consumer
-	selection *Selection
-	err       error
+	// content is a Container, a Source, a Consumer or a Selection without an origin, or the items of a list; nil for a document that
+	// matters to nobody.
+	content any
+	err     error
 }
 
 // Parse reads a document, in YAML or JSON.
@@ -78,7 +75,7 @@ func Parse(ctx context.Context, text []byte) *Document {
 		return &Document{err: err}
 	}
 	if items, isList := dialect.Items(object); isList {
-		return &Document{items: items}
+		return &Document{content: items}
 	}
 	var head metav1.PartialObjectMetadata
 	if err := json.Unmarshal(document, &head); err != nil {
@@ -88,11 +85,11 @@ func Parse(ctx context.Context, text []byte) *Document {
 	group, _, _ := strings.Cut(head.APIVersion, "/")
 	switch {
 	case containerKinds[head.Kind] && !guard.Kept(&head):
-		p.container = &Container{Kind: head.Kind, Name: head.Name}
+		p.content = Container{Kind: head.Kind, Name: head.Name}
 	case group == sourcev1.GroupVersion.Group:
-		p.source = newSource(head, document)
+		p.content = newSource(head, document)
 	case group == kustomizev1.GroupVersion.Group:
-		p.consumer, p.err = newConsumer(document)
+		p.content, p.err = newConsumer(document)
 	case group == v1alpha1.GroupVersion.Group && head.Kind == v1alpha1.CatalogSelectionKind:
 		if !hasSources(document) {
 			return &Document{err: errors.New("a CatalogSelection without sources, such as a patch")}
@@ -101,33 +98,32 @@ func Parse(ctx context.Context, text []byte) *Document {
 		if err != nil {
 			cs = &v1alpha1.CatalogSelection{ObjectMeta: metav1.ObjectMeta{Name: head.Name, Namespace: head.Namespace}}
 		}
-		p.selection = &Selection{CatalogSelection: cs, Invalid: err}
+		p.content = Selection{CatalogSelection: cs, Invalid: err}
 	}
 	return p
 }
 
 // Add adds what a document has, with its origin.
 func (r *Set) Add(ctx context.Context, where Origin, p *Document) error {
-	where.Untouched = p.untouched
-	switch {
-	case p.err != nil:
+	if p.err != nil {
 		return p.err
-	case p.items != nil:
-		return r.items(ctx, where, p.items)
-	case p.container != nil:
-		r.Containers = append(r.Containers, Container{where.Cluster, p.container.Kind, p.container.Name, AppliersOf(where)})
-	case p.source != nil:
-		source := *p.source
-		source.Origin = where
-		r.Sources = append(r.Sources, source)
-	case p.consumer != nil:
-		consumer := *p.consumer
-		consumer.Origin = where
-		r.Consumers = append(r.Consumers, consumer)
-	case p.selection != nil:
-		selection := *p.selection
-		selection.CatalogSelection, selection.Origin = selection.DeepCopy(), where
-		return r.addSelection(selection)
+	}
+	where.Untouched = p.untouched
+	switch content := p.content.(type) {
+	case []any:
+		return r.items(ctx, where, content)
+	case Container:
+		content.Cluster, content.Appliers = where.Cluster, AppliersOf(where)
+		r.Containers = append(r.Containers, content)
+	case Source:
+		content.Origin = where
+		r.Sources = append(r.Sources, content)
+	case Consumer:
+		content.Origin = where
+		r.Consumers = append(r.Consumers, content)
+	case Selection:
+		content.CatalogSelection, content.Origin = content.DeepCopy(), where
+		return r.addSelection(content)
 	}
 	return nil
 }
@@ -167,16 +163,16 @@ func (r *Set) addSelection(cs Selection) error {
 }
 
 // newConsumer decodes a Kustomization. It has no origin yet.
-func newConsumer(document []byte) (*Consumer, error) {
+func newConsumer(document []byte) (Consumer, error) {
 	var k kustomizev1.Kustomization
 	var raw struct {
 		Spec map[string]any `json:"spec"`
 	}
 	if err := cmp.Or(json.Unmarshal(document, &k), json.Unmarshal(document, &raw)); err != nil {
-		return nil, err
+		return Consumer{}, err
 	}
 	ref := k.Spec.SourceRef
-	return &Consumer{
+	return Consumer{
 		Name: k.Namespace + "/" + k.Name, Kind: ref.Kind,
 		SourceName: types.NamespacedName{Namespace: cmp.Or(ref.Namespace, k.Namespace), Name: ref.Name},
 		Prune:      k.Spec.Prune, Deletes: deletesOnRemoval(k), Spec: raw.Spec,

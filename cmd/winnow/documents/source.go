@@ -30,8 +30,8 @@ type Source struct {
 	invalid  error
 }
 
-func newSource(head metav1.PartialObjectMetadata, document []byte) *Source {
-	s := &Source{PartialObjectMetadata: head, document: string(document)}
+func newSource(head metav1.PartialObjectMetadata, document []byte) Source {
+	s := Source{PartialObjectMetadata: head, document: string(document)}
 	if s.Kind == sourcev1.OCIRepositoryKind {
 		var repository struct {
 			Spec repositorySpec `json:"spec"`
