@@ -44,13 +44,8 @@ func (s Stage) SetDigest(content []byte, digest string) ([]byte, error) {
 
 // Lines returns the lines of the annotation that names what a promotion loses, without empty ones.
 func Lines(annotation string) []string {
-	var lines []string
-	for line := range strings.Lines(annotation) {
-		if line = strings.TrimSpace(line); line != "" {
-			lines = append(lines, line)
-		}
-	}
-	return lines
+	lines := each.Map(strings.Split(annotation, "\n"), strings.TrimSpace)
+	return each.Where(lines, func(line string) bool { return line != "" })
 }
 
 // Approve adds lines to the annotation of the stage of a file that has a name and a digest, in the order in which they are given,
