@@ -107,8 +107,7 @@ func (t *Tree) With(contents map[string][]byte) *Tree {
 		return t
 	}
 	edited := *t
-	edited.Files = map[string]Blob{}
-	maps.Copy(edited.Files, t.Files)
+	edited.Files = maps.Clone(t.Files)
 	for name, content := range contents {
 		file := Blob{ID: fmt.Sprintf("edited %x", sha256.Sum256(content)), Size: int64(len(content))}
 		t.objects.contents[file.ID], edited.Files[name] = content, file
@@ -120,7 +119,7 @@ func (t *Tree) With(contents map[string][]byte) *Tree {
 
 // Alone returns a tree of the contents of files alone.
 func (t *Tree) Alone(contents map[string][]byte) *Tree {
-	return (&Tree{Commit: t.Commit, objects: t.objects}).With(contents)
+	return (&Tree{Commit: t.Commit, Files: map[string]Blob{}, objects: t.objects}).With(contents)
 }
 
 // IsDir reports whether the tree has files, or submodules, below the name. The root is ".".
