@@ -111,17 +111,11 @@ func applicationHeadline(a diff.Application) string {
 
 // byCause names the cause of a loss.
 func byCause(cause diff.Cause) string {
-	switch cause {
-	case diff.CauseSpec:
-		return "by the edit of the selection"
-	case diff.CausePlatform:
-		return "by spec.platform"
-	case diff.CausePromotion:
-		return "by the promotion"
-	case diff.CauseAdoption:
-		return "by the adoption: only the live definition has it"
+	others := map[diff.Cause]string{
+		diff.CauseSpec: "by the edit of the selection", diff.CausePlatform: "by spec.platform", diff.CausePromotion: "by the promotion",
+		diff.CauseAdoption: "by the adoption: only the live definition has it",
 	}
-	return "by the catalog"
+	return cmp.Or(others[cause], "by the catalog")
 }
 
 func versionLine(a diff.Application, v diff.Version) string {
@@ -217,19 +211,8 @@ func valuesLine(v *diff.Values) string {
 
 // sign returns the mark of a change for the start of a line.
 func sign(change diff.Change) string {
-	switch change {
-	case diff.Added:
-		return "+"
-	case diff.Removed:
-		return "-"
-	case diff.Updated:
-		return "~"
-	case diff.Replaced:
-		return "!"
-	case diff.Unresolved:
-		return "?"
-	}
-	return " "
+	signs := map[diff.Change]string{diff.Added: "+", diff.Removed: "-", diff.Updated: "~", diff.Replaced: "!", diff.Unresolved: "?"}
+	return cmp.Or(signs[change], " ")
 }
 
 // removalOutcome returns the number of removed definitions that Flux deletes or keeps.
