@@ -89,9 +89,6 @@ func approveHeadline(c diff.Class) wording {
 		}
 		return text + ":"
 	}
-	if len(files) == 0 || len(files) == 1 && files[0] == member.File && len(c.Members()) == 1 {
-		return same(to(plaintext.Line))
-	}
 	return wording{plaintext.Wrap(to(plaintext.Line), ""), to(code)}
 }
 

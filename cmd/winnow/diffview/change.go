@@ -82,13 +82,12 @@ func versionEntries(a diff.Application, comment bool) []entry {
 	if comment {
 		most = maxNames
 	}
-	var list []entry
-	for _, v := range shownVersions(a, most) {
-		list = append(list, entry{
+	list := each.Map(shownVersions(a, most), func(v diff.Version) entry {
+		return entry{
 			label: wording{comment: "version "}, text: sign(v.Change) + " " + versionLine(a, v),
 			below: fieldEntries(wording{}, v.Fields, v.FieldsOmitted),
-		})
-	}
+		}
+	})
 	if comment {
 		return firstEntries(list, maxReasons, 0, " versions")
 	}
@@ -97,10 +96,9 @@ func versionEntries(a diff.Application, comment bool) []entry {
 
 // applicationChanges returns the changes of the applications, by severity, with headlines of that kind.
 func applicationChanges(s *diff.Selection, headline func(diff.Application) string) []change {
-	var all []change
-	for _, a := range bySeverity(s.Applications, func(a diff.Application) diff.Change { return a.Change }) {
-		all = append(all, change{name: a.Name, sign: sign(a.Change), headline: headline(a),
-			details: applicationDetails(a, false), public: applicationDetails(withoutLive(a), true)})
-	}
-	return all
+	sorted := bySeverity(s.Applications, func(a diff.Application) diff.Change { return a.Change })
+	return each.Map(sorted, func(a diff.Application) change {
+		return change{name: a.Name, sign: sign(a.Change), headline: headline(a),
+			details: applicationDetails(a, false), public: applicationDetails(withoutLive(a), true)}
+	})
 }

@@ -65,17 +65,13 @@ func placesOf(c diff.Class, shown func(string) string) string {
 	if len(c.Members()) == 1 {
 		return ""
 	}
-	var names []string
-	files := map[string]bool{}
-	for _, s := range c.Members() {
-		name := cmp.Or(s.Cluster, s.File)
+	text := excerpt.List(c.Members(), maxPlaces, func(s *diff.Selection) string {
 		if !isOneName(c) {
-			name = Name(s)
+			return shown(Name(s))
 		}
-		names = append(names, shown(name))
-		files[s.File] = true
-	}
-	text := excerpt.Names(names, maxPlaces)
+		return shown(cmp.Or(s.Cluster, s.File))
+	})
+	files := each.Group(c.Members(), func(s *diff.Selection) string { return s.File })
 	if file := c.Members()[0].File; len(files) == 1 && file != "" && c.Members()[0].Cluster != "" {
 		text += " (" + shown(file) + ")"
 	}
@@ -127,16 +123,12 @@ func noted(n int) string { return plaintext.Count(n, "note") + " on what is assu
 
 // notes returns the notes, with one sentence for all places of each.
 func notes(report *diff.Report, shown func(string) string) []string {
-	all := report.Remarks(report.Notes)
-	var texts []string
-	for _, r := range all {
+	return each.Map(report.Remarks(report.Notes), func(r diff.Remark) string {
 		if n := len(r.Places); n > maxPlaces {
-			texts = append(texts, plaintext.Count(n, "cluster")+": "+shown(r.Text))
-			continue
+			return plaintext.Count(n, "cluster") + ": " + shown(r.Text)
 		}
-		texts = append(texts, remark(r, shown))
-	}
-	return texts
+		return remark(r, shown)
+	})
 }
 
 // invalid returns a message for each error of a newer state, with the first of the selections that have it.

@@ -61,9 +61,9 @@ func classParts(report *diff.Report, c diff.Class, stat, alone bool, d detail) [
 	case d == briefest:
 		return parts
 	case stat || d == brief:
-		return append(parts, partOf(rankFold, statList(s), briefList(s)))
+		return append(parts, partOf(rankFold, lists(s)...))
 	}
-	parts = append(parts, partOf(rankList, statList(s), briefList(s)))
+	parts = append(parts, partOf(rankList, lists(s)...))
 	for _, group := range applications {
 		parts = append(parts, partOf(rankFold, groupFold(group)))
 	}

@@ -63,15 +63,14 @@ func firstOf(all []entry, thing string) []entry {
 func channelText(c diff.Channel) string {
 	text := sign(c.Change) + " channel " + excerpt.Of(c.Name)
 	var parts plaintext.Texts
-	if h := c.Head; h != nil {
-		switch {
-		case h.From == nil:
-			parts.Add(true, "at %s", bundleText(h.To))
-		case h.To == nil:
-			parts.Add(true, "was at %s", bundleText(h.From))
-		default:
-			parts.Add(true, "%s -> %s (%s)", bundleText(h.From), bundleText(h.To), h.Kind)
-		}
+	switch h := c.Head; {
+	case h == nil:
+	case h.From == nil:
+		parts.Add(true, "at %s", bundleText(h.To))
+	case h.To == nil:
+		parts.Add(true, "was at %s", bundleText(h.From))
+	default:
+		parts.Add(true, "%s -> %s (%s)", bundleText(h.From), bundleText(h.To), h.Kind)
 	}
 	parts.Add(c.Added > 0, "%s added", plaintext.Count(c.Added, "version"))
 	parts.Add(c.Removed > 0, "%s removed", plaintext.Count(c.Removed, "version"))

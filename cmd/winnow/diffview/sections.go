@@ -64,8 +64,7 @@ func moves(s *diff.Selection, shown func(string) string) []string {
 	}
 	var lines []string
 	for _, group := range each.Group(s.Moves, func(m diff.Move) string { return fmt.Sprint(to(m), m.Unprotected) }) {
-		names := each.Map(group, func(m diff.Move) string { return shown(m.Application) })
-		list := excerpt.Names(names, maxNames)
+		list := excerpt.List(group, maxNames, func(m diff.Move) string { return shown(m.Application) })
 		route := "moves from " + shown(s.Namespace+"/"+s.Name) + " to " + shown(to(group[0]))
 		switch {
 		case group[0].Unprotected:

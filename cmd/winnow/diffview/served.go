@@ -20,12 +20,8 @@ func servedCounts(all []diff.ServedCatalog) []string {
 
 func servedTitle(c diff.ServedCatalog) string {
 	title := fmt.Sprintf("%s %s: %s", sign(c.Change), c.Object, c.Change)
-	switch {
-	case c.Deleted == nil:
-	case *c.Deleted:
-		title += "; Flux deletes it"
-	default:
-		title += "; Flux keeps it"
+	if c.Deleted != nil {
+		title += map[bool]string{true: "; Flux deletes it", false: "; Flux keeps it"}[*c.Deleted]
 	}
 	return title
 }

@@ -72,11 +72,11 @@ func versionStat(a diff.Application) []string {
 	return parts
 }
 
-// statList lists each application with its summary. Applications with the same summary share a line.
-func statList(s *diff.Selection) string { return listOf(applicationChanges(s, statOf)) }
-
-// briefList lists the names by the most serious change of each.
-func briefList(s *diff.Selection) string { return listOf(applicationChanges(s, mostSerious)) }
+// lists returns two lists of the applications: with the summary of each, and with its most serious change. Applications with the
+// same text share a line.
+func lists(s *diff.Selection) []string {
+	return []string{listOf(applicationChanges(s, statOf)), listOf(applicationChanges(s, mostSerious))}
+}
 
 func listOf(all []change) string {
 	if len(all) == 0 {
