@@ -28,27 +28,16 @@ type stage struct {
 	lines, former []string
 }
 
-// key tells stages apart: several Kustomizations may apply one.
-type key struct{ cluster, file, namespace, name, from string }
-
 // stages returns the stages that differ, in the order of the newer commit. unknown has a sentence for each stage that is not
 // known, because there are several OCIRepositories of the name.
 func stages(base, head *documents.Set) (all []stage, unknown []string) {
-	known := map[key]int{}
 	add := func(s *stage, err error, where documents.Origin, name types.NamespacedName) {
 		if err != nil {
 			unknown = append(unknown, fmt.Sprintf("%s: OCIRepository %s: %v", where.In(), manifest.NameOf(name), err))
 		}
-		if s == nil {
-			return
+		if s != nil {
+			all = append(all, *s)
 		}
-		k := key{s.to.Cluster, s.to.File, s.to.Namespace, s.to.Name, s.from.Reference.Catalog}
-		if i, found := known[k]; found {
-			all[i].consumers = append(all[i].consumers, s.consumers...)
-			return
-		}
-		known[k] = len(all)
-		all = append(all, *s)
 	}
 	for _, consumer := range head.Consumers {
 		if consumer.Kind == sourcev1.OCIRepositoryKind {
@@ -63,10 +52,15 @@ func stages(base, head *documents.Set) (all []stage, unknown []string) {
 		add(s, err, to.Origin, name)
 	}
 	gone := slices.Concat(each.Map(base.Removed, stagesIn)...)
-	for i := range all {
-		all[i].former = formerLines(base, all[i].to.Source, gone)
+	key := func(s stage) [5]string {
+		return [5]string{s.to.Cluster, s.to.File, s.to.Namespace, s.to.Name, s.from.Reference.Catalog}
 	}
-	return all, unknown
+	return each.Map(each.Group(all, key), func(same []stage) stage { // several Kustomizations may apply one
+		s := same[0]
+		s.consumers = slices.Concat(each.Map(same, func(one stage) []documents.Consumer { return one.consumers })...)
+		s.former = formerLines(base, s.to.Source, gone)
+		return s
+	}), unknown
 }
 
 // unappliedStage returns the stage of an OCIRepository that no Kustomization applies; nil if it is new, or does not differ.
