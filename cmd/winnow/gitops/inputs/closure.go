@@ -355,9 +355,6 @@ func (c *Closure) named(dir string, content []byte) {
 
 // patch blocks the build if JSON patches copy too often: copies of copies grow without bound.
 func (c *Closure) patch(file, text string) {
-	if !strings.Contains(text, "-") && !strings.Contains(text, "[") {
-		return
-	}
 	var operations []struct {
 		Op string `json:"op"`
 	}
