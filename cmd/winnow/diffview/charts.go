@@ -56,15 +56,13 @@ func uncompared(all []diff.Chart) block {
 
 // rulesOf returns the rules of risks, with their numbers, in the order of the risks.
 func rulesOf(all []diff.Risk) string {
-	var parts []string
-	for _, group := range each.Group(all, func(r diff.Risk) string { return r.Rule }) {
-		text := group[0].Rule
-		if len(group) > 1 {
-			text += fmt.Sprintf(" (%d)", len(group))
+	groups := each.Group(all, func(r diff.Risk) string { return r.Rule })
+	return strings.Join(each.Map(groups, func(group []diff.Risk) string {
+		if len(group) == 1 {
+			return group[0].Rule
 		}
-		parts = append(parts, text)
-	}
-	return strings.Join(parts, ", ")
+		return fmt.Sprintf("%s (%d)", group[0].Rule, len(group))
+	}), ", ")
 }
 
 // chartTitle names the upgrade of a chart.
@@ -81,8 +79,7 @@ func chartTitle(c diff.Chart) string {
 
 // chartChanges returns the upgrades of charts: the risks first, then what is ignored and was not looked at, and the objects.
 func chartChanges(s *diff.Selection) []change {
-	var all []change
-	for _, c := range s.Charts {
+	return each.Map(s.Charts, func(c diff.Chart) change {
 		details := block{indent: "    ", whole: true, values: c.Diff}
 		for _, r := range c.Risks {
 			label, sentences := wording{"RISK ", "**risk** "}, []string{r.Text}
@@ -94,9 +91,8 @@ func chartChanges(s *diff.Selection) []change {
 		details.list = append(append(details.list, schemaEntries(c.Schema)...), entriesOf(c.Notes)...)
 		public := details
 		public.list = firstEntries(details.list, maxReasons, 0, " risks and notes")
-		all = append(all, change{name: chartTitle(c), noun: "chart", sign: "~", headline: chartHeadline(c), details: details, public: public})
-	}
-	return all
+		return change{name: chartTitle(c), noun: "chart", sign: "~", headline: chartHeadline(c), details: details, public: public}
+	})
 }
 
 // chartHeadline counts risks and objects, or says why there are none.

@@ -10,6 +10,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -80,11 +81,10 @@ func removedInstance(by string, deleted bool) string {
 
 // instanceChanges returns the changes of the instances, by severity.
 func instanceChanges(s *diff.Selection) []change {
-	var all []change
-	for _, in := range bySeverity(s.Instances, func(in diff.Instance) diff.Change { return in.Change }) {
+	sorted := bySeverity(s.Instances, func(in diff.Instance) diff.Change { return in.Change })
+	return each.Map(sorted, func(in diff.Instance) change {
 		list := append(fieldEntries(wording{"IDENTITY ", "**identity** "}, in.Identity, 0), fieldEntries(wording{}, in.Fields, in.FieldsOmitted)...)
 		details := block{indent: "    ", whole: true, list: list, values: in.Values}
-		all = append(all, change{name: in.Name, noun: "instance", sign: sign(in.Change), headline: instanceHeadline(in), details: details, public: details})
-	}
-	return all
+		return change{name: in.Name, noun: "instance", sign: sign(in.Change), headline: instanceHeadline(in), details: details, public: details}
+	})
 }

@@ -62,19 +62,17 @@ func moves(s *diff.Selection, shown func(string) string) []string {
 		}
 		return m.To + " (" + m.ToFile + ")"
 	}
-	var lines []string
-	for _, group := range each.Group(s.Moves, func(m diff.Move) string { return fmt.Sprint(to(m), m.Unprotected) }) {
+	groups := each.Group(s.Moves, func(m diff.Move) string { return fmt.Sprint(to(m), m.Unprotected) })
+	return each.Map(groups, func(group []diff.Move) string {
 		list := excerpt.List(group, maxNames, func(m diff.Move) string { return shown(m.Application) })
 		route := "moves from " + shown(s.Namespace+"/"+s.Name) + " to " + shown(to(group[0]))
 		switch {
 		case group[0].Unprotected:
-			lines = append(lines, "MOVE: "+route+", and Winnow may not keep it alive, so that it is deleted and installed again: "+
-				"one of both has spec.push or a kubeConfig, or the Kustomization of the first one changes: "+list)
+			return "MOVE: " + route + ", and Winnow may not keep it alive, so that it is deleted and installed again: " +
+				"one of both has spec.push or a kubeConfig, or the Kustomization of the first one changes: " + list
 		case s.Change == diff.Removed:
-			lines = append(lines, route+"; keep the Kustomization of the selection that is removed until the other one has applied it: "+list)
-		default:
-			lines = append(lines, route+"; kept alive by Winnow: "+list)
+			return route + "; keep the Kustomization of the selection that is removed until the other one has applied it: " + list
 		}
-	}
-	return lines
+		return route + "; kept alive by Winnow: " + list
+	})
 }

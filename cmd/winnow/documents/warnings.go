@@ -15,6 +15,7 @@ import (
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backends"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/instance"
@@ -77,13 +78,11 @@ func notes(cs *v1alpha1.CatalogSelection, result *render.Result) []Warning {
 			instances[note] = append(instances[note], name)
 		}
 	}
-	var all []Warning
-	for _, note := range found {
+	return each.Map(found, func(note backend.Note) Warning {
 		names := instances[note]
-		all = append(all, Warning{selectionrule.Note, fmt.Sprintf("spec.instances[%s].%s", names[0], note.Field),
-			fmt.Sprintf("%s (%s) %s", note.Field, excerpt.Names(names, maxListed), note.Message)})
-	}
-	return all
+		return Warning{selectionrule.Note, fmt.Sprintf("spec.instances[%s].%s", names[0], note.Field),
+			fmt.Sprintf("%s (%s) %s", note.Field, excerpt.Names(names, maxListed), note.Message)}
+	})
 }
 
 func notesOn(name string, in v1alpha1.Instance, result *render.Result) []backend.Note {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/documents"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // Ref is a reference to an object of a cluster. An empty Group is the core group.
@@ -53,11 +54,9 @@ func (o Object) Sources() []Ref {
 	if o.Group() != v1alpha1.GroupVersion.Group || o.GetKind() != v1alpha1.CatalogSelectionKind {
 		return nil
 	}
-	var all []Ref
-	for _, fields := range MapsAt(o.Unstructured, "spec", "sources") {
+	return each.Map(MapsAt(o.Unstructured, "spec", "sources"), func(fields map[string]any) Ref {
 		m := SourceIn(fields, o.Cluster, o.GetNamespace())
 		m.Kind = cmp.Or(m.Kind, sourcev1.OCIRepositoryKind)
-		all = append(all, m)
-	}
-	return all
+		return m
+	})
 }
