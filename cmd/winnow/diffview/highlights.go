@@ -12,7 +12,7 @@ import (
 func highlights(s *diff.Selection) []string {
 	kinds := []struct {
 		label string
-		// of returns what a line has behind the name of an application, which it may name several times or not at all.
+		// of returns what the line has behind the name of an application, empty for the name alone; none leaves it out.
 		of func(diff.Application) plaintext.Texts
 	}{
 		{"removed", that(func(a diff.Application) bool { return a.Change == diff.Removed && a.Deleted == nil })},
