@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"regexp"
@@ -73,32 +72,24 @@ func (Definitions) loadCached(ctx context.Context, fsys fs.FS, cache *ParseCache
 	if !ok {
 		return loaded, err
 	}
-	misplaced, failed := misplacedApplications(fsys)
-	switch {
-	case failed != nil:
-		return nil, failed
-	case misplaced != nil:
-		// Each file below it would be a violation of this format.
-		return nil, &violation.InvalidError{Violations: []violation.Violation{*misplaced}}
+	if misplaced := misplacedApplications(fsys); misplaced != nil {
+		return nil, misplaced // each file below it would be a violation of this format
 	}
 	return nil, besideDefinitions(fsys, invalid)
 }
 
-// misplacedApplications returns what is wrong with a tree that has the files of the format Applications at another place
+// misplacedApplications returns an *InvalidError for a tree that has the files of the format Applications at another place
 // than in the directory of that format: in one with another name, a directory deeper, or without it. It returns nil for
 // a tree without them.
-func misplacedApplications(fsys fs.FS) (*violation.Violation, error) {
-	misplaced := func(at, format string, args ...any) (*violation.Violation, error) {
-		return &violation.Violation{Rule: violation.RuleFormat, Path: at, Message: fmt.Sprintf(format, args...)}, nil
-	}
+func misplacedApplications(fsys fs.FS) error {
 	root, err := fs.ReadDir(fsys, ".")
 	if err != nil || hasDirectory(root, ApplicationsDirectory) {
-		return nil, err
+		return err
 	}
 	if one, err := hasBothFiles(fsys, "."); err != nil {
-		return nil, err
+		return err
 	} else if one {
-		return misplaced(".", "is the directory of one application: name the directory that has %s in it", ApplicationsDirectory)
+		return violation.Invalid(".", "is the directory of one application: name the directory that has %s in it", ApplicationsDirectory)
 	}
 	for _, entry := range root {
 		name := entry.Name()
@@ -106,18 +97,18 @@ func misplacedApplications(fsys fs.FS) (*violation.Violation, error) {
 			continue
 		}
 		if found, err := hasApplications(fsys, name); err != nil {
-			return nil, err
+			return err
 		} else if found {
-			return misplaced(name, "has <dir>/%s and <dir>/%s, as the directory %s of a catalog has: rename it to %[3]s",
+			return violation.Invalid(name, "has <dir>/%s and <dir>/%s, as the directory %s of a catalog has: rename it to %[3]s",
 				ApplicationFile, MetadataFile, ApplicationsDirectory)
 		}
 		if found, err := hasApplications(fsys, path.Join(name, ApplicationsDirectory)); err != nil {
-			return nil, err
+			return err
 		} else if found {
-			return misplaced(name, "has the directory %s: the catalog is what lies in it, so name or pack that, or set path of the source", ApplicationsDirectory)
+			return violation.Invalid(name, "has the directory %s: the catalog is what lies in it, so name or pack that, or set path of the source", ApplicationsDirectory)
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // hasApplications reports whether a directory, which may be missing, has one with both files of an application.
@@ -128,9 +119,8 @@ func hasApplications(fsys fs.FS, directory string) (bool, error) {
 	}
 	for _, child := range children {
 		if child.IsDir() && !isHidden(child.Name()) && err == nil {
-			var found bool
-			if found, err = hasBothFiles(fsys, path.Join(directory, child.Name())); found {
-				return true, nil
+			if found, err := hasBothFiles(fsys, path.Join(directory, child.Name())); found || err != nil {
+				return found, err
 			}
 		}
 	}
@@ -285,13 +275,14 @@ func besideDefinitions(fsys fs.FS, invalid *violation.InvalidError) error {
 	if pattern == "" || len(others) == 0 {
 		return invalid
 	}
-	advice := violation.Violation{Rule: violation.RuleFormat, Path: ".", Message: fmt.Sprintf("%d of %d files have no %s, such as %s: name those that have one by include: %s",
-		len(others), len(files), definition.Kind, excerpt.Quoted(others[0]), excerpt.Quoted(pattern))}
-	within := slices.DeleteFunc(slices.Clone(invalid.Violations), func(v violation.Violation) bool {
-		_, beside := slices.BinarySearch(others, v.Path)
-		return beside
-	})
-	return &violation.InvalidError{Violations: append([]violation.Violation{advice}, within...)}
+	advice := violation.Invalid(".", "%d of %d files have no %s, such as %s: name those that have one by include: %s",
+		len(others), len(files), definition.Kind, excerpt.Quoted(others[0]), excerpt.Quoted(pattern))
+	for _, one := range invalid.Violations {
+		if _, beside := slices.BinarySearch(others, one.Path); !beside {
+			advice.Violations = append(advice.Violations, one)
+		}
+	}
+	return advice
 }
 
 // includeOf returns a pattern that matches all of own and none of others, empty without one.

@@ -126,7 +126,5 @@ func IsBundle(fsys fs.FS) bool {
 
 // errBundle is the error for a bundle in place of a catalog.
 func errBundle() error {
-	return &violation.InvalidError{Violations: []violation.Violation{{
-		Rule: violation.RuleFormat, Path: ".", Message: "is a bundle of an operator (manifests and metadata), and no catalog: winnow import BUNDLE... -o CATALOG makes one of bundles",
-	}}}
+	return violation.Invalid(".", "is a bundle of an operator (manifests and metadata), and no catalog: winnow import BUNDLE... -o CATALOG makes one of bundles")
 }

@@ -89,8 +89,7 @@ func Detect(fsys fs.FS) (Format, error) {
 	case 1:
 		return found[0], nil
 	}
-	return nil, &violation.InvalidError{Violations: []violation.Violation{{Rule: violation.RuleFormat, Path: ".", Message: fmt.Sprintf(
-		"has files of the formats %s and %s: set format, or include, of the source", found[0].Name(), found[1].Name())}}}
+	return nil, violation.Invalid(".", "has files of the formats %s and %s: set format, or include, of the source", found[0].Name(), found[1].Name())
 }
 
 // cachingFormat is a format that does not parse again what a cache has.
@@ -111,8 +110,8 @@ func LoadCached(ctx context.Context, format Format, fsys fs.FS, cache *ParseCach
 // violation names that one.
 func LoadAs(ctx context.Context, format Format, fsys fs.FS, cache *ParseCache) (*Catalog, error) {
 	loaded, err := LoadCached(ctx, format, fsys, cache)
-	var invalid *violation.InvalidError
-	if !errors.As(err, &invalid) {
+	invalid, ok := errors.AsType[*violation.InvalidError](err)
+	if !ok {
 		return loaded, err
 	}
 	found, failed := Detect(fsys)
@@ -125,9 +124,9 @@ func LoadAs(ctx context.Context, format Format, fsys fs.FS, cache *ParseCache) (
 	if claims, failed := found.Detect(fsys); failed != nil || !claims { // Applications stand for no format
 		return nil, err
 	}
-	return nil, &violation.InvalidError{Omitted: invalid.Omitted, Violations: append([]violation.Violation{{Rule: violation.RuleFormat, Path: ".", Message: fmt.Sprintf(
-		"looks like the format %s, and is read as %s: set format: %s, or leave format out", found.Name(), format.Name(), found.Name())}},
-		invalid.Violations...)}
+	advice := violation.Invalid(".", "looks like the format %s, and is read as %s: set format: %[1]s, or leave format out", found.Name(), format.Name())
+	advice.Violations, advice.Omitted = append(advice.Violations, invalid.Violations...), invalid.Omitted
+	return nil, advice
 }
 
 // Load is Load of the format that the content has.

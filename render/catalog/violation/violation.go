@@ -55,6 +55,11 @@ type InvalidError struct {
 	Omitted int
 }
 
+// Invalid returns the error for a catalog with one violation of the format, by a whole file or directory.
+func Invalid(path, format string, args ...any) *InvalidError {
+	return &InvalidError{Violations: []Violation{{Rule: RuleFormat, Path: path, Message: fmt.Sprintf(format, args...)}}}
+}
+
 // Error lists the first violations, and states how many there are.
 func (e *InvalidError) Error() string {
 	text := finding.List(e.Violations, e.Omitted)
