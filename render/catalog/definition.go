@@ -128,11 +128,11 @@ func checkName(root *yaml.Node, application *Application, found *violation.Findi
 	if !ok {
 		return 0
 	}
-	if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 {
+	switch problems := validation.IsDNS1123Subdomain(name); {
+	case len(problems) > 0:
 		found.Add(node.Line, "metadata.name %s is not valid: %s", excerpt.Quoted(name), problems[0])
 		return 0
-	}
-	if len(name) > maxName {
+	case len(name) > maxName:
 		found.Add(node.Line, "metadata.name %s has %d bytes, which no file of the artifact can have with .yaml behind it: shorten it to %d",
 			excerpt.Quoted(name), len(name), maxName)
 		return 0
@@ -147,16 +147,15 @@ func checkSpec(root *yaml.Node, application *Application, found *violation.Findi
 		return
 	}
 	versions := yamlnode.Lookup(spec, "versions")
-	if versions == nil {
+	switch {
+	case versions == nil:
 		return
-	}
-	if versions.Kind != yaml.SequenceNode {
+	case versions.Kind != yaml.SequenceNode:
 		found.Add(versions.Line, "spec.versions must be a list, not %s", yamlnode.Describe(versions))
 		return
-	}
-	if n := len(versions.Content); n > metadata.MaxVersions {
+	case len(versions.Content) > metadata.MaxVersions:
 		found.Add(versions.Content[metadata.MaxVersions].Line, "spec.versions has %d entries, more than %d: split the application, or drop old versions",
-			n, metadata.MaxVersions)
+			len(versions.Content), metadata.MaxVersions)
 		return
 	}
 	lines := make(map[string]int, len(versions.Content))
@@ -180,24 +179,19 @@ func checkVersion(element *yaml.Node, index int, found *violation.Findings) (ver
 		return "", 0, false
 	}
 	node := yamlnode.Lookup(element, "version")
-	switch {
+	switch version, ok = yamlnode.Text(node); {
 	case node == nil:
 		found.Add(element.Line, "spec.versions[%d].version is missing", index)
-		return "", 0, false
 	case node.Kind == yaml.ScalarNode && (node.ShortTag() == "!!float" || node.ShortTag() == "!!int"):
 		found.Add(node.Line, "spec.versions[%d].version must be a string: put %s in quotes", index, excerpt.Quoted(node.Value))
-		return "", 0, false
-	}
-	version, ok = yamlnode.Text(node)
-	if !ok || version == "" {
+	case !ok || version == "":
 		found.Add(node.Line, "spec.versions[%d].version must be a string that is not empty", index)
-		return "", 0, false
-	}
-	if len(version) > maxVersion {
+	case len(version) > maxVersion:
 		found.Add(node.Line, "spec.versions[%d].version %s has %d bytes, more than %d", index, excerpt.Quoted(version), len(version), maxVersion)
-		return "", 0, false
+	default:
+		return version, node.Line, true
 	}
-	return version, node.Line, true
+	return "", 0, false
 }
 
 // What a definition says that others want to know.

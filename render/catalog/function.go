@@ -30,13 +30,10 @@ func FunctionOf(content Content) *krmfunctions.Function {
 	return one.Function
 }
 
-// functionName returns the name of the application: <kind>.<group>, in lower case as Kubernetes has names.
-func functionName(of *krmfunctions.Function) string { return strings.ToLower(of.Name()) }
-
-// newFunction returns a function as an application.
+// newFunction returns a function as an application, with the name <kind>.<group>, in lower case as Kubernetes has names.
 func newFunction(of *krmfunctions.Function) *Application {
 	a := &Application{
-		Name: functionName(of), Path: of.Path, Above: max(of.Line-1, 0), Kind: FunctionKind, Group: of.Group,
+		Name: strings.ToLower(of.Name()), Path: of.Path, Above: max(of.Line-1, 0), Kind: FunctionKind, Group: of.Group,
 		Content: functionContent{of},
 	}
 	a.Versions = each.Map(of.Versions, func(one *krmfunctions.Version) string { return one.Name })

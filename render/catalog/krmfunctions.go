@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/finding"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
@@ -77,9 +78,8 @@ func (KRMFunctions) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
 	if err == nil {
 		err = loaded.Valid() // without a function, what was published of it would be gone
 	}
-	var invalid *krmfunctions.InvalidError
-	switch {
-	case errors.As(err, &invalid):
+	switch invalid, ok := errors.AsType[*krmfunctions.InvalidError](err); {
+	case ok:
 		var all violation.Report
 		all.Merge(violation.Findings{Kept: asViolations(invalid.Kept), Omitted: invalid.Omitted})
 		return nil, all.Err()
@@ -89,22 +89,19 @@ func (KRMFunctions) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
 	var found violation.Report
 	catalog := &Catalog{Warnings: asViolations(loaded.Warnings.Kept)}
 	for _, one := range loaded.Functions {
-		name := functionName(one)
-		if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 {
-			found.AddTo(violation.RuleFormat, one.Path, one.Line, "the function %s cannot be the application %s: %s", excerpt.Quoted(one.Name()), excerpt.Quoted(name), problems[0])
-			continue
-		}
-		if len(name) > maxName {
-			found.AddTo(violation.RuleFormat, one.Path, one.Line, "the name %s has %d bytes, more than %d", excerpt.Quoted(name), len(name), maxName)
-			continue
-		}
-		if n := len(one.Versions); n > metadata.MaxVersions {
-			found.AddTo(violation.RuleFormat, one.Path, one.Line, "the function %s has %d versions, more than %d", excerpt.Quoted(one.Name()), n, metadata.MaxVersions)
-			continue
-		}
 		application := newFunction(one)
-		catalog.kept += application.Content.Size()
-		catalog.Applications = append(catalog.Applications, application)
+		name := application.Name
+		switch problems := validation.IsDNS1123Subdomain(name); {
+		case len(problems) > 0:
+			found.AddTo(violation.RuleFormat, one.Path, one.Line, "the function %s cannot be the application %s: %s", excerpt.Quoted(one.Name()), excerpt.Quoted(name), problems[0])
+		case len(name) > maxName:
+			found.AddTo(violation.RuleFormat, one.Path, one.Line, "the name %s has %d bytes, more than %d", excerpt.Quoted(name), len(name), maxName)
+		case len(one.Versions) > metadata.MaxVersions:
+			found.AddTo(violation.RuleFormat, one.Path, one.Line, "the function %s has %d versions, more than %d", excerpt.Quoted(one.Name()), len(one.Versions), metadata.MaxVersions)
+		default:
+			catalog.kept += application.Content.Size()
+			catalog.Applications = append(catalog.Applications, application)
+		}
 	}
 	if len(catalog.Applications) == 0 {
 		found.Add(".", "holds no function: spec.krmFunctions is empty")
@@ -116,9 +113,8 @@ func (KRMFunctions) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
 	return catalog, nil
 }
 
-func asViolations(findings []finding.Finding) (violations []violation.Violation) {
-	for _, one := range findings {
-		violations = append(violations, violation.Violation{Rule: violation.RuleFormat, Path: one.Path, Line: one.Line, Message: one.Message})
-	}
-	return violations
+func asViolations(findings []finding.Finding) []violation.Violation {
+	return each.Map(findings, func(one finding.Finding) violation.Violation {
+		return violation.Violation{Rule: violation.RuleFormat, Path: one.Path, Line: one.Line, Message: one.Message}
+	})
 }
