@@ -15,6 +15,7 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog/document"
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // Applications is the format of the catalog contract:
@@ -60,7 +61,7 @@ func (Applications) Needs(name string) bool {
 
 // Load implements Format.
 func (f Applications) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
-	return f.loadCached(ctx, fsys, nil)
+	return f.loadCached(ctx, fsys, NewParseCache(nil))
 }
 
 func (Applications) loadCached(ctx context.Context, fsys fs.FS, cache *ParseCache) (*Catalog, error) {
@@ -148,12 +149,14 @@ func (a *applications) candidate(directory string) candidate {
 	definition := violation.Findings{Path: path.Join(directory, ApplicationFile)}
 	beside := violation.Findings{Path: path.Join(directory, MetadataFile)}
 	application := &Application{Path: definition.Path}
-	data, err := a.required(documentBounds(), &definition)
+	data, err := a.file(maxDocument, true, &definition)
 	files := a.read(data, application, &definition)
 	if err == nil {
-		var read *metadataFile
-		if read, err = a.metadata(&beside); read != nil {
-			application.Metadata, files.metadata, files.metadataSum = read.content, read.cost, read.sum
+		data, err = a.file(maxMetadata, false, &beside)
+	}
+	if data != nil && err == nil {
+		if files.metadata = a.readMetadata(data, &beside); files.metadata != nil {
+			application.Metadata = files.metadata.content
 		}
 	}
 	a.merge(definition, beside)
@@ -164,17 +167,19 @@ func (a *applications) candidate(directory string) candidate {
 // leaves links out of what it extracts.
 const droppedLink = "; if it is a symbolic link, which Flux drops, store the file itself"
 
-// required returns the bytes of a file that must exist; it reports that there is none, and returns nil.
-func (a *applications) required(bounds bounds, found *violation.Findings) ([]byte, error) {
-	data, err := document.Read(a.fsys, bounds.size, found)
+// file returns the bytes of a file, nil without one, and reports one that is required, or misspelt: without the tier in its
+// metadata.yaml an application would silently leave selections.
+func (a *applications) file(limit int, required bool, found *violation.Findings) ([]byte, error) {
+	data, err := document.Read(a.fsys, limit, found)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return data, err
 	}
 	misspelt := strings.TrimSuffix(found.Path, ".yaml") + ".yml"
 	exists, err := exists(a.fsys, misspelt)
-	if exists {
+	switch {
+	case exists:
 		found.Add(0, "is missing: rename %s", misspelt)
-	} else {
+	case required:
 		found.Add(0, "is missing%s", droppedLink)
 	}
 	return nil, err
@@ -188,42 +193,23 @@ func (l *loader) read(data []byte, application *Application, found *violation.Fi
 	if known, ok := l.reuse(data, application); ok {
 		return known
 	}
-	parsed := l.parse(data, documentBounds(), found)
+	parsed := l.parse(data, yamlnode.MaxAliased, found)
 	return parsedFiles{nameLine: l.definition(parsed, application, found), aliased: parsed.Size.Aliased}
-}
-
-// metadata reads the metadata.yaml of an application, which may be absent. One that is misspelt
-// is reported: without its tier the application would silently leave selections.
-func (a *applications) metadata(found *violation.Findings) (*metadataFile, error) {
-	data, err := document.Read(a.fsys, metadataBounds().size, found)
-	if errors.Is(err, fs.ErrNotExist) {
-		misspelt := path.Join(path.Dir(found.Path), "metadata.yml")
-		exists, err := exists(a.fsys, misspelt)
-		if exists {
-			found.Add(0, "is missing: rename %s", misspelt)
-		}
-		return nil, err
-	}
-	if data == nil || err != nil {
-		return nil, err
-	}
-	return a.readMetadata(data, found), nil
 }
 
 // readMetadata reads the bytes of a metadata.yaml; nil without metadata that may stay in memory.
 func (l *loader) readMetadata(data []byte, found *violation.Findings) *metadataFile {
 	read := l.cache.metadataFile(data, found.Path)
 	if read != nil {
-		l.ledger.aliased.Add(int64(read.cost.aliased))
+		l.ledger.aliased.Add(int64(read.size.Aliased))
 	} else {
-		opened := l.parse(data, metadataBounds(), found)
+		opened := l.parse(data, maxMetadataAliased, found)
 		if opened.Root == nil {
 			return nil
 		}
-		read = &metadataFile{sum: sha256.Sum256(data), content: metadata.Parse(opened.Root, found)}
-		read.cost = fileCost{opened.Size.Aliased, opened.Size.Nodes*nodeBytes + opened.Size.Bytes}
+		read = &metadataFile{sha256.Sum256(data), metadata.Parse(opened.Root, found), opened.Size}
 	}
-	if !l.ledger.keep(read.cost.kept) {
+	if !l.ledger.keep(read.size.Nodes*nodeBytes + read.size.Bytes) {
 		return nil
 	}
 	return read
@@ -241,18 +227,16 @@ func (a *applications) lists(ctx context.Context, known names) (map[string][]str
 			return nil, err
 		}
 		found := violation.Findings{Path: path.Join(directory, MetadataFile)}
-		data, err := a.required(listBounds(), &found)
+		data, err := a.file(maxDocument, true, &found)
 		if err != nil {
 			return nil, err
 		}
-		opened := &document.Document{}
 		if data != nil {
-			opened = a.parse(data, listBounds(), &found)
-		}
-		if opened.Root != nil {
-			list := parseList(opened.Root, known, &found)
-			if a.ledger.keep(len(list)*textBytes + nodeBytes) {
-				all[path.Base(directory)] = list
+			if opened := a.parse(data, maxMetadataAliased, &found); opened.Root != nil {
+				list := parseList(opened.Root, known, &found)
+				if a.ledger.keep(len(list)*textBytes + nodeBytes) {
+					all[path.Base(directory)] = list
+				}
 			}
 		}
 		a.report.Merge(found)

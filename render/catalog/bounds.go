@@ -9,18 +9,17 @@ import (
 	"sync/atomic"
 
 	"github.com/winnow-dev/winnow/render/catalog/violation"
-	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // What a catalog may cost: the bounds of files, of texts and of memory, and the ledger that adds them up.
 
 const (
-	// maxDocument bounds an application.yaml in bytes. What the API server stores has to fit into
+	// maxDocument bounds an application.yaml, and a named list, in bytes. What the API server stores has to fit into
 	// an etcd request, which is limited to about 1.5 MiB, with the managed fields beside it.
 	maxDocument = 1 << 20
 	// maxMetadata bounds a metadata.yaml of an application in bytes.
 	maxMetadata = 64 << 10
-	// maxMetadataAliased nodes may be added to a metadata.yaml by expanding its aliases, which is less
+	// maxMetadataAliased nodes may be added to a metadata.yaml, and to a named list, by expanding its aliases, which is less
 	// than to other files: what it expands to stays in memory.
 	maxMetadataAliased = 10_000
 	// maxCatalogAliased nodes may be added to all files of a catalog together: kustomize
@@ -39,27 +38,6 @@ const (
 	// maxVersion bounds in bytes what conditions and the API repeat.
 	maxVersion = 253
 )
-
-// bounds of a file.
-type bounds struct {
-	size    int // bytes of the file
-	aliased int // nodes that are there because of aliases
-}
-
-// documentBounds are the bounds of an application.yaml.
-func documentBounds() bounds {
-	return bounds{size: maxDocument, aliased: yamlnode.MaxAliased}
-}
-
-// metadataBounds are the bounds of an application's metadata.yaml.
-func metadataBounds() bounds {
-	return bounds{size: maxMetadata, aliased: maxMetadataAliased}
-}
-
-// listBounds are the bounds of a named list.
-func listBounds() bounds {
-	return bounds{size: maxDocument, aliased: maxMetadataAliased}
-}
 
 // ledger counts what the files of a catalog cost together. Its sums do not depend on the order in
 // which files are read. Goroutines share it.

@@ -9,11 +9,7 @@
 // The package must not know selections, archives, the network or Kubernetes clients.
 package catalog
 
-import (
-	"crypto/sha256"
-
-	"github.com/winnow-dev/winnow/render/catalog/violation"
-)
+import "github.com/winnow-dev/winnow/render/catalog/violation"
 
 // Catalog is a valid catalog. It is immutable once loaded and safe for concurrent use.
 type Catalog struct {
@@ -37,14 +33,10 @@ type Catalog struct {
 // Those that were known are not among them.
 func (c *Catalog) Parsed() int64 { return c.parsed }
 
-// fileCost is what a file adds to the ledger.
-type fileCost struct{ aliased, kept int }
-
 // parsedFiles is what was found by parsing the files of an application, besides the application.
 type parsedFiles struct {
 	// nameLine is the line of metadata.name in the document, and aliased what its aliases add.
 	nameLine, aliased int
-	// metadata is what the metadata.yaml costs, and metadataSum its digest, zero without one.
-	metadata    fileCost
-	metadataSum [sha256.Size]byte
+	// metadata is the metadata.yaml, nil without one.
+	metadata *metadataFile
 }

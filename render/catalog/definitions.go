@@ -62,7 +62,7 @@ func (Definitions) Needs(name string) bool { return yamlnode.IsYAML(name) && !is
 
 // Load implements Format.
 func (f Definitions) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
-	return f.loadCached(ctx, fsys, nil)
+	return f.loadCached(ctx, fsys, NewParseCache(nil))
 }
 
 func (Definitions) loadCached(ctx context.Context, fsys fs.FS, cache *ParseCache) (*Catalog, error) {
@@ -213,7 +213,7 @@ func (d *definitions) read(data []byte, application *Application, found *violati
 	if known, ok := d.reuse(data, application); ok {
 		return known
 	}
-	parsed := d.parse(data, documentBounds(), found)
+	parsed := d.parse(data, yamlnode.MaxAliased, found)
 	l.aliased = parsed.Size.Aliased
 	if parsed.Root == nil {
 		return l

@@ -53,9 +53,7 @@ func Named(name string) (Format, error) {
 
 // FormatNames returns the names that Named knows.
 func FormatNames() []string {
-	names := []string{v1alpha1.FormatAuto}
-	names = append(names, each.Map(Formats(), Format.Name)...)
-	return names
+	return append([]string{v1alpha1.FormatAuto}, each.Map(Formats(), Format.Name)...)
 }
 
 // Needs reports whether the format, or with nil any format, needs the content of a file.
@@ -99,6 +97,9 @@ type cachingFormat interface {
 
 // LoadCached is Load of a format, with a cache of files that were parsed before; nil for none.
 func LoadCached(ctx context.Context, format Format, fsys fs.FS, cache *ParseCache) (*Catalog, error) {
+	if cache == nil {
+		cache = NewParseCache(nil)
+	}
 	if format, ok := format.(cachingFormat); ok {
 		return format.loadCached(ctx, fsys, cache)
 	}

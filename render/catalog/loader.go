@@ -36,7 +36,7 @@ func (l *loader) finish(loaded *Catalog, err error) (*Catalog, error) {
 		return nil, err
 	}
 	loaded.kept = l.ledger.kept.Load()
-	loaded.parsed = l.ledger.parsed.Load() + l.cache.preparsedDocuments()
+	loaded.parsed = l.ledger.parsed.Load() + l.cache.preparsed
 	return loaded, nil
 }
 
@@ -98,9 +98,9 @@ func (l *loader) unique(candidates []candidate) *Catalog {
 	return c
 }
 
-// parse parses a document, and counts its aliases.
-func (l *loader) parse(data []byte, bounds bounds, found *violation.Findings) *document.Document {
-	parsed := document.Parse(data, bounds.aliased, found)
+// parse parses a document, and counts its aliases, which may add so many nodes.
+func (l *loader) parse(data []byte, maxAliased int, found *violation.Findings) *document.Document {
+	parsed := document.Parse(data, maxAliased, found)
 	l.ledger.aliased.Add(int64(parsed.Size.Aliased))
 	l.ledger.parsed.Add(1)
 	return parsed

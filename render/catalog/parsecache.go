@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // ParseCache has the files of a catalog that were parsed before it is loaded: files of another revision of it, and files that were
@@ -38,7 +39,7 @@ type documentStart struct {
 type metadataFile struct {
 	sum     [sha256.Size]byte
 	content metadata.Metadata
-	cost    fileCost
+	size    yamlnode.Extent
 }
 
 // NewParseCache returns a cache with the files of another revision, nil for none.
@@ -50,9 +51,8 @@ func NewParseCache(before *Catalog) *ParseCache {
 	for i, of := range before.files {
 		a := before.Applications[i]
 		c.definitions[documentStart{a.Path, a.Above}] = parsedDefinition{a, of}
-		if of.metadataSum != [sha256.Size]byte{} {
-			file := &metadataFile{sum: of.metadataSum, content: a.Metadata, cost: of.metadata}
-			c.metadata[path.Join(path.Dir(a.Path), MetadataFile)] = file
+		if of.metadata != nil {
+			c.metadata[path.Join(path.Dir(a.Path), MetadataFile)] = of.metadata
 		}
 	}
 	return c
@@ -60,9 +60,6 @@ func NewParseCache(before *Catalog) *ParseCache {
 
 // definition returns the definition with these bytes at the place of an application, and reports whether there is one.
 func (c *ParseCache) definition(data []byte, at *Application) (parsedDefinition, bool) {
-	if c == nil {
-		return parsedDefinition{}, false
-	}
 	c.mu.Lock()
 	known, ok := c.definitions[documentStart{at.Path, at.Above}]
 	c.mu.Unlock()
@@ -77,9 +74,6 @@ func (c *ParseCache) has(file string, data []byte) bool {
 
 // metadataFile returns the file with these bytes at a path; nil if there is none.
 func (c *ParseCache) metadataFile(data []byte, file string) *metadataFile {
-	if c == nil {
-		return nil
-	}
 	c.mu.Lock()
 	known := c.metadata[file]
 	c.mu.Unlock()
@@ -95,19 +89,8 @@ func (c *ParseCache) addDefinition(known parsedDefinition) {
 	c.definitions[documentStart{known.application.Path, known.application.Above}] = known
 }
 
-// preparsedDocuments returns the number of documents that a Preparser has parsed; a nil cache has none.
-func (c *ParseCache) preparsedDocuments() int64 {
-	if c == nil {
-		return 0
-	}
-	return c.preparsed
-}
-
 // clear removes all files.
 func (c *ParseCache) clear() {
-	if c == nil {
-		return
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	clear(c.definitions)

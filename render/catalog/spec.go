@@ -32,7 +32,7 @@ func (a *Application) Spec() (map[string]any, error) {
 // ownSpec is Spec without the merged versions.
 func (a *Application) ownSpec() (map[string]any, error) {
 	found := violation.Findings{Path: a.Path, Above: a.Above}
-	root := document.Parse(a.Document, documentBounds().aliased, &found).Root
+	root := document.Parse(a.Document, yamlnode.MaxAliased, &found).Root
 	if root == nil {
 		return nil, fmt.Errorf("reading spec: %w", &violation.InvalidError{Violations: found.Kept, Omitted: found.Omitted})
 	}
