@@ -96,7 +96,7 @@ func refuseKeys(node *yamlv3.Node, report yamlnode.Report) {
 		switch _, named := yamlnode.KeyName(key); {
 		case !named: // is reported
 		case yamlnode.IsMerge(key):
-			refuseNested(node.Content[i+1], report)
+			RefuseNested(node.Content[i+1], report)
 		case key.ShortTag() != "!!str":
 			report(node.Content[i].Line, "has the key %s, which is %s: put it in quotes", written, yamlnode.Describe(key))
 		case key.Value == "<<":
@@ -107,8 +107,8 @@ func refuseKeys(node *yamlv3.Node, report yamlnode.Report) {
 	}
 }
 
-// refuseNested reports a merge of a mapping that has a merge key itself: kustomize merges one level.
-func refuseNested(value *yamlv3.Node, report yamlnode.Report) {
+// RefuseNested reports a merge of a mapping that has a merge key itself: kustomize merges one level.
+func RefuseNested(value *yamlv3.Node, report yamlnode.Report) {
 	for _, source := range yamlnode.Merged(value) {
 		for i, key := range yamlnode.Resolve(source).Content {
 			if i%2 == 0 && yamlnode.IsMerge(key) {

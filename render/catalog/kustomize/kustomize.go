@@ -17,6 +17,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/catalog/document"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
+	"github.com/winnow-dev/winnow/render/dialect"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -156,7 +157,7 @@ func (c *checker) key(written *yaml.Node) {
 	case quotedLength(written.Value) > maxKey:
 		c.found.Add(written.Line, "has the key %s, which is too long for kustomize to read again", excerpt.Quoted(written.Value))
 	default:
-		c.characters(written, written.Value)
+		c.characters(written)
 	}
 }
 
@@ -169,21 +170,10 @@ func quotedLength(key string) int {
 // merge refuses an alias to a list, as kustomize does, and merges in what is merged: kustomize
 // expands one level, so only one of several is left, and without precedence.
 func (c *checker) merge(value *yaml.Node, inFlow bool) traits {
-	mappings := []*yaml.Node{value}
-	if resolved := yamlnode.Resolve(value); resolved.Kind == yaml.SequenceNode {
-		mappings = resolved.Content
-		if value.Kind == yaml.AliasNode {
-			c.found.Add(value.Line, "has a merge key << with an alias to a list, which kustomize refuses")
-		}
+	if value.Kind == yaml.AliasNode && yamlnode.Resolve(value).Kind == yaml.SequenceNode {
+		c.found.Add(value.Line, "has a merge key << with an alias to a list, which kustomize refuses")
 	}
-	for _, mapping := range mappings {
-		content := yamlnode.Resolve(mapping).Content
-		for i := 0; i < len(content); i += 2 {
-			if yamlnode.IsMerge(content[i]) {
-				c.found.Add(mapping.Line, "merges what has a merge key << itself, which kustomize gets wrong")
-			}
-		}
-	}
+	dialect.RefuseNested(value, c.found.Add)
 	if value.Kind == yaml.SequenceNode && value.Anchor == "" && value.Style&yaml.TaggedStyle == 0 {
 		return c.children(value, inFlow) // the brackets of "<<: [*a, *b]" go
 	}
@@ -218,7 +208,6 @@ func (c *checker) tag(node *yaml.Node) bool {
 
 // scalar checks a value that fits its tag.
 func (c *checker) scalar(node *yaml.Node) {
-	text := node.Value
 	switch node.ShortTag() {
 	case "!!float":
 		if _, err := yamlnode.Scalar(node); err != nil { // JSON has no word for it
@@ -227,24 +216,24 @@ func (c *checker) scalar(node *yaml.Node) {
 	case "!!timestamp":
 		c.timestamp(node)
 	}
-	c.characters(node, text)
-	c.layout(node, text)
+	c.characters(node)
+	c.layout(node)
 }
 
 // layout refuses texts that kustomize's encoder writes so that its decoder reads another one.
-func (c *checker) layout(node *yaml.Node, text string) {
-	switch isLiteral, isFolded := node.Style&yaml.LiteralStyle != 0, node.Style&yaml.FoldedStyle != 0; {
-	case isLiteral && strings.HasPrefix(text, "\t"): // the tab is taken for indentation
+func (c *checker) layout(node *yaml.Node) {
+	switch text := node.Value; {
+	case node.Style&yaml.LiteralStyle != 0 && strings.HasPrefix(text, "\t"): // the tab is taken for indentation
 		c.found.Add(node.Line, "begins with a tab, which kustomize cannot write after |: use quotes")
-	case isFolded && isUnfoldable(text): // line breaks are counted wrongly
+	case node.Style&yaml.FoldedStyle != 0 && isUnfoldable(text): // line breaks are counted wrongly
 		c.found.Add(node.Line, "is folded with > but has indented lines or empty ones at its end, to which kustomize adds: use | or quotes")
 	case c.commented && (text == "\n" || strings.HasSuffix(text, "\n\n")): // a line is left free before the comment
 		c.found.Add(node.Line, "ends with an empty line, to which kustomize may add one if the file ends with a comment: remove either")
 	}
 }
 
-func (c *checker) characters(node *yaml.Node, text string) {
-	if problem := CharacterProblem(text); problem != "" {
+func (c *checker) characters(node *yaml.Node) {
+	if problem := CharacterProblem(node.Value); problem != "" {
 		c.found.Add(node.Line, "%s", problem)
 	}
 }
