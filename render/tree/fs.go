@@ -12,10 +12,10 @@ import (
 )
 
 // FS returns a read-only file system over the files that the tree has now. It
-// implements fs.ReadFileFS, fs.ReadDirFS, fs.StatFS and fs.SubFS; modes are
+// implements fs.ReadDirFS, fs.StatFS and fs.SubFS; modes are
 // 0444 and 0555, times are zero. The index of the directories is built here,
 // once, so keep the result rather than asking again. Any number of goroutines
-// may use it. ReadFile copies, as fs.ReadFileFS demands.
+// may use it.
 func (t *Tree) FS() fs.FS {
 	all := make([]node, 0, len(t.files)+len(t.dirs)+1) // one allocation
 	nodes := make(map[string]*node, cap(all))
@@ -66,10 +66,10 @@ func (f *fileSystem) lookup(op, name string) (*node, error) {
 	return n, nil
 }
 
-// kind looks up a directory or a file.
-func (f *fileSystem) kind(op, name string, dir bool) (*node, error) {
+// directory looks up a directory.
+func (f *fileSystem) directory(op, name string) (*node, error) {
 	n, err := f.lookup(op, name)
-	if err == nil && n.dir != dir {
+	if err == nil && !n.dir {
 		err = &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
 	return n, err
@@ -87,18 +87,9 @@ func (f *fileSystem) Open(name string) (fs.File, error) {
 	return &openFile{node: n, Reader: bytes.NewReader(n.content)}, nil
 }
 
-// ReadFile implements fs.ReadFileFS; the caller owns the result.
-func (f *fileSystem) ReadFile(name string) ([]byte, error) {
-	n, err := f.kind("read", name, false)
-	if err != nil {
-		return nil, err
-	}
-	return append([]byte{}, n.content...), nil
-}
-
 // ReadDir implements fs.ReadDirFS.
 func (f *fileSystem) ReadDir(name string) ([]fs.DirEntry, error) {
-	n, err := f.kind("readdir", name, true)
+	n, err := f.directory("readdir", name)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +108,7 @@ func (f *fileSystem) Stat(name string) (fs.FileInfo, error) {
 // Sub implements fs.SubFS. Unlike fs.Sub over a foreign file system it fails
 // where there is no such directory.
 func (f *fileSystem) Sub(dir string) (fs.FS, error) {
-	if _, err := f.kind("sub", dir, true); err != nil {
+	if _, err := f.directory("sub", dir); err != nil {
 		return nil, err
 	}
 	return &fileSystem{nodes: f.nodes, root: path.Join(f.root, dir)}, nil

@@ -12,6 +12,8 @@ import (
 	"github.com/fluxcd/pkg/apis/kustomize"
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // KustomizationFile is the path under which kustomize looks for a
@@ -85,18 +87,9 @@ func (k Kustomization) Marshal() ([]byte, error) {
 	if len(k.Labels) > 0 {
 		document.Labels = []labels{{Pairs: pairs(k.Labels)}}
 	}
-	if len(k.Annotations) > 0 {
-		all := []fieldSpec{{Path: "metadata/annotations", Create: true}}
-		if err := document.annotate("annotations", k.Annotations, all); err != nil {
-			return nil, err
-		}
-	}
-	for _, of := range k.KindAnnotations {
-		var fields []fieldSpec
-		for _, kind := range of.Kinds {
-			fields = append(fields, fieldSpec{Path: "metadata/annotations", Create: true, Group: text(kind.Group), Kind: text(kind.Kind)})
-		}
-		if err := document.annotate(of.Name, of.Annotations, fields); err != nil {
+	all := KindAnnotations{Name: "annotations", Kinds: []schema.GroupKind{{}}, Annotations: k.Annotations}
+	for _, of := range append([]KindAnnotations{all}, k.KindAnnotations...) {
+		if err := document.annotate(of); err != nil {
 			return nil, err
 		}
 	}
@@ -153,17 +146,20 @@ type (
 	}
 )
 
-// annotate adds a transformer, which replaces commonAnnotations: these would annotate pod templates too.
-func (k *kustomization) annotate(name string, annotations map[string]string, fields []fieldSpec) error {
-	if len(annotations) == 0 || len(fields) == 0 {
+// annotate adds a transformer, which replaces commonAnnotations: these would annotate pod templates too. A kind without a
+// name stands for all.
+func (k *kustomization) annotate(of KindAnnotations) error {
+	if len(of.Annotations) == 0 || len(of.Kinds) == 0 {
 		return nil
 	}
 	inline, err := marshal(annotationsTransformer{
 		APIVersion:  "builtin",
 		Kind:        "AnnotationsTransformer",
-		Metadata:    metadata{Name: name},
-		Annotations: annotations,
-		FieldSpecs:  fields,
+		Metadata:    metadata{Name: of.Name},
+		Annotations: of.Annotations,
+		FieldSpecs: each.Map(of.Kinds, func(kind schema.GroupKind) fieldSpec {
+			return fieldSpec{Path: "metadata/annotations", Create: true, Group: text(kind.Group), Kind: text(kind.Kind)}
+		}),
 	})
 	if err != nil {
 		return fmt.Errorf("marshalling annotations: %w", err)
@@ -180,10 +176,8 @@ func marshal(document any) ([]byte, error) {
 	if err := encoder.Encode(document); err != nil {
 		return nil, err
 	}
-	if err := encoder.Close(); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
+	err := encoder.Close()
+	return out.Bytes(), err
 }
 
 type (
@@ -204,8 +198,7 @@ type (
 
 // patches returns patches as a kustomization.yaml has them.
 func patches(list []kustomize.Patch) []patch {
-	var out []patch
-	for _, p := range list {
+	return each.Map(list, func(p kustomize.Patch) patch {
 		document := patch{Patch: block(p.Patch)}
 		if p.Target != nil {
 			document.Target = &target{
@@ -215,7 +208,6 @@ func patches(list []kustomize.Patch) []patch {
 				AnnotationSelector: text(p.Target.AnnotationSelector),
 			}
 		}
-		out = append(out, document)
-	}
-	return out
+		return document
+	})
 }

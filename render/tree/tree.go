@@ -24,11 +24,9 @@ type Tree struct {
 	files map[string][]byte
 	// dirs has every directory that a file implies.
 	dirs map[string]struct{}
-	// paths are in the order of Add; unordered is true if that is not the
-	// sorted one, as in a canonical archive.
-	paths     []string
-	unordered bool
-	size      int64
+	// paths are in the order of Add, which is the sorted one in a canonical archive.
+	paths []string
+	size  int64
 }
 
 // New returns an empty tree.
@@ -54,9 +52,7 @@ func (t *Tree) Add(path string, content []byte) error {
 		t.dirs = map[string]struct{}{}
 	}
 	t.addDirs(path)
-	if n := len(t.paths); n > 0 && path < t.paths[n-1] {
-		t.unordered = true
-	}
+
 	t.paths = append(t.paths, path)
 	t.files[path] = content
 	t.size += int64(len(content))
@@ -112,11 +108,7 @@ func (t *Tree) addDirs(path string) {
 // Paths returns the paths of all files, sorted by their bytes. The caller
 // owns the slice.
 func (t *Tree) Paths() []string {
-	paths := slices.Clone(t.paths)
-	if t.unordered {
-		slices.Sort(paths)
-	}
-	return paths
+	return slices.Sorted(slices.Values(t.paths))
 }
 
 // Content returns the bytes of a file and whether there is such a file. The
