@@ -30,16 +30,12 @@ type Artifact struct {
 // Pack returns an artifact of one layer. It depends on its arguments alone: unlike oras.PackManifest, it
 // does not add a creation time.
 func Pack(artifactType string, layer Blob, annotations map[string]string) (Artifact, error) {
-	a := Artifact{Config: Blob{v1.DescriptorEmptyJSON, v1.DescriptorEmptyJSON.Data}, Layer: layer}
-	err := a.describe(artifactType, annotations)
-	return a, err
+	return pack(artifactType, Blob{v1.DescriptorEmptyJSON, v1.DescriptorEmptyJSON.Data}, layer, annotations)
 }
 
 // PackConfig is Pack of an artifact whose config says what it is, by its media type.
 func PackConfig(config, layer Blob, annotations map[string]string) (Artifact, error) {
-	a := Artifact{Config: config, Layer: layer}
-	err := a.describe("", annotations)
-	return a, err
+	return pack("", config, layer, annotations)
 }
 
 // NewImage returns the artifact that a container image of one layer, a tar+gzip, is.
@@ -51,19 +47,17 @@ func NewImage(config, layer, manifest []byte) Artifact {
 	}
 }
 
-// describe sets the manifest.
-func (a *Artifact) describe(artifactType string, annotations map[string]string) error {
+func pack(artifactType string, config, layer Blob, annotations map[string]string) (Artifact, error) {
 	manifest, err := json.Marshal(v1.Manifest{
 		Versioned:    specs.Versioned{SchemaVersion: 2},
 		MediaType:    v1.MediaTypeImageManifest,
 		ArtifactType: artifactType,
-		Config:       a.Config.Descriptor,
-		Layers:       []v1.Descriptor{a.Layer.Descriptor},
+		Config:       config.Descriptor,
+		Layers:       []v1.Descriptor{layer.Descriptor},
 		Annotations:  annotations,
 	})
 	if err != nil {
-		return fmt.Errorf("encoding the manifest: %w", err)
+		return Artifact{}, fmt.Errorf("encoding the manifest: %w", err)
 	}
-	a.Manifest = NewBlob(v1.MediaTypeImageManifest, manifest)
-	return nil
+	return Artifact{Config: config, Layer: layer, Manifest: NewBlob(v1.MediaTypeImageManifest, manifest)}, nil
 }

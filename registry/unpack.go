@@ -4,6 +4,7 @@ package registry
 
 import (
 	"archive/tar"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,9 +53,9 @@ func (i Image) Unpack(ctx context.Context, from content.Fetcher, directory strin
 	}
 	u := &unpacking{
 		from: from, out: tar.NewWriter(compressor), overlay: newOverlay(directory), buffer: make([]byte, 32<<10),
-		compressed: or(limits.Compressed, defaultCompressed),
-		plain:      bounded{what: "uncompressed bytes in all layers", max: or(limits.Uncompressed, defaultUncompressed)},
-		files:      bounded{what: "bytes in the directory of the catalog", max: or(limits.Files, defaultFiles)},
+		compressed: cmp.Or(max(limits.Compressed, 0), defaultCompressed),
+		plain:      bounded{what: "uncompressed bytes in all layers", max: cmp.Or(max(limits.Uncompressed, 0), defaultUncompressed)},
+		files:      bounded{what: "bytes in the directory of the catalog", max: cmp.Or(max(limits.Files, 0), defaultFiles)},
 	}
 	if err := u.check(i.Layers); err != nil {
 		return err
@@ -68,13 +69,6 @@ func (i Image) Unpack(ctx context.Context, from content.Fetcher, directory strin
 		return err
 	}
 	return compressor.Close()
-}
-
-func or(limit, otherwise int64) int64 {
-	if limit > 0 {
-		return limit
-	}
-	return otherwise
 }
 
 // bounded counts bytes up to a limit.
@@ -184,9 +178,9 @@ func (u *unpacking) decompress(in io.Reader, mediaType string) error {
 
 // malformed returns the *ImageError for an error of the content.
 func malformed(err error) error {
-	var own *ImageError
-	var writing *writeError
-	if err == nil || errors.As(err, &own) || errors.As(err, &writing) {
+	_, own := errors.AsType[*ImageError](err)
+	_, writing := errors.AsType[*writeError](err)
+	if err == nil || own || writing {
 		return err
 	}
 	return refuse("it cannot be read: %v", err)
@@ -216,13 +210,10 @@ func (u *unpacking) entries(in *tar.Reader) error {
 			return err
 		}
 		name, err := u.overlay.add(header)
+		if err == nil && name != "" {
+			err = u.write(name, header.Size, in)
+		}
 		if err != nil {
-			return err
-		}
-		if name == "" {
-			continue
-		}
-		if err := u.write(name, header.Size, in); err != nil {
 			return err
 		}
 	}

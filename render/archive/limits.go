@@ -3,6 +3,7 @@
 package archive
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -47,21 +48,14 @@ func DefaultLimits() Limits {
 func (l Limits) withDefaults() Limits {
 	otherwise := DefaultLimits()
 	return Limits{
-		Compressed: positive(l.Compressed, otherwise.Compressed),
-		Total:      positive(l.Total, otherwise.Total),
-		File:       positive(l.File, otherwise.File),
-		Files:      positive(l.Files, otherwise.Files),
-		PathLength: positive(l.PathLength, otherwise.PathLength),
-		Paths:      positive(l.Paths, otherwise.Paths),
-		Depth:      positive(l.Depth, otherwise.Depth),
+		Compressed: cmp.Or(max(l.Compressed, 0), otherwise.Compressed),
+		Total:      cmp.Or(max(l.Total, 0), otherwise.Total),
+		File:       cmp.Or(max(l.File, 0), otherwise.File),
+		Files:      cmp.Or(max(l.Files, 0), otherwise.Files),
+		PathLength: cmp.Or(max(l.PathLength, 0), otherwise.PathLength),
+		Paths:      cmp.Or(max(l.Paths, 0), otherwise.Paths),
+		Depth:      cmp.Or(max(l.Depth, 0), otherwise.Depth),
 	}
-}
-
-func positive[N int | int64](n, otherwise N) N {
-	if n > 0 {
-		return n
-	}
-	return otherwise
 }
 
 // Error is returned for hostile or malformed content, and for content over a

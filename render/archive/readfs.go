@@ -64,29 +64,24 @@ func (w *walker) visit(path string, entry fs.DirEntry, err error) error {
 	if err := w.count(path); err != nil {
 		return err
 	}
-	if entry.Name() == ".git" {
-		return skip(entry)
+	switch isGit := entry.Name() == ".git"; {
+	case isGit && entry.IsDir():
+		return fs.SkipDir
+	case isGit:
+		return nil
+	case !entry.IsDir():
+		return w.addRegular(path, entry)
 	}
-	if entry.IsDir() {
-		if err := w.fill(blockSize); err != nil {
-			return err
-		}
-		return w.addDir(path, path)
+	if err := w.fill(blockSize); err != nil {
+		return err
 	}
-	return w.addRegular(path, entry)
+	return w.addDir(path, path)
 }
 
 func (w *walker) fill(size int64) error {
 	w.total += size
 	if w.total > w.limits.Total {
 		return exceed("", "uncompressed bytes", w.limits.Total)
-	}
-	return nil
-}
-
-func skip(entry fs.DirEntry) error {
-	if entry.IsDir() {
-		return fs.SkipDir
 	}
 	return nil
 }
