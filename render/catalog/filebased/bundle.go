@@ -25,10 +25,14 @@ type packageProperty struct {
 // readBundle checks what can be checked of a bundle alone.
 func readBundle(members []jsontext.Member) (*Bundle, []shape.Problem) {
 	c := bundleCheck{bundle: &Bundle{}}
-	fields := c.fields(members, bundleShape, nil)
+	for _, one := range members {
+		at := shape.FieldPath{jsontext.Unquoted(one.Key)}
+		c.problems = append(c.problems, shape.Check(one.Value, bundleShape.Of(one.Key), at)...)
+	}
 	if len(c.problems) > 0 {
 		return c.bundle, c.problems
 	}
+	fields := jsontext.ByName(members)
 	c.bundle.Name, c.bundle.Image, c.packageName = fields.Text("name"), fields.Text("image"), fields.Text("package")
 	c.image(c.bundle.Image, shape.FieldPath{"image"})
 	for i, related := range fields.List("relatedImages") {
@@ -40,16 +44,19 @@ func readBundle(members []jsontext.Member) (*Bundle, []shape.Problem) {
 		property := jsontext.FieldsOf(one)
 		c.property(i, property.Text("type"), property["value"])
 	}
-	switch {
-	case len(c.versions) != 1:
-		c.add(shape.FieldPath{"properties"}, "must have exactly one property %s, but there are %d", propertyPackage, len(c.versions))
-	default:
+	if len(c.versions) == 1 {
 		c.version(c.versions[0])
+	} else {
+		c.add(shape.FieldPath{"properties"}, "must have exactly one property %s, but there are %d", propertyPackage, len(c.versions))
 	}
 	if c.bundle.Image == "" && c.objects == 0 {
 		c.add(shape.FieldPath{"image"}, "must be set, because there is no property %s", propertyObject)
 	}
-	c.finishFacts()
+	slices.SortFunc(c.bundle.Provides, GVK.Compare)
+	c.bundle.Provides = slices.Clip(slices.Compact(c.bundle.Provides))
+	if !c.hasMetadata {
+		c.bundle.InstallModes = c.objectModes
+	}
 	return c.bundle, c.problems
 }
 
@@ -67,14 +74,6 @@ type bundleCheck struct {
 
 func (c *bundleCheck) add(at shape.FieldPath, format string, args ...any) {
 	c.problems = append(c.problems, shape.Problem{At: at, Message: fmt.Sprintf(format, args...)})
-}
-
-// fields checks the shapes of members, and returns them.
-func (c *bundleCheck) fields(members []jsontext.Member, want *shape.Shape, at shape.FieldPath) jsontext.Fields {
-	for _, one := range members {
-		c.problems = append(c.problems, shape.Check(one.Value, want.Of(one.Key), append(at[:len(at):len(at)], jsontext.Unquoted(one.Key)))...)
-	}
-	return jsontext.ByName(members)
 }
 
 func (c *bundleCheck) image(text string, at shape.FieldPath) {
@@ -171,14 +170,5 @@ func (c *bundleCheck) fact(name string, value []byte) {
 	case propertyMetadata:
 		c.hasMetadata = true
 		c.bundle.InstallModes = readInstallModes(value, c.bundle.InstallModes)
-	}
-}
-
-// finishFacts sorts what was read.
-func (c *bundleCheck) finishFacts() {
-	slices.SortFunc(c.bundle.Provides, GVK.Compare)
-	c.bundle.Provides = slices.Clip(slices.Compact(c.bundle.Provides))
-	if !c.hasMetadata {
-		c.bundle.InstallModes = c.objectModes
 	}
 }

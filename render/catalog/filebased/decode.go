@@ -5,7 +5,6 @@ package filebased
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/catalog/filebased/jsontext"
@@ -15,16 +14,8 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// readBlob decodes a document, and returns its first problems. A blob with some has what could be read of it.
+// readBlob decodes a document, and returns its problems. A blob with some has what could be read of it.
 func readBlob(source split.Document) (*Blob, []shape.Problem) {
-	blob, problems := decodeBlob(source)
-	if len(problems) > maxFileViolations {
-		problems = slices.Clone(problems[:maxFileViolations])
-	}
-	return blob, problems
-}
-
-func decodeBlob(source split.Document) (*Blob, []shape.Problem) {
 	blob := &Blob{Path: source.Path, Document: source.Number, Line: source.Line, Data: source.Data, JSON: source.JSON}
 	if !source.JSON {
 		data, lines := source.Content()
@@ -69,22 +60,17 @@ func (b *Blob) decode(data []byte, top jsontext.Object) []shape.Problem {
 	return nil
 }
 
-// unreadable explains why a document cannot be read.
+// unreadable explains where and why a document cannot be read.
 func (b *Blob) unreadable(source split.Document, err error) shape.Problem {
 	if b.JSON {
 		if found := split.CheckJSON(b.Data); found != nil {
 			return *found
 		}
 	}
-	if source.Failure.Message != "" {
+	switch {
+	case source.Failure.Message != "":
 		return source.Failure
-	}
-	return b.syntaxProblem(err)
-}
-
-// syntaxProblem states where a document cannot be read.
-func (b *Blob) syntaxProblem(err error) shape.Problem {
-	if !strings.HasPrefix(err.Error(), "yaml: ") {
+	case !strings.HasPrefix(err.Error(), "yaml: "):
 		return shape.Problem{Message: err.Error()}
 	}
 	line, message := yamlnode.Position(err, b.Data)

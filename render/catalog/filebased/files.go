@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strings"
+
+	"github.com/fluxcd/pkg/sourceignore/gitignore"
 
 	"github.com/winnow-dev/winnow/render/bounded"
 )
@@ -46,12 +49,12 @@ func paths(ctx context.Context, fsys fs.FS, found *report) ([]string, error) {
 		}
 		return nil
 	})
-	kept := all[:0]
+	kept, matcher := all[:0], gitignore.NewMatcher(ignore)
 	for _, name := range all {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if !ignore.match(name) {
+		if !matcher.Match(strings.Split(name, "/"), false) {
 			kept = append(kept, name)
 		}
 	}

@@ -12,12 +12,9 @@ import (
 // IgnoreFile is the name of a file that has patterns of files that are not part of the catalog, with the rules of .gitignore.
 const IgnoreFile = ".indexignore"
 
-// ignored matches files with the patterns of all ignore files. Like OLM's, it compares files only, so that a
+// ignored are the patterns of all ignore files. Like OLM's, they are compared with files only, so that a
 // pattern may take in a file of a directory that an earlier one leaves out.
-type ignored struct {
-	patterns []gitignore.Pattern
-	matcher  gitignore.Matcher
-}
+type ignored []gitignore.Pattern
 
 // add adds the patterns of an ignore file.
 func (i *ignored) add(name string, data []byte, found *report) {
@@ -28,18 +25,11 @@ func (i *ignored) add(name string, data []byte, found *report) {
 	for line := range strings.Lines(string(data)) {
 		line = strings.TrimSpace(line)
 		if line != "" && !strings.HasPrefix(line, "#") {
-			i.patterns = append(i.patterns, gitignore.ParsePattern(line, domain))
+			*i = append(*i, gitignore.ParsePattern(line, domain))
 		}
 	}
-	if len(i.patterns) > maxPatterns {
+	if len(*i) > maxPatterns {
 		found.file(name, "takes the patterns of all files %s over %d", IgnoreFile, maxPatterns)
-		i.patterns = i.patterns[:maxPatterns]
+		*i = (*i)[:maxPatterns]
 	}
-}
-
-func (i *ignored) match(name string) bool {
-	if i.matcher == nil {
-		i.matcher = gitignore.NewMatcher(i.patterns)
-	}
-	return i.matcher.Match(strings.Split(name, "/"), false)
 }

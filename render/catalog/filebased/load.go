@@ -114,7 +114,8 @@ func (l *loader) read(ctx context.Context) error {
 	for some := range slices.Chunk(l.waiting, atOnce) {
 		blobs, problems := make([]*Blob, len(some)), make([][]shape.Problem, len(some))
 		err := parallel.For(ctx, len(some), func(i int) {
-			blobs[i], problems[i] = readBlob(some[i])
+			blob, found := readBlob(some[i])
+			blobs[i], problems[i] = blob, slices.Clone(found[:min(len(found), maxFileViolations)]) // the others take memory
 			if l.kept.Add(blobs[i].kept()) > maxKept {
 				blobs[i].content = nil
 			}

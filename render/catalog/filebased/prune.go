@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog/filebased/jsontext"
 	"github.com/winnow-dev/winnow/render/catalog/filebased/splice"
 	"github.com/winnow-dev/winnow/render/catalog/filebased/split"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -45,8 +46,12 @@ func (p *Package) Prune(keep Keep) (*Package, []Decision, error) {
 	if len(pruned.problems) > 0 {
 		return nil, pruned.decisions, &PruneError{Package: p.Name, Problems: pruned.problems}
 	}
-	result, err := pruned.result()
-	return result, pruned.decisions, err
+	var found report
+	loaded := assemble(pruned.blobs, nil, &found) // as Load does
+	if err := found.err(); err != nil {
+		return nil, pruned.decisions, fmt.Errorf("checking the pruned package: %w", err)
+	}
+	return loaded.Packages[0], pruned.decisions, nil
 }
 
 // packagePruning prunes a package.
@@ -78,16 +83,6 @@ func (p *packagePruning) run() {
 	for _, blob := range p.of.Blobs {
 		p.add(blob)
 	}
-}
-
-// result checks the documents that stay as Load does.
-func (p *packagePruning) result() (*Package, error) {
-	var found report
-	loaded := assemble(p.blobs, nil, &found)
-	if err := found.err(); err != nil {
-		return nil, fmt.Errorf("checking the pruned package: %w", err)
-	}
-	return loaded.Packages[0], nil
 }
 
 func (p *packagePruning) channel(channel *Channel, bundles map[string]*Bundle) {
@@ -153,13 +148,12 @@ func (p *packagePruning) add(blob *Blob) {
 			kept = blob.cut(len(content.Entries), func(i int) bool { return names[content.Entries[i].Name] })
 		}
 	case *deprecationContent:
-		isGone := func(d Deprecation) bool { return !p.keepsDeprecation(d) }
-		switch rest := slices.DeleteFunc(slices.Clone(content.Entries), isGone); len(rest) {
+		switch rest := each.Where(content.Entries, p.keepsDeprecation); len(rest) {
 		case len(content.Entries):
 		case 0:
 			return
 		default:
-			kept = blob.cut(len(content.Entries), func(i int) bool { return !isGone(content.Entries[i]) })
+			kept = blob.cut(len(content.Entries), func(i int) bool { return p.keepsDeprecation(content.Entries[i]) })
 		}
 	case *Bundle:
 		if !p.bundles[blob.Name] {

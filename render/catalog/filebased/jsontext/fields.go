@@ -49,11 +49,6 @@ var knownKeys = []string{"schema", "package", "name", "entries", "defaultChannel
 // CanonicalKey returns a key of a document in the case of its letters that OLM documents.
 func CanonicalKey(key string) string {
 	for _, known := range knownKeys {
-		if known == key {
-			return key
-		}
-	}
-	for _, known := range knownKeys {
 		if strings.EqualFold(known, key) {
 			return known
 		}
