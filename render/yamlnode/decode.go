@@ -63,15 +63,10 @@ func First(data []byte) (*yaml.Node, error) {
 // Head returns the first document of data as Documents has it, nil if it is empty. What comes after it is not read.
 func Head(data []byte) (*yaml.Node, error) {
 	document, err := next(yaml.NewDecoder(bytes.NewReader(data)))
-	switch {
-	case errors.Is(err, io.EOF):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	case isEmpty(document.Content[0]):
+	if errors.Is(err, io.EOF) || err == nil && isEmpty(document.Content[0]) {
 		return nil, nil
 	}
-	return document, nil
+	return document, err
 }
 
 // next turns a panic of the parser into an error: the input is untrusted, and the parser panics where

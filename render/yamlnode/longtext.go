@@ -52,54 +52,41 @@ type shortened struct {
 // shorten replaces the long texts at the ends of lines. It leaves data alone that has a stand-in already, or a byte order
 // mark: where the parser finds one depends on what stands before it.
 func shorten(data []byte) (s shortened) {
-	copied := 0
-	for start := 0; start < len(data); {
-		end := start + lineLength(data[start:])
-		if text := textAtEnd(data[start:end]); text != nil {
+	start, copied := 0, 0
+	for line := range bytes.Lines(data) {
+		if from, to := textAtEnd(bytes.TrimSuffix(line, []byte("\n"))); to > 0 {
 			if s.texts == nil && (bytes.Contains(data, []byte(standInStart)) || bytes.Contains(data, []byte("\ufeff"))) {
 				return shortened{}
 			}
-			from := start + text.from
-			s.data = append(s.data, data[copied:from]...)
+			s.data = append(s.data, data[copied:start+from]...)
 			s.data = append(s.data, standInStart+strconv.Itoa(len(s.texts))+standInEnd...)
-			copied = start + text.to
-			s.texts = append(s.texts, data[from:copied])
+			s.texts = append(s.texts, line[from:to])
+			copied = start + to
 		}
-		start = end + 1
+		start += len(line)
 	}
 	s.data = append(s.data, data[copied:]...)
 	return s
 }
 
-// lineLength returns the bytes of the first line without its end.
-func lineLength(data []byte) int {
-	if length := bytes.IndexByte(data, '\n'); length >= 0 {
-		return length
-	}
-	return len(data)
-}
-
-// span is a part of a line.
-type span struct{ from, to int }
-
-// textAtEnd returns the long text at the end of a line, which may be in quotes; nil without one. What stands before it must
-// not be able to escape its first character.
-func textAtEnd(line []byte) *span {
+// textAtEnd returns where the long text at the end of a line is, which may be in quotes; 0 without one. What stands before it
+// must not be able to escape its first character.
+func textAtEnd(line []byte) (from, to int) {
 	if len(line) <= longText {
-		return nil
+		return 0, 0
 	}
-	to := len(line)
+	to = len(line)
 	if last := line[to-1]; last == '"' || last == '\'' {
 		to--
 	}
-	from := to
+	from = to
 	for from > 0 && isBase64(line[from-1]) {
 		from--
 	}
 	if to-from < longText || from == 0 || bytes.IndexByte([]byte(` "',`), line[from-1]) < 0 {
-		return nil
+		return 0, 0
 	}
-	return &span{from, to}
+	return from, to
 }
 
 func isBase64(c byte) bool {
