@@ -4,12 +4,14 @@ package catalog
 
 import (
 	"cmp"
+	"maps"
 	"path"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
+	"github.com/winnow-dev/winnow/render/catalog/filebased/graph"
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/each"
 )
@@ -58,12 +60,10 @@ func newPackage(of *filebased.Package) *Application {
 // labelsOf returns the labels of the head of the default channel, without labels that are not valid in Kubernetes, such
 // as sentences; nil without any.
 func labelsOf(of *filebased.Package) map[string]string {
-	labels := map[string]string{}
-	for key, value := range of.About().Labels {
-		if len(validation.IsQualifiedName(key))+len(validation.IsValidLabelValue(value)) == 0 {
-			labels[key] = value
-		}
-	}
+	labels := of.About().Labels
+	maps.DeleteFunc(labels, func(key, value string) bool {
+		return len(validation.IsQualifiedName(key))+len(validation.IsValidLabelValue(value)) > 0
+	})
 	if len(labels) == 0 {
 		return nil
 	}
@@ -78,12 +78,9 @@ func (p packageContent) Channels() []Channel {
 	}
 	channels := make([]Channel, 0, len(p.Package.Channels))
 	for _, channel := range p.Package.Channels {
-		one := Channel{Name: channel.Name, Deprecated: channel.Deprecated}
-		for _, entry := range channel.Entries {
-			one.Versions = append(one.Versions, entry.Name)
-		}
-		slices.SortFunc(one.Versions, func(x, y string) int { return rank[x] - rank[y] })
-		channels = append(channels, one)
+		versions := each.Map(channel.Entries, func(entry graph.Entry) string { return entry.Name })
+		slices.SortFunc(versions, func(x, y string) int { return rank[x] - rank[y] })
+		channels = append(channels, Channel{channel.Name, versions, channel.Deprecated})
 	}
 	return channels
 }
@@ -104,11 +101,9 @@ func (p packageContent) Keep(keep Keep) (Content, []string, error) {
 
 // Files implements Content.
 func (p packageContent) Files() []File {
-	var files []File
-	for _, file := range p.Package.Files() {
-		files = append(files, File{Path: path.Join(PackagesDir, p.Name, file.Name), Data: file.Data})
-	}
-	return files
+	return each.Map(p.Package.Files(), func(file filebased.File) File {
+		return File{Path: path.Join(PackagesDir, p.Name, file.Name), Data: file.Data}
+	})
 }
 
 // Size implements Content.

@@ -58,17 +58,9 @@ func holdsPackage(ctx context.Context, fsys fs.FS, dir string) bool {
 
 // Separate separates the selected applications that are objects from those that are contents, in their order.
 func Separate(selected []selection.Decision) (objects, contents []selection.Decision) {
-	if !slices.ContainsFunc(selected, func(d selection.Decision) bool { return !d.Application.IsObject() }) {
-		return selected, nil
-	}
-	for _, d := range selected {
-		if d.Application.IsObject() {
-			objects = append(objects, d)
-		} else {
-			contents = append(contents, d)
-		}
-	}
-	return objects, contents
+	isObject := func(d selection.Decision) bool { return d.Application.IsObject() }
+	isContent := func(d selection.Decision) bool { return !isObject(d) }
+	return each.Where(selected, isObject), each.Where(selected, isContent)
 }
 
 // Definitions returns what the safeguards compare of contents.
@@ -148,7 +140,7 @@ func Read(ctx context.Context, files *tree.Tree) ([]selection.Decision, error) {
 }
 
 // readWith reads the applications of the files that have a name.
-func readWith(ctx context.Context, format catalog.Format, files *tree.Tree, name func(string) (string, bool)) (all []selection.Decision, _ error) {
+func readWith(ctx context.Context, format catalog.Format, files *tree.Tree, name func(string) (string, bool)) ([]selection.Decision, error) {
 	named, err := files.Copy(name, nil)
 	if err != nil || named.Len() == 0 {
 		return nil, err
@@ -157,8 +149,7 @@ func readWith(ctx context.Context, format catalog.Format, files *tree.Tree, name
 	if err != nil {
 		return nil, fmt.Errorf("reading the artifact: %w", err)
 	}
-	for _, a := range loaded.Applications {
-		all = append(all, selection.Decision{Application: a, Selected: true, Versions: a.Versions, Kept: a.Content})
-	}
-	return all, nil
+	return each.Map(loaded.Applications, func(a *catalog.Application) selection.Decision {
+		return selection.Decision{Application: a, Selected: true, Versions: a.Versions, Kept: a.Content}
+	}), nil
 }

@@ -27,19 +27,16 @@ func parseTexts(member yamlnode.Entry, limit int, problem func(text string) stri
 	for _, element := range member.Value.Content {
 		element = yamlnode.Resolve(element)
 		text, ok := yamlnode.Text(element)
-		if !ok {
+		switch wrong := problem(text); {
+		case !ok:
 			found.Add(element.Line, "%s must have strings, not %s", member.Name, yamlnode.Describe(element))
-			continue
-		}
-		if wrong := problem(text); wrong != "" {
+		case wrong != "":
 			found.Add(element.Line, "%s%s", member.Name, wrong)
-			continue
-		}
-		if slices.Contains(texts, text) {
+		case slices.Contains(texts, text):
 			found.Add(element.Line, "%s has %s twice", member.Name, excerpt.Quoted(text))
-			continue
+		default:
+			texts = append(texts, text)
 		}
-		texts = append(texts, text)
 	}
 	return texts
 }

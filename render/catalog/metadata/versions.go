@@ -169,13 +169,12 @@ func parseRequirements(member yamlnode.Entry, found *violation.Findings) []Requi
 	}
 	requires := make([]Requirement, 0, len(entries))
 	for _, entry := range entries {
-		requirement := Requirement{Component: entry.Name}
-		if problems := validation.IsDNS1123Label(entry.Name); len(problems) > 0 {
-			found.Add(entry.Line, "%s: the component %s is not valid: %s", member.Name, excerpt.Quoted(entry.Name), problems[0])
+		component := entry.Name
+		if problems := validation.IsDNS1123Label(component); len(problems) > 0 {
+			found.Add(entry.Line, "%s: the component %s is not valid: %s", member.Name, excerpt.Quoted(component), problems[0])
 		}
-		entry.Name = member.Name + "[" + excerpt.Quoted(entry.Name) + "]"
-		requirement.Constraint = parseConstraint(entry, found)
-		requires = append(requires, requirement)
+		entry.Name = member.Name + "[" + excerpt.Quoted(component) + "]"
+		requires = append(requires, Requirement{component, parseConstraint(entry, found)})
 	}
 	slices.SortFunc(requires, func(a, b Requirement) int { return cmp.Compare(a.Component, b.Component) })
 	return requires

@@ -79,15 +79,12 @@ func checkMetaField(field yamlnode.Entry, found *violation.Findings) {
 }
 
 func checkNamespace(field yamlnode.Entry, found *violation.Findings) {
-	if yamlnode.IsNull(field.Value) {
-		return
-	}
 	namespace, ok := yamlnode.Text(field.Value)
-	if !ok {
+	switch problems := validation.IsDNS1123Label(namespace); {
+	case yamlnode.IsNull(field.Value), ok && namespace == "":
+	case !ok:
 		found.Add(field.Line, "metadata.namespace must be a string, not %s", yamlnode.Describe(field.Value))
-		return
-	}
-	if problems := validation.IsDNS1123Label(namespace); namespace != "" && len(problems) > 0 {
+	case len(problems) > 0:
 		found.Add(field.Line, "metadata.namespace %s is not valid: %s", excerpt.Quoted(namespace), problems[0])
 	}
 }
