@@ -52,8 +52,21 @@ func (p *Package) described() (own packageDocument, head csv) {
 // About returns what the documents of the package state.
 func (p *Package) About() About {
 	own, head := p.described()
-	about := About{Description: own.Description, Icon: len(iconOf(own, head).Data) > 0}
-	about.add(head)
+	about := About{
+		DisplayName: head.DisplayName, Description: cmp.Or(own.Description, head.Description), Provider: head.Provider.Name,
+		Keywords: head.Keywords, Icon: len(iconOf(own, head).Data) > 0, Labels: head.Labels,
+	}
+	for _, one := range head.Maintainers {
+		switch {
+		case one.Name == "" && one.Email == "":
+		case one.Email == "":
+			about.Maintainers = append(about.Maintainers, one.Name)
+		case one.Name == "":
+			about.Maintainers = append(about.Maintainers, "<"+one.Email+">")
+		default:
+			about.Maintainers = append(about.Maintainers, one.Name+" <"+one.Email+">")
+		}
+	}
 	return about
 }
 
@@ -75,22 +88,6 @@ func iconOf(own packageDocument, head csv) icon {
 		}
 	}
 	return icon{}
-}
-
-func (a *About) add(from csv) {
-	a.DisplayName, a.Provider, a.Keywords, a.Labels = from.DisplayName, from.Provider.Name, from.Keywords, from.Labels
-	a.Description = cmp.Or(a.Description, from.Description)
-	for _, one := range from.Maintainers {
-		switch {
-		case one.Name == "" && one.Email == "":
-		case one.Email == "":
-			a.Maintainers = append(a.Maintainers, one.Name)
-		case one.Name == "":
-			a.Maintainers = append(a.Maintainers, "<"+one.Email+">")
-		default:
-			a.Maintainers = append(a.Maintainers, one.Name+" <"+one.Email+">")
-		}
-	}
 }
 
 // csv returns what a bundle has of its ClusterServiceVersion: the property olm.csv.metadata, else the manifest.

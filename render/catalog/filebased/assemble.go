@@ -77,10 +77,7 @@ func (a *assembly) addPackage(blob *Blob) {
 
 // addBlob adds a blob to its package, or to the others.
 func (a *assembly) addBlob(blob *Blob, loaded *Catalog, unread map[string]bool) {
-	name := blob.Package
-	if blob.Schema == SchemaPackage {
-		name = blob.Name
-	}
+	name := blob.of()
 	p := a.packages[name]
 	if p == nil {
 		switch blob.Schema {

@@ -80,6 +80,14 @@ func (b *Blob) Object() map[string]any {
 
 var errNoMapping = errors.New("must be a mapping with a schema: a document may not have comments alone")
 
+// of returns the name of the package that a blob belongs to, or is.
+func (b *Blob) of() string {
+	if b.Schema == SchemaPackage {
+		return b.Name
+	}
+	return b.Package
+}
+
 // where states where a blob is, for a message about another one.
 func (b *Blob) where() string { return fmt.Sprintf("%s:%d", b.Path, b.Line) }
 

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/winnow-dev/winnow/render/catalog/filebased/graph"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // Catalog is a valid catalog. It is shared: nothing may change it.
@@ -47,11 +48,7 @@ type Channel struct {
 
 // EntryNames returns the names of the bundles in the channel.
 func (c *Channel) EntryNames() sets.Set[string] {
-	names := make(sets.Set[string], len(c.Entries))
-	for _, entry := range c.Entries {
-		names.Insert(entry.Name)
-	}
-	return names
+	return sets.New(each.Map(c.Entries, func(entry graph.Entry) string { return entry.Name })...)
 }
 
 // Blob returns the document of the package itself.

@@ -18,7 +18,7 @@ import (
 // every violation up to a bound. Other errors are the file system's or the context's. The result depends on
 // nothing but the content of fsys, whose bytes it keeps.
 func Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
-	l := loader{left: split.MaxDocuments}
+	l := loader{left: split.MaxDocuments, unread: map[string]bool{}}
 	if err := l.load(ctx, fsys); err != nil {
 		return nil, fmt.Errorf("loading file-based catalog: %w", err)
 	}
@@ -136,16 +136,10 @@ func (l *loader) read(ctx context.Context) error {
 }
 
 func (l *loader) markUnread(blob *Blob) {
-	name := blob.Package
-	if blob.Schema == SchemaPackage {
-		name = blob.Name
-	}
+	name := blob.of()
 	if name == "" {
 		l.hidden = true
 		return
-	}
-	if l.unread == nil {
-		l.unread = map[string]bool{}
 	}
 	l.unread[name] = true
 }

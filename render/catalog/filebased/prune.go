@@ -96,7 +96,9 @@ func (p *packagePruning) channel(channel *Channel, bundles map[string]*Bundle) {
 			c.kept[entry.Name] = true
 		}
 	}
-	c.repair()
+	for len(c.kept) > 0 && c.step() {
+		continue
+	}
 	if len(c.kept) > 0 {
 		p.channels[channel.Name] = c.kept
 	}

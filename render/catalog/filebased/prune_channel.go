@@ -21,12 +21,6 @@ type channelPruning struct {
 	decided       map[string]Decision
 }
 
-func (c *channelPruning) repair() {
-	for len(c.kept) > 0 && c.step() {
-		continue
-	}
-}
-
 // step repairs one problem, and reports whether there was one.
 func (c *channelPruning) step() bool {
 	g := graph.New(c.channel.Entries, func(name string) bool { return c.kept[name] })
