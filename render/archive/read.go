@@ -5,6 +5,7 @@ package archive
 import (
 	"archive/tar"
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -115,26 +116,23 @@ func (a *reader) entry(header *tar.Header) error {
 	if header.Size > a.limits.File {
 		return exceed(header.Name, "bytes of the file", a.limits.File)
 	}
-	content, err := a.content(path, header.Size)
+	if a.skips(path, header.Size) {
+		if _, err := io.Copy(io.Discard, a.tar); err != nil {
+			return err
+		}
+		return a.addFile(header.Name, path, nil)
+	}
+	content, err := readContent(a.tar, header.Size)
 	if err != nil {
 		return err
 	}
 	if err := a.addFile(header.Name, path, content); err != nil {
 		return err
 	}
-	if a.read != nil && content != nil {
+	if a.read != nil {
 		a.read(path, content)
 	}
 	return nil
-}
-
-// content reads the current file to its end, and returns nil for a skipped one.
-func (a *reader) content(path string, size int64) ([]byte, error) {
-	if !a.skips(path, size) {
-		return readContent(a.tar, size)
-	}
-	_, err := io.Copy(io.Discard, a.tar)
-	return nil, err
 }
 
 // refusedType returns why an entry is neither a file nor a directory, or "".
@@ -144,21 +142,19 @@ func refusedType(header *tar.Header) string {
 		return sparse(header)
 	case tar.TypeDir:
 		return ""
-	case tar.TypeSymlink:
-		return "symbolic link is not allowed: Flux drops links, so store the file itself, or leave it out by include"
-	case tar.TypeLink:
-		return "hard link is not allowed"
-	case tar.TypeChar:
-		return "character device is not allowed"
-	case tar.TypeBlock:
-		return "block device is not allowed"
-	case tar.TypeFifo:
-		return "named pipe is not allowed"
-	case tar.TypeGNUSparse:
-		return "sparse file is not allowed"
 	}
-	return fmt.Sprintf("entry of type %q is not allowed", header.Typeflag)
+	reason := map[byte]string{
+		tar.TypeSymlink:   linkRefused,
+		tar.TypeLink:      "hard link is not allowed",
+		tar.TypeChar:      "character device is not allowed",
+		tar.TypeBlock:     "block device is not allowed",
+		tar.TypeFifo:      "named pipe is not allowed",
+		tar.TypeGNUSparse: "sparse file is not allowed",
+	}[header.Typeflag]
+	return cmp.Or(reason, fmt.Sprintf("entry of type %q is not allowed", header.Typeflag))
 }
+
+const linkRefused = "symbolic link is not allowed: Flux drops links, so store the file itself, or leave it out by include"
 
 // sparse finds the sparse files that have the type of a regular one: a few
 // bytes that expand to any size.

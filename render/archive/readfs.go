@@ -151,7 +151,7 @@ func (w *walker) readFile(path string) (content []byte, err error) {
 func refusedMode(mode fs.FileMode) string {
 	switch {
 	case mode&fs.ModeSymlink != 0:
-		return "symbolic link is not allowed: Flux drops links, so store the file itself, or leave it out by include"
+		return linkRefused
 	case mode&fs.ModeSocket != 0:
 		return "socket is not allowed"
 	case mode&fs.ModeNamedPipe != 0:

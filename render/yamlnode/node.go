@@ -3,6 +3,8 @@
 package yamlnode
 
 import (
+	"cmp"
+
 	"go.yaml.in/yaml/v3"
 
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -34,20 +36,11 @@ func Describe(node *yaml.Node) string {
 	case yaml.SequenceNode:
 		return "a list"
 	}
-	switch node.ShortTag() {
-	case "!!str":
-		return "a string"
-	case "!!int", "!!float":
-		return "a number"
-	case "!!bool":
-		return "a boolean"
-	case "!!null":
-		return "null"
-	case "!!timestamp":
-		return "a timestamp"
-	default:
-		return "a value with the tag " + quote(node.ShortTag())
-	}
+	tag := node.ShortTag()
+	name := map[string]string{
+		"!!str": "a string", "!!int": "a number", "!!float": "a number", "!!bool": "a boolean", "!!null": "null", "!!timestamp": "a timestamp",
+	}[tag]
+	return cmp.Or(name, "a value with the tag "+quote(tag))
 }
 
 func quote(text string) string { return excerpt.Quoted(text) }
