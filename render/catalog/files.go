@@ -5,7 +5,6 @@ package catalog
 import (
 	"errors"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 
@@ -27,14 +26,7 @@ func isHidden(name string) bool {
 }
 
 // isBelowHidden reports whether a path, or a directory above it, is hidden.
-func isBelowHidden(name string) bool {
-	for element := name; element != "." && element != "/"; element = path.Dir(element) {
-		if isHidden(path.Base(element)) {
-			return true
-		}
-	}
-	return false
-}
+func isBelowHidden(name string) bool { return slices.ContainsFunc(strings.Split(name, "/"), isHidden) }
 
 // exists reports whether a file or directory is there.
 func exists(fsys fs.FS, name string) (bool, error) {

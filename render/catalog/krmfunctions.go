@@ -57,10 +57,7 @@ func isFunctionCatalog(data []byte) bool {
 			return false
 		}
 		root := yamlnode.Resolve(document.Content[0])
-		if yamlnode.Validate(root) != nil {
-			continue
-		}
-		if krmfunctions.IsKind(yamlnode.TextAt(root, "apiVersion"), yamlnode.TextAt(root, "kind")) {
+		if yamlnode.Validate(root) == nil && krmfunctions.IsKind(yamlnode.TextAt(root, "apiVersion"), yamlnode.TextAt(root, "kind")) {
 			return true
 		}
 	}

@@ -130,13 +130,10 @@ func (in Input) Winner(path string) string {
 
 // setting returns the layers that set something at a path, or that have a value in place of a mapping above it.
 func setting(path []string, all []Layer) []Layer {
-	var found []Layer
-	for _, layer := range all {
-		if _, is := lookup(layer.Values, path); is != missing {
-			found = append(found, layer)
-		}
-	}
-	return found
+	return each.Where(all, func(layer Layer) bool {
+		_, is := lookup(layer.Values, path)
+		return is != missing
+	})
 }
 
 func names(all []Layer) []string {
