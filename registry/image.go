@@ -139,10 +139,7 @@ func platforms(manifests []v1.Descriptor) string {
 	if more := len(manifests) - len(all); more > 0 {
 		all = append(all, fmt.Sprintf("%d more", more))
 	}
-	if len(all) == 0 {
-		return "none"
-	}
-	return strings.Join(all, ", ")
+	return cmp.Or(strings.Join(all, ", "), "none")
 }
 
 func fetchLabels(ctx context.Context, from content.Fetcher, config v1.Descriptor) (map[string]string, error) {
@@ -160,11 +157,11 @@ func fetchLabels(ctx context.Context, from content.Fetcher, config v1.Descriptor
 		return nil, err
 	}
 	var image v1.Image
-	var mistyped *json.UnmarshalTypeError
-	switch err := json.Unmarshal(raw, &image); {
-	case errors.As(err, &mistyped):
-		return nil, refuse("its config cannot be read: %.128q is a %s", mistyped.Field, mistyped.Value)
-	case err != nil:
+	err = json.Unmarshal(raw, &image)
+	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		err = fmt.Errorf("%.128q is a %s", mistyped.Field, mistyped.Value)
+	}
+	if err != nil {
 		return nil, refuse("its config cannot be read: %v", err)
 	}
 	return image.Config.Labels, nil
