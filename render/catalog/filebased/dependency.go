@@ -77,17 +77,27 @@ func readDependency(name string, value []byte) Dependency {
 	return found
 }
 
+// fill sets what is required, and the message.
 func (c constraint) fill(into *Dependency) {
-	into.Message = cmp.Or(c.FailureMessage, c.description())
-	if c.forms() != 1 {
-		return
-	}
-	if c.Package != nil {
+	description := "a constraint that cannot be read"
+	switch {
+	case c.forms() != 1:
+	case c.Package != nil:
 		into.Package, into.VersionRange = c.Package.PackageName, c.Package.VersionRange
-	}
-	if c.GVK != nil {
+		description = Dependency{Type: PackageRequired, Package: into.Package, VersionRange: into.VersionRange}.String()
+	case c.GVK != nil:
 		into.API = *c.GVK
+		description = describeAPI(into.API)
+	case c.CEL != nil:
+		description = "the CEL rule " + excerpt.Quoted(c.CEL.Rule)
+	case c.All != nil:
+		description = fmt.Sprintf("all of %d constraints", len(c.All.Constraints))
+	case c.Any != nil:
+		description = fmt.Sprintf("one of %d constraints", len(c.Any.Constraints))
+	default:
+		description = fmt.Sprintf("none of %d constraints", len(c.Not.Constraints))
 	}
+	into.Message = cmp.Or(c.FailureMessage, description)
 }
 
 // forms counts what the constraint consists of, which should be one thing.
@@ -98,23 +108,4 @@ func (c constraint) forms() (count int) {
 		}
 	}
 	return count
-}
-
-func (c constraint) description() string {
-	if c.forms() != 1 {
-		return "a constraint that cannot be read"
-	}
-	switch {
-	case c.Package != nil:
-		return Dependency{Type: PackageRequired, Package: c.Package.PackageName, VersionRange: c.Package.VersionRange}.String()
-	case c.GVK != nil:
-		return describeAPI(*c.GVK)
-	case c.CEL != nil:
-		return "the CEL rule " + excerpt.Quoted(c.CEL.Rule)
-	case c.All != nil:
-		return fmt.Sprintf("all of %d constraints", len(c.All.Constraints))
-	case c.Any != nil:
-		return fmt.Sprintf("one of %d constraints", len(c.Any.Constraints))
-	}
-	return fmt.Sprintf("none of %d constraints", len(c.Not.Constraints))
 }
