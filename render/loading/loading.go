@@ -131,18 +131,16 @@ type located struct {
 }
 
 func (p CatalogLocation) locate(source string) (located, error) {
-	invalid := func(err error) (located, error) {
-		return located{}, &refusal.Error{Code: v1alpha1.InvalidSpecReason, Source: source, Err: err}
+	var format catalog.Format
+	err := CheckInclude(p.Include)
+	switch {
+	case p.Path != "" && !fs.ValidPath(p.Path):
+		err = fmt.Errorf("path %q is not a clean relative path", p.Path)
+	case err == nil:
+		format, err = catalog.Named(p.Format)
 	}
-	if p.Path != "" && !fs.ValidPath(p.Path) {
-		return invalid(fmt.Errorf("path %q is not a clean relative path", p.Path))
-	}
-	if err := CheckInclude(p.Include); err != nil {
-		return invalid(err)
-	}
-	format, err := catalog.Named(p.Format)
 	if err != nil {
-		return invalid(err)
+		return located{}, &refusal.Error{Code: v1alpha1.InvalidSpecReason, Source: source, Err: err}
 	}
 	return located{p, source, format}, nil
 }

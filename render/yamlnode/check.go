@@ -116,15 +116,14 @@ func (c *check) children(node *yaml.Node, size Extent, depth int) Extent {
 		size = size.plus(c.visit(child, depth+1))
 		switch {
 		case c.broken:
-			return size
 		case size.Aliased > c.maxAliased:
 			c.refuse(child, "has aliases that expand to more than %d nodes", c.maxAliased)
-			return size
 		case size.Bytes > MaxBytes && size.Aliased == 0:
 			c.refuse(child, "has more than %d bytes of keys and values", MaxBytes)
-			return size
 		case size.Bytes > MaxBytes:
 			c.refuse(child, "has aliases that expand to more than %d bytes", MaxBytes)
+		}
+		if c.broken {
 			return size
 		}
 	}
