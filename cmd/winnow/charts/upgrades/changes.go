@@ -24,12 +24,12 @@ type Changes struct {
 
 // changes compares all objects that may differ.
 func (s sides) changes() (c Changes) {
-	both := maps.Clone(s.from)
-	maps.Copy(both, s.to)
+	both := maps.Clone(s.from.all)
+	maps.Copy(both, s.to.all)
 	var texts []comparing.Text
 	for _, key := range both.sorted() {
-		older, was := s.from[key]
-		newer, is := s.to[key]
+		older, was := s.from.all[key]
+		newer, is := s.to.all[key]
 		if was != is && (older.hasGeneratedName() || newer.hasGeneratedName()) {
 			continue // another one in each render
 		}

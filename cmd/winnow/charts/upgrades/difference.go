@@ -70,7 +70,12 @@ func differences(path string, from, to any, may func(path string) bool) (found [
 	switch a := from.(type) {
 	case map[string]any:
 		if b, ok := to.(map[string]any); ok {
-			return mappingDifferences(path, a, b, may)
+			names := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+			slices.Sort(names)
+			for _, name := range slices.Compact(names) {
+				found = append(found, differences(below(path, "."+name), a[name], b[name], may)...)
+			}
+			return found
 		}
 	case []any:
 		if b, ok := to.([]any); ok && len(a) == len(b) {
@@ -84,15 +89,6 @@ func differences(path string, from, to any, may func(path string) bool) (found [
 		return nil
 	}
 	return []difference{{path, from, to}}
-}
-
-func mappingDifferences(path string, from, to map[string]any, may func(string) bool) (found []difference) {
-	names := slices.AppendSeq(slices.Collect(maps.Keys(from)), maps.Keys(to))
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		found = append(found, differences(below(path, "."+name), from[name], to[name], may)...)
-	}
-	return found
 }
 
 // maxPath bounds a path, and a key in it, in bytes: keys may be long, and a path is written for each value.

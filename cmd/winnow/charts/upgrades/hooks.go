@@ -32,11 +32,11 @@ func listed(text string) (words []string) {
 // hooked returns the risks of objects that begin to be deleted by upgrades. What was an object of the release, and is none any
 // more, is gone from it, and has a risk of its own, unless it was kept.
 func (s sides) hooked() (risks []diff.Risk) {
-	for _, key := range s.hooksTo.sorted() {
-		o := s.hooksTo[key]
-		was, existed := s.hooksFrom[key]
-		older, wasIn := s.from[key]
-		_, isIn := s.to[key]
+	for _, key := range s.to.hooks.sorted() {
+		o := s.to.hooks[key]
+		was, existed := s.from.hooks[key]
+		older, wasIn := s.from.all[key]
+		_, isIn := s.to.all[key]
 		if !o.isDeletedByUpgrades() || wasIn && !isIn && !older.isKept() || existed && was.isDeletedByUpgrades() || o.hasGeneratedName() {
 			continue
 		}

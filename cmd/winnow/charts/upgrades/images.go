@@ -16,8 +16,8 @@ import (
 
 // newImages returns the risks of images of repositories that were not there before.
 func newImages(s sides, mirrorOf func(string) string) (risks []diff.Risk, problems []string) {
-	before, problems := find(s.before)
-	after, more := find(s.after)
+	before, problems := find(s.from.searched)
+	after, more := find(s.to.searched)
 	repositories, registries := map[string]bool{}, map[string]bool{}
 	for _, image := range before {
 		repositories[images.Repository(image.Address)] = true

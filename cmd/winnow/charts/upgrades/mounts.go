@@ -36,10 +36,10 @@ type mount struct {
 // unmounted returns a risk for each storage that pods of the release have at a path, and then no more: another volume is there, or
 // the storage has not moved. Claims that are gone, and templates, have risks of their own.
 func (s sides) unmounted() (risks []diff.Risk) {
-	had, has := s.from.mounters(), s.to.mounters()
-	for _, key := range s.from.sorted() {
-		o := s.from[key]
-		newer, reported := s.to[key], map[storage]bool{}
+	had, has := s.from.all.mounters(), s.to.all.mounters()
+	for _, key := range s.from.all.sorted() {
+		o := s.from.all[key]
+		newer, reported := s.to.all[key], map[storage]bool{}
 		after := mountsOf(newer)
 		for _, m := range mountsOf(o) {
 			at := slices.IndexFunc(after, func(other mount) bool { return other.path == m.path })
@@ -93,8 +93,8 @@ func (s sides) isReported(m mount, newer object) bool {
 		return !slices.Contains(templatesOf(newer), m.name)
 	}
 	claim := identity{"", "PersistentVolumeClaim", m.namespace, m.name}
-	_, was := s.from[claim]
-	_, is := s.to[claim]
+	_, was := s.from.all[claim]
+	_, is := s.to.all[claim]
 	return m.kind == claimStorage && was && !is
 }
 

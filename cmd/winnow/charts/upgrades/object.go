@@ -5,6 +5,7 @@ package upgrades
 import (
 	"cmp"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -47,18 +48,11 @@ type object struct {
 	hook, policy string
 }
 
+// crdsFile matches the path of a file in the directory crds of a chart, or of a chart in it.
+var crdsFile = regexp.MustCompile(`^[^/]*/(charts/[^/]*/)*crds/`)
+
 // inCRDs reports whether it is of a directory crds, which Helm installs once, and never upgrades or deletes.
-func (o object) inCRDs() bool {
-	_, path, _ := strings.Cut(o.manifest.Path, "/")
-	for strings.HasPrefix(path, "charts/") {
-		parts := strings.SplitN(path, "/", 3)
-		if len(parts) < 3 {
-			return false
-		}
-		path = parts[2]
-	}
-	return strings.HasPrefix(path, "crds/")
-}
+func (o object) inCRDs() bool { return crdsFile.MatchString(o.manifest.Path) }
 
 // isGenerated reports whether two renders differ in a field, or in the manifest as a whole. It does not report this of fields
 // below one: of two keys, one may be the other with a dot and more behind it.

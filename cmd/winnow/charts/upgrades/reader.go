@@ -27,40 +27,27 @@ const (
 	maxKept   = 1_000_000
 )
 
-// sides are the objects before and after.
-type sides struct {
-	from, to objects
-	// hooksFrom and hooksTo are the objects of hooks.
-	hooksFrom, hooksTo objects
-	// before and after are what is searched for images.
-	before, after []rendering.Manifest
-}
-
-// readSides returns the objects of both sides. The problems are what cannot be read.
-func readSides(before, after []rendering.Manifest, namespace string) (s sides, problems []string) {
-	from, problems := read(before, namespace)
-	to, more := read(after, namespace)
-	return sides{from.all, to.all, from.hooks, to.hooks, from.searched, to.searched}, append(problems, more...)
-}
+// sides are what a release renders to before and after.
+type sides struct{ from, to *side }
 
 // read returns the objects of the manifests. A problem is a manifest that cannot be read or compared, or an object that is there
 // twice.
-func read(manifests []rendering.Manifest, namespace string) (r *reader, problems []string) {
-	r = &reader{all: objects{}, hooks: objects{}, namespace: namespace}
+func read(manifests []rendering.Manifest, namespace string) (s *side, problems []string) {
+	s = &side{all: objects{}, hooks: objects{}, namespace: namespace}
 	for i := range manifests {
 		m := &manifests[i]
 		path := excerpt.To(m.Path, 200)
-		if err := r.add(m); err != nil {
+		if err := s.add(m); err != nil {
 			problems = append(problems, path+" cannot be read: "+excerpt.Of(err.Error()))
 		}
 		if slices.Contains(m.Generated, "") {
 			problems = append(problems, path+" cannot be compared: it is another one in each render")
 		}
-		if r.kept > maxKept {
-			return r, append(problems, fmt.Sprintf("what it renders to has more than %d values", maxKept))
+		if s.kept > maxKept {
+			return s, append(problems, fmt.Sprintf("what it renders to has more than %d values", maxKept))
 		}
 	}
-	return r, append(problems, r.twice...)
+	return s, append(problems, s.twice...)
 }
 
 // unquoted returns an error of the reader of YAML, or hides it: it quotes values, which may be a Secret's.
@@ -71,10 +58,11 @@ func unquoted(m *rendering.Manifest, err error) error {
 	return err
 }
 
-// reader reads the objects of a side.
-type reader struct {
+// side has the objects of a side, and the objects of its hooks.
+type side struct {
 	all, hooks objects
-	namespace  string
+	// namespace of the release.
+	namespace string
 	// kept is the number of values of the objects.
 	kept int
 	// twice are the objects that are there twice: either one may break something.
@@ -84,7 +72,7 @@ type reader struct {
 }
 
 // add adds the objects of a manifest.
-func (r *reader) add(m *rendering.Manifest) error {
+func (s *side) add(m *rendering.Manifest) error {
 	if yamlnode.MostValues([]byte(m.Text)) > maxValues {
 		return fmt.Errorf("it may have more than %d values", maxValues)
 	}
@@ -100,7 +88,7 @@ func (r *reader) add(m *rendering.Manifest) error {
 			problems = append(problems, err)
 			continue
 		}
-		if r.kept += size; r.kept > maxKept {
+		if s.kept += size; s.kept > maxKept {
 			break
 		}
 		documents = append(documents, content)
@@ -111,40 +99,40 @@ func (r *reader) add(m *rendering.Manifest) error {
 		if !value.Of(content).Get("metadata", "annotations", policyAnnotation).IsSet() {
 			o.policy = "before-hook-creation"
 		}
-		r.put(o, len(documents) == 1 && len(problems) == 0)
+		s.put(o, len(documents) == 1 && len(problems) == 0)
 	}
 	return errors.Join(problems...)
 }
 
 // put adds an object, or the objects of a list, which Helm takes out of it, whatever its kind is. Only a document is a hook. One
 // without a name gets one of the API server, and is another one each time. alone reports that the manifest has nothing else.
-func (r *reader) put(o object, alone bool) {
+func (s *side) put(o object, alone bool) {
 	if items, isList := o.content["items"].([]any); isList {
 		for i, item := range items {
 			if content, ok := item.(map[string]any); ok {
 				completeItem(content, o.content)
 				item := o
 				item.content, item.prefix = content, fmt.Sprintf("%s.items[%d]", o.prefix, i)
-				r.put(item, false)
+				s.put(item, false)
 			}
 		}
 		return
 	}
-	o.identity = identityOf(o.content, r.namespace)
+	o.identity = identityOf(o.content, s.namespace)
 	if o.kind != secretKind && o.kind != definitionKind.Kind {
-		r.searched = append(r.searched, o.searchable(alone))
+		s.searched = append(s.searched, o.searchable(alone))
 	}
 	if o.kind == "" || o.name == "" {
 		return
 	}
 	if o.hook != "" {
-		r.hooks[o.identity] = o
+		s.hooks[o.identity] = o
 		return
 	}
-	if _, twice := r.all[o.identity]; twice {
-		r.twice = append(r.twice, o.String()+" is there twice: one of both is not compared")
+	if _, twice := s.all[o.identity]; twice {
+		s.twice = append(s.twice, o.String()+" is there twice: one of both is not compared")
 	}
-	r.all[o.identity] = o
+	s.all[o.identity] = o
 }
 
 // completeItem sets the kind of an item of a typed list, such as a SecretList, whose items need none.
@@ -177,7 +165,7 @@ func identityOf(content map[string]any, namespace string) identity {
 	parsed, _ := schema.ParseGroupVersion(version)
 	i := identity{group: parsed.Group, kind: kind}
 	i.name, _, _ = unstructured.NestedString(content, "metadata", "name")
-	if !isClusterScoped(i.group, kind) {
+	if !slices.Contains(clusterScoped[i.group], kind) {
 		i.namespace, _, _ = unstructured.NestedString(content, "metadata", "namespace")
 		i.namespace = cmp.Or(i.namespace, namespace)
 	}

@@ -32,20 +32,16 @@ const maxRisks = 500
 // problems are sentences on what could not be looked at. What is generated, that is, other in each render, is no change, and hooks
 // are no objects of a release.
 func (u Upgrade) Compare() (risks []diff.Risk, changes Changes, problems []string) {
-	s, problems := readSides(u.Before, u.After, u.Namespace)
-	risks, problems = u.risks(s, problems)
-	return risks, s.changes(), problems
-}
-
-func (u Upgrade) risks(s sides, problems []string) ([]diff.Risk, []string) {
-	var risks []diff.Risk
-	for _, key := range s.from.sorted() {
-		o := s.from[key]
-		newer, stays := s.to[key]
+	from, problems := read(u.Before, u.Namespace)
+	to, more := read(u.After, u.Namespace)
+	s, problems := sides{from, to}, append(problems, more...)
+	for _, key := range from.all.sorted() {
+		o := from.all[key]
+		newer, stays := to.all[key]
 		switch {
 		case stays:
 			risks = append(risks, changed(o, newer)...)
-		case !o.isKept() || !s.hooksTo[key].isDeletedByUpgrades():
+		case !o.isKept() || !to.hooks[key].isDeletedByUpgrades():
 			risks = append(risks, gone(o)...)
 		}
 	}
@@ -61,7 +57,7 @@ func (u Upgrade) risks(s sides, problems []string) ([]diff.Risk, []string) {
 		risks, problems = risks[:maxRisks], append(problems, fmt.Sprintf("%d further risks are left out", left))
 	}
 	slices.Sort(problems)
-	return risks, slices.Compact(problems)
+	return risks, s.changes(), slices.Compact(problems)
 }
 
 // changed returns the risks of an object that stays.
