@@ -19,6 +19,7 @@ import (
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/diff/schemadiff"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/selection/numbered"
 )
 
@@ -134,8 +135,8 @@ func (c *Comparer) compare(ctx context.Context, s state, pairs []pair) ([]diff.C
 			compared = diff.Chart{Problem: p.problem(), IsFinding: p.before.Missing == "" && p.after.Missing != ""}
 		default:
 			compared = s.look(p, rendered[0], rendered[1])
-			if was, is := rendered[0], rendered[1]; was.Failure == nil && is.Failure == nil {
-				compared.Schema = schemasBetween(was.Schema, is.Schema)
+			if was, is := rendered[0], rendered[1]; was.Failure == nil && is.Failure == nil && was.Schema != is.Schema {
+				compared.Schema = schemadiff.WithoutDefaults(was.Schema, is.Schema) // Helm ignores its defaults
 			}
 			rendered = rendered[2:]
 		}
@@ -144,14 +145,6 @@ func (c *Comparer) compare(ctx context.Context, s state, pairs []pair) ([]diff.C
 		all = append(all, s.ignored.mark(compared))
 	}
 	return all, nil
-}
-
-// schemasBetween returns the changes of a values.schema.json that may refuse values. Helm ignores its defaults.
-func schemasBetween(older, newer string) []diff.SchemaChange {
-	if older == newer {
-		return nil
-	}
-	return schemadiff.WithoutDefaults(older, newer)
 }
 
 // with returns a chart with one set of values.
@@ -206,12 +199,10 @@ func unrendered(r charts.Rendered) string {
 
 // mark returns a chart with the reasons for which risks are ignored.
 func (all ignored) mark(c diff.Chart) diff.Chart {
-	var risks []diff.Risk
-	for _, r := range c.Risks {
+	c.Risks = each.Map(c.Risks, func(r diff.Risk) diff.Risk {
 		r.Ignored = all[[2]string{c.Application, r.Rule}]
-		risks = append(risks, r)
-	}
-	c.Risks = risks
+		return r
+	})
 	return c
 }
 
@@ -244,8 +235,8 @@ func pairsOf(before, after []charts.Chart) (all []pair) {
 		if len(newer.Uses) > 0 && newer.Uses[0].Instance != "" {
 			continue
 		}
-		if older, ok := below(before, after, newer); ok {
-			all = append(all, pair{older, newer, older.Defaults, newer.Defaults})
+		if older := below(before, after, newer); older != nil {
+			all = append(all, pair{*older, newer, older.Defaults, newer.Defaults})
 		}
 	}
 	all = slices.DeleteFunc(all, pair.isSame)
@@ -268,26 +259,24 @@ func ofInstance(before []charts.Chart, newer charts.Chart, use charts.Use) (pair
 }
 
 // below returns the chart of the same version, or else of the highest lower version, or else of the highest version that is gone,
-// which may have to go down.
-func below(before, after []charts.Chart, newer charts.Chart) (found charts.Chart, ok bool) {
-	var gone *charts.Chart
-	for i, older := range before {
+// which may have to go down; nil without one.
+func below(before, after []charts.Chart, newer charts.Chart) *charts.Chart {
+	var lower, gone *charts.Chart
+	for i := range before {
+		older := &before[i]
 		switch {
 		case older.Application != newer.Application:
 		case older.Version == newer.Version:
-			return older, true
+			return older
 		case isHigher(newer.Version, older.Version):
-			if !ok || isHigher(older.Version, found.Version) {
-				found, ok = older, true
+			if lower == nil || isHigher(older.Version, lower.Version) {
+				lower = older
 			}
-		case !has(after, older) && (gone == nil || isHigher(older.Version, gone.Version)):
-			gone = &before[i]
+		case !has(after, *older) && (gone == nil || isHigher(older.Version, gone.Version)):
+			gone = older
 		}
 	}
-	if !ok && gone != nil {
-		return *gone, true
-	}
-	return found, ok
+	return cmp.Or(lower, gone)
 }
 
 // has reports whether there is a version of an application.
