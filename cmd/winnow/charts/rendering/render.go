@@ -107,20 +107,15 @@ func capabilities(r Request) (*common.Capabilities, error) {
 		return nil, fmt.Errorf("the version of Kubernetes: %w", err)
 	}
 	caps.KubeVersion = *kubernetes
-	if r.OnlyServed {
-		return caps, leaveOutRemoved(caps)
+	if !r.OnlyServed {
+		return caps, nil
 	}
-	return caps, nil
-}
-
-// leaveOutRemoved leaves out the APIs that Kubernetes has removed.
-func leaveOutRemoved(caps *common.Capabilities) error {
-	kubernetes, err := version.ParseGeneric(caps.KubeVersion.Version)
+	parsed, err := version.ParseGeneric(kubernetes.Version)
 	if err != nil {
-		return fmt.Errorf("the version of Kubernetes: %w", err)
+		return nil, fmt.Errorf("the version of Kubernetes: %w", err)
 	}
-	caps.APIVersions = slices.DeleteFunc(slices.Clone(caps.APIVersions), func(api string) bool { return !removedapis.Serves(api, kubernetes) })
-	return nil
+	caps.APIVersions = slices.DeleteFunc(slices.Clone(caps.APIVersions), func(api string) bool { return !removedapis.Serves(api, parsed) })
+	return caps, nil
 }
 
 // renderUse renders a chart with one set of values. Charts that read their passwords out of the cluster may refuse to be upgraded

@@ -18,6 +18,12 @@ import (
 // maxStack bounds the stack of a goroutine, in bytes: deeper recursion ends the process.
 const maxStack = 128 << 20
 
+// job is what the process reads.
+type job struct {
+	Limits  Limits            `json:"limits"`
+	Request rendering.Request `json:"request"`
+}
+
 // maxJob bounds what the process reads, in bytes: a chart in base64, with its values.
 const maxJob = 128 << 20
 
@@ -37,6 +43,15 @@ func Serve(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	}
 	return json.NewEncoder(stdout).Encode(answer)
 }
+
+// Exit codes of the process for limits that it finds exceeded itself.
+const (
+	exitTime   = 71
+	exitMemory = 72
+)
+
+// interval between two looks at the memory of a process.
+const interval = 20 * time.Millisecond
 
 // exitAbove ends the process once it has more memory than the limit.
 func exitAbove(limit uint64) {
