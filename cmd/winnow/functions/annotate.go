@@ -22,7 +22,7 @@ func (r *resolver) resolve(ctx context.Context, c *configs.Config) error {
 	}
 	r.needs.add(chosen.needs)
 	if err := r.annotate(c, chosen); err != nil {
-		r.Add(r.Show(c.File), c.Line, "%s cannot be edited: %v", c, err)
+		r.Add(c.File, c.Line, "%s cannot be edited: %v", c, err)
 		return nil
 	}
 	r.result.Resolved++
@@ -42,7 +42,7 @@ func (r *resolver) choose(ctx context.Context, c *configs.Config) (chosen *runti
 		case err != nil || one == nil:
 			return nil, err
 		case chosen != nil && chosen.annotation != one.annotation:
-			r.Add(r.Show(c.File), c.Line, "%s is used by the kustomizations of %s and %s, which need another runtime each: give each a config of its own",
+			r.Add(c.File, c.Line, "%s is used by the kustomizations of %s and %s, which need another runtime each: give each a config of its own",
 				c, r.Show(c.Users[0].Dir), r.Show(user.Dir))
 			return nil, nil
 		}

@@ -22,19 +22,19 @@ import (
 func (r *resolver) trust() {
 	for _, l := range r.Layers {
 		for i, one := range l.Catalogs {
-			reference, err := r.reference(l, one.Reference)
+			reference, err := r.reference(l, one.Text)
 			trusted := slices.IndexFunc(r.Trusted, func(given string) bool { return trusts(given, reference) })
 			switch {
 			case err != nil:
-				r.Add(r.Show(l.File), one.Line, "the catalog %s %v", excerpt.Quoted(one.Reference), err)
+				r.Add(l.File, one.Line, "the catalog %s %v", excerpt.Quoted(one.Text), err)
 			case trusted < 0:
 				if address, digest := SplitDigest(reference); digest == "" && strings.HasPrefix(address, HTTPS) {
 					reference += "@sha256:DIGEST"
 				}
-				r.Add(r.Show(l.File), one.Line, "the catalog %s is not trusted, and decides what runs on this machine: look at it with winnow functions view, and pass --trusted-catalog %s",
-					excerpt.Quoted(one.Reference), argument(reference))
+				r.Add(l.File, one.Line, "the catalog %s is not trusted, and decides what runs on this machine: look at it with winnow functions view, and pass --trusted-catalog %s",
+					excerpt.Quoted(one.Text), argument(reference))
 			default:
-				l.Catalogs[i].Reference = r.Trusted[trusted]
+				l.Catalogs[i].Text = r.Trusted[trusted]
 			}
 		}
 	}
@@ -81,20 +81,12 @@ func (r *resolver) reference(l *configs.Layer, reference string) (string, error)
 // opens no more catalogs than it needs. Without one, missing is the reason.
 func (r *resolver) lookup(ctx context.Context, c *configs.Config, l *configs.Layer) (s *Source, f *krmfunctions.Function, v *krmfunctions.Version, missing string, _ error) {
 	var near, similar []string
-	open := each.Map(r.Catalogs, func(reference string) func() (*Source, error) {
-		return func() (*Source, error) { return r.open(ctx, reference) }
-	})
-	for _, one := range l.Catalogs {
-		open = append(open, func() (*Source, error) {
-			s, err := r.open(ctx, r.located(one.Reference))
-			if err != nil {
-				err = fmt.Errorf("%s:%d: %w", r.Show(l.File), one.Line, err)
-			}
-			return s, err
-		})
-	}
-	for _, one := range open {
-		s, err := one()
+	references := slices.Concat(r.Catalogs, each.Map(l.Catalogs, func(one configs.Entry) string { return r.located(one.Text) }))
+	for i, reference := range references {
+		s, err := r.open(ctx, reference)
+		if named := i - len(r.Catalogs); err != nil && named >= 0 {
+			err = fmt.Errorf("%s:%d: %w", r.Show(l.File), l.Catalogs[named].Line, err)
+		}
 		if err != nil {
 			return nil, nil, nil, "", err
 		}
@@ -111,7 +103,7 @@ func (r *resolver) lookup(ctx context.Context, c *configs.Config, l *configs.Lay
 		}
 		similar = append(similar, s.similar(c)...)
 	}
-	return nil, nil, nil, why(near, similar, len(open)), nil
+	return nil, nil, nil, why(near, similar, len(references)), nil
 }
 
 // why returns why a config gets no runtime.

@@ -22,13 +22,13 @@ func (r *resolver) keep(c *configs.Config, supplied *krmfunctions.Runtime) {
 	r.needs.add(needs{function: true, exec: image == "", network: network})
 	switch {
 	case image == "" && !r.Exec && supplied == nil:
-		r.Add(r.Show(c.File), c.Line, "%s has the program %s, which runs with all rights of the user: look at it, and pass --enable-exec to allow it", c, excerpt.Quoted(exec))
+		r.Add(c.File, c.Line, "%s has the program %s, which runs with all rights of the user: look at it, and pass --enable-exec to allow it", c, excerpt.Quoted(exec))
 	case network && !r.Network:
-		r.Add(r.Show(c.File), c.Line, "%s has the network in its runtime: pass --network to allow it", c)
+		r.Add(c.File, c.Line, "%s has the network in its runtime: pass --network to allow it", c)
 	case len(c.Kept.Container.StorageMounts) > 0:
-		r.Add(r.Show(c.File), c.Line, "%s has mounts in its runtime, which kustomize makes without a flag: remove them, and pass --mount", c)
+		r.Add(c.File, c.Line, "%s has mounts in its runtime, which kustomize makes without a flag: remove them, and pass --mount", c)
 	case exported >= 0:
-		r.Add(r.Show(c.File), c.Line, "%s has the variable %s of this machine in its runtime, which kustomize hands over without a flag: remove it, and pass --env to kustomize",
+		r.Add(c.File, c.Line, "%s has the variable %s of this machine in its runtime, which kustomize hands over without a flag: remove it, and pass --env to kustomize",
 			c, excerpt.Quoted(c.Kept.Container.Env[exported]))
 	case image != "" && !strings.Contains(image, "@sha256:"):
 		r.Note("%s:%d: %s keeps the image %s, which has no digest", r.Show(c.File), c.Line, c, excerpt.Quoted(image))
@@ -48,7 +48,7 @@ func (r *resolver) count(c *configs.Config, supplied *krmfunctions.Runtime) {
 		return
 	}
 	if r.needs.storage = true; len(r.Mounts) == 0 {
-		r.Add(r.Show(c.File), c.Line, "%s needs files of this machine: pass --mount, as of kustomize, to allow it", c)
+		r.Add(c.File, c.Line, "%s needs files of this machine: pass --mount, as of kustomize, to allow it", c)
 	}
 }
 
@@ -59,7 +59,7 @@ func (r *resolver) leave() {
 			r.Add(one.Path, one.Line, "%s, and its programs would run with --enable-exec, which programs of the catalogs need: copy it into the directory, or pass --enable-exec to allow it", one.Message)
 			continue
 		}
-		r.Note("%s: its functions stay as they are", one)
+		r.Note("%s:%d: %s: its functions stay as they are", r.Show(one.Path), one.Line, one.Message)
 	}
 }
 

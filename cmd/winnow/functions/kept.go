@@ -44,7 +44,7 @@ func (r *resolver) review(ctx context.Context, c *configs.Config) error {
 	case v != nil && r.Update && (isChanged || supplied == nil || r.asks(v.Runtime)):
 		return r.resolve(ctx, c)
 	case isChanged:
-		r.Add(r.Show(c.File), c.Line, "%s %s: look at it, and pass --update to resolve it again; without the annotation %s it is a runtime of its own",
+		r.Add(c.File, c.Line, "%s %s: look at it, and pass --update to resolve it again; without the annotation %s it is a runtime of its own",
 			c, changed(problem, hash, c.Recorded), configs.DigestKey)
 		return nil
 	case v == nil && len(r.sources) > 0:

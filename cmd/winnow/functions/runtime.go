@@ -36,7 +36,7 @@ func (r *resolver) runtime(ctx context.Context, c *configs.Config, l *configs.La
 		return nil, err
 	}
 	refuse := func(format string, args ...any) (*runtime, error) {
-		r.Add(r.Show(c.File), c.Line, "%s "+format, append([]any{c}, args...)...)
+		r.Add(c.File, c.Line, "%s "+format, append([]any{c}, args...)...)
 		return nil, nil
 	}
 	if v == nil {

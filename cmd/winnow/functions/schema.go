@@ -35,7 +35,7 @@ func (r *resolver) conforms(ctx context.Context, c *configs.Config, s *Source, f
 	}
 	content, isObject := object.(map[string]any)
 	if err != nil || !isObject {
-		r.Add(r.Show(c.File), c.Line, "%s cannot be compared with the schema of its function (%s): %v", c, at, err)
+		r.Add(c.File, c.Line, "%s cannot be compared with the schema of its function (%s): %v", c, at, err)
 		return false
 	}
 	found := compiled.schema.Check(ctx, content)
@@ -45,7 +45,7 @@ func (r *resolver) conforms(ctx context.Context, c *configs.Config, s *Source, f
 			line += field.Root(c.Root).At(one.Field).Line - c.Root.Line
 			one.Message = one.Field + ": " + one.Message
 		}
-		r.Add(r.Show(c.File), line, "%s breaks the schema of its function (%s): %s", c, at, one.Message)
+		r.Add(c.File, line, "%s breaks the schema of its function (%s): %s", c, at, one.Message)
 	}
 	return len(found) == 0
 }

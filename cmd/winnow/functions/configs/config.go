@@ -43,11 +43,7 @@ type Config struct {
 
 // String returns the config's name for messages.
 func (c *Config) String() string {
-	name := c.Kind + " of " + c.Group + "/" + c.Version
-	if c.Group == "" {
-		name = c.Kind + " of " + c.Version
-	}
-	return name
+	return c.Kind + " of " + strings.TrimPrefix(c.Group+"/"+c.Version, "/")
 }
 
 // readConfig reads a document. It returns nil for a config of a function that is a part of kustomize.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/functions/workspace"
 	"github.com/winnow-dev/winnow/render/dialect"
-	"github.com/winnow-dev/winnow/render/finding"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -31,21 +30,16 @@ type Layer struct {
 	// lists maps fields to the elements that kustomize reads.
 	lists map[string][]string
 	// Catalogs that it names.
-	Catalogs []named
+	Catalogs []Entry
 }
 
-// named is a reference to a catalog in a file.
-type named struct {
-	Reference string
-	Line      int
-}
+// Entry is an element of a list of a kustomization.
+type Entry struct {
+	Text string
+	Line int
 
-// entry is an element of a list of a kustomization.
-type entry struct {
 	field string
 	index int
-	text  string
-	line  int
 	// first is the line of the first line of a text of several lines.
 	first int
 }
@@ -67,7 +61,8 @@ func open(f *workspace.Files, dir string) (*Layer, error) {
 		root, err := Parse(content)
 		switch broken, ok := errors.AsType[*lineError](err); {
 		case ok:
-			return nil, &unreadableError{finding.Finding{Path: file, Line: broken.line, Message: broken.message}}
+			broken.file = file
+			return nil, broken
 		case err != nil:
 			return nil, fmt.Errorf("has a %s that is not readable: %w", name, err)
 		}
@@ -89,9 +84,9 @@ func Parse(content []byte) (*yaml.Node, error) {
 		switch {
 		case err != nil:
 			line, message := yamlnode.Position(err, content)
-			return nil, &lineError{line, "it is not valid YAML: " + message}
+			return nil, &lineError{line: line, message: "it is not valid YAML: " + message}
 		case root != nil:
-			return nil, &lineError{document.Content[0].Line, "a second document starts here"}
+			return nil, &lineError{line: document.Content[0].Line, message: "a second document starts here"}
 		}
 		root = document.Content[0]
 	}
@@ -114,40 +109,36 @@ func kustomizeLists(content []byte) map[string][]string {
 	}
 }
 
-// lineError is an error in a line of a text.
+// lineError is an error in a line of a text, or of a kustomization, whose file it has.
 type lineError struct {
+	file    string
 	line    int
 	message string
 }
 
 func (e *lineError) Error() string { return fmt.Sprintf("line %d: %s", e.line, e.message) }
 
-// unreadableError is an error in a line of a kustomization.
-type unreadableError struct{ problem finding.Finding }
-
-func (e *unreadableError) Error() string { return e.problem.String() }
-
-// entries returns the elements of a list of strings.
-func (l *Layer) entries(problems *problems, show func(string) string, fields ...string) (all []entry) {
+// entries returns the elements of lists of strings in a kustomization.
+func (w *Walk) entries(l *Layer, fields ...string) (all []Entry) {
 	for _, field := range fields {
 		list, ok := yamlnode.Find(l.Root, field)
 		if read, known := l.lists[field]; known && !slices.Equal(read, scalars(list.Value)) {
-			problems.Add(show(l.File), max(list.Line, l.Root.Line), "kustomize reads other %s here: write the field once, in lower case, and without <<", field)
+			w.Add(l.File, max(list.Line, l.Root.Line), "kustomize reads other %s here: write the field once, in lower case, and without <<", field)
 		}
 		switch {
 		case !ok || yamlnode.IsNull(list.Value):
 			continue
 		case list.Value.Kind != yaml.SequenceNode:
-			problems.Add(show(l.File), list.Line, "%s must be a list, not %s", field, yamlnode.Describe(list.Value))
+			w.Add(l.File, list.Line, "%s must be a list, not %s", field, yamlnode.Describe(list.Value))
 			continue
 		}
 		for i, element := range list.Value.Content {
 			text, isText := yamlnode.Text(yamlnode.Resolve(element))
 			if !isText || text == "" {
-				problems.Add(show(l.File), element.Line, "%s has %s: expected a path", field, yamlnode.Describe(yamlnode.Resolve(element)))
+				w.Add(l.File, element.Line, "%s has %s: expected a path", field, yamlnode.Describe(yamlnode.Resolve(element)))
 				continue
 			}
-			one := entry{field, i, text, element.Line, element.Line}
+			one := Entry{text, element.Line, field, i, element.Line}
 			if yamlnode.Resolve(element).Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
 				one.first++ // below the | or >
 			}

@@ -21,29 +21,20 @@ func (e *InvalidError) Error() string {
 	return excerpt.Clauses(e.Kept, len(e.Kept), e.Omitted, finding.Finding.String)
 }
 
-// problems collects problems, each once: a base may be used more than once.
-type problems struct {
-	found finding.Findings
-	known map[finding.Finding]bool
-}
-
-// Add adds a problem, which is formatted as by fmt.Sprintf.
-func (p *problems) Add(path string, line int, format string, args ...any) {
-	one := finding.Finding{Path: path, Line: line, Message: fmt.Sprintf(format, args...)}
-	switch {
-	case p.known[one]:
-		return
-	case p.known == nil:
-		p.known = map[finding.Finding]bool{}
+// Add adds a problem in a file below the root, which is formatted as by fmt.Sprintf. It adds each once: a base may be used more
+// than once.
+func (w *Walk) Add(file string, line int, format string, args ...any) {
+	one := finding.Finding{Path: w.Show(file), Line: line, Message: fmt.Sprintf(format, args...)}
+	if !w.reported[one] {
+		w.reported[one] = len(w.problems.Kept) < maxProblems
+		w.problems.Add(maxProblems, one)
 	}
-	p.known[one] = len(p.found.Kept) < maxProblems
-	p.found.Add(maxProblems, one)
 }
 
 // Err returns the problems as an *InvalidError, nil without any.
-func (p *problems) Err() error {
-	if len(p.found.Kept) == 0 {
+func (w *Walk) Err() error {
+	if len(w.problems.Kept) == 0 {
 		return nil
 	}
-	return &InvalidError{p.found}
+	return &InvalidError{w.problems}
 }

@@ -31,13 +31,11 @@ const (
 
 // Walk finds the configs of the functions of a kustomization and of its bases, in the order in which kustomize reads them.
 type Walk struct {
-	problems
-
 	Files *workspace.Files
 	// root is the path of the root, as people reach it.
 	root  string
 	Notes []string
-	// Remote are the bases that are not fetched.
+	// Remote are the bases that are not fetched, by paths below the root.
 	Remote []finding.Finding
 	// Layers in the order in which they are entered first.
 	Layers  []*Layer
@@ -48,15 +46,21 @@ type Walk struct {
 	// entered.
 	done  map[visit]bool
 	stack []string
-	// entries is the number of elements that were looked up.
-	entries int
-	// found maps configs to those in configs.
+	// seen is the number of elements that were looked up.
+	seen int
+	// found maps the places of configs to them.
 	found map[configLocation]*Config
+	// problems, and reported, which has them and is false for the omitted ones.
+	problems finding.Findings
+	reported map[finding.Finding]bool
 }
 
 // NewWalk returns a walk through a root. Messages show its files below path.
 func NewWalk(root *os.Root, path string) *Walk {
-	return &Walk{Files: workspace.NewFiles(root), root: path, Opened: map[string]*Layer{}, done: map[visit]bool{}, found: map[configLocation]*Config{}}
+	return &Walk{
+		Files: workspace.NewFiles(root), root: path, Opened: map[string]*Layer{}, done: map[visit]bool{}, found: map[configLocation]*Config{},
+		reported: map[finding.Finding]bool{},
+	}
 }
 
 // visit is a directory, and the directory of the layer that uses its objects as configs; empty for none.
@@ -76,22 +80,22 @@ func (w *Walk) Enter(ctx context.Context, dir string, user *Layer, at string, li
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case slices.Contains(w.stack, dir):
-		w.Add(w.Show(at), line, "%s is a base of itself", w.Show(dir))
+		w.Add(at, line, "%s is a base of itself", w.Show(dir))
 		return nil
 	case w.done[key]:
 		return nil
 	case len(w.done) == maxVisits:
-		w.Add(w.Show(at), line, "is one base too many: kustomizations with more than %d are not read", maxVisits)
+		w.Add(at, line, "is one base too many: kustomizations with more than %d are not read", maxVisits)
 		return nil
 	}
 	w.done[key] = true
 	l, err := w.layer(dir)
-	if unreadable, ok := errors.AsType[*unreadableError](err); ok {
-		w.Add(w.Show(unreadable.problem.Path), unreadable.problem.Line, "%s", unreadable.problem.Message)
+	if broken, ok := errors.AsType[*lineError](err); ok {
+		w.Add(broken.file, broken.line, "%s", broken.message)
 		return nil
 	}
 	if err != nil {
-		w.Add(w.Show(at), line, "the directory %s %v", w.Show(dir), err)
+		w.Add(at, line, "the directory %s %v", w.Show(dir), err)
 		return nil
 	}
 	if user != nil {
@@ -99,13 +103,15 @@ func (w *Walk) Enter(ctx context.Context, dir string, user *Layer, at string, li
 	}
 	w.stack = append(w.stack, dir)
 	defer func() { w.stack = w.stack[:len(w.stack)-1] }()
-	for _, one := range l.entries(&w.problems, w.Show, "resources", "bases", "components") {
-		if err := w.base(ctx, l, one, user); err != nil {
+	for _, one := range w.entries(l, "resources", "bases", "components") {
+		if err := w.follow(ctx, l, one, user); err != nil {
 			return err
 		}
 	}
-	for _, one := range l.entries(&w.problems, w.Show, "generators", "transformers", "validators") {
-		if err := w.functions(ctx, l, one); err != nil {
+	for _, one := range w.entries(l, "generators", "transformers", "validators") {
+		if isInline(one.Text) {
+			w.documents(configLocation{File: l.File, Field: one.field, Item: one.index}, []byte(one.Text), one.first, l)
+		} else if err := w.follow(ctx, l, one, l); err != nil {
 			return err
 		}
 	}
@@ -118,7 +124,7 @@ func (w *Walk) checkUnchanged(l *Layer) {
 	harmless := []string{"apiVersion", "kind", "metadata", "resources", "bases", "components", CatalogsField, "namePrefix", "nameSuffix", "namespace"}
 	for _, field := range yamlnode.Entries(l.Root) {
 		if !slices.Contains(harmless, field.Name) {
-			w.Add(w.Show(l.File), field.Line, "%s may change the configs of functions while kustomize builds: write what it does into the configs", excerpt.Quoted(field.Name))
+			w.Add(l.File, field.Line, "%s may change the configs of functions while kustomize builds: write what it does into the configs", excerpt.Quoted(field.Name))
 		}
 	}
 }
@@ -132,70 +138,52 @@ func (w *Walk) layer(dir string) (*Layer, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, one := range l.entries(&w.problems, w.Show, CatalogsField) {
-		l.Catalogs = append(l.Catalogs, named{one.text, one.line})
-	}
+	l.Catalogs = w.entries(l, CatalogsField)
 	w.Opened[dir] = l
 	w.Layers = append(w.Layers, l)
 	return l, nil
 }
 
-// base enters a directory of resources, bases or components. Files matter only where a layer uses them as configs.
-func (w *Walk) base(ctx context.Context, l *Layer, one entry, user *Layer) error {
+// follow enters the directory, or reads the file, that an entry names. user is the layer that uses its objects as configs; without
+// one, files do not matter.
+func (w *Walk) follow(ctx context.Context, l *Layer, one Entry, user *Layer) error {
 	name, info, ok := w.find(l, one, user != nil)
 	switch {
 	case !ok:
 		return ctx.Err()
 	case info.IsDir():
-		return w.Enter(ctx, name, user, l.File, one.line)
+		return w.Enter(ctx, name, user, l.File, one.Line)
 	case user != nil:
-		w.read(name, user, l.File, one.line)
+		w.read(name, user, l.File, one.Line)
 	}
-	return nil
-}
-
-// functions finds the configs of an entry of generators, transformers or validators.
-func (w *Walk) functions(ctx context.Context, l *Layer, one entry) error {
-	if isInline(one.text) {
-		w.documents(configLocation{File: l.File, Field: one.field, Item: one.index}, []byte(one.text), one.first, l)
-		return nil
-	}
-	name, info, ok := w.find(l, one, true)
-	switch {
-	case !ok:
-		return ctx.Err()
-	case info.IsDir():
-		return w.Enter(ctx, name, l, l.File, one.line)
-	}
-	w.read(name, l, l.File, one.line)
 	return nil
 }
 
 // find returns the files or directories that an entry names, which may contain configs. It reports missing entries, and
 // remote ones, which are not fetched. Like kustomize, it takes a directory with the name of a repository for the
 // repository, and a file with the name of an address for the address.
-func (w *Walk) find(l *Layer, one entry, isConfig bool) (name string, info fs.FileInfo, ok bool) {
-	if w.entries++; w.entries > MaxEntries {
-		w.Add(w.Show(l.File), one.line, "%s has one element too many: more than %d are not read", one.field, MaxEntries)
+func (w *Walk) find(l *Layer, one Entry, isConfig bool) (name string, info fs.FileInfo, ok bool) {
+	if w.seen++; w.seen > MaxEntries {
+		w.Add(l.File, one.Line, "%s has one element too many: more than %d are not read", one.field, MaxEntries)
 		return "", nil, false
 	}
-	name, err := workspace.Join(l.Dir, one.text)
+	name, err := workspace.Join(l.Dir, one.Text)
 	if err == nil {
 		info, err = w.Files.Stat(name)
 	}
-	isAddress := krmfunctions.IsRemote(one.text)
-	isRemote := isAddress || LooksRemote(one.text)
+	isAddress := krmfunctions.IsRemote(one.Text)
+	isRemote := isAddress || LooksRemote(one.Text)
 	switch {
 	case err == nil && !isAddress && (!isRemote || !info.IsDir()):
 		return name, info, true
 	case isConfig && isRemote:
-		w.Add(w.Show(l.File), one.line, "%s %s is remote and not fetched: keep the configs of functions in the directory", one.field, excerpt.Quoted(one.text))
+		w.Add(l.File, one.Line, "%s %s is remote and not fetched: keep the configs of functions in the directory", one.field, excerpt.Quoted(one.Text))
 	case isRemote:
-		w.Remote = append(w.Remote, finding.Finding{Path: w.Show(l.File), Line: one.line, Message: excerpt.Quoted(one.text) + " is remote and not fetched"})
+		w.Remote = append(w.Remote, finding.Finding{Path: l.File, Line: one.Line, Message: excerpt.Quoted(one.Text) + " is remote and not fetched"})
 	case errors.Is(err, fs.ErrNotExist):
-		w.Add(w.Show(l.File), one.line, "%s %s does not exist", one.field, excerpt.Quoted(one.text))
+		w.Add(l.File, one.Line, "%s %s does not exist", one.field, excerpt.Quoted(one.Text))
 	default:
-		w.Add(w.Show(l.File), one.line, "%s %s %v", one.field, excerpt.Quoted(one.text), err)
+		w.Add(l.File, one.Line, "%s %s %v", one.field, excerpt.Quoted(one.Text), err)
 	}
 	return "", nil, false
 }
@@ -204,7 +192,7 @@ func (w *Walk) find(l *Layer, one entry, isConfig bool) (name string, info fs.Fi
 func (w *Walk) read(name string, user *Layer, at string, line int) {
 	content, err := w.Files.Read(name)
 	if err != nil {
-		w.Add(w.Show(at), line, "%s %v", excerpt.Quoted(path.Base(name)), strings.TrimPrefix(err.Error(), "read "))
+		w.Add(at, line, "%s %v", excerpt.Quoted(path.Base(name)), strings.TrimPrefix(err.Error(), "read "))
 		return
 	}
 	w.documents(configLocation{File: name}, content, 1, user)
@@ -213,7 +201,7 @@ func (w *Walk) read(name string, user *Layer, at string, line int) {
 // documents finds the configs in the text of a file or of an element, which begins in a line of its file.
 func (w *Walk) documents(at configLocation, text []byte, line int, user *Layer) {
 	if number, problem := ambiguous(text); problem != "" {
-		w.Add(w.Show(at.File), line+number, "the config of a function %s", problem)
+		w.Add(at.File, line+number, "the config of a function %s", problem)
 		return
 	}
 	for i, piece := range document.Split(text) {
@@ -223,16 +211,16 @@ func (w *Walk) documents(at configLocation, text []byte, line int, user *Layer) 
 			continue
 		}
 		if len(w.Configs) == MaxConfigs {
-			w.Add(w.Show(at.File), line, "has one config too many: more than %d are not read", MaxConfigs)
+			w.Add(at.File, line, "has one config too many: more than %d are not read", MaxConfigs)
 			return
 		}
 		c, err := readConfig(piece.Data)
 		switch broken, ok := errors.AsType[*lineError](err); {
 		case ok:
-			w.Add(w.Show(at.File), line+piece.Above+broken.line-1, "the config of a function is not readable: %s", broken.message)
+			w.Add(at.File, line+piece.Above+broken.line-1, "the config of a function is not readable: %s", broken.message)
 			continue
 		case err != nil:
-			w.Add(w.Show(at.File), line+piece.Above, "the config of a function %v", err)
+			w.Add(at.File, line+piece.Above, "the config of a function %v", err)
 			continue
 		case c == nil:
 			continue
