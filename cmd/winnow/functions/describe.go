@@ -75,7 +75,7 @@ func (s *Source) Describe(f *krmfunctions.Function) Description {
 func describeVersion(v *krmfunctions.Version) VersionDescription {
 	d := VersionDescription{
 		Name: v.Name, Idempotent: v.Idempotent, License: v.License, Usage: v.Usage, Examples: v.Examples, Maintainers: v.Maintainers,
-		Fields: fieldsOf(v.Schema),
+		Fields: addFields(nil, v.Schema, ""),
 	}
 	if c := v.Runtime.Container; c != nil {
 		d.Runtimes = append(d.Runtimes, RuntimeDescription{Type: "container", Address: c.Image, SHA256: c.SHA256})
@@ -100,16 +100,9 @@ func describeVersion(v *krmfunctions.Version) VersionDescription {
 // maxFields bounds the fields that are shown of a schema.
 const maxFields = 500
 
-// fieldsOf returns the fields of a schema, each below the one that it is in; [] stands for the elements of a list, and *
-// for any key.
-func fieldsOf(schema *yaml.Node) (fields []FieldDescription) {
-	if schema != nil {
-		addFields(&fields, schema, "")
-	}
-	return fields
-}
-
-func addFields(fields *[]FieldDescription, schema *yaml.Node, path string) {
+// addFields adds the fields of a schema, which may be nil, each below the one that it is in; [] stands for the elements of a
+// list, and * for any key.
+func addFields(fields []FieldDescription, schema *yaml.Node, path string) []FieldDescription {
 	var required []string
 	if list := yamlnode.Lookup(schema, "required"); list != nil && list.Kind == yaml.SequenceNode {
 		for _, one := range list.Content {
@@ -118,18 +111,19 @@ func addFields(fields *[]FieldDescription, schema *yaml.Node, path string) {
 		}
 	}
 	for _, property := range yamlnode.Entries(yamlnode.Lookup(schema, "properties")) {
-		if len(*fields) >= maxFields {
-			return
+		if len(fields) >= maxFields {
+			return fields
 		}
 		at := strings.TrimPrefix(path+"."+property.Name, ".")
 		kind, text := yamlnode.TextAt(property.Value, "type"), yamlnode.TextAt(property.Value, "description")
-		*fields = append(*fields, FieldDescription{at, kind, slices.Contains(required, property.Name), text})
-		addFields(fields, property.Value, at)
+		fields = append(fields, FieldDescription{at, kind, slices.Contains(required, property.Name), text})
+		fields = addFields(fields, property.Value, at)
 	}
 	if items := yamlnode.Lookup(schema, "items"); items != nil {
-		addFields(fields, items, path+"[]")
+		fields = addFields(fields, items, path+"[]")
 	}
 	if values := yamlnode.Lookup(schema, "additionalProperties"); values != nil {
-		addFields(fields, values, path+".*")
+		fields = addFields(fields, values, path+".*")
 	}
+	return fields
 }

@@ -58,14 +58,6 @@ func (r *resolver) review(ctx context.Context, c *configs.Config) error {
 	return nil
 }
 
-// supplied returns the runtime of a version if it is the one that a config has, and nil otherwise.
-func (r *resolver) supplied(s *Source, f *krmfunctions.Function, v *krmfunctions.Version, c *configs.Config, hash string) *krmfunctions.Runtime {
-	if v == nil || !r.supplies(s, f, v.Runtime, c, hash) {
-		return nil
-	}
-	return v.Runtime
-}
-
 // asks reports whether the digest of an image has to be read from its registry.
 func (r *resolver) asks(offered *krmfunctions.Runtime) bool {
 	return r.Digest != nil && offered.Container != nil && offered.Container.SHA256 == ""
@@ -87,14 +79,14 @@ func changed(problem, hash, recorded string) string {
 	return fmt.Sprintf("%s, not %s, with which it was resolved", problem, recorded)
 }
 
-// supplies reports whether a runtime of a catalog is the one that a config has: the same image, or the same program. The
-// digest of a tag is the one that was recorded. With another field, such as args or envs, it is none of the catalog: envs
-// can have LD_PRELOAD.
-func (r *resolver) supplies(s *Source, f *krmfunctions.Function, offered *krmfunctions.Runtime, c *configs.Config, hash string) bool {
-	if hash == "" {
-		return false
+// supplied returns the runtime of a version if it is the one that a config has, with the same image or program, and nil
+// otherwise. The digest of a tag is the one that was recorded. With another field, such as args or envs, it is none of the
+// catalog: envs can have LD_PRELOAD.
+func (r *resolver) supplied(s *Source, f *krmfunctions.Function, v *krmfunctions.Version, c *configs.Config, hash string) *krmfunctions.Runtime {
+	if v == nil || hash == "" {
+		return nil
 	}
-	want := runtimeutil.FunctionSpec{}
+	offered, want := v.Runtime, runtimeutil.FunctionSpec{}
 	switch {
 	case offered.Container != nil:
 		image := offered.Container
@@ -106,7 +98,10 @@ func (r *resolver) supplies(s *Source, f *krmfunctions.Function, offered *krmfun
 	}):
 		want.Exec.Path = c.Kept.Exec.Path
 	}
-	return reflect.DeepEqual(*c.Kept, want)
+	if !reflect.DeepEqual(*c.Kept, want) {
+		return nil
+	}
+	return offered
 }
 
 // isProgramOf reports whether the program of a config is the file of a catalog itself. A copy of it could load other files

@@ -9,8 +9,8 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
 	"github.com/winnow-dev/winnow/cmd/winnow/functions/edits"
+	"github.com/winnow-dev/winnow/cmd/winnow/memo"
 	"github.com/winnow-dev/winnow/render/finding"
-	"github.com/winnow-dev/winnow/render/krmfunctions"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -20,7 +20,7 @@ type resolver struct {
 
 	Options
 	sources map[string]*Source
-	schemas map[*krmfunctions.Version]*compiledSchema
+	schemas memo.Memo
 	pins    pins
 	result  Result
 	needs   needs
@@ -43,7 +43,8 @@ func Resolve(ctx context.Context, o Options) (*Result, error) {
 	}
 	defer root.Close()
 	r := &resolver{
-		Walk: configs.NewWalk(root, o.Root), Options: o, sources: map[string]*Source{}, schemas: map[*krmfunctions.Version]*compiledSchema{}, pins: pins{}, given: map[string]bool{}, inline: map[string]map[edits.Element]string{},
+		Walk: configs.NewWalk(root, o.Root), Options: o, sources: map[string]*Source{}, schemas: memo.Memo{}, pins: pins{},
+		given: map[string]bool{}, inline: map[string]map[edits.Element]string{},
 	}
 	if err := r.Enter(ctx, o.Dir, nil, o.Dir, 0); err != nil {
 		return nil, err

@@ -9,16 +9,11 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/crds"
 	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
+	"github.com/winnow-dev/winnow/cmd/winnow/memo"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 	"github.com/winnow-dev/winnow/render/lint/field"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
-
-// compiledSchema is the schema of a version of a function, or why it cannot be read.
-type compiledSchema struct {
-	schema *crds.Schema
-	err    error
-}
 
 // conforms compares a config with the schema of its function, and reports whether it conforms, as to no version, which is
 // nil, and to one without a schema.
@@ -27,9 +22,8 @@ func (r *resolver) conforms(ctx context.Context, c *configs.Config, s *Source, f
 		return true
 	}
 	at := fmt.Sprintf("%s:%d", s.Locate(f.Path), v.Schema.Line)
-	compiled := r.schemaOf(v)
+	schema, err := r.schemaOf(ctx, v)
 	var object any
-	err := compiled.err
 	if err == nil {
 		object, err = yamlnode.Plain(c.Root)
 	}
@@ -38,7 +32,7 @@ func (r *resolver) conforms(ctx context.Context, c *configs.Config, s *Source, f
 		r.Add(c.File, c.Line, "%s cannot be compared with the schema of its function (%s): %v", c, at, err)
 		return false
 	}
-	found := compiled.schema.Check(ctx, content)
+	found := schema.Check(ctx, content)
 	for _, one := range found {
 		line := c.Line
 		if one.Field != "" {
@@ -51,20 +45,16 @@ func (r *resolver) conforms(ctx context.Context, c *configs.Config, s *Source, f
 }
 
 // schemaOf compiles the schema of a version once.
-func (r *resolver) schemaOf(v *krmfunctions.Version) *compiledSchema {
-	if known := r.schemas[v]; known != nil {
-		return known
-	}
-	compiled := &compiledSchema{}
-	plain, err := yamlnode.Plain(v.Schema)
-	var text []byte
-	if err == nil {
-		text, err = json.Marshal(plain)
-	}
-	if err == nil {
-		compiled.schema, err = crds.NewSchema(text)
-	}
-	compiled.err = err
-	r.schemas[v] = compiled
-	return compiled
+func (r *resolver) schemaOf(ctx context.Context, v *krmfunctions.Version) (*crds.Schema, error) {
+	return memo.Of(ctx, r.schemas, v, func() (*crds.Schema, error) {
+		plain, err := yamlnode.Plain(v.Schema)
+		if err != nil {
+			return nil, err
+		}
+		text, err := json.Marshal(plain)
+		if err != nil {
+			return nil, err
+		}
+		return crds.NewSchema(text)
+	})
 }
