@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -34,35 +33,24 @@ var definitions = sync.OnceValues(func() (*crds.Set, error) {
 	return set, err
 })
 
-func isSelection(head metav1.TypeMeta) bool {
-	group, _, _ := strings.Cut(head.APIVersion, "/")
-	return group == v1alpha1.GroupVersion.Group && head.Kind == v1alpha1.CatalogSelectionKind
+func isSelection(object map[string]any) bool {
+	o := unstructured.Unstructured{Object: object}
+	group, _, _ := strings.Cut(o.GetAPIVersion(), "/")
+	return group == v1alpha1.GroupVersion.Group && o.GetKind() == v1alpha1.CatalogSelectionKind
 }
 
-// parse returns the CatalogSelections of a document, also among the items of a list. It omits some of
-// many violations.
-func parse(ctx context.Context, file string, document []byte, before int) (found []*Selection, violations []Violation, omitted int) {
+// parse returns the CatalogSelections of a document, also among the items of a list, and their violations, of many not all.
+func parse(ctx context.Context, file string, document []byte, before int) (found []*Selection, invalid *InvalidError) {
+	invalid = &InvalidError{}
 	object, err := read(document)
-	if !mayHaveSelection(object) && (err == nil || object != nil) {
-		return nil, nil, 0
+	switch mayHave := slices.ContainsFunc(dialect.Objects(object), isSelection); {
+	case !mayHave && (err == nil || object != nil):
+	case err != nil:
+		invalid.Violations = yamlViolations(document, before)
+	default:
+		found = parseObject(ctx, file, object, newLines(document, before), invalid)
 	}
-	if err != nil {
-		return nil, yamlViolations(document, before), 0
-	}
-	invalid := &InvalidError{}
-	found = parseObject(ctx, file, object, newLines(document, before), invalid)
-	return found, invalid.Violations, invalid.Omitted
-}
-
-// mayHaveSelection reports whether an object is a CatalogSelection or a list that contains one.
-func mayHaveSelection(object map[string]any) bool {
-	return slices.ContainsFunc(dialect.Objects(object), func(one map[string]any) bool { return isSelection(typeOf(one)) })
-}
-
-func typeOf(object map[string]any) metav1.TypeMeta {
-	apiVersion, _ := object["apiVersion"].(string)
-	kind, _ := object["kind"].(string)
-	return metav1.TypeMeta{APIVersion: apiVersion, Kind: kind}
+	return found, invalid
 }
 
 // parseObject returns the CatalogSelections of an object, and adds their violations to invalid.
@@ -75,16 +63,16 @@ func parseObject(ctx context.Context, file string, object map[string]any, at lin
 		}
 		return found
 	}
-	head := typeOf(object)
-	if !isSelection(head) {
+	if !isSelection(object) {
 		return nil
 	}
-	if known := v1alpha1.GroupVersion.String(); head.APIVersion != known {
-		message := fmt.Sprintf("%s is not known: use %s", head.APIVersion, known)
+	o := &unstructured.Unstructured{Object: object}
+	if known := v1alpha1.GroupVersion.String(); o.GetAPIVersion() != known {
+		message := fmt.Sprintf("%s is not known: use %s", o.GetAPIVersion(), known)
 		invalid.add([]Violation{{Line: at.of("apiVersion"), Field: "apiVersion", Message: message}}, 0)
 		return nil
 	}
-	cs, violations, omitted := check(ctx, &unstructured.Unstructured{Object: object})
+	cs, violations, omitted := check(ctx, o)
 	for i := range violations {
 		violations[i].Line = at.of(violations[i].Field)
 	}

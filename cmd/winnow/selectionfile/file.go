@@ -46,9 +46,9 @@ func Parse(ctx context.Context, file string, content []byte) ([]*Selection, erro
 		if len(invalid.Violations) == maxViolations {
 			return // the maximum is reached
 		}
-		selections, violations, omitted := parse(ctx, file, document, before)
+		selections, refused := parse(ctx, file, document, before)
 		found = append(found, selections...)
-		invalid.add(violations, omitted)
+		invalid.add(refused.Violations, refused.Omitted)
 	})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -65,10 +65,10 @@ func Parse(ctx context.Context, file string, content []byte) ([]*Selection, erro
 // ParseDocument returns the CatalogSelection of a single document, or nil for another kind. It returns
 // the errors of Parse, without positions.
 func ParseDocument(ctx context.Context, document []byte) (*v1alpha1.CatalogSelection, error) {
-	found, violations, omitted := parse(ctx, "", document, 0)
+	found, invalid := parse(ctx, "", document, 0)
 	switch {
-	case len(violations) > 0:
-		return nil, &render.Error{Code: v1alpha1.InvalidSpecReason, Err: &InvalidError{Violations: violations, Omitted: omitted}}
+	case len(invalid.Violations) > 0:
+		return nil, &render.Error{Code: v1alpha1.InvalidSpecReason, Err: invalid}
 	case len(found) == 0:
 		return nil, nil
 	}
@@ -83,7 +83,7 @@ func Names(ctx context.Context, content []byte) []string {
 		object, _ := read(document)
 		for _, one := range dialect.Objects(object) {
 			o := unstructured.Unstructured{Object: one}
-			if isSelection(typeOf(one)) && o.GetName() != "" {
+			if isSelection(one) && o.GetName() != "" {
 				names = append(names, o.GetName())
 			}
 		}

@@ -27,11 +27,8 @@ type lines struct {
 
 // newLines returns the lines of a document. Without a root, for a document that does not parse, all are 0.
 func newLines(document []byte, before int) lines {
-	root, err := yamlnode.First(document)
-	if err != nil {
-		return lines{before: before}
-	}
-	return lines{root: root, before: before}
+	root, _ := yamlnode.First(document) // nil with an error
+	return lines{root, before}
 }
 
 // item returns the lines of an item of a list.
