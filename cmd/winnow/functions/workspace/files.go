@@ -34,14 +34,11 @@ func NewFiles(root *os.Root) *Files {
 	return &Files{root: root, content: map[string][]byte{}, Edited: map[string][]byte{}}
 }
 
-// errOutside is returned for a path that leads out of the root.
-var errOutside = errors.New("leads out of the directory: pass --root with a directory that holds it as well")
-
 // Join returns the path of an entry of a kustomization.
 func Join(dir, entry string) (string, error) {
 	joined := path.Join(dir, entry)
 	if path.IsAbs(entry) || joined == ".." || strings.HasPrefix(joined, "../") {
-		return "", errOutside
+		return "", errors.New("leads out of the directory: pass --root with a directory that holds it as well")
 	}
 	if !fs.ValidPath(joined) {
 		return "", errors.New("is no path of a file")
@@ -50,27 +47,20 @@ func Join(dir, entry string) (string, error) {
 }
 
 // Stat returns what is at a path. It refuses symbolic links: kustomize resolves them, so that ../ would lead elsewhere.
-func (f *Files) Stat(name string) (fs.FileInfo, error) {
-	for i, r := range name {
+func (f *Files) Stat(name string) (info fs.FileInfo, err error) {
+	for i, r := range name + "/" { // each directory above it, and itself
 		if r != '/' {
 			continue
 		}
-		if info, err := f.root.Lstat(name[:i]); err != nil || info.Mode()&fs.ModeSymlink != 0 {
-			return nil, linkError(name[:i], err)
+		info, err = f.root.Lstat(name[:i])
+		switch {
+		case err != nil:
+			return nil, err
+		case info.Mode()&fs.ModeSymlink != 0:
+			return nil, fmt.Errorf("leads through the symbolic link %s, which is not followed: name what it leads to", name[:i])
 		}
 	}
-	info, err := f.root.Lstat(name)
-	if err != nil || info.Mode()&fs.ModeSymlink != 0 {
-		return nil, linkError(name, err)
-	}
 	return info, nil
-}
-
-func linkError(name string, err error) error {
-	if err == nil {
-		err = fmt.Errorf("leads through the symbolic link %s, which is not followed: name what it leads to", name)
-	}
-	return err
 }
 
 // Read returns the content of a regular file, with its edits.
