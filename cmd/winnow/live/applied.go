@@ -28,7 +28,7 @@ import (
 )
 
 // Applied returns the Kustomizations of a cluster that apply artifacts which Winnow has rendered, and the definitions with its
-// label. It lists Kustomizations, OCIRepositories and definitions.
+// label or in their inventories. It lists Kustomizations, OCIRepositories and definitions.
 func (c *Cluster) Applied(ctx context.Context) ([]receipt.Kustomization, []receipt.Definition, error) {
 	others, err := c.otherSources(ctx)
 	if err != nil {
@@ -44,8 +44,15 @@ func (c *Cluster) Applied(ctx context.Context) ([]receipt.Kustomization, []recei
 			applied = append(applied, found)
 		}
 	}
-	definitions, err := c.managed(ctx, applied)
-	return applied, definitions, err
+	var managed []receipt.Definition
+	err = c.definitions(ctx, applied, func(object *unstructured.Unstructured, isApplied bool) {
+		left := guard.LeftoverOf(object, isApplied)
+		managed = append(managed, receipt.Definition{
+			APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Name: object.GetName(), Versions: safeguard.Versions(object.Object),
+			Bypassed: left.Bypassed, BypassedSince: left.BypassedSince,
+		})
+	})
+	return applied, managed, err
 }
 
 // otherSources returns the full names of the OCIRepositories whose artifact has another origin: source-controller copies the
@@ -125,18 +132,6 @@ func appliedBy(k *kustomizev1.Kustomization) receipt.Kustomization {
 var definitionKinds = []schema.GroupVersionKind{
 	{Group: kinds.KKPGroup, Version: "v1", Kind: definition.Kind},
 	{Group: kinds.CozystackGroup, Version: "v1alpha1", Kind: definition.Kind},
-}
-
-// managed returns the definitions with the label of Winnow, and definitions in the inventories.
-func (c *Cluster) managed(ctx context.Context, by []receipt.Kustomization) (all []receipt.Definition, err error) {
-	err = c.definitions(ctx, by, func(object *unstructured.Unstructured, isApplied bool) {
-		left := guard.LeftoverOf(object, isApplied)
-		all = append(all, receipt.Definition{
-			APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Name: object.GetName(), Versions: safeguard.Versions(object.Object),
-			Bypassed: left.Bypassed, BypassedSince: left.BypassedSince,
-		})
-	})
-	return all, err
 }
 
 // definitions calls f for each definition with the label of Winnow, or in the inventories.

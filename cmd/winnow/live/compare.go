@@ -55,7 +55,6 @@ type adoption struct {
 func (c *Cluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	published []safeguard.Definition, result *render.Result) (adoption, error) {
 	next := result.Live()
-	contents := map[safeguard.Key]map[string]any{}
 	lives := map[safeguard.Key]comparing.Live{}
 	var live []*guard.Live
 	for _, gvk := range guard.Kinds(published, next) {
@@ -66,7 +65,6 @@ func (c *Cluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
 		for i := range objects {
 			object := metadataOf(&objects[i])
 			live = append(live, object)
-			contents[guard.LiveKey(object)] = objects[i].Object
 			untouched := guard.Honored(cs, object) || guard.Untouched(object)
 			lives[guard.LiveKey(object)] = comparing.Live{
 				Object: objects[i].Object, Untouched: untouched,
@@ -89,19 +87,19 @@ func (c *Cluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
 		Selection: cs, Published: published, Result: result, Live: live, First: published == nil,
 		// The controller marks bypassed definitions before it publishes.
 		Marked: func(o *guard.Live) bool { return guard.Honored(cs, o) },
-	}.Compare(ctx, &reader{c, contents})
+	}.Compare(ctx, &reader{c, lives})
 	return adoption{adopted, bypassed, lives}, err
 }
 
-// reader has the content of the live objects that were listed.
+// reader has the live objects that were listed.
 type reader struct {
 	*Cluster
-	contents map[safeguard.Key]map[string]any
+	listed map[safeguard.Key]comparing.Live
 }
 
 func (r *reader) Read(_ context.Context, objects []*guard.Live, do func(map[string]any)) error {
 	for _, object := range objects {
-		do(r.contents[guard.LiveKey(object)])
+		do(r.listed[guard.LiveKey(object)].Object)
 	}
 	return nil
 }

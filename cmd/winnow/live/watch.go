@@ -39,13 +39,12 @@ type Watch struct {
 	// Changed is called with the list, and then after each change.
 	Changed func(Change) error
 
-	known   map[string]*Selection
-	started bool
+	// known are the selections that were reported; nil before the first list.
+	known map[string]*Selection
 }
 
 // Watch runs the watch until the context ends, which is no error.
 func (c *Cluster) Watch(ctx context.Context, w Watch) error {
-	w.known = map[string]*Selection{}
 	for ctx.Err() == nil {
 		version, err := w.list(ctx, c)
 		if err == nil {
@@ -89,10 +88,10 @@ func (w *Watch) list(ctx context.Context, c *Cluster) (string, error) {
 			change.Deleted = append(change.Deleted, s)
 		}
 	}
-	if w.started && len(change.Changed)+len(change.Deleted) == 0 {
+	if before != nil && len(change.Changed)+len(change.Deleted) == 0 {
 		return version, nil
 	}
-	w.started, change.All = true, sorted(w.known)
+	change.All = sorted(w.known)
 	return version, w.Changed(change)
 }
 
