@@ -109,28 +109,17 @@ func (c *Connection) Keys(names []string) []types.NamespacedName {
 // other one.
 func (c *Connection) Each(keys []types.NamespacedName, f func(types.NamespacedName) error) error {
 	var failed []error
-	done := map[types.NamespacedName]bool{}
-	for _, key := range keys {
-		if done[key] {
-			continue
-		}
-		done[key] = true
+	for _, key := range each.Union(nil, keys...) {
 		err := f(key)
 		if err == nil {
 			continue
 		}
 		failed = append(failed, err)
-		if !c.isAboutOne(err) {
+		if _, isAboutOne := errors.AsType[*output.FindingError](c.Explain(err)); !isAboutOne {
 			break
 		}
 	}
 	return errors.Join(failed...)
-}
-
-// isAboutOne reports whether an error is about one object, so that a verb goes on with the others.
-func (c *Connection) isAboutOne(err error) bool {
-	_, found := errors.AsType[*output.FindingError](c.Explain(err))
-	return found
 }
 
 // CompleteLive completes names with the selections in the cluster, up to most of them.
@@ -139,33 +128,31 @@ func (c *Connection) CompleteLive(most int) cobra.CompletionFunc {
 		if len(args) >= most {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return flags.WithinTime(cmd.Context(), func(ctx context.Context) (names []string) {
-			_ = c.On(ctx, func(ctx context.Context, cluster *live.Cluster) error {
-				all, err := cluster.Selections(ctx, c.Namespace, "")
-				for _, s := range all {
-					names = append(names, s.Name)
-				}
-				return err
-			})
-			return names
-		}), cobra.ShellCompDirectiveNoFileComp
+		return c.complete(cmd, func(ctx context.Context, cluster *live.Cluster) ([]string, error) {
+			all, err := cluster.Selections(ctx, c.Namespace, "")
+			return each.Map(all, func(s *live.Selection) string { return s.Name }), err
+		})
 	}
 }
 
 // completeNamespaces completes -n with the namespaces that have selections, or with all where the account may not list
 // selections of all.
 func (c *Connection) completeNamespaces(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return c.complete(cmd, func(ctx context.Context, cluster *live.Cluster) ([]string, error) {
+		all, err := cluster.Selections(ctx, "", "")
+		if err != nil {
+			return cluster.Namespaces(ctx)
+		}
+		return each.Map(all, func(s *live.Selection) string { return s.Namespace }), nil
+	})
+}
+
+// complete completes with the names that find returns of the cluster; with none after an error.
+func (c *Connection) complete(cmd *cobra.Command, find func(context.Context, *live.Cluster) ([]string, error)) ([]string, cobra.ShellCompDirective) {
 	return flags.WithinTime(cmd.Context(), func(ctx context.Context) (names []string) {
-		_ = c.On(ctx, func(ctx context.Context, cluster *live.Cluster) error {
-			all, err := cluster.Selections(ctx, "", "")
-			if err != nil {
-				names, err = cluster.Namespaces(ctx)
-				return err
-			}
-			for _, s := range all {
-				names = append(names, s.Namespace)
-			}
-			return nil
+		_ = c.On(ctx, func(ctx context.Context, cluster *live.Cluster) (err error) {
+			names, err = find(ctx, cluster)
+			return err
 		})
 		return names
 	}), cobra.ShellCompDirectiveNoFileComp
