@@ -95,7 +95,8 @@ func CheckObjects(ctx context.Context, set *crds.Set, stream []byte, patches []k
 		return fmt.Errorf("nothing was checked: --crds has no definition of %s", plaintext.Line(strings.Join(kinds, ", ")))
 	}
 	for _, kind := range kinds {
-		warnUnchecked(stderr, kind, result.Unchecked[kind])
+		fmt.Fprintf(stderr, "warning: --crds has no definition of %s, not checked: %s\n", plaintext.Line(kind),
+			plaintext.Line(excerpt.Names(result.Unchecked[kind], maxUnchecked)))
 	}
 	var findings []error // which output.PrintError prints one a line
 	for _, finding := range result.Findings {
@@ -114,8 +115,3 @@ func CheckObjects(ctx context.Context, set *crds.Set, stream []byte, patches []k
 
 // maxUnchecked bounds the number of object names in a warning.
 const maxUnchecked = 20
-
-func warnUnchecked(stderr io.Writer, kind string, names []string) {
-	fmt.Fprintf(stderr, "warning: --crds has no definition of %s, not checked: %s\n", plaintext.Line(kind),
-		plaintext.Line(excerpt.Names(names, maxUnchecked)))
-}

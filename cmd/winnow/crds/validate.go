@@ -90,9 +90,7 @@ func rulesUnchecked() *field.Error {
 }
 
 func preventsRules(e *field.Error) bool {
-	switch e.Type {
-	case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
-		return true
-	}
-	return false
+	return slices.Contains([]field.ErrorType{
+		field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid,
+	}, e.Type)
 }

@@ -11,9 +11,6 @@ import (
 	"os"
 )
 
-// errLink reports a path that is no file, and that a rename would replace.
-var errLink = errors.New("it is a link or no file: name the file itself")
-
 // Edit is another content for a file.
 type Edit struct {
 	Name          string
@@ -73,7 +70,7 @@ func readForEdit(name string) ([]byte, fs.FileMode, error) {
 		return nil, 0, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, 0, fmt.Errorf("%s: %w", name, errLink)
+		return nil, 0, fmt.Errorf("%s: it is a link or no file: name the file itself", name)
 	}
 	file, err := os.OpenFile(name, os.O_RDWR, 0) // a rename would replace a file that may not be written
 	if err != nil {

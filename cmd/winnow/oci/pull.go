@@ -135,16 +135,11 @@ func notCatalog(err error) error {
 func (r *Repository) fetchManifest(ctx context.Context) (v1.Descriptor, []byte, error) {
 	manifest, raw, err := registry.FetchManifest(ctx, r.remote, r.remote.Reference.Reference)
 	if errors.Is(err, errdef.ErrNotFound) {
-		return manifest, nil, r.notFound(err)
+		what := "tag"
+		if r.remote.Reference.ValidateReferenceAsDigest() == nil {
+			what = "digest"
+		}
+		return manifest, nil, fmt.Errorf("%w; no such repository or %s, or this account must not see it", err, what)
 	}
 	return manifest, raw, r.advise(err)
-}
-
-// notFound returns the error for a reference that the registry does not know.
-func (r *Repository) notFound(err error) error {
-	what := "tag"
-	if r.remote.Reference.ValidateReferenceAsDigest() == nil {
-		what = "digest"
-	}
-	return fmt.Errorf("%w; no such repository or %s, or this account must not see it", err, what)
 }

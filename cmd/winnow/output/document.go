@@ -47,25 +47,13 @@ func NewDocument(kind string) Document { return Document{documentVersion, kind} 
 type View interface{ Table(w io.Writer) }
 
 // markdownView is a view that can be printed as Markdown.
-type markdownView interface {
-	View
-	Markdown(w io.Writer)
-}
+type markdownView interface{ Markdown(w io.Writer) }
 
-// listing is a view of objects.
-type listing interface {
-	View
-	wideView
+// wideView is a view that has more columns than its table. Wide prints all columns, uncut.
+type wideView interface{ Wide(w io.Writer) }
 
-	// Names returns the objects as kubectl's -o name does.
-	Names() []string
-}
-
-// wideView is a view that has more columns than its table.
-type wideView interface {
-	// Wide prints the table with all columns, uncut.
-	Wide(w io.Writer)
-}
+// namedView is a view of objects. Names returns them as kubectl's -o name does.
+type namedView interface{ Names() []string }
 
 // Write prints a view in a format.
 func Write(w io.Writer, format string, v View) error {
@@ -78,7 +66,7 @@ func Write(w io.Writer, format string, v View) error {
 	case FormatWide:
 		v.(wideView).Wide(&text)
 	case FormatName:
-		for _, name := range v.(listing).Names() {
+		for _, name := range v.(namedView).Names() {
 			fmt.Fprintln(&text, plaintext.Line(name))
 		}
 	default:

@@ -114,8 +114,6 @@ func (*PublicKey) KeyID() (string, error) { return "", nil }
 // Public implements dsse.Verifier.
 func (k *PublicKey) Public() crypto.PublicKey { return k.key }
 
-var errSignature = errors.New("the signature does not match")
-
 // Verify implements dsse.Verifier.
 func (k *PublicKey) Verify(_ context.Context, data, signature []byte) error {
 	verified := false
@@ -127,7 +125,7 @@ func (k *PublicKey) Verify(_ context.Context, data, signature []byte) error {
 		verified = ed25519.Verify(key, data, signature)
 	}
 	if !verified {
-		return errSignature
+		return errors.New("the signature does not match")
 	}
 	return nil
 }
