@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -117,46 +116,6 @@ type lineError struct {
 }
 
 func (e *lineError) Error() string { return fmt.Sprintf("line %d: %s", e.line, e.message) }
-
-// entries returns the elements of lists of strings in a kustomization.
-func (w *Walk) entries(l *Layer, fields ...string) (all []Entry) {
-	for _, field := range fields {
-		list, ok := yamlnode.Find(l.Root, field)
-		if read, known := l.lists[field]; known && !slices.Equal(read, scalars(list.Value)) {
-			w.Add(l.File, max(list.Line, l.Root.Line), "kustomize reads other %s here: write the field once, in lower case, and without <<", field)
-		}
-		switch {
-		case !ok || yamlnode.IsNull(list.Value):
-			continue
-		case list.Value.Kind != yaml.SequenceNode:
-			w.Add(l.File, list.Line, "%s must be a list, not %s", field, yamlnode.Describe(list.Value))
-			continue
-		}
-		for i, element := range list.Value.Content {
-			text, isText := yamlnode.Text(yamlnode.Resolve(element))
-			if !isText || text == "" {
-				w.Add(l.File, element.Line, "%s has %s: expected a path", field, yamlnode.Describe(yamlnode.Resolve(element)))
-				continue
-			}
-			one := Entry{text, element.Line, field, i, element.Line}
-			if yamlnode.Resolve(element).Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
-				one.first++ // below the | or >
-			}
-			all = append(all, one)
-		}
-	}
-	return all
-}
-
-// scalars returns the elements of a list as texts.
-func scalars(list *yaml.Node) (texts []string) {
-	if list != nil {
-		for _, element := range list.Content {
-			texts = append(texts, yamlnode.Resolve(element).Value)
-		}
-	}
-	return texts
-}
 
 // isInline reports whether an entry is a config itself, and no path.
 func isInline(text string) bool {

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/winnow-dev/winnow/cmd/winnow/functions/workspace"
 	"github.com/winnow-dev/winnow/render/catalog/document"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -28,6 +30,18 @@ const (
 	MaxEntries = 100_000
 	MaxConfigs = 1000
 )
+
+// maxProblems are kept.
+const maxProblems = 100
+
+// InvalidError reports what keeps functions from being resolved, in the order in which kustomize reads the files. The paths
+// are those by which people reach the files. There is at least one finding.
+type InvalidError struct{ finding.Findings }
+
+// Error lists all of them.
+func (e *InvalidError) Error() string {
+	return excerpt.Clauses(e.Kept, len(e.Kept), e.Omitted, finding.Finding.String)
+}
 
 // Walk finds the configs of the functions of a kustomization and of its bases, in the order in which kustomize reads them.
 type Walk struct {
@@ -68,6 +82,24 @@ type visit struct{ dir, user string }
 
 // Show returns a path below the root for messages.
 func (w *Walk) Show(name string) string { return filepath.ToSlash(filepath.Join(w.root, name)) }
+
+// Add adds a problem in a file below the root, which is formatted as by fmt.Sprintf. It adds each once: a base may be used more
+// than once.
+func (w *Walk) Add(file string, line int, format string, args ...any) {
+	one := finding.Finding{Path: w.Show(file), Line: line, Message: fmt.Sprintf(format, args...)}
+	if !w.reported[one] {
+		w.reported[one] = len(w.problems.Kept) < maxProblems
+		w.problems.Add(maxProblems, one)
+	}
+}
+
+// Err returns the problems as an *InvalidError, nil without any.
+func (w *Walk) Err() error {
+	if len(w.problems.Kept) == 0 {
+		return nil
+	}
+	return &InvalidError{w.problems}
+}
 
 // Enter reads the kustomization of a directory. user is the layer whose configs its resources are, or nil. at and line
 // are the file that names the directory.
@@ -142,6 +174,46 @@ func (w *Walk) layer(dir string) (*Layer, error) {
 	w.Opened[dir] = l
 	w.Layers = append(w.Layers, l)
 	return l, nil
+}
+
+// entries returns the elements of lists of strings in a kustomization.
+func (w *Walk) entries(l *Layer, fields ...string) (all []Entry) {
+	for _, field := range fields {
+		list, ok := yamlnode.Find(l.Root, field)
+		if read, known := l.lists[field]; known && !slices.Equal(read, scalars(list.Value)) {
+			w.Add(l.File, max(list.Line, l.Root.Line), "kustomize reads other %s here: write the field once, in lower case, and without <<", field)
+		}
+		switch {
+		case !ok || yamlnode.IsNull(list.Value):
+			continue
+		case list.Value.Kind != yaml.SequenceNode:
+			w.Add(l.File, list.Line, "%s must be a list, not %s", field, yamlnode.Describe(list.Value))
+			continue
+		}
+		for i, element := range list.Value.Content {
+			text, isText := yamlnode.Text(yamlnode.Resolve(element))
+			if !isText || text == "" {
+				w.Add(l.File, element.Line, "%s has %s: expected a path", field, yamlnode.Describe(yamlnode.Resolve(element)))
+				continue
+			}
+			one := Entry{text, element.Line, field, i, element.Line}
+			if yamlnode.Resolve(element).Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+				one.first++ // below the | or >
+			}
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// scalars returns the elements of a list as texts.
+func scalars(list *yaml.Node) (texts []string) {
+	if list != nil {
+		for _, element := range list.Content {
+			texts = append(texts, yamlnode.Resolve(element).Value)
+		}
+	}
+	return texts
 }
 
 // follow enters the directory, or reads the file, that an entry names. user is the layer that uses its objects as configs; without
