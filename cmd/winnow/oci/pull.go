@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/opencontainers/go-digest"
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2/errdef"
 
@@ -109,6 +110,56 @@ func (r *Repository) pullImage(ctx context.Context, manifest v1.Descriptor, raw 
 		return Pulled{}, asInvalid(fmt.Errorf("fetching the layers: %w", r.advise(err)))
 	}
 	return Pulled{Digest: manifest.Digest.String(), Layer: files.Bytes(), Format: v1alpha1.FormatFileBased}, nil
+}
+
+// PullChart fetches the archive of a chart of Helm, at most limit bytes. It returns what kept returns for its digest, unless
+// that is nil: then the archive is not fetched.
+func (r *Repository) PullChart(ctx context.Context, limit int64, kept func(digest.Digest) []byte) ([]byte, error) {
+	manifest, raw, err := r.fetchManifest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	layer, err := contract.ChartLayer(manifest.MediaType, raw)
+	if err != nil {
+		return nil, fmt.Errorf("the artifact is no chart: %w", err)
+	}
+	if content := kept(layer.Digest); content != nil {
+		return content, nil
+	}
+	content, err := registry.FetchLayer(ctx, r.remote, layer, limit)
+	if _, large := errors.AsType[*registry.TooLargeError](err); large {
+		return nil, err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("fetching the layer: %w", r.advise(err))
+	}
+	return content, nil
+}
+
+// PullRendered fetches an artifact that Winnow has rendered. It does not fetch the layers of another one.
+func (r *Repository) PullRendered(ctx context.Context) (out render.Artifact, err error) {
+	manifest, raw, err := r.fetchManifest(ctx)
+	if err != nil {
+		return out, err
+	}
+	out.Digest = manifest.Digest.String()
+	layer, other, err := contract.RenderedLayer(manifest.MediaType, raw)
+	if out.Other = other; err != nil || other != "" {
+		return out, err
+	}
+	out.Origin = contract.OriginOf(manifest.MediaType, raw)
+	packed, err := registry.FetchLayer(ctx, r.remote, layer, archive.DefaultLimits().Compressed)
+	if err != nil {
+		return out, fmt.Errorf("fetching the layer: %w", r.advise(err))
+	}
+	out.Result, err = render.ReadResult(ctx, bytes.NewReader(packed))
+	return out, err
+}
+
+// Digest returns the digest of the manifest, or of the index, that the reference names. The registry's content has it.
+func (r *Repository) Digest(ctx context.Context) (string, error) {
+	manifest, _, err := r.fetchManifest(ctx)
+	return manifest.Digest.String(), err
 }
 
 // asInvalid converts an error about the content of the registry to the error of an invalid artifact.

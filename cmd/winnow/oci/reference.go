@@ -45,6 +45,21 @@ func ParseReference(address string) (ociregistry.Reference, error) {
 	return reference, err
 }
 
+// ParseImage parses the name of an image as Docker does: without a host it is one of Docker Hub. Its errors do not name the
+// image, which may have a password.
+func ParseImage(image string) (ociregistry.Reference, error) {
+	host, rest, ok := strings.Cut(image, "/")
+	switch {
+	case !ok:
+		image = "docker.io/library/" + image
+	case !strings.ContainsAny(host, ".:") && host != "localhost":
+		image = "docker.io/" + image
+	case host == "docker.io" && !strings.Contains(rest, "/"):
+		image = "docker.io/library/" + rest
+	}
+	return ParseReference(Scheme + image)
+}
+
 // Address returns oci://host/repository, without tag and digest.
 func Address(reference ociregistry.Reference) string {
 	return Scheme + reference.Registry + "/" + reference.Repository
