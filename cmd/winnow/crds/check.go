@@ -33,10 +33,7 @@ type Finding struct {
 
 // String returns the finding as a line.
 func (f Finding) String() string {
-	if f.Field == "" {
-		return f.Object + ": " + f.Message
-	}
-	return f.Object + ": " + f.Field + ": " + f.Message
+	return f.Object + ": " + strings.TrimPrefix(f.Field+": "+f.Message, ": ")
 }
 
 // Result is the result of a check.
@@ -58,15 +55,15 @@ func (s *Set) Check(ctx context.Context, stream []byte) (Result, error) {
 			break
 		}
 		i++
-		var object *unstructured.Unstructured
+		var object map[string]any
 		if err == nil {
-			object, err = decode(document)
+			object, err = dialect.Object(document, false) // with numbers as the API server decodes them
 		}
 		if err != nil {
 			return Result{}, fmt.Errorf("document %d: %w", i, err)
 		}
-		if object != nil {
-			s.checkObject(ctx, object, &result)
+		if len(object) > 0 {
+			s.checkObject(ctx, &unstructured.Unstructured{Object: object}, &result)
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -77,16 +74,6 @@ func (s *Set) Check(ctx context.Context, stream []byte) (Result, error) {
 	})
 	result.Findings = slices.Compact(result.Findings)
 	return result, nil
-}
-
-// decode decodes a document, with numbers as the API server decodes them. It returns nil for an empty
-// document.
-func decode(document []byte) (*unstructured.Unstructured, error) {
-	object, err := dialect.Object(document, false)
-	if err != nil || len(object) == 0 {
-		return nil, err
-	}
-	return &unstructured.Unstructured{Object: object}, nil
 }
 
 func (s *Set) checkObject(ctx context.Context, object *unstructured.Unstructured, result *Result) {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/render/dialect"
 )
 
 func TestSchemaOutsideOfADefinition(t *testing.T) {
@@ -35,12 +37,12 @@ func TestSchemaOutsideOfADefinition(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			object, err := decode([]byte(test.object))
+			object, err := dialect.Object([]byte(test.object), false)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var got []string
-			for _, one := range schema.Check(t.Context(), object.Object) {
+			for _, one := range schema.Check(t.Context(), object) {
 				got = append(got, strings.TrimPrefix(one.String(), ": "))
 			}
 			if !slices.EqualFunc(got, test.want, strings.HasPrefix) {

@@ -3,6 +3,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -59,16 +60,10 @@ func Open(kubeconfig, kubeContext string) (*Cluster, error) {
 	}
 	plain := rest.CopyConfig(config)
 	plain.NegotiatedSerializer = serializer.NewCodecFactory(runtime.NewScheme()).WithoutConversion()
-	raw, err := rest.UnversionedRESTClientFor(plain)
-	if err != nil {
-		return nil, fmt.Errorf("connecting to the cluster: %w", err)
-	}
-	objects, err := dynamic.NewForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("connecting to the cluster: %w", err)
-	}
-	metadata, err := newMetadata(config)
-	if err != nil {
+	raw, rawErr := rest.UnversionedRESTClientFor(plain)
+	objects, objectsErr := dynamic.NewForConfig(config)
+	metadata, metadataErr := newMetadata(config)
+	if err := cmp.Or(rawErr, objectsErr, metadataErr); err != nil {
 		return nil, fmt.Errorf("connecting to the cluster: %w", err)
 	}
 	return &Cluster{Namespace: namespace, raw: raw, objects: objects, metadata: metadata}, nil

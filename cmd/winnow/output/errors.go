@@ -85,12 +85,11 @@ func writeError(w io.Writer, err error) {
 // without a text, and that error, which is nil if the chain has no violations.
 func violationsOf(err error) (violations []string, omitted int, cause error) {
 	if invalid, ok := errors.AsType[*violation.InvalidError](err); ok {
-		violations = append(violations, each.Map(invalid.Violations, violation.Violation.String)...)
-		return violations, invalid.Omitted, invalid
+		return each.Map(invalid.Violations, violation.Violation.String), invalid.Omitted, invalid
 	}
 	if refused, ok := errors.AsType[*selectionfile.InvalidError](err); ok {
 		all := refused.Lines()
-		violations = append(violations, each.Map(all[:min(len(all), maxViolations)], plaintext.Line)...)
+		violations = each.Map(all[:min(len(all), maxViolations)], plaintext.Line)
 		return violations, len(all) - len(violations) + refused.Omitted, refused
 	}
 	// Kubernetes' validation and strict decoding return such errors.

@@ -27,25 +27,22 @@ func (t *Texts) Add(holds bool, format string, args ...any) {
 // Line converts a text to one line: it replaces unprintable characters by spaces, and runs of spaces by one, so that
 // the text cannot move the cursor of a terminal.
 func Line(text string) string {
-	clean := strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, text)
-	return strings.Join(strings.Fields(clean), " ")
+	return strings.Join(strings.Fields(withoutUnprintable(text, ' ')), " ")
 }
 
 // Printable returns a line with its indentation and without its end. It replaces tabs by four spaces, and
 // unprintable characters by the replacement character.
 func Printable(line string) string {
-	line = strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "    ")
+	return withoutUnprintable(strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "    "), unicode.ReplacementChar)
+}
+
+func withoutUnprintable(text string, instead rune) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
-			return unicode.ReplacementChar
+			return instead
 		}
 		return r
-	}, line)
+	}, text)
 }
 
 // Wrap breaks a text into lines of at most MaxLine characters, and begins each with the indent. Longer words stay whole.

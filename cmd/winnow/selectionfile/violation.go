@@ -21,10 +21,7 @@ type Violation struct {
 
 // String returns the violation without its line.
 func (v Violation) String() string {
-	if v.Field == "" {
-		return v.Message
-	}
-	return v.Field + ": " + v.Message
+	return strings.TrimPrefix(v.Field+": "+v.Message, ": ")
 }
 
 // InvalidError holds the violations of the CatalogSelections of a file, by line within a document.

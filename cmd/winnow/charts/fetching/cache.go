@@ -4,8 +4,6 @@ package fetching
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -62,24 +60,21 @@ func (c Cache) get(sum digest.Digest) []byte {
 	return content
 }
 
-// put keeps an archive. It returns the error of the file system.
-func (c Cache) put(content []byte) error {
-	if c.Directory == "" {
-		return nil
-	}
-	if err := os.MkdirAll(c.Directory, 0o700); err != nil {
-		return err
+// put keeps an archive, if the file system lets it: what cannot be kept is fetched again.
+func (c Cache) put(content []byte) {
+	if c.Directory == "" || os.MkdirAll(c.Directory, 0o700) != nil {
+		return
 	}
 	name := filepath.Join(c.Directory, nameOf(digest.FromBytes(content)))
-	err := files.Replace(name, 0o600, func(f *os.File) error { _, err := f.Write(content); return err })
-	return errors.Join(err, c.shrink())
+	_ = files.Replace(name, 0o600, func(f *os.File) error { _, err := f.Write(content); return err })
+	c.shrink()
 }
 
 // shrink removes the archives that were not used for longest, until the rest is within the bound.
-func (c Cache) shrink() error {
+func (c Cache) shrink() {
 	entries, err := os.ReadDir(c.Directory)
 	if err != nil {
-		return err
+		return
 	}
 	var archives []fs.FileInfo
 	for _, entry := range entries {
@@ -92,14 +87,10 @@ func (c Cache) shrink() error {
 	})
 	left := cmp.Or(c.Most, MaxCache)
 	for _, info := range archives {
-		if left -= info.Size(); left >= 0 {
-			continue
-		}
-		if err := os.Remove(filepath.Join(c.Directory, info.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("removing an old archive: %w", err)
+		if left -= info.Size(); left < 0 {
+			_ = os.Remove(filepath.Join(c.Directory, info.Name())) // another process may have removed it
 		}
 	}
-	return nil
 }
 
 func nameOf(sum digest.Digest) string { return sum.Algorithm().String() + "-" + sum.Encoded() + suffix }

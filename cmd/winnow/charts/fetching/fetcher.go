@@ -61,7 +61,7 @@ func (f *Fetcher) Fetch(ctx context.Context, r Reference) (content []byte, err e
 		return nil, fmt.Errorf("%s: %w", r, err)
 	}
 	if !isKept && isChart(ctx, content) {
-		_ = f.cache.put(content) // what cannot be kept is fetched again
+		f.cache.put(content)
 	}
 	return content, nil
 }

@@ -18,7 +18,9 @@ func (r *reads) declared(c *chart.Chart) {
 	for name := range c.Values {
 		r.keys[name] = true
 	}
-	r.tags(c)
+	if hasTags(c) {
+		r.keys["tags"] = true
+	}
 	for _, sub := range c.Dependencies() {
 		if !declares(c, sub) {
 			r.keys[sub.Name()] = true
@@ -48,16 +50,10 @@ func (r *reads) path(path string) {
 	r.keys[first] = true
 }
 
-// tags adds the key of tags, if a chart, or one in it, has charts with tags.
-func (r *reads) tags(c *chart.Chart) {
-	for _, d := range c.Metadata.Dependencies {
-		if len(d.Tags) > 0 {
-			r.keys["tags"] = true
-		}
-	}
-	for _, sub := range c.Dependencies() {
-		r.tags(sub)
-	}
+// hasTags reports whether a chart, or one in it, has charts with tags.
+func hasTags(c *chart.Chart) bool {
+	return slices.ContainsFunc(c.Metadata.Dependencies, func(d *chart.Dependency) bool { return len(d.Tags) > 0 }) ||
+		slices.ContainsFunc(c.Dependencies(), hasTags)
 }
 
 // imported adds the keys below which the values of a chart in a chart are imported.
