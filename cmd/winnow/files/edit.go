@@ -23,11 +23,8 @@ type Edit struct {
 
 // OpenEdit reads a regular file that may be written.
 func OpenEdit(name string) (*Edit, error) {
-	e := &Edit{Name: name}
-	var err error
-	e.Before, e.mode, err = readForEdit(name)
-	e.After = e.Before
-	return e, err
+	content, mode, err := readForEdit(name)
+	return &Edit{Name: name, Before: content, After: content, mode: mode}, err
 }
 
 // IsChanged reports whether there is another content.

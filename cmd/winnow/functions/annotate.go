@@ -28,9 +28,9 @@ func (r *resolver) resolve(ctx context.Context, c *configs.Config) error {
 	r.result.Resolved++
 	if c.Kept != nil {
 		r.change(c.File, c.Line, "%s has another runtime than %s", c, chosen.from)
-		return nil
+	} else {
+		r.change(c.File, c.Line, "%s has no runtime: %s has it", c, chosen.from)
 	}
-	r.change(c.File, c.Line, "%s has no runtime: %s has it", c, chosen.from)
 	return nil
 }
 

@@ -130,10 +130,7 @@ func execProblem(s *Source, p krmfunctions.Platform) string {
 // fromLayer returns the path of a program as kustomize finds it: relative to the directory of the layer, and with ./ or
 // ../, because a name alone is looked for in PATH.
 func (r *resolver) fromLayer(program string, l *configs.Layer) (string, error) {
-	root, err := filepath.Abs(r.Root)
-	if err == nil {
-		root, err = filepath.EvalSymlinks(root)
-	}
+	root, err := workspace.Absolute(r.Root)
 	if err != nil {
 		return "", err
 	}

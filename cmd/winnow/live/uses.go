@@ -85,7 +85,11 @@ func (c *Cluster) Uses(ctx context.Context, names bool) (all []receipt.Uses, err
 			all = append(all, receipt.Uses{Kind: from.Kind, Unknown: receipt.InUserClusters})
 			continue
 		}
-		found, err := c.installations(ctx, from)
+		client := c.metadata
+		if from.content {
+			client = c.objects
+		}
+		found, err := c.listBy(ctx, client, from.GroupVersionKind, metav1.ListOptions{})
 		switch {
 		case apierrors.IsForbidden(err):
 			if unknown, err = receipt.Forbidden, c.instances(ctx, from.Kind, objects); err != nil {
@@ -102,13 +106,6 @@ func (c *Cluster) Uses(ctx context.Context, names bool) (all []receipt.Uses, err
 		all = append(all, receipt.Uses{Kind: from.Kind, Unknown: unknown, Applications: usesOf(objects, names)})
 	}
 	return all, nil
-}
-
-func (c *Cluster) installations(ctx context.Context, from installer) ([]unstructured.Unstructured, error) {
-	if from.content {
-		return c.list(ctx, from.GroupVersionKind)
-	}
-	return c.listBy(ctx, c.metadata, from.GroupVersionKind, metav1.ListOptions{})
 }
 
 // instances adds the instances of CatalogSelections that a kind of objects installs. What Cozystack installs for its own kinds are

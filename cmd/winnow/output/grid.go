@@ -21,32 +21,35 @@ type Grid struct {
 
 // CutLast cuts the last cells so that a line has the width, but for at least some characters of the cell. A width of 0 cuts none.
 func (g Grid) CutLast(width, least int) {
-	last, left := len(g.Header)-1, width
-	for i := range last {
-		widest := utf8.RuneCountInString(g.Header[i])
-		for _, row := range g.Rows {
-			widest = max(widest, utf8.RuneCountInString(plaintext.Line(row[i])))
-		}
-		left -= widest + 2
-	}
 	if width == 0 {
 		return
+	}
+	last, left := len(g.Header)-1, width
+	for _, widest := range g.widths()[:last] {
+		left -= widest + 2
 	}
 	for _, row := range g.Rows {
 		row[last] = plaintext.Brief(row[last], max(left, least))
 	}
 }
 
-// Print writes the grid in columns, two spaces apart.
-func (g Grid) Print(w io.Writer) {
-	lines := append([][]string{g.Header}, g.Rows...)
+func (g Grid) lines() [][]string { return append([][]string{g.Header}, g.Rows...) }
+
+// widths returns the width of the widest cell of each column.
+func (g Grid) widths() []int {
 	widths := make([]int, len(g.Header))
-	for _, line := range lines {
+	for _, line := range g.lines() {
 		for i, cell := range line {
 			widths[i] = max(widths[i], utf8.RuneCountInString(plaintext.Line(cell)))
 		}
 	}
-	for _, line := range lines {
+	return widths
+}
+
+// Print writes the grid in columns, two spaces apart.
+func (g Grid) Print(w io.Writer) {
+	widths := g.widths()
+	for _, line := range g.lines() {
 		var text strings.Builder
 		for i, cell := range line {
 			fmt.Fprintf(&text, "%-*s  ", widths[i], plaintext.Line(cell))

@@ -33,11 +33,9 @@ func newLines(document []byte, before int) lines {
 
 // item returns the lines of an item of a list.
 func (l lines) item(i int) lines {
-	if l.root != nil {
-		for _, step := range []string{"items", fmt.Sprintf("[%d]", i)} {
-			if l.root, _, _ = descend(l.root, step); l.root == nil {
-				break
-			}
+	for _, step := range []string{"items", fmt.Sprintf("[%d]", i)} {
+		if l.root != nil {
+			l.root, _, _ = descend(l.root, step)
 		}
 	}
 	return l

@@ -12,11 +12,10 @@ import (
 // isDeletedByUpgrades reports whether Helm deletes an object of a hook with each upgrade: before it is made again, or after it. It
 // never deletes a definition, but for one of a list. For objects of hooks, helm.sh/resource-policy has no effect.
 func (o object) isDeletedByUpgrades() bool {
-	policies := listed(o.policy)
-	has := func(all []string, names ...string) bool {
-		return slices.ContainsFunc(all, func(one string) bool { return slices.Contains(names, one) })
-	}
-	return (!isDefinitionObject(o) || o.prefix != "") && has(listed(o.hook), "pre-upgrade", "post-upgrade") && has(policies, "before-hook-creation", "hook-succeeded")
+	hooks, policies := listed(o.hook), listed(o.policy)
+	runs := slices.Contains(hooks, "pre-upgrade") || slices.Contains(hooks, "post-upgrade")
+	deletes := slices.Contains(policies, "before-hook-creation") || slices.Contains(policies, "hook-succeeded")
+	return (!isDefinitionObject(o) || o.prefix != "") && runs && deletes
 }
 
 // listed returns the words of an annotation of hooks, as Helm reads them.
