@@ -49,7 +49,7 @@ func FlagError(cmd *cobra.Command, err error) error {
 	}
 	meant := ";"
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
-		if advice := catalogAdvice(cmd.Name()); "--"+unknown.GetSpecifiedName() == SourceFlag && advice != "" {
+		if advice := catalogAdvice[cmd.Name()]; "--"+unknown.GetSpecifiedName() == SourceFlag && advice != "" {
 			return fmt.Errorf("%w: %s", err, advice)
 		}
 		var known []string
@@ -101,14 +101,9 @@ func DidYouMean(name, prefix string, known []string) string {
 }
 
 // catalogAdvice maps verbs without --source to how they take catalogs.
-func catalogAdvice(verb string) string {
-	switch verb {
-	case "diff":
-		return "diff takes its catalogs by --from and --to"
-	case "push":
-		return "push takes its catalog as an argument; did you mean: winnow push DIR oci://HOST/REPOSITORY:TAG?"
-	}
-	return ""
+var catalogAdvice = map[string]string{
+	"diff": "diff takes its catalogs by --from and --to",
+	"push": "push takes its catalog as an argument; did you mean: winnow push DIR oci://HOST/REPOSITORY:TAG?",
 }
 
 // SourceArguments checks the arguments of a verb that takes its catalog with --source alone. expected names the

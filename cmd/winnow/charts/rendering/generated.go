@@ -49,25 +49,21 @@ func differing(text, again string) []string {
 func differences(found []string, path string, a, b any) []string {
 	switch a := a.(type) {
 	case map[string]any:
-		other, isMapping := b.(map[string]any)
-		if !isMapping {
-			return append(found, path)
+		if other, isMapping := b.(map[string]any); isMapping {
+			names := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(other))
+			slices.Sort(names)
+			for _, name := range slices.Compact(names) {
+				found = differences(found, path+"."+name, a[name], other[name])
+			}
+			return found
 		}
-		names := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(other))
-		slices.Sort(names)
-		for _, name := range slices.Compact(names) {
-			found = differences(found, path+"."+name, a[name], other[name])
-		}
-		return found
 	case []any:
-		other, isList := b.([]any)
-		if !isList || len(a) != len(other) {
-			return append(found, path)
+		if other, isList := b.([]any); isList && len(a) == len(other) {
+			for i := range a {
+				found = differences(found, path+"["+strconv.Itoa(i)+"]", a[i], other[i])
+			}
+			return found
 		}
-		for i := range a {
-			found = differences(found, path+"["+strconv.Itoa(i)+"]", a[i], other[i])
-		}
-		return found
 	}
 	if !reflect.DeepEqual(a, b) {
 		found = append(found, path)

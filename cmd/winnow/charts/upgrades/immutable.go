@@ -22,37 +22,39 @@ type field struct {
 	may func(path string) bool
 }
 
+// selector and roleRef are the fixed fields of several kinds.
+var (
+	selector = []field{{path: ".spec.selector"}}
+	roleRef  = []field{{path: ".roleRef.apiGroup", initial: "rbac.authorization.k8s.io"}, {path: ".roleRef.kind"}, {path: ".roleRef.name"}}
+)
+
 // fixed has the fields of kinds of Kubernetes that never change, as the validation of updates in k8s.io/kubernetes has them.
-func fixed() map[schema.GroupKind][]field {
-	selector := []field{{path: ".spec.selector"}}
-	roleRef := []field{{path: ".roleRef.apiGroup", initial: "rbac.authorization.k8s.io"}, {path: ".roleRef.kind"}, {path: ".roleRef.name"}}
-	return map[schema.GroupKind][]field{
-		{Group: "apps", Kind: "DaemonSet"}:   selector,
-		{Group: "apps", Kind: "Deployment"}:  selector,
-		{Group: "apps", Kind: "ReplicaSet"}:  selector,
-		{Group: "apps", Kind: "StatefulSet"}: {{path: ".spec.selector"}, {path: ".spec.serviceName"}, {path: ".spec.podManagementPolicy", initial: "OrderedReady"}},
-		{Group: "batch", Kind: "Job"}: {
-			{path: ".spec.template"}, {path: ".spec.selector"}, {path: ".spec.completionMode", initial: "NonIndexed"}, {path: ".spec.podFailurePolicy"},
-			{path: ".spec.successPolicy"}, {path: ".spec.backoffLimitPerIndex"}, {path: ".spec.managedBy"},
-		},
-		{Kind: "PersistentVolume"}: {{path: ".spec.volumeMode", initial: "Filesystem"}},
-		{Kind: "Secret"}:           {{path: ".type", initial: "Opaque"}},
-		{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding"}:        roleRef,
-		{Group: "rbac.authorization.k8s.io", Kind: "ClusterRoleBinding"}: roleRef,
-		{Group: "storage.k8s.io", Kind: "StorageClass"}: {
-			{path: ".provisioner"}, {path: ".parameters"}, {path: ".reclaimPolicy", initial: "Delete"}, {path: ".volumeBindingMode", initial: "Immediate"},
-		},
-		{Group: "storage.k8s.io", Kind: "VolumeAttributesClass"}:  {{path: ".driverName"}, {path: ".parameters"}},
-		{Group: "storage.k8s.io", Kind: "CSIDriver"}:              {{path: ".spec.attachRequired", initial: true}, {path: ".spec.volumeLifecycleModes", initial: []any{"Persistent"}}},
-		{Group: "scheduling.k8s.io", Kind: "PriorityClass"}:       {{path: ".value"}, {path: ".preemptionPolicy", initial: "PreemptLowerPriority"}},
-		{Group: "node.k8s.io", Kind: "RuntimeClass"}:              {{path: ".handler"}},
-		{Group: "networking.k8s.io", Kind: "IngressClass"}:        {{path: ".spec.controller"}},
-		{Group: "discovery.k8s.io", Kind: "EndpointSlice"}:        {{path: ".addressType"}},
-		{Group: "apps", Kind: "ControllerRevision"}:               {{path: ".data"}},
-		{Group: "resource.k8s.io", Kind: "ResourceClaim"}:         {{path: ".spec"}},
-		{Group: "resource.k8s.io", Kind: "ResourceClaimTemplate"}: {{path: ".spec"}},
-		definitionKind: {{path: ".spec.scope"}, {path: ".spec.names.kind"}},
-	}
+var fixed = map[schema.GroupKind][]field{
+	{Group: "apps", Kind: "DaemonSet"}:   selector,
+	{Group: "apps", Kind: "Deployment"}:  selector,
+	{Group: "apps", Kind: "ReplicaSet"}:  selector,
+	{Group: "apps", Kind: "StatefulSet"}: {{path: ".spec.selector"}, {path: ".spec.serviceName"}, {path: ".spec.podManagementPolicy", initial: "OrderedReady"}},
+	{Group: "batch", Kind: "Job"}: {
+		{path: ".spec.template"}, {path: ".spec.selector"}, {path: ".spec.completionMode", initial: "NonIndexed"}, {path: ".spec.podFailurePolicy"},
+		{path: ".spec.successPolicy"}, {path: ".spec.backoffLimitPerIndex"}, {path: ".spec.managedBy"},
+	},
+	{Kind: "PersistentVolume"}: {{path: ".spec.volumeMode", initial: "Filesystem"}},
+	{Kind: "Secret"}:           {{path: ".type", initial: "Opaque"}},
+	{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding"}:        roleRef,
+	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRoleBinding"}: roleRef,
+	{Group: "storage.k8s.io", Kind: "StorageClass"}: {
+		{path: ".provisioner"}, {path: ".parameters"}, {path: ".reclaimPolicy", initial: "Delete"}, {path: ".volumeBindingMode", initial: "Immediate"},
+	},
+	{Group: "storage.k8s.io", Kind: "VolumeAttributesClass"}:  {{path: ".driverName"}, {path: ".parameters"}},
+	{Group: "storage.k8s.io", Kind: "CSIDriver"}:              {{path: ".spec.attachRequired", initial: true}, {path: ".spec.volumeLifecycleModes", initial: []any{"Persistent"}}},
+	{Group: "scheduling.k8s.io", Kind: "PriorityClass"}:       {{path: ".value"}, {path: ".preemptionPolicy", initial: "PreemptLowerPriority"}},
+	{Group: "node.k8s.io", Kind: "RuntimeClass"}:              {{path: ".handler"}},
+	{Group: "networking.k8s.io", Kind: "IngressClass"}:        {{path: ".spec.controller"}},
+	{Group: "discovery.k8s.io", Kind: "EndpointSlice"}:        {{path: ".addressType"}},
+	{Group: "apps", Kind: "ControllerRevision"}:               {{path: ".data"}},
+	{Group: "resource.k8s.io", Kind: "ResourceClaim"}:         {{path: ".spec"}},
+	{Group: "resource.k8s.io", Kind: "ResourceClaimTemplate"}: {{path: ".spec"}},
+	definitionKind: {{path: ".spec.scope"}, {path: ".spec.names.kind"}},
 }
 
 // immutable returns the risks of fixed fields that change.
@@ -121,7 +123,7 @@ func initially(v, initial any) any {
 
 // fixedFields returns the fields of an object that must not change, by its content before and after.
 func fixedFields(o object, from, to map[string]any) []field {
-	all := fixed()[schema.GroupKind{Group: o.group, Kind: o.kind}]
+	all := slices.Clone(fixed[schema.GroupKind{Group: o.group, Kind: o.kind}])
 	if o.group == "" {
 		return append(all, fixedCoreFields(o.kind, from, to)...)
 	}
