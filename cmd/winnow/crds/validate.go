@@ -76,7 +76,8 @@ func (v *version) validate(ctx context.Context, content map[string]any, errs fie
 		return errs
 	}
 	if slices.ContainsFunc(errs, preventsRules) {
-		return append(errs, rulesUnchecked())
+		detail := strings.TrimPrefix(RulesUnchecked, field.ErrorTypeInvalid.String()+": ")
+		return append(errs, &field.Error{Type: field.ErrorTypeInvalid, Detail: detail})
 	}
 	broken, _ := v.rules.Validate(ctx, nil, v.structural, content, nil, celconfig.RuntimeCELCostBudget)
 	return append(errs, broken...)
@@ -84,10 +85,6 @@ func (v *version) validate(ctx context.Context, content map[string]any, errs fie
 
 // RulesUnchecked is the message of a finding for rules that other findings prevent from being evaluated.
 const RulesUnchecked = "Invalid value: the rules of x-kubernetes-validations are not checked before the other errors are corrected"
-
-func rulesUnchecked() *field.Error {
-	return &field.Error{Type: field.ErrorTypeInvalid, Detail: strings.TrimPrefix(RulesUnchecked, field.ErrorTypeInvalid.String()+": ")}
-}
 
 func preventsRules(e *field.Error) bool {
 	return slices.Contains([]field.ErrorType{

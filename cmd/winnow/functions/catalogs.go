@@ -91,7 +91,9 @@ func (r *resolver) lookup(ctx context.Context, c *configs.Config, l *configs.Lay
 			return nil, nil, nil, "", err
 		}
 		if invalid := s.Invalid(c.Kind + "." + c.Group); invalid != nil {
-			return nil, nil, nil, "has no runtime, and its function is invalid: " + s.located(invalid.Kept[0]).String(), nil
+			first := invalid.Kept[0]
+			first.Path = s.Locate(first.Path)
+			return nil, nil, nil, "has no runtime, and its function is invalid: " + first.String(), nil
 		}
 		f, v := s.Find(c.Group, c.Version, c.Kind)
 		if v != nil {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/functions/configs"
-	"github.com/winnow-dev/winnow/render/finding"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
@@ -38,12 +37,6 @@ func (s *Source) Locate(name string) string {
 		return filepath.ToSlash(filepath.Join(s.Dir, name))
 	}
 	return s.Reference + "/" + name
-}
-
-// located returns a finding with the path for messages.
-func (s *Source) located(one finding.Finding) finding.Finding {
-	one.Path = s.Locate(one.Path)
-	return one
 }
 
 // similar returns the functions of the catalog with almost the group and kind of a config, and their places.

@@ -58,7 +58,8 @@ func AssignSources(cs *v1alpha1.CatalogSelection, flag string, args []string) ([
 	if len(names) == 1 && len(args) == 1 {
 		where := strings.TrimPrefix(args[0], names[0]+"=")
 		name, _, isNamed := strings.Cut(where, "=")
-		if near := spelling.Nearest(name, names); isNamed && len(near) > 0 && isMissing(where) {
+		_, err := os.Stat(where)
+		if near := spelling.Nearest(name, names); isNamed && len(near) > 0 && errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s %s: the selection has no source %s: did you mean %s?", flag, where, name, near[0])
 		}
 		return []string{where}, nil
@@ -85,11 +86,6 @@ func AssignSources(cs *v1alpha1.CatalogSelection, flag string, args []string) ([
 		}
 	}
 	return catalogs, nil
-}
-
-func isMissing(file string) bool {
-	_, err := os.Stat(file)
-	return errors.Is(err, fs.ErrNotExist)
 }
 
 // OpenSource loads a CATALOG as the source ref, using the path and the format of ref. Errors name both the CATALOG and the

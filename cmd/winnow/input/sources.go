@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -36,11 +37,8 @@ func locateSources(ctx context.Context, cs *selectionfile.Selection, files []fil
 }
 
 // Beside returns what the files of a selection have, and the selection with its place among it.
-func Beside(ctx context.Context, cs *selectionfile.Selection, files []files.Input) (*documents.Set, documents.Selection) {
-	read := make([]documents.File, len(files))
-	for i, f := range files {
-		read[i] = documents.File{Path: f.Name, Content: f.Content}
-	}
+func Beside(ctx context.Context, cs *selectionfile.Selection, inputs []files.Input) (*documents.Set, documents.Selection) {
+	read := each.Map(inputs, func(in files.Input) documents.File { return documents.File{Path: in.Name, Content: in.Content} })
 	placed := documents.Selection{CatalogSelection: cs.CatalogSelection, Origin: documents.Origin{File: filepath.ToSlash(cs.File())}}
 	return documents.ReadFiles(ctx, read), placed
 }

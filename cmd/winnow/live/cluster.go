@@ -149,11 +149,6 @@ func (c *Cluster) resource(ctx context.Context, gvk schema.GroupVersionKind) (st
 	return "", nil
 }
 
-var (
-	getOptions   = metav1.GetOptions{}
-	patchOptions = metav1.PatchOptions{FieldManager: FieldManager}
-)
-
 // FieldManager is the field manager of all writes.
 const FieldManager = "winnow"
 

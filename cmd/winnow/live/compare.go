@@ -16,6 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -72,13 +73,10 @@ func (c *Cluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
 			}
 		}
 	}
-	mine := map[safeguard.Key]bool{}
-	for _, d := range slices.Concat(published, next) {
-		mine[d.Key()] = true
-	}
+	mine := each.By(slices.Concat(published, next), safeguard.Definition.Key)
 	var bypassed []string
 	for _, object := range live {
-		if guard.Honored(cs, object) && (mine[guard.LiveKey(object)] || guard.AppliedBy(cs, object)) {
+		if _, isMine := mine[guard.LiveKey(object)]; guard.Honored(cs, object) && (isMine || guard.AppliedBy(cs, object)) {
 			bypassed = append(bypassed, object.Name)
 		}
 	}

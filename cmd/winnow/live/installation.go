@@ -29,7 +29,7 @@ func Read[T any](ctx context.Context, c *Cluster, path string) (found T, err err
 
 // Definition returns a CustomResourceDefinition.
 func (c *Cluster) Definition(ctx context.Context, name string) (*unstructured.Unstructured, error) {
-	return c.objects.Resource(apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions")).Get(ctx, name, getOptions)
+	return c.objects.Resource(apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions")).Get(ctx, name, metav1.GetOptions{})
 }
 
 // Allows reports whether a ServiceAccount has a right.

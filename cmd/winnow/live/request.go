@@ -95,7 +95,7 @@ func (c *Cluster) patch(ctx context.Context, in dynamic.ResourceInterface, kind 
 	if err != nil {
 		return err
 	}
-	if _, err := in.Patch(ctx, key.Name, types.MergePatchType, content, patchOptions); err != nil {
+	if _, err := in.Patch(ctx, key.Name, types.MergePatchType, content, metav1.PatchOptions{FieldManager: FieldManager}); err != nil {
 		return c.failed(ctx, "changing", kind, key, err)
 	}
 	return nil

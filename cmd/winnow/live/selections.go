@@ -111,7 +111,7 @@ func selectionOf(object *unstructured.Unstructured) (*Selection, error) {
 
 // get reads an object of a kind that Flux or Winnow reconciles.
 func (c *Cluster) get(ctx context.Context, in dynamic.ResourceInterface, kind string, key types.NamespacedName) (*unstructured.Unstructured, error) {
-	object, err := in.Get(ctx, key.Name, getOptions)
+	object, err := in.Get(ctx, key.Name, metav1.GetOptions{})
 	if err != nil {
 		return nil, c.failed(ctx, "reading", kind, key, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/version"
 
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -75,17 +76,8 @@ func find(apiVersion, kind string, kubernetes *version.Version) *API {
 // Serves reports whether a version of Kubernetes may serve a version of an API group: not if it has removed all kinds of it that it
 // served without a flag.
 func Serves(apiVersion string, kubernetes *version.Version) bool {
-	known := false
-	for _, api := range table {
-		if api.Version != apiVersion {
-			continue
-		}
-		known = true
-		if !kubernetes.AtLeast(version.MajorMinor(1, api.Minor)) {
-			return true
-		}
-	}
-	return !known
+	known := each.Where(table, func(api API) bool { return api.Version == apiVersion })
+	return len(known) == 0 || slices.ContainsFunc(known, func(api API) bool { return !kubernetes.AtLeast(version.MajorMinor(1, api.Minor)) })
 }
 
 // Object is one of an API that Kubernetes does not serve any more.

@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/render/dialect"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // helm3Version is what templates read as the version of Helm in KKP 2.30.
@@ -83,11 +84,8 @@ func coalesced(c *chart.Chart, given map[string]any) (map[string]any, error) {
 }
 
 func coalesce(c *chart.Chart, values map[string]any) error {
-	own, inIt := runtime.DeepCopyJSON(c.Values), map[string]bool{}
-	for _, sub := range c.Dependencies() {
-		inIt[sub.Name()] = true
-	}
-	for key, value := range own {
+	inIt := each.By(c.Dependencies(), (*chart.Chart).Name)
+	for key, value := range runtime.DeepCopyJSON(c.Values) {
 		has, ok := values[key]
 		over, isMapping := has.(map[string]any)
 		below, both := value.(map[string]any)
@@ -96,7 +94,7 @@ func coalesce(c *chart.Chart, values map[string]any) error {
 			values[key] = value
 		case has == nil:
 			delete(values, key)
-		case isMapping && both && inIt[key]:
+		case isMapping && both && inIt[key] != nil:
 			util.MergeTables(over, below)
 		case isMapping && both:
 			util.CoalesceTables(over, below)

@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -230,11 +231,7 @@ const notesFile = "NOTES.txt"
 
 // manifests returns what helm template --include-crds prints, in its order.
 func manifests(c *chart.Chart, files map[string]string, order releaseutil.KindSortOrder) (all []Manifest, err error) {
-	for name := range files {
-		if strings.HasSuffix(name, notesFile) { // as Helm has it
-			delete(files, name)
-		}
-	}
+	maps.DeleteFunc(files, func(name, _ string) bool { return strings.HasSuffix(name, notesFile) }) // as Helm has it
 	hooks, objects, err := releaseutil.SortManifests(files, nil, order)
 	if err != nil {
 		text := strings.TrimPrefix(err.Error(), "YAML parse error on ")

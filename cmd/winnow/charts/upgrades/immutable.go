@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/value"
 )
 
@@ -160,25 +161,19 @@ func fixedCoreFields(kind string, from, to map[string]any) []field {
 }
 
 // volumeFields returns the source of a PersistentVolume: all of the spec but what may change. Its affinity may be set once.
-func volumeFields(from, to map[string]any) (all []field) {
+func volumeFields(from, to map[string]any) []field {
 	may := []string{
-		"accessModes", "capacity", "claimRef", "mountOptions", "nodeAffinity", "persistentVolumeReclaimPolicy", "storageClassName",
+		"accessModes", "capacity", "claimRef", "mountOptions", "persistentVolumeReclaimPolicy", "storageClassName",
 		"volumeAttributesClassName", "volumeMode",
 	}
 	before, after := value.Of(from).Get("spec").Mapping(), value.Of(to).Get("spec").Mapping()
-	names := map[string]bool{}
-	for _, spec := range []map[string]any{before, after} {
-		for name := range spec {
-			names[name] = !slices.Contains(may, name)
-		}
+	if before["nodeAffinity"] == nil {
+		may = append(may, "nodeAffinity")
 	}
-	names["nodeAffinity"] = before["nodeAffinity"] != nil
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if names[name] {
-			all = append(all, field{path: ".spec." + name})
-		}
-	}
-	return all
+	names := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
+	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(may, name) })
+	slices.Sort(names)
+	return each.Map(slices.Compact(names), func(name string) field { return field{path: ".spec." + name} })
 }
 
 // podMay reports whether a field of a Pod may change.

@@ -176,7 +176,7 @@ func identityOf(content map[string]any, namespace string) identity {
 // CustomResourceDefinition, which may be larger than all else, are left out.
 func contentOf(m *rendering.Manifest, node *yamlv3.Node) (content map[string]any, values int, err error) {
 	node = yamlnode.Resolve(node)
-	if isDefinition(node) {
+	if kind, _ := yamlnode.Text(yamlnode.Written(node, "kind")); kind == definitionKind.Kind {
 		dropSchemas(node)
 	}
 	if err := yamlnode.ValidateLastWins(node); err != nil {
@@ -196,11 +196,6 @@ func contentOf(m *rendering.Manifest, node *yamlv3.Node) (content map[string]any
 
 // definitionKind is the kind of the definitions of custom resources.
 var definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
-
-func isDefinition(node *yamlv3.Node) bool {
-	kind, _ := yamlnode.Text(yamlnode.Written(node, "kind"))
-	return kind == definitionKind.Kind
-}
 
 // dropSchemas removes the schemas of a definition.
 func dropSchemas(node *yamlv3.Node) {
