@@ -85,7 +85,7 @@ func gone(o object) []diff.Risk {
 	case isDefinitionObject(o):
 		r.Rule, r.Text = Definition, goneDefinition(o)
 	case o.group == "" && !o.isKept():
-		r.Rule, r.Text = Gone, goneTexts[o.kind]
+		r.Rule, r.Text = Gone, goneText(o.kind)
 	}
 	if r.Text == "" {
 		return nil
@@ -93,9 +93,15 @@ func gone(o object) []diff.Risk {
 	return []diff.Risk{r}
 }
 
-// goneTexts maps kinds to the texts for objects that Helm deletes. A kind that is easily made again has none.
-var goneTexts = map[string]string{
-	"Namespace":      "Helm deletes it with everything in it. Annotate it with helm.sh/resource-policy: keep before the upgrade, or move what is in it.",
-	"Secret":         "Helm deletes it. What is in it is lost, and pods that mount it do not start: look for what has its data in the newer chart, and for references from outside of the chart.",
-	"ServiceAccount": "Helm deletes it. Its tokens are void, and pods that name it are not created: look for references in values, bindings and identities of a cloud.",
+// goneText returns the text for an object that Helm deletes, empty for a kind that is easily made again.
+func goneText(kind string) string {
+	switch kind {
+	case "Namespace":
+		return "Helm deletes it with everything in it. Annotate it with helm.sh/resource-policy: keep before the upgrade, or move what is in it."
+	case "Secret":
+		return "Helm deletes it. What is in it is lost, and pods that mount it do not start: look for what has its data in the newer chart, and for references from outside of the chart."
+	case "ServiceAccount":
+		return "Helm deletes it. Its tokens are void, and pods that name it are not created: look for references in values, bindings and identities of a cloud."
+	}
+	return ""
 }
