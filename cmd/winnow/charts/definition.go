@@ -52,11 +52,10 @@ func parse(document []byte) (p parsed, ok bool) {
 	if problem, ok := errors.AsType[*backend.Error](err); ok {
 		err = fmt.Errorf("its default values cannot be read: %s: %s", problem.Path, problem.Message)
 	}
-	if err != nil {
-		p.invalid = err
-		return p, true
+	if err == nil {
+		p.defaults, err = encode(values)
 	}
-	p.defaults, p.invalid = encode(values)
+	p.invalid = err
 	return p, true
 }
 

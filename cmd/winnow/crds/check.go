@@ -149,12 +149,9 @@ func recoverInto(found *[]Finding) {
 
 func findings(errs field.ErrorList) (found []Finding) {
 	return each.Map(errs, func(e *field.Error) Finding {
-		return Finding{Field: strings.TrimPrefix(e.Field, noPath), Message: message(e)}
+		return Finding{Field: strings.TrimPrefix(e.Field, "<nil>"), Message: message(e)} // as the path of the whole object is printed
 	})
 }
-
-// noPath is the printed path of the object as a whole.
-const noPath = "<nil>"
 
 // maxValue bounds the length of an invalid value in a message.
 const maxValue = 80

@@ -64,12 +64,11 @@ type FieldDescription struct {
 
 // Describe returns everything that the catalog has about a function.
 func (s *Source) Describe(f *krmfunctions.Function) Description {
-	d := Description{
+	return Description{
 		Name: f.Name(), Group: f.Group, Kind: f.Kind, Description: f.Description, Publisher: f.Publisher, Home: f.Home,
-		Maintainers: f.Maintainers, Tags: f.Tags, Path: s.Locate(f.Path), Line: f.Line, Versions: []VersionDescription{},
+		Maintainers: f.Maintainers, Tags: f.Tags, Path: s.Locate(f.Path), Line: f.Line,
+		Versions: append([]VersionDescription{}, each.Map(f.Versions, describeVersion)...), // a list in JSON, also of none
 	}
-	d.Versions = append(d.Versions, each.Map(f.Versions, describeVersion)...)
-	return d
 }
 
 func describeVersion(v *krmfunctions.Version) VersionDescription {

@@ -90,8 +90,7 @@ func (c *Cluster) Namespaces(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the namespaces: %w", err)
 	}
-	names := each.Map(all, func(n unstructured.Unstructured) string { return n.GetName() })
-	return names, nil
+	return each.Map(all, func(n unstructured.Unstructured) string { return n.GetName() }), nil
 }
 
 // list returns all objects of a kind, and none of a kind that the cluster does not serve.

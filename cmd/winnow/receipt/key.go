@@ -21,7 +21,6 @@ const MaxKey = 16 << 10
 var (
 	errPrivate = errors.New("want a private key in PEM, Ed25519 or ECDSA P-256 and without a passphrase, as openssl genpkey -algorithm ed25519 writes it")
 	errPublic  = errors.New("want a public key in PEM, Ed25519 or ECDSA P-256, as openssl pkey -pubout writes it")
-	errSeveral = errors.New("want one public key: the file has several, or a private one")
 )
 
 // PrivateKey signs receipts. It is a dsse.Signer.
@@ -90,7 +89,7 @@ func ReadPublicKey(content []byte) (*PublicKey, error) {
 		return nil, errPublic
 	}
 	if second, _ := pem.Decode(rest); second != nil {
-		return nil, errSeveral
+		return nil, errors.New("want one public key: the file has several, or a private one")
 	}
 	key, err := x509.ParsePKIXPublicKey(block.Bytes)
 	if err != nil || !isSupported(key) {
