@@ -25,12 +25,10 @@ func CompleteApplications(ctx context.Context, sources []string) []string {
 			if strings.HasPrefix(where, oci.Scheme) {
 				continue
 			}
-			source, err := OpenSource(ctx, where, v1alpha1.SourceReference{}, nil)
-			if err != nil {
-				continue
-			}
-			for _, application := range source.Catalog.Applications {
-				names = append(names, application.Name)
+			if source, err := OpenSource(ctx, where, v1alpha1.SourceReference{}, nil); err == nil {
+				for _, application := range source.Catalog.Applications {
+					names = append(names, application.Name)
+				}
 			}
 		}
 		return names

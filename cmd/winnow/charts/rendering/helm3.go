@@ -101,12 +101,9 @@ func coalesce(c *chart.Chart, values map[string]any) error {
 		}
 	}
 	for _, sub := range c.Dependencies() {
-		below, isMapping := values[sub.Name()].(map[string]any)
-		if has, ok := values[sub.Name()]; ok && !isMapping {
-			return fmt.Errorf("the values of %s are no mapping, but %T", sub.ChartFullPath(), has)
-		}
-		if below == nil {
-			below = map[string]any{}
+		below, ok := within(values, sub.Name())
+		if !ok {
+			return fmt.Errorf("the values of %s are no mapping, but %T", sub.ChartFullPath(), values[sub.Name()])
 		}
 		values[sub.Name()] = below
 		passGlobals(below, values)
@@ -117,18 +114,21 @@ func coalesce(c *chart.Chart, values map[string]any) error {
 	return nil
 }
 
+// within returns the mapping at a key, an empty one without the key, and not ok for another value.
+func within(values map[string]any, key string) (found map[string]any, ok bool) {
+	has, isSet := values[key]
+	if found, ok = has.(map[string]any); found == nil {
+		found = map[string]any{}
+	}
+	return found, ok || !isSet
+}
+
 // passGlobals adds the globals of a chart to the globals of a chart in it. As in Helm, both share mappings then, in which the chart
 // in it removes nulls for both.
 func passGlobals(to, from map[string]any) {
-	globals, isMapping := to[common.GlobalKey].(map[string]any)
-	if _, ok := to[common.GlobalKey]; ok && !isMapping {
-		return
-	}
-	if globals == nil {
-		globals = map[string]any{}
-	}
-	above, isMapping := from[common.GlobalKey].(map[string]any)
-	if _, ok := from[common.GlobalKey]; ok && !isMapping {
+	globals, ok := within(to, common.GlobalKey)
+	above, isMapping := within(from, common.GlobalKey)
+	if !ok || !isMapping {
 		return
 	}
 	for key, value := range above {
