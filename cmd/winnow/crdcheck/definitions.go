@@ -55,8 +55,11 @@ func loadDefinitions(ctx context.Context, set *crds.Set, where string, access *f
 			return err
 		}
 		files, err := opened.Files(ctx, archive.Limits{}, render.CatalogLocation{})
+		if refused, ok := errors.AsType[*render.Error](err); ok && errors.Unwrap(refused.Err) != nil {
+			err = errors.Unwrap(refused.Err) // without the context "not a catalog": definitions need not be one
+		}
 		if err != nil {
-			return pulledDefinitionsError(where, err)
+			return fmt.Errorf("%s: %w", where, err)
 		}
 		return set.Load(ctx, where, files.FS())
 	}
@@ -75,14 +78,6 @@ func loadDefinitions(ctx context.Context, set *crds.Set, where string, access *f
 	}
 	defer root.Close()
 	return set.Load(ctx, where, root.FS())
-}
-
-// pulledDefinitionsError removes the context "not a catalog" from err: definitions need not be a catalog.
-func pulledDefinitionsError(where string, err error) error {
-	if refused, ok := errors.AsType[*render.Error](err); ok && errors.Unwrap(refused.Err) != nil {
-		err = errors.Unwrap(refused.Err)
-	}
-	return fmt.Errorf("%s: %w", where, err)
 }
 
 // CheckObjects checks the objects in the stream, and warns of kinds without a definition in the set. It
