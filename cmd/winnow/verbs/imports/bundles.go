@@ -34,46 +34,16 @@ import (
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
-// bundles are the flags of an import of bundles of operators.
-type bundles struct {
-	*input.Options
-	as    *flags.Choice
-	image string
-	plain plain.Options
-	// place is the directory of a catalog, or a file of manifests.
-	place string
-}
-
-// The values of --as.
-const (
-	asCatalog   = "catalog"
-	asManifests = "manifests"
-)
-
 // maxBundles bounds the bundles of a command: all of them stay in memory.
 const maxBundles = 500
-
-// bundleFlags are the names of the flags for bundles.
-func bundleFlags() []string { return []string{"as", "image", "install-namespace", "watch-namespace"} }
-
-func (o *bundles) addFlags(cmd *cobra.Command, options *input.Options) {
-	o.Options = options
-	f := cmd.Flags()
-	o.as = flags.AddChoice(cmd, "as", "", "make a `FORM` of bundles", asCatalog, asManifests)
-	f.StringVar(&o.image, "image", "", "`ADDRESS` of bundles' images, with {{.Version}}")
-	f.StringVar(&o.plain.InstallNamespace, "install-namespace", "", "`NS` of the operator, for --as manifests")
-	f.StringArrayVar(&o.plain.WatchNamespaces, "watch-namespace", nil, "`NS` that it watches, repeatable; default all")
-	flags.CompleteNothing(cmd, "image", "install-namespace", "watch-namespace")
-}
 
 // isBundle reports whether an argument is a bundle: the directory of one, or an image in a registry.
 func isBundle(arg string) bool {
 	return strings.HasPrefix(arg, oci.Scheme) || catalog.IsBundle(os.DirFS(arg))
 }
 
-// run imports bundles, and nothing else.
-func (o *bundles) run(cmd *cobra.Command, place string, args []string, out output.Streams) error {
-	o.place = place
+// importBundles imports bundles, and nothing else.
+func (o *importOptions) importBundles(cmd *cobra.Command, args []string, out output.Streams) error {
 	if err := o.checkBundles(cmd, args); err != nil {
 		return err
 	}
@@ -95,14 +65,14 @@ func (o *bundles) run(cmd *cobra.Command, place string, args []string, out outpu
 }
 
 // checkBundles checks the arguments and flags of an import of bundles.
-func (o *bundles) checkBundles(cmd *cobra.Command, args []string) error {
+func (o *importOptions) checkBundles(cmd *cobra.Command, args []string) error {
 	if i := slices.IndexFunc(args, func(arg string) bool { return !isBundle(arg) }); i >= 0 {
 		return fmt.Errorf("%s is no bundle, with the directories manifests and metadata, as the others are: import it by itself", args[i])
 	}
 	if err := refuseFlags(cmd, indexFlags(), "is for catalogs of definitions"); err != nil {
 		return err
 	}
-	if err := refuseInstances(o.Options); err != nil {
+	if err := o.refuseInstances(); err != nil {
 		return err
 	}
 	switch {
@@ -120,7 +90,7 @@ func (o *bundles) checkBundles(cmd *cobra.Command, args []string) error {
 	return flags.CheckDestination(cmd, "-o", "directory", o.place)
 }
 
-func (o *bundles) checkManifests(cmd *cobra.Command, args []string) error {
+func (o *importOptions) checkManifests(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) > 1:
 		return fmt.Errorf("--as %s takes one bundle: a version of an operator", asManifests)
@@ -132,13 +102,11 @@ func (o *bundles) checkManifests(cmd *cobra.Command, args []string) error {
 	if err := o.plain.Check(); err != nil {
 		return err
 	}
-	var err error
-	o.place, err = checkFile(cmd, o.place)
-	return err
+	return o.checkFile(cmd)
 }
 
 // readBundles reads all bundles. The error lists every violation of every one.
-func (o *bundles) readBundles(ctx context.Context, args []string, out output.Streams) (all []blobs.Source, err error) {
+func (o *importOptions) readBundles(ctx context.Context, args []string, out output.Streams) (all []blobs.Source, err error) {
 	wrong := &violation.InvalidError{}
 	for _, arg := range args {
 		if ctx.Err() != nil {
@@ -178,7 +146,7 @@ func checkImages(all []blobs.Source) error {
 	return nil
 }
 
-func (o *bundles) readBundle(ctx context.Context, arg string, out output.Streams) (one blobs.Source, err error) {
+func (o *importOptions) readBundle(ctx context.Context, arg string, out output.Streams) (one blobs.Source, err error) {
 	if strings.HasPrefix(arg, oci.Scheme) {
 		return o.pullBundle(ctx, arg, out)
 	}
@@ -196,7 +164,7 @@ func (o *bundles) readBundle(ctx context.Context, arg string, out output.Streams
 }
 
 // imageOf returns the address of the image of a bundle by --image, empty without the flag.
-func (o *bundles) imageOf(b *bundle.Bundle) (string, error) {
+func (o *importOptions) imageOf(b *bundle.Bundle) (string, error) {
 	address, err := template.New("address").Option("missingkey=error").Parse(o.image)
 	if err != nil {
 		return "", fmt.Errorf("--image: %w", err)
@@ -211,7 +179,7 @@ func (o *bundles) imageOf(b *bundle.Bundle) (string, error) {
 
 // pullBundle reads a bundle from its image. The catalog gets the address of this image, unless --image names another
 // one, such as a mirror.
-func (o *bundles) pullBundle(ctx context.Context, arg string, out output.Streams) (one blobs.Source, err error) {
+func (o *importOptions) pullBundle(ctx context.Context, arg string, out output.Streams) (one blobs.Source, err error) {
 	reference, err := oci.ParseReference(arg)
 	if err != nil {
 		return one, err
@@ -245,12 +213,12 @@ func asFinding(err error) error {
 }
 
 // writeManifests writes a bundle as plain manifests.
-func (o *bundles) writeManifests(one blobs.Source, out output.Streams) error {
+func (o *importOptions) writeManifests(one blobs.Source, out output.Streams) error {
 	content, err := plain.Manifests(one.Bundle, o.plain)
 	if err != nil {
 		return output.Finding(fmt.Errorf("%s cannot be installed without OLM:\n%w", one.CSV.Metadata.Name, err))
 	}
-	if err := (&instances{o.Options, o.place}).write(out.Stdout, content); err != nil {
+	if err := o.writeObjects(out.Stdout, content); err != nil {
 		return err
 	}
 	fmt.Fprintf(out.Notes, "next: create the namespace %s, then apply the manifests; unlike with OLM, upgrades of definitions are not checked\n", o.plain.InstallNamespace)
@@ -258,7 +226,7 @@ func (o *bundles) writeManifests(one blobs.Source, out output.Streams) error {
 }
 
 // writeCatalog adds the packages of bundles to the catalog in a directory.
-func (o *bundles) writeCatalog(ctx context.Context, all []blobs.Source, out output.Streams) error {
+func (o *importOptions) writeCatalog(ctx context.Context, all []blobs.Source, out output.Streams) error {
 	made, err := blobs.Catalog(all)
 	if err != nil {
 		return output.Finding(err)

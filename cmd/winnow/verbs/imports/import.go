@@ -30,15 +30,6 @@ import (
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
-// importOptions are the flags of winnow import.
-type importOptions struct {
-	input.Options
-	// place is the directory of a catalog, or a file of instances.
-	place, helmURL, versions, kkpVersion string
-	latest                               int
-	bundles                              bundles
-}
-
 // New returns winnow import.
 func New() *cobra.Command {
 	var o importOptions
@@ -91,15 +82,7 @@ func New() *cobra.Command {
 		Args: flags.Arguments(1, math.MaxInt, "at least one FILE, DIR or - for standard input"),
 		RunE: o.runAny,
 	}
-	o.AddFlags(cmd)
-	f := cmd.Flags()
-	f.StringVarP(&o.place, "output", "o", "", "`DIR` of the catalog, or FILE of objects")
-	f.StringVar(&o.helmURL, "helm-url", "", "`URL` of the Helm repository, for an index.yaml")
-	f.StringVar(&o.versions, "versions", "", "`RANGE` of charts' versions: \">=1.2 <3\"")
-	f.IntVar(&o.latest, "latest", 0, "`N` highest versions of a chart; 0 takes all")
-	f.StringVar(&o.kkpVersion, "kkp-version", "", "`VERSION` of KKP, for a KubermaticConfiguration")
-	flags.CompleteNothing(cmd, "helm-url", "versions", "latest", "kkp-version")
-	o.bundles.addFlags(cmd, &o.Options)
+	o.addFlags(cmd)
 	return cmd
 }
 
@@ -113,7 +96,7 @@ func (o *importOptions) runAny(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if ofBundles {
-		return o.bundles.run(cmd, o.place, args, out)
+		return o.importBundles(cmd, args, out)
 	}
 	if err := refuseFlags(cmd, bundleFlags(), "is for bundles of operators, and "+args[0]+" is none"); err != nil {
 		return err
@@ -122,7 +105,7 @@ func (o *importOptions) runAny(cmd *cobra.Command, args []string) error {
 		if err := o.checkInstances(cmd, args); err != nil {
 			return err
 		}
-		return (&instances{&o.Options, o.place}).run(cmd.Context(), args, cmd.InOrStdin(), out)
+		return o.importInstances(cmd.Context(), args, cmd.InOrStdin(), out)
 	}
 	return o.runContent(cmd, args, out)
 }
@@ -138,7 +121,7 @@ func (o *importOptions) runContent(cmd *cobra.Command, args []string, out output
 	case err != nil:
 		return err
 	case configuration != nil:
-		if o.place, err = checkFile(cmd, o.place); err != nil {
+		if err := o.checkFile(cmd); err != nil {
 			return err
 		}
 		return o.importConfiguration(cmd.Context(), configuration, args[0], out)
@@ -151,12 +134,12 @@ func (o *importOptions) runContent(cmd *cobra.Command, args []string, out output
 	case err != nil:
 		return err
 	case composed != nil:
-		return (&references{&o.Options, o.place}).run(cmd, composed, out)
+		return o.importReferences(cmd, composed, out)
 	}
 	if err := flags.CheckDestination(cmd, "-o", "directory", o.place); err != nil {
 		return err
 	}
-	if err := refuseInstances(&o.Options); err != nil {
+	if err := o.refuseInstances(); err != nil {
 		return err
 	}
 	return o.run(cmd.Context(), args, content, cmd.InOrStdin(), out)
@@ -313,13 +296,4 @@ func addApplications(dir string, content *tree.Tree) error {
 		}
 		return files.MoveEntries(filepath.Join(fresh, catalog.ApplicationsDirectory), applications)
 	})
-}
-
-// checkInstances checks the flags of an import to instances.
-func (o *importOptions) checkInstances(cmd *cobra.Command, args []string) (err error) {
-	if o.File == flags.ToStdout && slices.Contains(args, flags.ToStdout) {
-		return errors.New("standard input is one of -f and FILE: write the other one into a file")
-	}
-	o.place, err = checkFile(cmd, o.place)
-	return err
 }

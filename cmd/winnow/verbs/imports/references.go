@@ -17,7 +17,6 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
-	"github.com/winnow-dev/winnow/cmd/winnow/input"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
@@ -120,16 +119,9 @@ func readReference(item *yaml.Node, problems *violation.Findings) (one reference
 	return one
 }
 
-// references are the flags of an import of a composition.
-type references struct {
-	*input.Options
-	// place is the directory to write.
-	place string
-}
-
-// run writes the catalogs of all references into a directory.
-func (o *references) run(cmd *cobra.Command, c *composition, out output.Streams) error {
-	if err := refuseInstances(o.Options); err != nil {
+// importReferences writes the catalogs of all references into a directory.
+func (o *importOptions) importReferences(cmd *cobra.Command, c *composition, out output.Streams) error {
+	if err := o.refuseInstances(); err != nil {
 		return err
 	}
 	if o.place == "" {
@@ -163,7 +155,7 @@ func (o *references) run(cmd *cobra.Command, c *composition, out output.Streams)
 }
 
 // addReference adds the files of a catalog to a directory of its own.
-func (o *references) addReference(ctx context.Context, all *tree.Tree, one reference, out output.Streams) error {
+func (o *importOptions) addReference(ctx context.Context, all *tree.Tree, one reference, out output.Streams) error {
 	address, err := oci.ParseImage(one.image)
 	if err != nil {
 		return err
