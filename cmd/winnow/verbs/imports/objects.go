@@ -125,7 +125,7 @@ func (o *importOptions) importInstances(ctx context.Context, args []string, stdi
 }
 
 // readObjects reads the objects of files, and what could not be read.
-func readObjects(ctx context.Context, args []string, stdin io.Reader) (objects []map[string]any, skipped []importing.Skipped, err error) {
+func readObjects(ctx context.Context, args []string, stdin io.Reader) (objects []map[string]any, skipped []error, err error) {
 	reader := &importing.Reader{}
 	for _, arg := range args {
 		content, err := files.Read(ctx, arg, stdin, reader.Read)
@@ -167,9 +167,9 @@ func findingLine(f takeover.Finding) string {
 const maxRefused = 1000
 
 // reportInstances returns an error that lists the releases that were not imported, one per line.
-func reportInstances(result *takeover.Result, skipped []importing.Skipped, out output.Streams) error {
+func reportInstances(result *takeover.Result, skipped []error, out output.Streams) error {
 	done := "imported " + plaintext.Count(len(result.Instances), "instance")
-	lines := each.Map(skipped, func(s importing.Skipped) string { return plaintext.Line(s.Error()) })
+	lines := each.Map(skipped, func(err error) string { return plaintext.Line(err.Error()) })
 	lines = append(lines, each.Map(result.Refused, findingLine)...)
 	total := len(lines)
 	switch {

@@ -13,14 +13,12 @@ import (
 
 // application is an ApplicationDefinition of KKP, with the fields in the order of the examples.
 type application struct {
-	APIVersion string   `yaml:"apiVersion"`
-	Kind       string   `yaml:"kind"`
-	Metadata   named    `yaml:"metadata"`
-	Spec       helmSpec `yaml:"spec"`
-}
-
-type named struct {
-	Name string `yaml:"name"`
+	APIVersion string `yaml:"apiVersion"`
+	Kind       string `yaml:"kind"`
+	Metadata   struct {
+		Name string `yaml:"name"`
+	} `yaml:"metadata"`
+	Spec helmSpec `yaml:"spec"`
 }
 
 type helmSpec struct {
@@ -37,18 +35,25 @@ type helmSpec struct {
 }
 
 func newApplication(name string, spec helmSpec) application {
-	return application{APIVersion: "apps.kubermatic.k8c.io/v1", Kind: definition.Kind, Metadata: named{Name: name}, Spec: spec}
+	made := application{APIVersion: "apps.kubermatic.k8c.io/v1", Kind: definition.Kind, Spec: spec}
+	made.Metadata.Name = name
+	return made
 }
 
 type helmVersion struct {
-	Version  string       `yaml:"version"`
-	Template helmTemplate `yaml:"template"`
+	Version  string `yaml:"version"`
+	Template struct {
+		Source struct {
+			Helm helmSource `yaml:"helm"`
+		} `yaml:"source"`
+	} `yaml:"template"`
 }
 
-type helmTemplate struct {
-	Source struct {
-		Helm helmSource `yaml:"helm"`
-	} `yaml:"source"`
+// add adds a version.
+func (s *helmSpec) add(version string, source helmSource) {
+	added := helmVersion{Version: version}
+	added.Template.Source.Helm = source
+	s.Versions = append(s.Versions, added)
 }
 
 // application returns the definition of a chart. Its texts come from the highest version, which is the last one.
@@ -64,9 +69,7 @@ func (c *chart) application(versions []chartVersion) application {
 		spec.SourceURL = webURL(first)
 	}
 	for _, one := range versions {
-		version := helmVersion{Version: one.source.ChartVersion}
-		version.Template.Source.Helm = one.source
-		spec.Versions = append(spec.Versions, version)
+		spec.add(one.source.ChartVersion, one.source)
 	}
 	return newApplication(c.name, spec)
 }

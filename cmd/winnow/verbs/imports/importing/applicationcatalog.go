@@ -103,11 +103,9 @@ func (c *catalogChart) application(name string, global *chartRepository) applica
 				from = r
 			}
 		}
-		version := helmVersion{Version: one.AppVersion}
-		version.Template.Source.Helm = helmSource{
+		spec.add(one.AppVersion, helmSource{
 			URL: from.BaseURL, ChartName: c.ChartName, ChartVersion: one.ChartVersion, Credentials: from.Credentials,
-		}
-		spec.Versions = append(spec.Versions, version)
+		})
 	}
 	return newApplication(name, spec)
 }

@@ -167,9 +167,9 @@ func (s Skipped) Where() string {
 func (p position) refuse(name, reason string) error { return Skipped{p.String(), name, reason} }
 
 // syntaxError returns what the parser found, with the line in the file.
-func (p position) syntaxError(err error, text []byte) Skipped {
+func (p position) syntaxError(err error, text []byte) error {
 	line, message := yamlnode.Position(err, text)
-	return Skipped{Place: p.String(), Reason: p.line(line) + "it is not valid YAML: " + message}
+	return p.refuse("", p.line(line)+"it is not valid YAML: "+message)
 }
 
 // metadataFields is the metadata.yaml of an application.

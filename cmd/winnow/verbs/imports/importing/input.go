@@ -25,7 +25,7 @@ const Expected = "want ApplicationDefinitions or ApplicationCatalogs, a list of 
 // input exceeds a bound or the context ends: Skipped has what was not imported.
 func (i *Importer) Add(ctx context.Context, file string, content []byte) error {
 	if elements(content) > maxElements {
-		i.refuse(file, fmt.Sprintf("it has more than %d elements: import it in parts", maxElements))
+		i.refuse(file, tooManyElements)
 		return nil
 	}
 	isJSON := bytes.HasPrefix(bytes.TrimSpace(content), []byte("{")) && json.Valid(content)
@@ -69,6 +69,9 @@ const (
 	// have 16 million. The largest indexes of Helm repositories have about a million.
 	maxElements = 2_000_000
 )
+
+// tooManyElements is the reason for a file with more than maxElements.
+var tooManyElements = fmt.Sprintf("it has more than %d elements: import it in parts", maxElements)
 
 // elements counts the characters that may begin an entry of a mapping or a list, without parsing.
 func elements(content []byte) (n int) {

@@ -19,16 +19,17 @@ import (
 
 // Objects reads the objects of a file, and of its lists, as the API server reads them, and returns what it could not
 // read. It takes no aliases: neither kubectl nor Flux writes them. No reason quotes a value.
-func Objects(ctx context.Context, file string, content []byte) (objects []map[string]any, skipped []Skipped, err error) {
+func Objects(ctx context.Context, file string, content []byte) (objects []map[string]any, skipped []error, err error) {
+	whole := position{file: file}
 	if elements(content) > maxElements {
-		return nil, []Skipped{{Place: file, Reason: fmt.Sprintf("it has more than %d elements: import it in parts", maxElements)}}, nil
+		return nil, []error{whole.refuse("", tooManyElements)}, nil
 	}
 	documents := []document.Piece{{Data: content}} // JSON may contain what split takes for a marker
 	if trimmed := bytes.TrimSpace(content); !bytes.HasPrefix(trimmed, []byte("{")) || !json.Valid(trimmed) {
 		documents = split(content)
 	}
 	if len(documents) == 0 {
-		skipped = append(skipped, Skipped{Place: file, Reason: "it is empty"})
+		skipped = append(skipped, whole.refuse("", "it is empty"))
 	}
 	for n, one := range documents {
 		if ctx.Err() != nil {
@@ -40,7 +41,7 @@ func Objects(ctx context.Context, file string, content []byte) (objects []map[st
 		}
 		object, problem := objectOf(at, one.Data)
 		if problem != nil {
-			skipped = append(skipped, *problem)
+			skipped = append(skipped, problem)
 			continue
 		}
 		objects = append(objects, dialect.Objects(object)...)
@@ -48,30 +49,27 @@ func Objects(ctx context.Context, file string, content []byte) (objects []map[st
 	return objects, skipped, nil
 }
 
-func objectOf(at position, text []byte) (object map[string]any, problem *Skipped) {
-	refuse := func(reason string) (map[string]any, *Skipped) {
-		return nil, &Skipped{Place: at.String(), Reason: reason}
-	}
+func objectOf(at position, text []byte) (map[string]any, error) {
 	root, err := yamlnode.First(text)
 	switch {
 	case err != nil:
-		skipped := at.syntaxError(err, text)
-		return nil, &skipped
+		return nil, at.syntaxError(err, text)
 	case root == nil || root.Kind != yaml.MappingNode:
-		return refuse("it is no object")
+		return nil, at.refuse("", "it is no object")
 	case !yamlnode.IsExpanded(root):
-		return refuse("it has aliases or merge keys, which kubectl does not write: write them out")
+		return nil, at.refuse("", "it has aliases or merge keys, which kubectl does not write: write them out")
 	}
 	for _, part := range parts(root) {
 		if problem := at.problemOf(part); problem != "" {
-			return refuse(problem)
+			return nil, at.refuse("", problem)
 		}
 	}
-	if object, err = dialect.Object(text, true); err != nil {
-		return refuse("it cannot be converted to JSON: it has a key twice, or a value that JSON does not have") // err may quote a value
+	object, err := dialect.Object(text, true)
+	if err != nil {
+		return nil, at.refuse("", "it cannot be converted to JSON: it has a key twice, or a value that JSON does not have") // err may quote a value
 	}
 	if items, isList := dialect.Items(object); isList && slices.ContainsFunc(items, isNoObject) {
-		return refuse("it has an item that is no object")
+		return nil, at.refuse("", "it has an item that is no object")
 	}
 	return object, nil
 }

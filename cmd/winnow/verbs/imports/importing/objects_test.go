@@ -48,7 +48,7 @@ func TestObjectsAreThoseOfDocumentsAndLists(t *testing.T) {
 				names = append(names, fmt.Sprint(metadata["name"]))
 			}
 			for _, s := range skipped {
-				lines = append(lines, s.Where()+": "+s.Reason)
+				lines = append(lines, s.Error())
 			}
 			if got := strings.Join(names, " "); got != test.names {
 				t.Errorf("objects %q, want %q", got, test.names)
