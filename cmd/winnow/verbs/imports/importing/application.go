@@ -3,10 +3,10 @@
 package importing
 
 import (
-	"cmp"
+	"context"
 	"net/url"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -35,6 +35,7 @@ type helmSpec struct {
 }
 
 func newApplication(name string, spec helmSpec) application {
+	spec.Method = "helm"
 	made := application{APIVersion: "apps.kubermatic.k8c.io/v1", Kind: definition.Kind, Spec: spec}
 	made.Metadata.Name = name
 	return made
@@ -49,29 +50,19 @@ type helmVersion struct {
 	} `yaml:"template"`
 }
 
+type helmSource struct {
+	URL          string `yaml:"url"`
+	ChartName    string `yaml:"chartName"`
+	ChartVersion string `yaml:"chartVersion"`
+	// Credentials are keys of Secrets.
+	Credentials map[string]v1alpha1.SecretKey `yaml:"credentials,omitempty"`
+}
+
 // add adds a version.
 func (s *helmSpec) add(version string, source helmSource) {
 	added := helmVersion{Version: version}
 	added.Template.Source.Helm = source
 	s.Versions = append(s.Versions, added)
-}
-
-// application returns the definition of a chart. Its texts come from the highest version, which is the last one.
-func (c *chart) application(versions []chartVersion) application {
-	latest := versions[len(versions)-1].node
-	spec := helmSpec{
-		Description:      cmp.Or(plaintext.Line(scalar(latest, "description")), "Helm chart "+c.name), // KKP requires one
-		DocumentationURL: webURL(scalar(latest, "home")),
-		Method:           "helm",
-	}
-	if sources := yamlnode.Written(latest, "sources"); sources != nil && len(sources.Content) > 0 {
-		first, _ := yamlnode.Text(sources.Content[0])
-		spec.SourceURL = webURL(first)
-	}
-	for _, one := range versions {
-		spec.add(one.source.ChartVersion, one.source)
-	}
-	return newApplication(c.name, spec)
 }
 
 // webURL returns a URL that people can open, empty for anything else.
@@ -81,4 +72,13 @@ func webURL(text string) string {
 		return ""
 	}
 	return text
+}
+
+// takeApplication adds an application, without a tier, if it makes a valid catalog by itself.
+func (i *Importer) takeApplication(ctx context.Context, at position, definition application) error {
+	text, err := yamlnode.Encode(definition)
+	if err != nil {
+		return err
+	}
+	return i.take(ctx, at, text, metadataFields{}, definition.Metadata.Name)
 }

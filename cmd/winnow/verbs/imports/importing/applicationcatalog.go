@@ -81,7 +81,7 @@ func (i *Importer) addApplicationCatalog(ctx context.Context, at position, root 
 			i.skip(Skipped{Place: at.String(), Name: name, Reason: badName})
 			continue
 		}
-		if err := i.record(i.takeApplication(ctx, at, chart.application(name, c.Spec.Helm.Repository), name)); err != nil {
+		if err := i.record(i.takeApplication(ctx, at, chart.application(name, c.Spec.Helm.Repository))); err != nil {
 			return err
 		}
 	}
@@ -92,7 +92,7 @@ func (i *Importer) addApplicationCatalog(ctx context.Context, at position, root 
 func (c *catalogChart) application(name string, global *chartRepository) application {
 	spec := helmSpec{
 		Description: plaintext.Line(cmp.Or(c.Metadata.Description, "Helm chart "+excerpt.Of(c.ChartName))), DisplayName: c.Metadata.DisplayName,
-		DocumentationURL: webURL(c.Metadata.DocumentationURL), SourceURL: webURL(c.Metadata.SourceURL), Method: "helm",
+		DocumentationURL: webURL(c.Metadata.DocumentationURL), SourceURL: webURL(c.Metadata.SourceURL),
 		Logo: c.Metadata.Logo, LogoFormat: c.Metadata.LogoFormat,
 		DefaultDeployOptions: c.DefaultDeployOptions, DefaultValuesBlock: c.DefaultValuesBlock,
 	}

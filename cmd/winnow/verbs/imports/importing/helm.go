@@ -15,7 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -79,22 +79,11 @@ func (i *Importer) addChart(ctx context.Context, at position, entry yamlnode.Ent
 	}
 	switch {
 	case len(versions) > 0:
-		return i.takeApplication(ctx, at, c.application(versions), entry.Name)
+		return i.takeApplication(ctx, at, c.application(versions))
 	case len(c.skipped) == 0:
 		return at.refuse(entry.Name, "it has no version, or none in the range of --versions")
 	}
 	return nil
-}
-
-// Helm describes what to take of the index of a Helm repository. The zero value takes all versions of charts in OCI
-// registries.
-type Helm struct {
-	// URL of the repository, which its index does not have.
-	URL string
-	// Versions is the constraint of the versions to take; nil takes all.
-	Versions *semver.Constraints
-	// Latest is the number of the highest versions to take of each chart; 0 takes all.
-	Latest int
 }
 
 // ParseURL returns the address of a Helm repository as definitions have it.
@@ -231,10 +220,19 @@ func splitOCI(address, version string) (repository, chart string, ok bool) {
 	return address[:slash], chart, ok
 }
 
-type helmSource struct {
-	URL          string `yaml:"url"`
-	ChartName    string `yaml:"chartName"`
-	ChartVersion string `yaml:"chartVersion"`
-	// Credentials are keys of Secrets.
-	Credentials map[string]v1alpha1.SecretKey `yaml:"credentials,omitempty"`
+// application returns the definition of a chart. Its texts come from the highest version, which is the last one.
+func (c *chart) application(versions []chartVersion) application {
+	latest := versions[len(versions)-1].node
+	spec := helmSpec{
+		Description:      cmp.Or(plaintext.Line(scalar(latest, "description")), "Helm chart "+c.name), // KKP requires one
+		DocumentationURL: webURL(scalar(latest, "home")),
+	}
+	if sources := yamlnode.Written(latest, "sources"); sources != nil && len(sources.Content) > 0 {
+		first, _ := yamlnode.Text(sources.Content[0])
+		spec.SourceURL = webURL(first)
+	}
+	for _, one := range versions {
+		spec.add(one.source.ChartVersion, one.source)
+	}
+	return newApplication(c.name, spec)
 }

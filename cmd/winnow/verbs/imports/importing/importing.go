@@ -13,6 +13,8 @@ import (
 	"path"
 	"strings"
 
+	"github.com/Masterminds/semver/v3"
+
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -46,6 +48,17 @@ type Importer struct {
 	count   int
 }
 
+// Helm describes what to take of the index of a Helm repository. The zero value takes all versions of charts in OCI
+// registries.
+type Helm struct {
+	// URL of the repository, which its index does not have.
+	URL string
+	// Versions is the constraint of the versions to take; nil takes all.
+	Versions *semver.Constraints
+	// Latest is the number of the highest versions to take of each chart; 0 takes all.
+	Latest int
+}
+
 // New returns an Importer that does not take the names in existing, which maps them to their places.
 func New(helm Helm, existing map[string]string) *Importer {
 	taken := map[string]string{}
@@ -77,15 +90,6 @@ func (i *Importer) skip(s Skipped) {
 		return
 	}
 	i.Skipped = append(i.Skipped, s)
-}
-
-// takeApplication adds an application, without a tier, if it makes a valid catalog by itself.
-func (i *Importer) takeApplication(ctx context.Context, at position, definition application, name string) error {
-	text, err := yamlnode.Encode(definition)
-	if err != nil {
-		return err
-	}
-	return i.take(ctx, at, text, metadataFields{}, name)
 }
 
 // take adds a definition, if it makes a valid catalog by itself.
