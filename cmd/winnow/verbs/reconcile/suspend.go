@@ -4,6 +4,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -54,4 +55,48 @@ func suspend(ctx context.Context, cluster *live.Cluster, key types.NamespacedNam
 	}
 	fmt.Fprintf(out.Stdout, "%s: suspended\n", key)
 	return nil
+}
+
+// resumeOptions are the flags of winnow resume.
+type resumeOptions struct{ targets }
+
+// NewResume returns winnow resume.
+func NewResume() *cobra.Command {
+	var o resumeOptions
+	cmd := &cobra.Command{
+		Use:   "resume NAME... | --all",
+		Short: "Resume suspended CatalogSelections of a cluster",
+		Long: "Resume suspended CatalogSelections of a cluster, wait until they are reconciled,\n" +
+			"and print the results as winnow reconcile does. --all leaves out those that are\n" +
+			"not suspended.\n\n" +
+			"If Git has spec.suspend of a selection, Flux sets it again: resume in Git then.\n\n" +
+			"Exit codes: 0 done, also if a change is held, 1 not ready, missing or not done\n" +
+			"in time, 2 usage or no access.",
+		Example: "  winnow resume applications -n flux-system",
+		RunE:    o.Command(o.resume),
+	}
+	o.addFlags(cmd)
+	return cmd
+}
+
+// resume resumes all selections before it waits for the first: one that is not Ready must not keep others suspended.
+func (o *resumeOptions) resume(ctx context.Context, cluster *live.Cluster, names []string, out output.Streams) error {
+	keys, err := o.keys(ctx, cluster, names, out.Notes, new(false))
+	if err != nil {
+		return err
+	}
+	r := &reconciliation{cluster: cluster, out: out}
+	failed := o.Each(keys, func(key types.NamespacedName) error {
+		s, err := cluster.Selection(ctx, key)
+		if err != nil {
+			return err
+		}
+		warnOfGit(out.Notes, s)
+		request, err := cluster.Reconcile(ctx, key, true)
+		if err == nil {
+			r.started = append(r.started, startedSelection{key: key, wait: inBackground(func() (*live.Reconciled, error) { return cluster.Wait(ctx, request) })})
+		}
+		return err
+	})
+	return errors.Join(failed, r.report())
 }

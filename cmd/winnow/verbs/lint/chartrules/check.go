@@ -4,14 +4,71 @@ package chartrules
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/charts"
+	"github.com/winnow-dev/winnow/cmd/winnow/charts/removedapis"
+	"github.com/winnow-dev/winnow/cmd/winnow/charts/rendering"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/lint"
 	"github.com/winnow-dev/winnow/render/lint/rules"
 )
+
+// Render is a chart, rendered for a version of Kubernetes.
+type Render struct {
+	Chart      charts.Rendered
+	Kubernetes string
+}
+
+// Input is what is checked.
+type Input struct {
+	// Renders of one version of an application stand together.
+	Renders []Render
+	// SetBy has, by the name of an instance, the top-level keys of values that it sets itself. Its other values are shared by all
+	// versions of an application.
+	SetBy map[string]map[string]bool
+	// HasPlatform reports whether the versions of Kubernetes are the clusters'.
+	HasPlatform bool
+}
+
+// Problem is what is wrong with the chart of a version, or with its values.
+type Problem struct {
+	Rule     string
+	Severity rules.Severity
+	// Application and Version that have the chart. The version is empty for values that all versions share.
+	Application, Version string
+	// Instance whose values they are; empty for default values.
+	Instance string
+	// Key is the top-level key of the values; empty if it is about more.
+	Key string
+	// Message is one line.
+	Message string
+}
+
+// checker checks one chart, rendered for several versions of Kubernetes.
+type checker struct {
+	renders     []Render
+	hasPlatform bool
+	found       []Problem
+}
+
+// add adds a problem, with a message that fmt.Sprintf makes.
+func (c *checker) add(about Problem, rule string, severity rules.Severity, format string, args ...any) {
+	about.Rule, about.Severity, about.Message = rule, severity, plaintext.Line(fmt.Sprintf(format, args...))
+	c.found = append(c.found, about)
+}
+
+// advice is the end of a message on a key that resembles another one.
+func advice(nearest string) string {
+	if nearest == "" {
+		return ""
+	}
+	return ": did you mean " + excerpt.Quoted(nearest) + "?"
+}
 
 // Check returns the problems in the order of the renders, and then problems of values that versions share.
 func Check(in Input) (all []Problem) {
@@ -118,4 +175,92 @@ func unreadDefaults(in Input) (all []Problem) {
 		}
 	}
 	return all
+}
+
+// maxObjects bounds the objects of a render that are reported.
+const maxObjects = 20
+
+// sentence is what a render shows, with the versions of Kubernetes for which it does.
+type sentence struct {
+	Problem
+
+	versions []string
+}
+
+// sentences are sorted by their first occurrence.
+type sentences []sentence
+
+func (all *sentences) add(kubernetes, rule string, severity rules.Severity, format string, args ...any) {
+	message := fmt.Sprintf(format, args...)
+	for i, one := range *all {
+		if one.Rule == rule && one.Message == message {
+			(*all)[i].versions = append(one.versions, Minor(kubernetes))
+			return
+		}
+	}
+	*all = append(*all, sentence{Problem{Rule: rule, Severity: severity, Message: message}, []string{Minor(kubernetes)}})
+}
+
+// rendered adds what the renders of a use show, once for all versions of Kubernetes.
+func (c *checker) rendered(about Problem, use int) {
+	var all sentences
+	for _, render := range c.renders {
+		r := render.Chart.Rendered[use].Mirrored
+		switch {
+		case r.By == rendering.BySchema:
+			all.add(render.Kubernetes, lint.ValuesSchemaRule, c.severity(render.Chart.Uses[use], r.By), "%s", r.Refused)
+		case r.Refused != "":
+			all.add(render.Kubernetes, lint.ChartRenderRule, c.severity(render.Chart.Uses[use], r.By), "it does not render: %s", r.Refused)
+		}
+		for _, note := range r.Notes {
+			all.add(render.Kubernetes, lint.UncheckedChartRule, rules.Info, "%s", note)
+		}
+		c.removed(&all, r.Manifests, render.Kubernetes)
+	}
+	for _, one := range all {
+		suffix := ""
+		if len(one.versions) < len(c.renders) {
+			suffix = " (with Kubernetes " + strings.Join(one.versions, ", ") + ")"
+		}
+		c.add(about, one.Rule, one.Severity, "%s%s", one.Message, suffix)
+	}
+}
+
+// severity returns the severity of a chart that does not render. An instance, or the cluster, may set a value that it needs.
+func (c *checker) severity(use charts.Use, by rendering.Refusal) rules.Severity {
+	switch {
+	case by == rendering.ByChart, by == rendering.ByKubernetes && c.hasPlatform:
+		return rules.Error
+	case by == rendering.ByDependencies:
+		return rules.Warning
+	case by == rendering.ByKubernetes, use.Instance == "", use.IsOpen:
+		return rules.Info
+	case by == rendering.ByCluster:
+		return rules.Warning
+	}
+	return rules.Error
+}
+
+// removed adds the objects that a version of Kubernetes does not serve. Clusters may have an older one, unless it is theirs.
+func (c *checker) removed(all *sentences, manifests []rendering.Manifest, kubernetes string) {
+	severity := rules.Warning
+	if c.hasPlatform {
+		severity = rules.Error
+	}
+	left := maxObjects
+	for _, m := range manifests {
+		objects, err := removedapis.Objects(m.Text, kubernetes)
+		if err != nil {
+			all.add(kubernetes, lint.UncheckedChartRule, rules.Info, "%s cannot be searched: %v", m.Path, err)
+		}
+		for _, o := range objects[:min(len(objects), left)] {
+			left--
+			instead := ""
+			if o.Instead != "" {
+				instead = ": use " + o.Instead
+			}
+			all.add(kubernetes, lint.RemovedAPIRule, severity, "%s has the %s %s of %s, which Kubernetes 1.%d has removed%s",
+				m.Path, o.Kind, excerpt.Of(o.Name), o.Version, o.Minor, instead)
+		}
+	}
 }

@@ -4,7 +4,9 @@ package model
 
 import (
 	"cmp"
+	"context"
 	"encoding/base64"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -18,6 +20,7 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/parallel"
 	"github.com/winnow-dev/winnow/render/selection/numbered"
 	"github.com/winnow-dev/winnow/render/value"
 )
@@ -188,4 +191,104 @@ func indented(text string) string {
 		out.WriteString("  " + line)
 	}
 	return out.String()
+}
+
+// Version is a version of an application.
+type Version struct {
+	// Name is from the catalog, and Label the one that people see.
+	Name, Label string
+	// Chart names the chart and its version, and Source has its address; both are empty without one.
+	Chart  string
+	Source Link
+	// Channels that have it, Requires of the platform, the message of its deprecation, and other facts on it.
+	Channels, Requires []string
+	Deprecated         string
+	Facts              []Pair
+	// Default reports that it is the default version.
+	Default bool
+}
+
+func newVersion(a *catalog.Application, addresses render.Addresses, index int, isDefault bool) Version {
+	name := a.Versions[index]
+	facts := a.Metadata.Versions.Of(name)
+	v := Version{Name: name, Label: cmp.Or(facts.Label, name), Channels: facts.Channels, Deprecated: facts.Deprecated, Default: isDefault}
+	for _, requirement := range facts.Requires {
+		v.Requires = append(v.Requires, requirement.String())
+	}
+	others := report.AllFactsOf(a, name)
+	for _, key := range slices.Sorted(maps.Keys(others)) {
+		if !slices.Contains([]string{"channels", "requires", "deprecated"}, key) {
+			v.Facts = append(v.Facts, Pair{key, excerpt.To(redact.Users(textOf(others[key])), maxFact)})
+		}
+	}
+	if chart := report.ChartOf(addresses, index); chart != nil {
+		v.Source = newLink("source", chart.From)
+		parts := []string{chart.Name, chart.Version, chart.Tag, chart.Branch, chart.Commit}
+		v.Chart = redact.Users(strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " "))
+	}
+	return v
+}
+
+// Catalog is a catalog with its applications.
+type Catalog struct {
+	// Name for people, Address without passwords, and Digest of its manifest; the last is empty for files.
+	Name, Address, Digest string
+	// Source is the name of its OCIRepository, or one for a snippet.
+	Source       string
+	Applications []*Application
+	// Tiers, Labels as key=value, and Lists of its applications, sorted.
+	Tiers, Labels, Lists []string
+	// Warnings are what it should state and does not.
+	Warnings []string
+
+	byKey map[Key]*Application
+}
+
+// Key tells applications of a catalog, and of a fleet, apart.
+type Key struct{ Kind, Name string }
+
+// KeyOf returns the key of an application.
+func KeyOf(a *catalog.Application) Key { return Key{a.Kind, a.Name} }
+
+// NewCatalog returns a loaded catalog. name is its OCIRepository.
+func NewCatalog(ctx context.Context, name, address, digest string, loaded *catalog.Catalog) (*Catalog, error) {
+	c := &Catalog{
+		Name: name, Address: redact.Users(address), Digest: digest, Source: name,
+		Applications: make([]*Application, len(loaded.Applications)), byKey: map[Key]*Application{},
+	}
+	for _, warning := range loaded.Warnings {
+		c.Warnings = append(c.Warnings, warning.String())
+	}
+	addresses, err := render.Refer(ctx, report.Everything(loaded), render.Options{})
+	if err != nil {
+		return nil, err
+	}
+	lists := report.ListsByMember(loaded)
+	failures := make([]error, len(loaded.Applications))
+	err = parallel.For(ctx, len(loaded.Applications), func(i int) {
+		c.Applications[i], failures[i] = newApplication(loaded.Applications[i], addresses[i], name)
+	})
+	if err = cmp.Or(err, errors.Join(failures...)); err != nil {
+		return nil, err
+	}
+	tiers, labels := map[string]bool{}, map[string]bool{}
+	for _, a := range c.Applications {
+		a.Catalog, a.Lists, c.byKey[Key{a.Kind, a.Name}] = c, lists[a.Name], a
+		if a.Tier != "" {
+			tiers[a.Tier] = true
+		}
+		for _, label := range a.Labels {
+			labels[label.String()] = true
+		}
+	}
+	c.Tiers, c.Labels, c.Lists = slices.Sorted(maps.Keys(tiers)), slices.Sorted(maps.Keys(labels)), slices.Sorted(maps.Keys(loaded.Lists))
+	return c, nil
+}
+
+// Find returns an application; nil if the catalog does not have it.
+func (c *Catalog) Find(key Key) *Application {
+	if c == nil {
+		return nil
+	}
+	return c.byKey[key]
 }
