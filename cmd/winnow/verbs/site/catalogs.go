@@ -53,9 +53,7 @@ type opened struct {
 }
 
 func newCatalogs(args []string, access *flags.Access) *catalogs {
-	c := &catalogs{access: access, loaded: memo.Memo{}}
-	c.arguments = each.Map(args, parseArgument)
-	return c
+	return &catalogs{access: access, arguments: each.Map(args, parseArgument), loaded: memo.Memo{}}
 }
 
 func parseArgument(arg string) argument {
@@ -101,8 +99,7 @@ func (c *catalogs) keep(one opened, source selection.Source, err error) (selecti
 	return source, err
 }
 
-// show adds the catalogs to the site: of the arguments, and the newest of each repository of the survey, which may be
-// nil. It adds what cannot be read.
+// show adds the catalogs to the site: of the arguments, and the newest of each repository of the survey. It adds what cannot be read.
 func (c *catalogs) show(ctx context.Context, ref v1alpha1.SourceReference, survey *model.Survey, site *model.Site) error {
 	ofCommit := slices.Clone(c.opened)
 	for _, a := range c.arguments {
@@ -126,7 +123,7 @@ func (c *catalogs) show(ctx context.Context, ref v1alpha1.SourceReference, surve
 	shown := map[*catalog.Catalog]*model.Catalog{}
 	place := func(o opened) [2]string { return [2]string{o.repository, o.key} }
 	for _, group := range each.Group(c.opened, place) {
-		newest := newestOf(group, survey)
+		newest := newestOf(group, survey.Since)
 		address := newest.repository + newest.revision
 		made, err := model.NewCatalog(ctx, newest.name, address, newest.source.Digest, newest.source.Catalog)
 		if err != nil {
@@ -140,20 +137,14 @@ func (c *catalogs) show(ctx context.Context, ref v1alpha1.SourceReference, surve
 	slices.SortStableFunc(site.Catalogs, func(a, b *model.Catalog) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Address, b.Address))
 	})
-	if survey != nil {
-		survey.Catalogs = shown
-	}
+	survey.Catalogs = shown
 	return nil
 }
 
 // newestOf returns the newest catalog of a repository, or the one that was opened last where that is not known.
-func newestOf(group []opened, survey *model.Survey) opened {
+func newestOf(group []opened, since map[string]time.Time) opened {
 	revisions := each.Map(group, func(o opened) string { return o.revision })
 	slices.Sort(revisions)
-	since := map[string]time.Time{}
-	if survey != nil {
-		since = survey.Since
-	}
 	newest, known := model.Newest(group[0].repository, slices.Compact(revisions), since)
 	i := slices.IndexFunc(group, func(o opened) bool { return o.revision == newest })
 	if !known || i < 0 {

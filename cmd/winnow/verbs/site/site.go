@@ -104,7 +104,7 @@ func (o *options) run(ctx context.Context, args []string, out output.Streams) er
 	defer progress.Clear()
 	shown := &model.Site{}
 	catalogs := newCatalogs(args, &o.access)
-	var survey *model.Survey
+	survey := &model.Survey{}
 	if o.git != "" {
 		progress.Step("reading the repository")
 		var err error
@@ -116,7 +116,7 @@ func (o *options) run(ctx context.Context, args []string, out output.Streams) er
 	if err := catalogs.show(ctx, o.place.Source(), survey, shown); err != nil {
 		return err
 	}
-	if survey != nil {
+	if o.git != "" {
 		var unread []model.Unread
 		shown.Fleet, unread = model.NewFleet(*survey)
 		shown.Unread = append(shown.Unread, unread...)

@@ -18,7 +18,10 @@ import (
 	"github.com/winnow-dev/winnow/registry/redact"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
+	"github.com/winnow-dev/winnow/render/catalog/violation"
 	"github.com/winnow-dev/winnow/render/definition"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/parallel"
 	"github.com/winnow-dev/winnow/render/selection/numbered"
@@ -211,9 +214,9 @@ type Version struct {
 func newVersion(a *catalog.Application, addresses render.Addresses, index int, isDefault bool) Version {
 	name := a.Versions[index]
 	facts := a.Metadata.Versions.Of(name)
-	v := Version{Name: name, Label: cmp.Or(facts.Label, name), Channels: facts.Channels, Deprecated: facts.Deprecated, Default: isDefault}
-	for _, requirement := range facts.Requires {
-		v.Requires = append(v.Requires, requirement.String())
+	v := Version{
+		Name: name, Label: cmp.Or(facts.Label, name), Channels: facts.Channels, Requires: each.Map(facts.Requires, metadata.Requirement.String),
+		Deprecated: facts.Deprecated, Default: isDefault,
 	}
 	others := report.AllFactsOf(a, name)
 	for _, key := range slices.Sorted(maps.Keys(others)) {
@@ -253,11 +256,8 @@ func KeyOf(a *catalog.Application) Key { return Key{a.Kind, a.Name} }
 // NewCatalog returns a loaded catalog. name is its OCIRepository.
 func NewCatalog(ctx context.Context, name, address, digest string, loaded *catalog.Catalog) (*Catalog, error) {
 	c := &Catalog{
-		Name: name, Address: redact.Users(address), Digest: digest, Source: name,
+		Name: name, Address: redact.Users(address), Digest: digest, Source: name, Warnings: each.Map(loaded.Warnings, violation.Violation.String),
 		Applications: make([]*Application, len(loaded.Applications)), byKey: map[Key]*Application{},
-	}
-	for _, warning := range loaded.Warnings {
-		c.Warnings = append(c.Warnings, warning.String())
 	}
 	addresses, err := render.Refer(ctx, report.Everything(loaded), render.Options{})
 	if err != nil {

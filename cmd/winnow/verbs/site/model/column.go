@@ -124,20 +124,9 @@ type builder struct {
 	clusters int
 }
 
-// addClusters adds the clusters with selections, which are sorted by cluster.
-func (b *builder) addClusters() {
-	for first, rest := b.survey.Published, []selections.State(nil); len(first) > 0; first = rest {
-		where := first[0].In()
-		n := slices.IndexFunc(first, func(p selections.State) bool { return p.In() != where })
-		if n < 0 {
-			n = len(first)
-		}
-		rest = first[n:]
-		b.addCluster(where, first[:n])
-	}
-}
-
-func (b *builder) addCluster(where string, published []selections.State) {
+// addCluster adds a cluster with selections.
+func (b *builder) addCluster(published []selections.State) {
+	where := published[0].In()
 	b.clusters++
 	var contents []content
 	var sources []string

@@ -50,7 +50,9 @@ type Fleet struct {
 func NewFleet(s Survey) (*Fleet, []Unread) {
 	f := &Fleet{Head: s.Head, Base: s.Base, At: s.At, Uses: s.Uses, Repository: repositoryOf(s.Remote)}
 	b := builder{survey: s, held: heldOf(s.Report), contents: map[any]content{}, columns: map[string]*Column{}}
-	b.addClusters()
+	for _, published := range each.Group(s.Published, selections.State.In) {
+		b.addCluster(published)
+	}
 	b.addStages()
 	f.Columns, f.Clusters = b.sorted(), b.clusters
 	f.Rows = rowsOf(f.Columns)

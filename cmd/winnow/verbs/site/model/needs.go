@@ -127,24 +127,20 @@ func available(columns []*Column, rows []*Row) (all []Available) {
 func behind(s Survey) (all []Behind, different []Different) {
 	named, shown := namedBy(s), labelsOf(s)
 	for _, repository := range slices.Sorted(maps.Keys(named)) {
-		var revisions []Revision
-		for _, revision := range slices.Sorted(maps.Keys(named[repository])) {
-			clusters := slices.Sorted(slices.Values(named[repository][revision]))
-			revisions = append(revisions, Revision{revision, slices.Compact(clusters)})
+		address, revisions := redact.Text(repository), slices.Sorted(maps.Keys(named[repository]))
+		newest, known := Newest(repository, revisions, s.Since)
+		var unordered []Revision
+		for _, revision := range revisions {
+			clusters := slices.Compact(slices.Sorted(slices.Values(named[repository][revision])))
+			switch {
+			case !known:
+				unordered = append(unordered, Revision{shown(repository, revision), clusters})
+			case revision != newest:
+				all = append(all, Behind{address, shown(repository, revision), shown(repository, newest), s.Since[repository+newest], clusters})
+			}
 		}
-		address := redact.Text(repository)
-		newest, known := Newest(repository, slices.Sorted(maps.Keys(named[repository])), s.Since)
 		if !known {
-			for i := range revisions {
-				revisions[i].Revision = shown(repository, revisions[i].Revision)
-			}
-			different = append(different, Different{address, revisions})
-			continue
-		}
-		for _, r := range revisions {
-			if r.Revision != newest {
-				all = append(all, Behind{address, shown(repository, r.Revision), shown(repository, newest), s.Since[repository+newest], r.Clusters})
-			}
+			different = append(different, Different{address, unordered})
 		}
 	}
 	return all, different
@@ -177,13 +173,13 @@ func namedBy(s Survey) map[string]map[string][]string {
 		}
 	}
 	for _, stage := range s.Stages {
-		if clusters := s.Clusters[stage.File]; len(clusters) > 0 {
-			for _, cluster := range clusters {
-				add(stage.Reference.Catalog, cluster)
-			}
-			continue
+		places := s.Clusters[stage.File]
+		if len(places) == 0 {
+			places = []string{PlaceOf(stage)}
 		}
-		add(stage.Reference.Catalog, PlaceOf(stage))
+		for _, place := range places {
+			add(stage.Reference.Catalog, place)
+		}
 	}
 	return named
 }

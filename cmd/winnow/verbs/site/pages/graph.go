@@ -9,7 +9,6 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/site/model"
-	"github.com/winnow-dev/winnow/render/each"
 )
 
 // drawing is the picture of a channel: its versions from top to bottom, the highest first, with an arc for each upgrade.
@@ -40,10 +39,6 @@ const (
 	perRune    = 8
 	mostOfText = 48
 )
-
-func graphs(a *model.Application) []drawing {
-	return each.Map(a.Channels, draw)
-}
 
 func draw(c model.Channel) drawing {
 	d := drawing{Channel: c, Height: 2*margin + max(0, len(c.Entries)-1)*rowHeight}

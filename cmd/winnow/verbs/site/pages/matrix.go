@@ -40,18 +40,17 @@ func partsOf(f *model.Fleet) []part {
 
 // header is the head of a column.
 type header struct {
-	ID          int
-	Name, Short string
-	// Others counts the clusters but the first.
-	Others int
-	Column *model.Column
+	*model.Column
+
+	ID int
 }
+
+// Others counts the clusters but the first.
+func (h header) Others() int { return h.Count() - 1 }
 
 func headersOf(f *model.Fleet, p part) (all []header) {
 	for i, column := range f.Columns[p.from:p.to] {
-		all = append(all, header{
-			ID: p.from + i + 1, Name: column.Name(), Short: column.Name(), Others: column.Count() - 1, Column: column,
-		})
+		all = append(all, header{column, p.from + i + 1})
 	}
 	return all
 }

@@ -119,13 +119,7 @@ func noun(n int, of string) string {
 }
 
 func (b book) shown(c *model.Catalog) shownCatalog {
-	shown := shownCatalog{Catalog: c, Href: b.files.catalogs[c]}
-	for _, a := range c.Applications {
-		if isDeprecated(a) {
-			shown.Deprecated++
-		}
-	}
-	return shown
+	return shownCatalog{Catalog: c, Href: b.files.catalogs[c], Deprecated: len(each.Where(c.Applications, isDeprecated))}
 }
 
 func (b book) catalog(c *model.Catalog) *page {
@@ -189,12 +183,8 @@ func initialOf(a *model.Application) string {
 
 // searchOf returns the words by which an application is found, in lower case.
 func searchOf(a *model.Application) string {
-	all := strings.ToLower(plaintext.Line(strings.Join(append([]string{a.Name, a.Title, a.Tier, a.Description}, texts(a.Labels)...), " ")))
+	all := strings.ToLower(plaintext.Line(strings.Join(append([]string{a.Name, a.Title, a.Tier, a.Description}, each.Map(a.Labels, model.Pair.String)...), " ")))
 	return strings.ToValidUTF8(all[:min(len(all), mostOfSearch)], "")
-}
-
-func texts(all []model.Pair) []string {
-	return each.Map(all, model.Pair.String)
 }
 
 // isDeprecated reports whether an application, or a version of it, is deprecated.

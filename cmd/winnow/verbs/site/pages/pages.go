@@ -21,6 +21,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/cmd/winnow/receipt"
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/site/model"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/parallel"
 	"github.com/winnow-dev/winnow/render/tree"
 )
@@ -147,7 +148,7 @@ func functions(files paths) template.FuncMap {
 		"day":          func(t time.Time) string { return t.UTC().Format(time.DateOnly) },
 		"join":         func(all []string) string { return strings.Join(all, ", ") },
 		"joined":       func(all []string) string { return strings.Join(all, "\n") },
-		"lines":        func(all []model.Pair) string { return strings.Join(texts(all), "\n") },
+		"lines":        func(all []model.Pair) string { return strings.Join(each.Map(all, model.Pair.String), "\n") },
 		"title":        titleOf,
 		"initial":      initialOf,
 		"summary":      func(a *model.Application) string { return plaintext.Brief(a.Description, mostOfSummary) },
@@ -165,7 +166,7 @@ func functions(files paths) template.FuncMap {
 		"more":         more,
 		"revision":     revisionOf,
 		"highlight":    highlight,
-		"graphs":       graphs,
+		"graphs":       func(a *model.Application) []drawing { return each.Map(a.Channels, draw) },
 	}
 }
 
