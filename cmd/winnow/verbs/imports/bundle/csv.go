@@ -21,14 +21,11 @@ type CSV struct {
 		Labels      map[string]string `json:"labels"`
 	} `json:"metadata"`
 	Spec struct {
-		Version  string   `json:"version"`
-		Release  string   `json:"release"`
-		Replaces string   `json:"replaces"`
-		Skips    []string `json:"skips"`
-		Icon     []struct {
-			Data      string `json:"base64data"`
-			MediaType string `json:"mediatype"`
-		} `json:"icon"`
+		Version       string         `json:"version"`
+		Release       string         `json:"release"`
+		Replaces      string         `json:"replaces"`
+		Skips         []string       `json:"skips"`
+		Icon          []Icon         `json:"icon"`
 		RelatedImages []RelatedImage `json:"relatedImages"`
 		Install       struct {
 			Strategy string   `json:"strategy"`
@@ -38,10 +35,10 @@ type CSV struct {
 			Name string `json:"generateName"`
 			Type string `json:"type"`
 		} `json:"webhookdefinitions"`
-		APIServices APIServices `json:"apiservicedefinitions"`
-		CRDs        CRDs        `json:"customresourcedefinitions"`
-		Description string      `json:"description"`
-		Modes       []Mode      `json:"installModes"`
+		APIServices Described[APIService] `json:"apiservicedefinitions"`
+		CRDs        Described[Definition] `json:"customresourcedefinitions"`
+		Description string                `json:"description"`
+		Modes       []Mode                `json:"installModes"`
 		About
 	} `json:"spec"`
 }
@@ -56,6 +53,12 @@ type About struct {
 	MinKubeVersion string   `json:"minKubeVersion,omitempty"`
 	NativeAPIs     []API    `json:"nativeAPIs,omitempty"`
 	Provider       Link     `json:"provider"`
+}
+
+// Icon is the logo of an operator. It is the same in a catalog.
+type Icon struct {
+	Data      string `json:"base64data"`
+	MediaType string `json:"mediatype"`
 }
 
 // Link is a name with an address.
@@ -100,24 +103,18 @@ type Permission struct {
 	Rules   []rbacv1.PolicyRule `json:"rules"`
 }
 
-// CRDs are the CustomResourceDefinitions that an operator owns and requires.
-type CRDs struct {
-	Owned    []Definition `json:"owned,omitempty"`
-	Required []Definition `json:"required,omitempty"`
+// Described are the kinds that an operator owns and requires.
+type Described[T Definition | APIService] struct {
+	Owned    []T `json:"owned,omitempty"`
+	Required []T `json:"required,omitempty"`
 }
 
-// Definition describes a kind that an operator owns or requires.
+// Definition describes a kind of a CustomResourceDefinition.
 type Definition struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
 	Kind    string `json:"kind"`
 	description
-}
-
-// APIServices are the aggregated APIs that an operator owns and requires.
-type APIServices struct {
-	Owned    []APIService `json:"owned,omitempty"`
-	Required []APIService `json:"required,omitempty"`
 }
 
 // APIService describes an aggregated API.
@@ -173,9 +170,7 @@ func (s APIService) API() API { return API{Group: s.Group, Kind: s.Kind, Version
 
 // RequiredAPIs returns the APIs that the operator needs of others, in the order of the CSV.
 func (c CSV) RequiredAPIs() []API {
-	all := each.Map(c.Spec.CRDs.Required, Definition.API)
-	all = append(all, each.Map(c.Spec.APIServices.Required, APIService.API)...)
-	return all
+	return append(each.Map(c.Spec.CRDs.Required, Definition.API), each.Map(c.Spec.APIServices.Required, APIService.API)...)
 }
 
 // OperatorImages returns the images of the containers that the deployments of the operator have, in their order.

@@ -167,12 +167,12 @@ func relatedImages(b *bundle.Bundle, image string) []bundle.RelatedImage {
 
 // metadata is the value of the property that stands for the objects of a bundle.
 type metadata struct {
-	Annotations map[string]string  `json:"annotations,omitempty"`
-	APIServices bundle.APIServices `json:"apiServiceDefinitions"`
-	CRDs        bundle.CRDs        `json:"crdDescriptions"`
-	Description string             `json:"description,omitempty"`
-	Modes       []bundle.Mode      `json:"installModes,omitempty"`
-	Labels      map[string]string  `json:"labels,omitempty"`
+	Annotations map[string]string                   `json:"annotations,omitempty"`
+	APIServices bundle.Described[bundle.APIService] `json:"apiServiceDefinitions"`
+	CRDs        bundle.Described[bundle.Definition] `json:"crdDescriptions"`
+	Description string                              `json:"description,omitempty"`
+	Modes       []bundle.Mode                       `json:"installModes,omitempty"`
+	Labels      map[string]string                   `json:"labels,omitempty"`
 	bundle.About
 }
 

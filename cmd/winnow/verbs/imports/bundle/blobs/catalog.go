@@ -32,16 +32,11 @@ func (s Source) version() semver.Version {
 }
 
 type packageDocument struct {
-	Schema         string `json:"schema"`
-	Name           string `json:"name"`
-	DefaultChannel string `json:"defaultChannel"`
-	Description    string `json:"description,omitempty"`
-	Icon           *icon  `json:"icon,omitempty"`
-}
-
-type icon struct {
-	Data      string `json:"base64data"`
-	MediaType string `json:"mediatype"`
+	Schema         string       `json:"schema"`
+	Name           string       `json:"name"`
+	DefaultChannel string       `json:"defaultChannel"`
+	Description    string       `json:"description,omitempty"`
+	Icon           *bundle.Icon `json:"icon,omitempty"`
 }
 
 type channelDocument struct {
@@ -158,7 +153,7 @@ func describe(name, channel string, bundles []Source) packageDocument {
 	spec := bundles[i].CSV.Spec
 	document.Description = spec.Description
 	if len(spec.Icon) > 0 && spec.Icon[0].Data != "" {
-		document.Icon = &icon{spec.Icon[0].Data, spec.Icon[0].MediaType}
+		document.Icon = &spec.Icon[0]
 	}
 	return document
 }
