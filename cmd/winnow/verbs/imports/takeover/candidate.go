@@ -32,11 +32,8 @@ type candidate struct {
 	warnings []string
 }
 
-// kustomizationLabel names the Kustomization that applies an object.
-const (
-	kustomizationPrefix = "kustomize.toolkit.fluxcd.io/"
-	kustomizationLabel  = kustomizationPrefix + "name"
-)
+// kustomizationPrefix begins the labels that name the Kustomization that applies an object.
+const kustomizationPrefix = "kustomize.toolkit.fluxcd.io/"
 
 // warnOfOwners warns of what would delete the release when it is removed there.
 func (c *candidate) warnOfOwners() {
@@ -54,7 +51,7 @@ func (c *candidate) warnOfOwners() {
 
 // isApplied reports whether a Kustomization applies the object, so that another one removes what its manifest lacks: all
 // of them have the same field manager.
-func (c *candidate) isApplied() bool { return c.live.GetLabels()[kustomizationLabel] != "" }
+func (c *candidate) isApplied() bool { return c.live.GetLabels()[kustomizationPrefix+"name"] != "" }
 
 func (c *candidate) warn(format string, args ...any) {
 	c.warnings = append(c.warnings, fmt.Sprintf(format, args...))
@@ -91,8 +88,7 @@ func (c *candidate) identify() {
 	if release.StorageNamespace != c.live.GetNamespace() {
 		c.instance.StorageNamespace = release.StorageNamespace
 	}
-	no := false // the namespace exists, and may have other labels than in the definition
-	c.instance.CreateNamespace = &no
+	c.instance.CreateNamespace = new(false) // the namespace exists, and may have other labels than in the definition
 }
 
 // setValues sets the values that the defaults do not say. Where others lie between the two, it sets all.

@@ -8,18 +8,14 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // setDependencies sets the dependencies of HelmReleases on others that are taken.
 func (t *taker) setDependencies() {
 	for _, c := range t.taken {
-		c.instance.DependsOn = nil
-		for _, name := range c.dependencies() {
-			if t.isHelm(name) {
-				c.instance.DependsOn = append(c.instance.DependsOn, name)
-			}
-		}
+		c.instance.DependsOn = each.Where(c.dependencies(), t.isHelm)
 	}
 }
 

@@ -109,10 +109,9 @@ func (t *taker) installation(c *candidate) error {
 	case !slices.Contains(versions, version):
 		return fmt.Errorf("the selection has the application, but not in the version %s, only in %s", excerpt.Of(version), excerpt.Names(versions, maxNamed))
 	}
-	create := live.spec("namespace", "create").IsTrue()
 	c.instance = v1alpha1.Instance{
 		Application: name, Version: version, Backend: backend.ApplicationInstallation,
-		Namespace: live.text("namespace", "name"), CreateNamespace: &create,
+		Namespace: live.text("namespace", "name"), CreateNamespace: new(live.spec("namespace", "create").IsTrue()),
 	}
 	interval, err := live.duration("reconciliationInterval")
 	if err != nil {

@@ -46,9 +46,7 @@ func (t *taker) refuse(o object, reason string) {
 
 // candidates returns what is taken, sorted by name.
 func (t *taker) candidates() []*candidate {
-	all := slices.Collect(maps.Values(t.taken))
-	slices.SortFunc(all, func(a, b *candidate) int { return strings.Compare(a.live.GetName(), b.live.GetName()) })
-	return all
+	return slices.SortedFunc(maps.Values(t.taken), func(a, b *candidate) int { return strings.Compare(a.live.GetName(), b.live.GetName()) })
 }
 
 func (t *taker) drop(c *candidate, reason string) {

@@ -78,27 +78,15 @@ func differences(prefix string, a, b map[string]any) []string {
 		x, inA := a[name]
 		y, inB := b[name]
 		under, isMapping := x.(map[string]any)
-		over, both := y.(map[string]any)
-		switch {
-		case inA && inB && isMapping && both:
-			paths = append(paths, differences(prefix+name+".", under, over)...)
-		case inA && !inB && isMapping:
-			paths = append(paths, empty(prefix+name, differences(prefix+name+".", under, nil))...)
-		case inB && !inA && both:
-			paths = append(paths, empty(prefix+name, differences(prefix+name+".", nil, over))...)
+		over, isOther := y.(map[string]any)
+		switch members := differences(prefix+name+".", under, over); {
+		case isMapping && isOther, len(members) > 0 && inA != inB:
+			paths = append(paths, members...)
 		case inA != inB || !same(x, y):
 			paths = append(paths, prefix+name)
 		}
 	}
 	return paths
-}
-
-// empty returns the path of a mapping that has no members.
-func empty(path string, members []string) []string {
-	if len(members) == 0 {
-		return []string{path}
-	}
-	return members
 }
 
 // nulls returns the first path with the value null, empty without one.
