@@ -56,7 +56,7 @@ func additionsOf(report *diff.Report) (added []*addition, byHand []error) {
 		}
 	}
 	for _, one := range withoutFile {
-		byHand = append(byHand, fmt.Errorf("%s: not approved: %s: %s", one.shownPlaces(), strings.Join(one.entries, ", "), one.file))
+		byHand = append(byHand, fmt.Errorf("%s: not approved: %s: %s", shown(one.places), strings.Join(one.entries, ", "), one.file))
 	}
 	return added, byHand
 }
@@ -68,8 +68,6 @@ func (a *addition) isLike(other *addition) bool {
 	return other.file == a.file && other.key == a.key && other.places[0].Kind == a.places[0].Kind && other.digest == a.digest && other.patch == a.patch && slices.Equal(other.entries, a.entries)
 }
 
-func (a *addition) shownPlaces() string { return shown(a.places) }
-
 func shown(places []diff.Place) string {
 	return excerpt.List(places, maxPlaces, func(p diff.Place) string {
 		return strings.Join(strings.Fields(p.Cluster+" "+p.Kind+" "+p.Namespace+"/"+p.Name), " ")
@@ -78,7 +76,7 @@ func shown(places []diff.Place) string {
 
 // print prints what the file takes.
 func (a *addition) print(out output.Streams) {
-	fmt.Fprintln(out.Stdout, plaintext.Wrap(plaintext.Line(a.file+": for "+a.shownPlaces()), ""))
+	fmt.Fprintln(out.Stdout, plaintext.Wrap(plaintext.Line(a.file+": for "+shown(a.places)), ""))
 	for _, entry := range a.entries {
 		fmt.Fprintf(out.Stdout, "  - %s\n", plaintext.Line(entry))
 	}

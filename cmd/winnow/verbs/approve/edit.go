@@ -31,7 +31,10 @@ func writeAt(ctx context.Context, commit string, added []*addition, prove func(c
 	if at != commit {
 		return fmt.Errorf("the working directory is at %s: check out %s, which is compared", repository.Short(at), repository.Short(commit))
 	}
-	edits, err := editsOf(ctx, added)
+	edits := map[string]*files.Edit{}
+	for _, one := range added {
+		err = errors.Join(err, addTo(ctx, edits, one))
+	}
 	if err != nil {
 		return err
 	}
@@ -53,18 +56,6 @@ func writeAt(ctx context.Context, commit string, added []*addition, prove func(c
 		}
 	}
 	return files.Save(ctx, printer(out), all...)
-}
-
-// editsOf returns the edits by the files of the repository.
-func editsOf(ctx context.Context, added []*addition) (map[string]*files.Edit, error) {
-	edits := map[string]*files.Edit{}
-	var failures []error
-	for _, one := range added {
-		if err := addTo(ctx, edits, one); err != nil {
-			failures = append(failures, err)
-		}
-	}
-	return edits, errors.Join(failures...)
 }
 
 // addTo adds the edit for one addition, for which the file has to be as in HEAD.

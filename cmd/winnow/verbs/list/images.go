@@ -11,7 +11,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
-	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/transform"
 )
@@ -73,17 +73,6 @@ const unknownGenerated transform.Unknown = "generated"
 
 func newImageList() *imageList {
 	return &imageList{Document: output.NewDocument("ImageList"), Images: []listedImage{}}
-}
-
-// addDefaults adds the images in the default values of applications.
-func (l *imageList) addDefaults(addresses []render.Addresses, pipeline *transform.Pipeline) {
-	for _, one := range addresses {
-		for _, host := range one.Hosts {
-			if host.Kind == transform.KindImage {
-				l.add(listedImage{From: host.From, To: host.To, Unknown: host.Unknown, Applications: []string{one.Application}}, pipeline)
-			}
-		}
-	}
 }
 
 // add adds an image, with the mirror that the pipeline has for it.
@@ -171,11 +160,6 @@ func (l *imageList) Names() []string {
 }
 
 // unnamed returns the number of images that Names leaves out.
-func (l *imageList) unnamed() (n int) {
-	for _, i := range l.Images {
-		if i.Unknown != "" {
-			n++
-		}
-	}
-	return n
+func (l *imageList) unnamed() int {
+	return len(each.Where(l.Images, func(i listedImage) bool { return i.Unknown != "" }))
 }

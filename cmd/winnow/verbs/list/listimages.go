@@ -115,8 +115,12 @@ func (l *imageList) addValues(ctx context.Context, in imageSearch, incomplete ma
 		if one.Unreadable != "" {
 			output.Warn(notes, fmt.Sprintf("%s: its default values cannot be searched: %s", one.Application, one.Unreadable))
 		}
+		for _, host := range one.Hosts {
+			if host.Kind == transform.KindImage {
+				l.add(listedImage{From: host.From, To: host.To, Unknown: host.Unknown, Applications: []string{one.Application}}, in.options.Transform)
+			}
+		}
 	}
-	l.addDefaults(addresses, in.options.Transform)
 	return nil
 }
 

@@ -58,15 +58,15 @@ func (o *reconcileOptions) run(ctx context.Context, cluster *live.Cluster, args 
 			return err
 		case s.Spec.Suspend:
 			return suspendedSelection(key)
-		case !o.withSource:
-			r.start(ctx, key, nil)
-			return nil
 		}
-		sources, err := r.request(ctx, s)
-		if err == nil {
-			r.start(ctx, key, sources)
+		var sources []*sourceRequest
+		if o.withSource {
+			if sources, err = r.request(ctx, s); err != nil {
+				return err
+			}
 		}
-		return err
+		r.start(ctx, key, sources)
+		return nil
 	})
 	return errors.Join(failed, r.report())
 }

@@ -37,24 +37,22 @@ func (t *targets) suspend(ctx context.Context, cluster *live.Cluster, names []st
 	if err != nil {
 		return err
 	}
-	return t.Each(keys, func(key types.NamespacedName) error { return suspend(ctx, cluster, key, out) })
-}
-
-func suspend(ctx context.Context, cluster *live.Cluster, key types.NamespacedName, out output.Streams) error {
-	s, err := cluster.Selection(ctx, key)
-	if err != nil {
-		return err
-	}
-	if s.Spec.Suspend {
-		fmt.Fprintf(out.Stdout, "%s: already suspended\n", key)
+	return t.Each(keys, func(key types.NamespacedName) error {
+		s, err := cluster.Selection(ctx, key)
+		if err != nil {
+			return err
+		}
+		if s.Spec.Suspend {
+			fmt.Fprintf(out.Stdout, "%s: already suspended\n", key)
+			return nil
+		}
+		warnOfGit(out.Notes, s)
+		if err := cluster.Suspend(ctx, key); err != nil {
+			return err
+		}
+		fmt.Fprintf(out.Stdout, "%s: suspended\n", key)
 		return nil
-	}
-	warnOfGit(out.Notes, s)
-	if err := cluster.Suspend(ctx, key); err != nil {
-		return err
-	}
-	fmt.Fprintf(out.Stdout, "%s: suspended\n", key)
-	return nil
+	})
 }
 
 // resumeOptions are the flags of winnow resume.
