@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/removedapis"
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/rendering"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/lint"
 	"github.com/winnow-dev/winnow/render/lint/rules"
@@ -49,8 +50,9 @@ type Problem struct {
 	Message string
 }
 
-// checker checks one chart, rendered for several versions of Kubernetes.
+// checker checks charts, one after the other.
 type checker struct {
+	// renders of one chart, for several versions of Kubernetes.
 	renders     []Render
 	hasPlatform bool
 	found       []Problem
@@ -71,18 +73,14 @@ func advice(nearest string) string {
 }
 
 // Check returns the problems in the order of the renders, and then problems of values that versions share.
-func Check(in Input) (all []Problem) {
-	for left := in.Renders; len(left) > 0; {
-		first, same := left[0].Chart, 1
-		for same < len(left) && left[same].Chart.Application == first.Application && left[same].Chart.Version == first.Version {
-			same++
-		}
-		c := checker{renders: left[:same], hasPlatform: in.HasPlatform}
+func Check(in Input) []Problem {
+	c := checker{hasPlatform: in.HasPlatform}
+	version := func(r Render) [2]string { return [2]string{r.Chart.Application, r.Chart.Version} }
+	for _, c.renders = range each.Group(in.Renders, version) {
 		c.check(in.SetBy)
-		all = append(all, c.found...)
-		left = left[same:]
 	}
-	return append(all, unreadDefaults(in)...)
+	c.unreadDefaults(in)
+	return c.found
 }
 
 func (c *checker) check(setBy map[string]map[string]bool) {
@@ -132,21 +130,15 @@ func (c *checker) failure(about Problem, failure error) {
 	c.add(about, rule, rules.Error, "%s", failure)
 }
 
-// shared are the keys of values of an application that no chart of its versions reads, with the nearest key of each.
-type shared struct {
-	unread map[string]string
-	// unknown reports whether a chart could not be looked into, so that it may read any.
-	unknown bool
-}
-
-// unreadDefaults returns the problems with values that all versions of an application share. A version may leave out a value that is for
+// unreadDefaults adds the problems with values that all versions of an application share. A version may leave out a value that is for
 // another one, so these are values that no version reads.
-func unreadDefaults(in Input) (all []Problem) {
-	applications := map[string]*shared{}
+func (c *checker) unreadDefaults(in Input) {
+	shared := map[string]map[string]string{} // by application: the keys that no chart of its versions reads, with the nearest key of each
+	unknown := map[string]bool{}             // applications with a chart that could not be looked into, so that it may read any key
 	for _, r := range in.Renders {
 		chart := r.Chart
 		if chart.Missing != "" || chart.Failure != nil {
-			applications[chart.Application] = &shared{unknown: true}
+			unknown[chart.Application] = true
 		}
 		for i := range chart.Rendered {
 			unread := map[string]string{}
@@ -155,26 +147,23 @@ func unreadDefaults(in Input) (all []Problem) {
 					unread[key.Name] = key.Nearest
 				}
 			}
-			known := applications[chart.Application]
-			if known == nil {
-				applications[chart.Application] = &shared{unread: unread}
+			known, found := shared[chart.Application]
+			if !found {
+				shared[chart.Application] = unread
 				continue
 			}
-			maps.DeleteFunc(known.unread, func(key, _ string) bool { _, both := unread[key]; return !both })
+			maps.DeleteFunc(known, func(key, _ string) bool { _, both := unread[key]; return !both })
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(applications)) {
-		if applications[name].unknown {
+	for _, name := range slices.Sorted(maps.Keys(shared)) {
+		if unknown[name] {
 			continue
 		}
-		for _, key := range slices.Sorted(maps.Keys(applications[name].unread)) {
-			c := checker{}
+		for _, key := range slices.Sorted(maps.Keys(shared[name])) {
 			c.add(Problem{Application: name, Key: key}, lint.UnreadValueRule, rules.Warning,
-				"no chart of the application reads the default value %s%s", excerpt.Quoted(key), advice(applications[name].unread[key]))
-			all = append(all, c.found...)
+				"no chart of the application reads the default value %s%s", excerpt.Quoted(key), advice(shared[name][key]))
 		}
 	}
-	return all
 }
 
 // maxObjects bounds the objects of a render that are reported.
