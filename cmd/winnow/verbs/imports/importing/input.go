@@ -139,25 +139,23 @@ func (i *Importer) addList(ctx context.Context, at position, root, items *yaml.N
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		switch kind, _ := yamlnode.Text(yamlnode.Written(item, "kind")); kind {
-		case definition.Kind:
-		case applicationCatalogKind:
-			if err := i.record(i.addApplicationCatalog(ctx, at, item)); err != nil {
-				return err
-			}
-			continue
-		default:
-			i.skip(Skipped{Place: at.String(), Name: nameOf(item), Reason: "it is no " + definition.Kind})
-			continue
-		}
-		text, err := yamlnode.Encode(item)
-		if err != nil {
-			i.refuse(at.String(), excerpt.To(err.Error(), maxReason))
-			continue
-		}
-		if err := i.record(i.addDefinition(ctx, at, text)); err != nil {
+		if err := i.record(i.addItem(ctx, at, item)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (i *Importer) addItem(ctx context.Context, at position, item *yaml.Node) error {
+	switch kind, _ := yamlnode.Text(yamlnode.Written(item, "kind")); kind {
+	case definition.Kind:
+		text, err := yamlnode.Encode(item)
+		if err != nil {
+			return at.refuse("", excerpt.To(err.Error(), maxReason))
+		}
+		return i.addDefinition(ctx, at, text)
+	case applicationCatalogKind:
+		return i.addApplicationCatalog(ctx, at, item)
+	}
+	return at.refuse(nameOf(item), "it is no "+definition.Kind)
 }
