@@ -128,14 +128,12 @@ type ruleVerdict struct {
 }
 
 func newExplanation(e *selection.Explanation) *explanation {
-	out := &explanation{Document: output.NewDocument("Explanation"), Decision: report.Summarize(e.Decision), Rules: []ruleVerdict{}, Shadowed: []string{}}
+	out := &explanation{Document: output.NewDocument("Explanation"), Decision: report.Summarize(e.Decision), Rules: []ruleVerdict{}}
 	for _, v := range e.Verdicts {
 		out.Rules = append(out.Rules, ruleVerdict{Rule: v.Rule, Outcome: string(v.Outcome), Reason: v.Reason})
 	}
-	for _, decision := range e.Shadowed {
-		out.Shadowed = append(out.Shadowed, decision.Source)
-	}
-	out.Limited = each.Map(e.Limited, func(decision selection.Decision) string { return decision.Source })
+	source := func(decision selection.Decision) string { return decision.Source }
+	out.Shadowed, out.Limited = report.Listed(each.Map(e.Shadowed, source)), each.Map(e.Limited, source)
 	return out
 }
 
@@ -204,14 +202,11 @@ func (o *explainOptions) runInstance(ctx context.Context, stdin io.Reader, stdou
 		return output.Unusable(o.Placed(err))
 	}
 	o.WarnUnmatched(notes, mention.UnmatchedOf(sources, options.Mentions))
-	out := newInstanceExplanation(in, unresolvedOf(in, o))
-	return output.WriteRedacted(stdout, o.output.Value, out, redact.Users)
-}
-
-// unresolvedOf returns the summary of an instance that may not be installed.
-func unresolvedOf(e *explained.Instance, o *explainOptions) report.Instance {
-	if e.Unresolved != nil {
-		return report.UnresolvedInstance(o.Selection.CatalogSelection, *e.Unresolved)
+	var summary report.Instance
+	if in.Unresolved != nil {
+		summary = report.UnresolvedInstance(cs, *in.Unresolved)
+	} else {
+		summary = report.SummarizeInstance(*in.Instance)
 	}
-	return report.SummarizeInstance(*e.Instance)
+	return output.WriteRedacted(stdout, o.output.Value, newInstanceExplanation(in, summary), redact.Users)
 }

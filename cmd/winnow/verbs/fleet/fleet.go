@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -122,7 +123,8 @@ func (o *options) run(ctx context.Context, address string, arguments []string, o
 	if err != nil {
 		return err
 	}
-	f.sort()
+	// The worst problems come first. Equal ones keep the order of the stages and of the names of clusters.
+	slices.SortStableFunc(f.Clusters, func(a, b *observed.Cluster) int { return a.Rank() - b.Rank() })
 	output.PrintNote(out.Notes, f.verdict())
 	if err := output.Write(out.Stdout, o.output.Value, f); err != nil {
 		return err

@@ -92,11 +92,6 @@ func short(digest string) string {
 	return digest[:min(len(digest), shown)]
 }
 
-// sort puts the worst problems first, in the order of the stages and the names of clusters.
-func (f *Fleet) sort() {
-	slices.SortStableFunc(f.Clusters, func(a, b *observed.Cluster) int { return a.Rank() - b.Rank() })
-}
-
 // verdict returns a line with the numbers.
 func (f *Fleet) verdict() string {
 	fine := 0

@@ -24,6 +24,7 @@ import (
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/dialect"
+	"github.com/winnow-dev/winnow/render/finding"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 	"github.com/winnow-dev/winnow/render/seal"
 	"github.com/winnow-dev/winnow/render/yamlnode"
@@ -49,15 +50,15 @@ func openFunctions(ctx context.Context, where string, access *flags.Access) (*fu
 	if !ok {
 		return nil, err
 	}
-	return nil, output.Finding(fmt.Errorf("the catalog of functions %s: %w", where, located(s, invalid)))
+	locate(s, invalid.Kept)
+	return nil, output.Finding(fmt.Errorf("the catalog of functions %s: %w", where, invalid))
 }
 
-// located gives the findings the paths for messages.
-func located(s *functions.Source, invalid *krmfunctions.InvalidError) *krmfunctions.InvalidError {
-	for i, one := range invalid.Kept {
-		invalid.Kept[i].Path = s.Locate(one.Path)
+// locate gives findings the paths for messages.
+func locate(s *functions.Source, all []finding.Finding) {
+	for i, one := range all {
+		all[i].Path = s.Locate(one.Path)
 	}
-	return invalid
 }
 
 // loadFunctions loads a catalog of functions. dir is the directory that it is in, empty for an archive and a registry.

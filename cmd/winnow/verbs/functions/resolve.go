@@ -3,6 +3,7 @@
 package functions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -270,10 +271,7 @@ func replaceFiles(dir string, content map[string][]byte) error {
 }
 
 func (o *resolveOptions) summarize(notes io.Writer, options functions.Options, result *functions.Result) {
-	where := filepath.Join(options.Root, filepath.FromSlash(options.Dir))
-	if o.output != "" {
-		where = filepath.Join(o.output, filepath.FromSlash(options.Dir))
-	}
+	where := filepath.Join(cmp.Or(o.output, options.Root), filepath.FromSlash(options.Dir))
 	current := ""
 	if result.Current > 0 {
 		current = fmt.Sprintf(", %d as before", result.Current)

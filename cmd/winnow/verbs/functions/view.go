@@ -80,11 +80,8 @@ func (o *viewOptions) run(ctx context.Context, where string, name []string, stdo
 	if err != nil {
 		return err
 	}
-	for _, all := range [][]finding.Finding{source.Violations.Kept, source.Warnings.Kept} {
-		for i, one := range all {
-			all[i].Path = source.Locate(one.Path)
-		}
-	}
+	locate(source, source.Violations.Kept)
+	locate(source, source.Warnings.Kept)
 	if err := source.Strict(); o.strict && err != nil {
 		return output.Finding(fmt.Errorf("the catalog of functions %s, strictly: %w", where, err))
 	}
@@ -121,7 +118,8 @@ func (l *functionList) add(source *functions.Source, chosen []*krmfunctions.Func
 
 func unknownFunction(source *functions.Source, name string) error {
 	if invalid := source.Invalid(name); invalid != nil {
-		return output.Finding(fmt.Errorf("the function %s of %s: %w", plaintext.Line(name), source.Reference, located(source, invalid)))
+		locate(source, invalid.Kept)
+		return output.Finding(fmt.Errorf("the function %s of %s: %w", plaintext.Line(name), source.Reference, invalid))
 	}
 	var known []string
 	for _, f := range source.Functions {

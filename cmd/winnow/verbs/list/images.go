@@ -11,7 +11,6 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
-	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/transform"
 )
@@ -157,9 +156,4 @@ func (l *imageList) Names() []string {
 		}
 	}
 	return slices.Compact(names)
-}
-
-// unnamed returns the number of images that Names leaves out.
-func (l *imageList) unnamed() int {
-	return len(each.Where(l.Images, func(i listedImage) bool { return i.Unknown != "" }))
 }

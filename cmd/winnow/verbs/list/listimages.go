@@ -42,7 +42,7 @@ func (o *listOptions) listImages(ctx context.Context, in imageSearch, stdout, no
 	if err := output.Write(stdout, o.output.Value, list); err != nil {
 		return err
 	}
-	if n := list.unnamed(); n > 0 && o.output.Value == output.FormatName {
+	if n := len(each.Where(list.Images, func(i listedImage) bool { return i.Unknown != "" })); n > 0 && o.output.Value == output.FormatName {
 		output.Warn(notes, fmt.Sprintf("%s left out, partly unknown: -o table has them", plaintext.Count(n, "image")))
 	}
 	return list.judge(notes)

@@ -21,7 +21,6 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/loading"
-	"github.com/winnow-dev/winnow/render/tree"
 )
 
 // pullOptions are the flags of winnow pull.
@@ -89,14 +88,10 @@ func (o *pullOptions) run(ctx context.Context, where string, stdout, notes io.Wr
 		return err
 	}
 	progress.Clear()
-	printPulled(notes, content)
+	fmt.Fprintf(notes, "pulled %s, %s\n", plaintext.Count(content.Len(), "file"), output.Size(content.Size()))
 	if pulled.Note != "" {
 		output.PrintNote(notes, "note: "+pulled.Note)
 	}
 	_, err = fmt.Fprintln(stdout, oci.DigestAddress(reference, pulled.Digest))
 	return err
-}
-
-func printPulled(notes io.Writer, files *tree.Tree) {
-	fmt.Fprintf(notes, "pulled %s, %s\n", plaintext.Count(files.Len(), "file"), output.Size(files.Size()))
 }

@@ -77,7 +77,7 @@ func (o *showOptions) run(ctx context.Context, stdout io.Writer, name string) er
 	all := source.Catalog.Applications
 	i := slices.IndexFunc(all, func(a *catalog.Application) bool { return a.Name == name })
 	if i < 0 {
-		return report.UnknownApplication(name, namesOf(all))
+		return report.UnknownApplication(name, each.Map(all, func(a *catalog.Application) string { return a.Name }))
 	}
 	shown, err := newReport(ctx, all[i])
 	if err != nil {
@@ -85,8 +85,4 @@ func (o *showOptions) run(ctx context.Context, stdout io.Writer, name string) er
 	}
 	shown.Catalog, shown.Digest, shown.Lists = o.catalogs[0], source.Digest, report.ListsByMember(source.Catalog)[name]
 	return output.WriteRedacted(stdout, o.output.Value, shown, redact.Users)
-}
-
-func namesOf(applications []*catalog.Application) []string {
-	return each.Map(applications, func(a *catalog.Application) string { return a.Name })
 }

@@ -8,16 +8,8 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/render/backend"
-	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
-
-// setDependencies sets the dependencies of HelmReleases on others that are taken.
-func (t *taker) setDependencies() {
-	for _, c := range t.taken {
-		c.instance.DependsOn = each.Where(c.dependencies(), t.isHelm)
-	}
-}
 
 // refuseCycles refuses HelmReleases that depend on themselves, also through others: a selection has no such instances.
 func (t *taker) refuseCycles() {

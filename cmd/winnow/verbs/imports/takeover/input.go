@@ -65,7 +65,9 @@ func newInput(objects []map[string]any, refuse func(object, string)) input {
 			in.releases = append(in.releases, first)
 		}
 	}
-	slices.SortFunc(in.releases, func(a, b object) int { return compareKeys(a.key(), b.key()) })
+	slices.SortFunc(in.releases, func(a, b object) int {
+		return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()), cmp.Compare(a.GetKind(), b.GetKind()))
+	})
 	return in
 }
 
@@ -161,10 +163,6 @@ func (o object) identity() backend.Identity {
 type key struct{ kind, namespace, name string }
 
 func (o object) key() key { return key{o.GetKind(), o.GetNamespace(), o.GetName()} }
-
-func compareKeys(a, b key) int {
-	return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name), cmp.Compare(a.kind, b.kind))
-}
 
 // releasesOf returns the keys of the release of an object, which no two instances may share.
 func releasesOf(live object) []safeguard.Key {

@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -126,7 +127,9 @@ func (t *taker) refuseShared() {
 // instance cannot say is patched. Every round refuses or patches something, or is the last one.
 func (t *taker) settle(ctx context.Context) error {
 	for len(t.taken) > 0 {
-		t.setDependencies()
+		for _, c := range t.taken {
+			c.instance.DependsOn = each.Where(c.dependencies(), t.isHelm)
+		}
 		if t.enforceLimits() {
 			continue
 		}
