@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/imports/bundle"
 )
@@ -102,4 +103,24 @@ func generatedName(base string, of bundle.Permission) (string, error) {
 		base = base[:maxName-len(suffix)-1]
 	}
 	return base + "-" + suffix, nil
+}
+
+// object returns a manifest. The namespace is empty for kinds without one.
+func object(apiVersion, kind, namespace, name string, fields map[string]any) map[string]any {
+	metadata := map[string]any{"name": name}
+	if namespace != "" {
+		metadata["namespace"] = namespace
+	}
+	made := map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": metadata}
+	maps.Copy(made, fields)
+	return made
+}
+
+// inJSON converts a value to the types of JSON.
+func inJSON(value any) (converted any, err error) {
+	encoded, err := json.Marshal(value)
+	if err == nil {
+		err = utiljson.Unmarshal(encoded, &converted)
+	}
+	return converted, err
 }
