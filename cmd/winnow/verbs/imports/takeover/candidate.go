@@ -21,7 +21,7 @@ type candidate struct {
 	instance v1alpha1.Instance
 	// chart of a HelmRelease, and its source.
 	chart  chart
-	source *object
+	source object
 	// values of the live release, without its valuesFrom.
 	values map[string]any
 	// patch adds to the object what the instance does not say; nil before it is known.

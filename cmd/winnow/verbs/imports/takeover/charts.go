@@ -206,24 +206,24 @@ func (c chart) base() string {
 }
 
 // chartOf returns the chart that a HelmRelease runs, and its source.
-func (in input) chartOf(release object) (chart, *object, error) {
+func (all objectsByKey) chartOf(release object) (chart, object, error) {
 	if ref := release.text("chartRef", "kind"); ref != "" {
-		return in.referred(release, ref)
+		return all.referred(release, ref)
 	}
-	if source := made(release); source != nil {
+	if source, isMade := made(release); isMade {
 		c, err := ofRegistry(release, source)
 		return c, source, err
 	}
 	kind := release.text("chart", "spec", "sourceRef", "kind")
 	if kind == "" {
-		return chart{}, nil, errors.New("it names no source of its chart")
+		return chart{}, object{}, errors.New("it names no source of its chart")
 	}
 	if kind != kinds.HelmRepository.Kind {
-		return chart{}, nil, fmt.Errorf("its chart is of the kind %s of source, and instances take charts of Helm repositories and registries", excerpt.Of(kind))
+		return chart{}, object{}, fmt.Errorf("its chart is of the kind %s of source, and instances take charts of Helm repositories and registries", excerpt.Of(kind))
 	}
-	source, err := in.source(kind, cmp.Or(release.text("chart", "spec", "sourceRef", "namespace"), release.GetNamespace()), release.text("chart", "spec", "sourceRef", "name"))
+	source, err := all.source(kind, cmp.Or(release.text("chart", "spec", "sourceRef", "namespace"), release.GetNamespace()), release.text("chart", "spec", "sourceRef", "name"))
 	if err != nil {
-		return chart{}, nil, err
+		return chart{}, object{}, err
 	}
 	c := newChart(source.text("url"), release.text("chart", "spec", "chart"), release.text("chart", "spec", "version"))
 	if !instance.IsExact(c.version) {
@@ -233,29 +233,29 @@ func (in input) chartOf(release object) (chart, *object, error) {
 }
 
 // referred returns the chart of an OCIRepository.
-func (in input) referred(release object, kind string) (chart, *object, error) {
+func (all objectsByKey) referred(release object, kind string) (chart, object, error) {
 	if kind != kinds.OCIRepository.Kind {
-		return chart{}, nil, fmt.Errorf("its chart is of a source of the kind %s, and instances take charts of Helm repositories and registries", excerpt.Of(kind))
+		return chart{}, object{}, fmt.Errorf("its chart is of a source of the kind %s, and instances take charts of Helm repositories and registries", excerpt.Of(kind))
 	}
-	source, err := in.source(kind, cmp.Or(release.text("chartRef", "namespace"), release.GetNamespace()), release.text("chartRef", "name"))
+	source, err := all.source(kind, cmp.Or(release.text("chartRef", "namespace"), release.GetNamespace()), release.text("chartRef", "name"))
 	if err != nil {
-		return chart{}, nil, err
+		return chart{}, object{}, err
 	}
 	c, err := ofRegistry(release, source)
 	return c, source, err
 }
 
-// made returns the OCIRepository that helm-controller makes of a template of that kind, since 1.7; nil without one.
-func made(release object) *object {
+// made returns the OCIRepository that helm-controller makes of a template of that kind, since 1.7. It reports false without one.
+func made(release object) (source object, ok bool) {
 	spec, isMapping := release.value("chart", "spec").(map[string]any)
 	if release.text("chart", "kind") != kinds.OCIRepository.Kind || !isMapping {
-		return nil
+		return object{}, false
 	}
-	return &object{&unstructured.Unstructured{Object: map[string]any{"kind": kinds.OCIRepository.Kind, "spec": spec}}}
+	return object{&unstructured.Unstructured{Object: map[string]any{"kind": kinds.OCIRepository.Kind, "spec": spec}}}, true
 }
 
 // ofRegistry returns the chart that a release takes from an OCIRepository.
-func ofRegistry(release object, source *object) (c chart, err error) {
+func ofRegistry(release object, source object) (c chart, err error) {
 	c = chart{repository: strings.TrimRight(source.text("url"), "/"), version: source.text("ref", "tag"), known: byTag}
 	switch {
 	case source.text("ref", "digest") != "":

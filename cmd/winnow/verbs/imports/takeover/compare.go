@@ -21,16 +21,10 @@ import (
 // shardingLabel selects the helm-controller that reconciles a release.
 const shardingLabel = "sharding.fluxcd.io/key"
 
-// artifact has the objects of an artifact.
-type artifact struct {
-	objects map[key]object
-	sources input
-}
-
-// compare compares a live release with the object of the artifact that would replace it. The error explains why it must
+// compare compares a live release with the object of an artifact that would replace it. The error explains why it must
 // not.
-func (a artifact) compare(c *candidate) (comparison, error) {
-	built, ok := a.objects[c.live.key()]
+func (all objectsByKey) compare(c *candidate) (comparison, error) {
+	built, ok := all[c.live.key()]
 	if !ok {
 		return comparison{}, errors.New("the artifact would not have its object")
 	}
@@ -40,16 +34,16 @@ func (a artifact) compare(c *candidate) (comparison, error) {
 	if c.live.GetKind() == kinds.ApplicationInstallation.Kind {
 		return compareInstallation(c, built)
 	}
-	source, err := a.sameSource(c, built)
+	source, err := all.sameSource(c, built)
 	if err == nil {
-		err = a.samePlan(c, built)
+		err = all.samePlan(c, built)
 	}
 	if err != nil {
 		return comparison{}, err
 	}
 	patch := missing(c.live.spec().Mapping(), built.spec().Mapping(), append(changing(), "chart", "chartRef", "values", "valuesFrom", "dependsOn")...)
 	keepStrategies(c.live, built, patch)
-	defaults, _ := a.defaultsOf(built)
+	defaults, _ := all.defaultsOf(built)
 	return comparison{
 		patch:   patchOf(c.live, built, patch),
 		values:  differences("", c.values, backend.MergeValues(defaults, built.spec("values").Mapping())),
@@ -102,18 +96,18 @@ func access() []string {
 }
 
 // sameSource returns the source of the artifact, or why it does not have the chart of the live one.
-func (a artifact) sameSource(c *candidate, built object) (*object, error) {
-	is, source, err := a.sources.chartOf(built)
+func (all objectsByKey) sameSource(c *candidate, built object) (object, error) {
+	is, source, err := all.chartOf(built)
 	if err != nil {
-		return nil, err
+		return object{}, err
 	}
 	if !c.chart.is(is) {
-		return nil, fmt.Errorf("its chart is %s in the version %s, and the instance would have %s in the version %s",
+		return object{}, fmt.Errorf("its chart is %s in the version %s, and the instance would have %s in the version %s",
 			c.chart, excerpt.Of(c.chart.version), is, excerpt.Of(is.version))
 	}
 	for _, field := range access() {
 		if !reflect.DeepEqual(orDefault(c.source.value(field)), orDefault(source.value(field))) {
-			return nil, fmt.Errorf("spec.%s of its source differs from the source of the instance: set mirrors[].flux, or patch the sources of the selection, and import it then", field)
+			return object{}, fmt.Errorf("spec.%s of its source differs from the source of the instance: set mirrors[].flux, or patch the sources of the selection, and import it then", field)
 		}
 	}
 	return source, nil
@@ -128,7 +122,7 @@ func orDefault(value any) any {
 }
 
 // samePlan returns why a patch of the selection has the object install something else.
-func (a artifact) samePlan(c *candidate, built object) error {
+func (all objectsByKey) samePlan(c *candidate, built object) error {
 	for _, field := range changing() {
 		if built.value(field) != nil {
 			return fmt.Errorf("a patch of the selection sets spec.%s, which changes what is installed", field)
@@ -138,7 +132,7 @@ func (a artifact) samePlan(c *candidate, built object) error {
 	if err := built.decode(&references, "valuesFrom"); err != nil {
 		return err
 	}
-	if _, has := a.defaultsOf(built); has {
+	if _, has := all.defaultsOf(built); has {
 		references = references[1:]
 	}
 	if !slices.Equal(references, c.instance.ValuesFrom) || built.value("chart", "spec", "valuesFiles") != nil {
@@ -149,12 +143,12 @@ func (a artifact) samePlan(c *candidate, built object) error {
 
 // defaultsOf returns the default values that a release of the artifact takes from its ConfigMap. It reports false where
 // the definition has none.
-func (a artifact) defaultsOf(built object) (values map[string]any, ok bool) {
+func (all objectsByKey) defaultsOf(built object) (values map[string]any, ok bool) {
 	references := built.spec("valuesFrom").Items()
 	if len(references) == 0 {
 		return nil, false
 	}
-	defaults, ok := a.objects[key{"ConfigMap", built.GetNamespace(), references[0].Get("name").Text()}]
+	defaults, ok := all[key{"ConfigMap", built.GetNamespace(), references[0].Get("name").Text()}]
 	if !ok || references[0].Get("kind").Text() != "ConfigMap" {
 		return nil, false
 	}

@@ -30,13 +30,16 @@ type input struct {
 	releases []object
 	// owners counts the objects that install a release of Helm.
 	owners map[safeguard.Key]int
-	// sources of charts. One that the input has in two versions is nil.
-	sources map[key]*object
+	// sources of charts. One that the input has in two versions is empty.
+	sources objectsByKey
 }
+
+// objectsByKey are sources, or all objects of an artifact.
+type objectsByKey map[key]object
 
 // newInput sorts the objects, and reports objects that have no place in it.
 func newInput(objects []map[string]any, refuse func(object, string)) input {
-	in := input{sources: map[key]*object{}, owners: map[safeguard.Key]int{}}
+	in := input{sources: objectsByKey{}, owners: map[safeguard.Key]int{}}
 	seen := map[key][]object{}
 	for _, content := range objects {
 		o := object{&unstructured.Unstructured{Object: content}}
@@ -56,9 +59,9 @@ func newInput(objects []map[string]any, refuse func(object, string)) input {
 		differs := slices.ContainsFunc(same, func(o object) bool { return !reflect.DeepEqual(o.Object["spec"], first.Object["spec"]) })
 		switch {
 		case isSource && differs:
-			in.sources[k] = nil
+			in.sources[k] = object{}
 		case isSource:
-			in.sources[k] = &first
+			in.sources[k] = first
 		case len(same) > 1:
 			refuse(first, "the input has it twice")
 		default:
@@ -88,14 +91,14 @@ func unknown(o object) string {
 }
 
 // source returns a source of charts.
-func (in input) source(kind, namespace, name string) (*object, error) {
-	found, ok := in.sources[key{kind, namespace, name}]
+func (all objectsByKey) source(kind, namespace, name string) (object, error) {
+	found, ok := all[key{kind, namespace, name}]
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("its %s %s/%s is not in the input: add it, as kubectl get helmreleases,helmrepositories,ocirepositories -A -o yaml does",
+		return object{}, fmt.Errorf("its %s %s/%s is not in the input: add it, as kubectl get helmreleases,helmrepositories,ocirepositories -A -o yaml does",
 			kind, excerpt.Of(namespace), excerpt.Of(name))
-	case found == nil:
-		return nil, errors.New("the input has its source twice, with different contents")
+	case found.Unstructured == nil:
+		return object{}, errors.New("the input has its source twice, with different contents")
 	}
 	return found, nil
 }

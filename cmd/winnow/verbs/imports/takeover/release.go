@@ -61,13 +61,14 @@ func (t *taker) release(c *candidate) error {
 			return fmt.Errorf("spec.%s changes what is installed, and an instance has no such field", field)
 		}
 	}
+	_, isMade := made(live)
 	for _, field := range []string{"valuesFiles", "verify"} {
 		value := live.value("chart", "spec", field)
-		if _, isMapping := value.(map[string]any); made(live) == nil && (isMapping || !isEmpty(value)) { // verify has defaults
+		if _, isMapping := value.(map[string]any); !isMade && (isMapping || !isEmpty(value)) { // verify has defaults
 			return fmt.Errorf("spec.chart.spec.%s is set, and an instance has no such field", field)
 		}
 	}
-	chart, source, err := t.input.chartOf(live)
+	chart, source, err := t.input.sources.chartOf(live)
 	if err != nil {
 		return err
 	}

@@ -149,7 +149,7 @@ func (t *taker) settle(ctx context.Context) error {
 }
 
 // check compares a candidate with the artifact, and reports whether that has to be rendered again.
-func (t *taker) check(ctx context.Context, built artifact, c *candidate) bool {
+func (t *taker) check(ctx context.Context, built objectsByKey, c *candidate) bool {
 	found, err := built.compare(c)
 	switch {
 	case err != nil:
@@ -170,7 +170,7 @@ func (t *taker) check(ctx context.Context, built artifact, c *candidate) bool {
 }
 
 // render renders the selection with the candidates.
-func (t *taker) render(ctx context.Context) (artifact, error) {
+func (t *taker) render(ctx context.Context) (objectsByKey, error) {
 	with := t.selection.DeepCopy()
 	if with.Spec.Instances == nil {
 		with.Spec.Instances = map[string]v1alpha1.Instance{}
@@ -181,36 +181,36 @@ func (t *taker) render(ctx context.Context) (artifact, error) {
 	with.Spec.Patches = append(with.Spec.Patches, patches(with.Namespace, t.candidates()...)...)
 	options, err := render.FromSpec(with)
 	if err != nil {
-		return artifact{}, fmt.Errorf("with the imported instances the selection is not valid: %w", err)
+		return nil, fmt.Errorf("with the imported instances the selection is not valid: %w", err)
 	}
 	result, err := render.Render(ctx, t.sources, options)
 	if err != nil {
-		return artifact{}, fmt.Errorf("rendering the selection with the imported instances: %w", err)
+		return nil, fmt.Errorf("rendering the selection with the imported instances: %w", err)
 	}
 	stream, err := kustomized.YAML(result.Tree)
 	if err != nil {
-		return artifact{}, err
+		return nil, err
 	}
 	return parse(stream)
 }
 
 // parse reads the stream of objects that kustomize builds.
-func parse(stream []byte) (artifact, error) {
-	a := artifact{objects: map[key]object{}, sources: input{sources: map[key]*object{}}}
+func parse(stream []byte) (objectsByKey, error) {
+	all := objectsByKey{}
 	for document, err := range yamlnode.Documents(stream) {
 		if err != nil {
-			return a, err
+			return nil, err
 		}
 		content, err := yamlnode.Plain(document.Content[0])
 		if err != nil {
-			return a, err
+			return nil, err
 		}
 		if fields, ok := content.(map[string]any); ok {
 			o := object{&unstructured.Unstructured{Object: fields}}
-			a.objects[o.key()], a.sources.sources[o.key()] = o, &o
+			all[o.key()] = o
 		}
 	}
-	return a, nil
+	return all, nil
 }
 
 // Most members of a CatalogSelection, as its definition says.
