@@ -200,10 +200,9 @@ func (e *instanceExplanation) labels(versions []string) []string {
 
 // objectLines returns the objects with their roles.
 func (e *instanceExplanation) objectLines() []string {
-	var all []string
-	for _, o := range e.Objects {
-		all = append(all, fmt.Sprintf("%-9s  %s", o.Role, report.Object{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}))
-	}
+	all := each.Map(e.Objects, func(o explainedObject) string {
+		return fmt.Sprintf("%-9s  %s", o.Role, report.Object{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name})
+	})
 	slices.Sort(all)
 	return all
 }

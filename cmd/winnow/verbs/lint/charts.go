@@ -3,6 +3,7 @@
 package lint
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -92,10 +93,7 @@ func (l chartLinter) Find(ctx context.Context, valid *catalog.Catalog, definitio
 	}
 	byName := each.By(definitions, func(d *corpus.Definition) string { return d.Name })
 	for _, p := range problems {
-		d, ok := byName[p.Application]
-		if !ok {
-			d = &corpus.Definition{Name: p.Application}
-		}
+		d := cmp.Or(byName[p.Application], &corpus.Definition{Name: p.Application})
 		message := p.Message
 		if p.Version != "" {
 			message = fmt.Sprintf("version %s: %s", p.Version, p.Message)

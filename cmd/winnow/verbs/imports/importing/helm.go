@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -74,8 +75,9 @@ func (i *Importer) addChart(ctx context.Context, at position, entry yamlnode.Ent
 	}
 	c := chart{name: entry.Name, helm: i.helm}
 	versions := c.versions(entry.Value.Content)
-	for _, one := range c.skipped {
-		i.skip(Skipped{Place: at.String(), Name: entry.Name, Reason: one.String()})
+	for _, same := range each.Group(c.skipped, func(s skippedVersion) string { return s.reason }) {
+		listed := excerpt.List(same, maxListed, func(s skippedVersion) string { return excerpt.Of(s.version) })
+		i.skip(Skipped{Place: at.String(), Name: entry.Name, Reason: same[0].reason + ": " + listed})
 	}
 	switch {
 	case len(versions) > 0:
@@ -104,30 +106,18 @@ func ParseURL(text string) (string, error) {
 type chart struct {
 	name string
 	helm Helm
-	// skipped are the versions that cannot be taken, by reason, in the order of the index.
-	skipped []skippedVersions
+	// skipped are the versions that cannot be taken, in the order of the index.
+	skipped []skippedVersion
 }
 
-// skippedVersions are versions of a chart that cannot be taken for the same reason.
-type skippedVersions struct {
-	reason   string
-	versions []string
-}
+// skippedVersion is a version of a chart that cannot be taken.
+type skippedVersion struct{ reason, version string }
 
 // maxListed bounds the versions that a message lists.
 const maxListed = 5
 
-func (s skippedVersions) String() string {
-	return fmt.Sprintf("%s: %s", s.reason, excerpt.List(s.versions, maxListed, excerpt.Of))
-}
-
 func (c *chart) skip(reason, version string) {
-	at := slices.IndexFunc(c.skipped, func(s skippedVersions) bool { return s.reason == reason })
-	if at < 0 {
-		at = len(c.skipped)
-		c.skipped = append(c.skipped, skippedVersions{reason: reason})
-	}
-	c.skipped[at].versions = append(c.skipped[at].versions, cmp.Or(version, "(none)"))
+	c.skipped = append(c.skipped, skippedVersion{reason, cmp.Or(version, "(none)")})
 }
 
 // chartVersion is a version of a chart that can be taken.

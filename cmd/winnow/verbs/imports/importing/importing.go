@@ -45,7 +45,6 @@ type Importer struct {
 	taken map[string]string
 	// indexes is the number of Helm indexes so far.
 	indexes int
-	count   int
 }
 
 // Helm describes what to take of the index of a Helm repository. The zero value takes all versions of charts in OCI
@@ -69,8 +68,8 @@ func New(helm Helm, existing map[string]string) *Importer {
 // Files returns the files of the applications that were taken.
 func (i *Importer) Files() *tree.Tree { return i.files }
 
-// Len returns the number of applications that were taken.
-func (i *Importer) Len() int { return i.count }
+// Len returns the number of applications that were taken: each has two files.
+func (i *Importer) Len() int { return i.files.Len() / 2 }
 
 // refuse records a place of the input that was not imported, and whose application is unknown.
 func (i *Importer) refuse(place, reason string) { i.skip(Skipped{Place: place, Reason: reason}) }
@@ -113,11 +112,10 @@ func (i *Importer) take(ctx context.Context, at position, definition []byte, fie
 	if other, ok := i.taken[name]; ok {
 		return at.refuse(name, "the name is taken by "+other)
 	}
-	if i.count == maxApplications {
+	if i.Len() == maxApplications {
 		return fmt.Errorf("more than %d applications: import them in several directories", maxApplications)
 	}
 	i.taken[name] = at.String()
-	i.count++
 	return add(i.files, name, definition, metadata)
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
@@ -271,15 +272,13 @@ func NewCatalog(ctx context.Context, name, address, digest string, loaded *catal
 	if err = cmp.Or(err, errors.Join(failures...)); err != nil {
 		return nil, err
 	}
-	tiers, labels := map[string]bool{}, map[string]bool{}
+	tiers, labels := sets.New[string](), sets.New[string]()
 	for _, a := range c.Applications {
 		a.Catalog, a.Lists, c.byKey[Key{a.Kind, a.Name}] = c, lists[a.Name], a
 		if a.Tier != "" {
-			tiers[a.Tier] = true
+			tiers.Insert(a.Tier)
 		}
-		for _, label := range a.Labels {
-			labels[label.String()] = true
-		}
+		labels.Insert(each.Map(a.Labels, Pair.String)...)
 	}
 	c.Tiers, c.Labels, c.Lists = slices.Sorted(maps.Keys(tiers)), slices.Sorted(maps.Keys(labels)), slices.Sorted(maps.Keys(loaded.Lists))
 	return c, nil

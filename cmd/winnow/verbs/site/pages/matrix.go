@@ -48,13 +48,6 @@ type header struct {
 // Others counts the clusters but the first.
 func (h header) Others() int { return h.Count() - 1 }
 
-func headersOf(f *model.Fleet, p part) (all []header) {
-	for i, column := range f.Columns[p.from:p.to] {
-		all = append(all, header{column, p.from + i + 1})
-	}
-	return all
-}
-
 // line is a row of the matrix.
 type line struct {
 	Links         []rowLink

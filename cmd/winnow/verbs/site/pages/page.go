@@ -164,7 +164,10 @@ func (b book) fleet(p part) *page {
 		other.Current = other.Href == p.Href
 		shown.Parts = append(shown.Parts, other)
 	}
-	shown.Columns, shown.Rows = headersOf(f, p), linesOf(f, p, shown.Root, b.files)
+	for i, column := range f.Columns[p.from:p.to] {
+		shown.Columns = append(shown.Columns, header{column, p.from + i + 1})
+	}
+	shown.Rows = linesOf(f, p, shown.Root, b.files)
 	return shown
 }
 
