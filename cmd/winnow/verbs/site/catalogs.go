@@ -107,8 +107,7 @@ func (c *catalogs) show(ctx context.Context, ref v1alpha1.SourceReference, surve
 		if a.named && slices.ContainsFunc(ofCommit, used) {
 			continue
 		}
-		one := opened{name: a.name, key: render.LocationOf(ref).Key()}
-		one.repository, one.revision = a.where, ""
+		one := opened{name: a.name, repository: a.where, key: render.LocationOf(ref).Key()}
 		if strings.HasPrefix(a.where, oci.Scheme) && !a.named {
 			one.repository, one.revision = model.Split(a.where)
 		}

@@ -5,13 +5,12 @@ package takeover
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/fluxcd/pkg/apis/kustomize"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -52,12 +51,8 @@ func (r *Result) YAML(cs *v1alpha1.CatalogSelection) ([]byte, error) {
 	if len(r.Patches) > 0 {
 		spec.Patches = append(slices.Clone(cs.Spec.Patches), r.Patches...)
 	}
-	encoded, err := json.Marshal(spec)
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&spec)
 	if err != nil {
-		return nil, err
-	}
-	var fields map[string]any
-	if err := utiljson.Unmarshal(encoded, &fields); err != nil {
 		return nil, err
 	}
 	patch := &unstructured.Unstructured{Object: map[string]any{"spec": fields}}
