@@ -245,15 +245,8 @@ func newInstances() *cobra.Command {
 		Example: "  winnow get instances -n flux-system\n" +
 			"  winnow get instances -A -o json\n" +
 			"  winnow get instances applications",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.check(args); err != nil {
-				return err
-			}
-			out := flags.StreamsOf(cmd)
-			return o.On(cmd.Context(), func(ctx context.Context, cluster *live.Cluster) error {
-				return o.listInstances(ctx, cluster, args, out)
-			})
-		},
+		Args: func(_ *cobra.Command, args []string) error { return o.check(args) },
+		RunE: o.Command(o.listInstances),
 	}
 	o.AddFlags(cmd)
 	f := cmd.Flags()

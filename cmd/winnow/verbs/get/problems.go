@@ -130,7 +130,5 @@ func worstFirst(all []*live.Selection) []*live.Selection {
 		}
 		return healthy
 	}
-	sorted := slices.Clone(all)
-	slices.SortStableFunc(sorted, func(a, b *live.Selection) int { return int(rank(a) - rank(b)) })
-	return sorted
+	return slices.SortedStableFunc(slices.Values(all), func(a, b *live.Selection) int { return int(rank(a) - rank(b)) })
 }

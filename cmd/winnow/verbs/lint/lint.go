@@ -166,35 +166,33 @@ func (o *lintOptions) lint(ctx context.Context, catalogs []string, looker *chart
 		options.Further = looker
 	}
 	for _, where := range catalogs {
-		opened, result, err := o.lintCatalog(ctx, where, options)
-		if err != nil {
+		if err := o.lintCatalog(ctx, where, len(catalogs) == 1, options, report); err != nil {
 			report.Unreadable(where, err)
 			failures = append(failures, err)
-			continue
 		}
-		report.Add(result, locate(opened, where, len(catalogs) == 1))
 	}
 	return failures
 }
 
-// lintCatalog lints a CATALOG, valid or not.
-func (o *lintOptions) lintCatalog(ctx context.Context, where string, options lint.Options) (input.OpenedCatalog, lint.Result, error) {
+// lintCatalog adds the findings of a CATALOG, valid or not.
+func (o *lintOptions) lintCatalog(ctx context.Context, where string, alone bool, options lint.Options, report *report.Lint) error {
 	opened, err := input.OpenCatalog(where, o.Format.Value, &o.Access)
 	if err != nil {
-		return nil, lint.Result{}, err
+		return err
 	}
 	files, err := input.ReadFiles(ctx, where, opened, loading.LimitsOf(o.Format.Value), render.LocationOf(o.Source()))
 	if err != nil {
-		return nil, lint.Result{}, err
+		return err
 	}
 	if files, options.Format, err = loading.FilesAt(where, files, render.LocationOf(o.Source())); err != nil {
-		return nil, lint.Result{}, err
+		return err
 	}
 	result, err := lint.Run(ctx, files.FS(), options)
 	if err != nil {
-		return nil, lint.Result{}, fmt.Errorf("linting %s: %w", where, err)
+		return fmt.Errorf("linting %s: %w", where, err)
 	}
-	return opened, result, nil
+	report.Add(result, locate(opened, where, alone))
+	return nil
 }
 
 // locate returns a function that maps a path in a CATALOG to the path in findings. A directory is prepended, and

@@ -222,7 +222,9 @@ func (o *options) source(ctx context.Context, commit, argument string, out outpu
 		found, err := o.find(ctx, commit, "FROM", argument)
 		if err == nil {
 			noteEdited(ctx, found.File, found.Stage, out)
-			err = checkBegun(argument, found.Digest)
+			if _, hex, _ := strings.Cut(found.Digest, ":"); strings.Trim(hex, "0") == "" { // with this digest a stage begins
+				err = output.Finding(fmt.Errorf("FROM %s has no digest yet, only zeros: promote an artifact to it first", argument))
+			}
 		}
 		return source{argument: argument, file: found.File, stage: found.Stage, digest: found.Digest}, err
 	}
@@ -238,14 +240,6 @@ func (o *options) source(ctx context.Context, commit, argument string, out outpu
 	}
 	reference, err := oci.ParseReference(argument)
 	return source{argument: argument, stage: stagefile.Stage{URL: oci.Address(reference)}, digest: pulled.Digest}, err
-}
-
-// checkBegun returns an error if the digest of FROM is all zeros: a stage begins with this digest.
-func checkBegun(argument, digest string) error {
-	if _, hex, _ := strings.Cut(digest, ":"); strings.Trim(hex, "0") == "" {
-		return output.Finding(fmt.Errorf("FROM %s has no digest yet, only zeros: promote an artifact to it first", argument))
-	}
-	return nil
 }
 
 // noteEdited prints a note if FROM has edits that are not committed, because they do not count. Where the working directory

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package takeover makes instances of a CatalogSelection of what runs already: HelmReleases of Flux and
+// ApplicationInstallations of KKP. It takes a release only if the artifact would have the same object, with the same
+// release of Helm and the same chart, so that nothing is installed anew.
+//
+// It reads its arguments, and must not know clusters, files or flags. Its messages never quote a value of an object.
 package takeover
 
 import (
@@ -223,9 +228,7 @@ const (
 // enforceLimits refuses what a selection has no room for, the last by name, and reports whether there is something.
 func (t *taker) enforceLimits() bool {
 	before := len(t.refused)
-	last := t.candidates()
-	slices.Reverse(last)
-	for _, c := range last {
+	for _, c := range slices.Backward(t.candidates()) {
 		switch {
 		case len(t.selection.Spec.Instances)+len(t.taken) > maxInstances:
 			t.drop(c, fmt.Sprintf("the selection would have more than %d instances: import it into another one", maxInstances))

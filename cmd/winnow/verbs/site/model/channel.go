@@ -48,8 +48,7 @@ func channelsOf(of *filebased.Package) []Channel {
 	heads := of.Heads()
 	var all []Channel
 	for _, channel := range of.Channels {
-		entries := slices.Clone(channel.Entries)
-		slices.SortStableFunc(entries, func(a, b graph.Entry) int { return rank[a.Name] - rank[b.Name] })
+		entries := slices.SortedStableFunc(slices.Values(channel.Entries), func(a, b graph.Entry) int { return rank[a.Name] - rank[b.Name] })
 		c := Channel{Name: channel.Name, Deprecated: channel.Deprecated, Default: channel.Name == of.DefaultChannel}
 		c.Omitted = max(0, len(entries)-maxEntries)
 		for _, entry := range entries[:len(entries)-c.Omitted] {
