@@ -251,11 +251,6 @@ func shownValue(value any) string {
 	return excerpt.To(strings.TrimSuffix(text.String(), "\n"), maxShown)
 }
 
-// ofLayer returns the values that a layer sets.
-func (e *instanceExplanation) ofLayer(layer string) []explainedValue {
-	return slices.DeleteFunc(slices.Clone(e.Values), func(v explainedValue) bool { return v.Layer != layer })
-}
-
 const referencesHeadline = "valuesFrom, which only the cluster has, and which win over default values:"
 
 func (e *instanceExplanation) Table(w io.Writer) {
@@ -266,8 +261,8 @@ func (e *instanceExplanation) Table(w io.Writer) {
 	printLines(w, "objects, with their roles:", e.objectLines(), plaintext.Printable)
 	printLines(w, referencesHeadline, e.referenceLines(), func(line string) string { return strings.TrimSpace(plaintext.Wrap(line, "  ")) })
 	for _, layer := range e.layers {
-		lines := each.Map(e.ofLayer(layer), explainedValue.text)
-		printLines(w, "values of "+layer+":", lines, plaintext.Printable)
+		values := each.Where(e.Values, func(v explainedValue) bool { return v.Layer == layer })
+		printLines(w, "values of "+layer+":", each.Map(values, explainedValue.text), plaintext.Printable)
 	}
 }
 

@@ -67,7 +67,8 @@ func (o *reconcileOptions) run(ctx context.Context, cluster *live.Cluster, args 
 		case err != nil:
 			return err
 		case s.Spec.Suspend:
-			return suspendedSelection(key)
+			suspended := &live.SuspendedError{Kind: v1alpha1.CatalogSelectionKind, Key: key}
+			return fmt.Errorf("%w: winnow resume %s -n %s", suspended, key.Name, key.Namespace)
 		}
 		var sources []*sourceRequest
 		if o.withSource {
@@ -298,9 +299,4 @@ func warnOfGit(w io.Writer, s *live.Selection) {
 		fmt.Fprintln(w, plaintext.Wrap(fmt.Sprintf("warning: the Kustomization %s applies this selection: if Git has "+
 			"spec.suspend, Flux sets it again, so change it in Git", owner), ""))
 	}
-}
-
-// suspendedSelection returns the error of a selection that is suspended.
-func suspendedSelection(key types.NamespacedName) error {
-	return fmt.Errorf("%w: winnow resume %s -n %s", &live.SuspendedError{Kind: v1alpha1.CatalogSelectionKind, Key: key}, key.Name, key.Namespace)
 }

@@ -90,11 +90,6 @@ func sameIdentity(live, built object) error {
 	return errors.New("the object of the instance would be another one")
 }
 
-// access are the fields of a source that decide whether Flux reaches the chart, and trusts it.
-func access() []string {
-	return []string{"secretRef", "certSecretRef", "proxySecretRef", "serviceAccountName", "provider", "insecure", "passCredentials", "verify"}
-}
-
 // sameSource returns the source of the artifact, or why it does not have the chart of the live one.
 func (all objectsByKey) sameSource(c *candidate, built object) (object, error) {
 	is, source, err := all.chartOf(built)
@@ -105,7 +100,8 @@ func (all objectsByKey) sameSource(c *candidate, built object) (object, error) {
 		return object{}, fmt.Errorf("its chart is %s in the version %s, and the instance would have %s in the version %s",
 			c.chart, excerpt.Of(c.chart.version), is, excerpt.Of(is.version))
 	}
-	for _, field := range access() {
+	// These fields decide whether Flux reaches the chart, and trusts it.
+	for _, field := range []string{"secretRef", "certSecretRef", "proxySecretRef", "serviceAccountName", "provider", "insecure", "passCredentials", "verify"} {
 		if !reflect.DeepEqual(orDefault(c.source.value(field)), orDefault(source.value(field))) {
 			return object{}, fmt.Errorf("spec.%s of its source differs from the source of the instance: set mirrors[].flux, or patch the sources of the selection, and import it then", field)
 		}

@@ -168,7 +168,8 @@ func (b *builder) addStages() {
 			b.unread = append(b.unread, Unread{where, "OCIRepository " + s.Name + ": " + s.Err.Error()})
 			continue
 		}
-		column := &Column{Stage: PlaceOf(s), Clusters: b.survey.Clusters[s.File], Sources: []string{sourceOf(s)}, Since: b.survey.Since[s.Reference.Catalog]}
+		source := cmp.Or(receipt.VersionOf(s.Artifact.Origin), baseOf(s.Reference.Catalog)) // the versions that the artifact was rendered from, or its digest
+		column := &Column{Stage: PlaceOf(s), Clusters: b.survey.Clusters[s.File], Sources: []string{source}, Since: b.survey.Since[s.Reference.Catalog]}
 		changes := b.held[diff.Place{Kind: s.Kind, Cluster: s.Cluster, File: s.File, Namespace: s.Namespace, Name: s.Name}]
 		column.Held = len(changes)
 		b.add(contentOfStage(slices.Concat(s.Artifact.Result.Definitions, s.Artifact.Result.Contents)).withHeld(changes), column)
@@ -202,14 +203,6 @@ func (b *builder) sorted() []*Column {
 		return cmp.Or(boolean(x.Stage != "")-boolean(y.Stage != ""), y.Since.Compare(x.Since), slices.Compare(x.places(), y.places()), cmp.Compare(x.content.digest, y.content.digest))
 	})
 	return all
-}
-
-// sourceOf returns the versions that the artifact of a stage was rendered from, or its digest.
-func sourceOf(s promotions.State) string {
-	if version := receipt.VersionOf(s.Artifact.Origin); version != "" {
-		return version
-	}
-	return baseOf(s.Reference.Catalog)
 }
 
 // PlaceOf returns the directory of the file of a stage, or of its cluster.

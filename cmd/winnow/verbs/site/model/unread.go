@@ -39,10 +39,10 @@ func CausesOf(all []Unread) (causes []Cause) {
 	return causes
 }
 
-// remedies map parts of errors of registries, in lower case, to what helps. The first that fits counts. The sentences of Winnow, such
+// remedyOf maps parts of errors of registries, in lower case, to what helps. The first that fits counts. The sentences of Winnow, such
 // as on a range or a variable, have their own advice.
-func remedies() [][2]string {
-	return [][2]string{
+func remedyOf(reason string) string {
+	for _, r := range [][2]string{
 		{"unauthorized", "Log in to the registry: winnow reads Docker's configuration."},
 		{"denied", "Log in to the registry: winnow reads Docker's configuration."},
 		{"http response to https", "Pass --plain-http for a registry without TLS."},
@@ -52,11 +52,7 @@ func remedies() [][2]string {
 		{"did not answer", "Is the registry up, and reachable from here?"},
 		{"no such host", "Is the registry up, and reachable from here?"},
 		{"--repository", "Pass --repository, as it says."},
-	}
-}
-
-func remedyOf(reason string) string {
-	for _, r := range remedies() {
+	} {
 		if strings.Contains(strings.ToLower(reason), r[0]) {
 			return r[1]
 		}
