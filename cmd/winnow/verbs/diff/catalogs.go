@@ -12,11 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/documents"
 	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
@@ -103,9 +105,7 @@ func (o *catalogOptions) compare(ctx context.Context, stdin io.Reader, observe c
 		return nil, err
 	}
 	beside, at := input.Beside(ctx, placed, files)
-	for _, w := range beside.Warnings(at, nil) {
-		compared.Notes = append(compared.Notes, w.Message)
-	}
+	compared.Notes = append(compared.Notes, each.Map(beside.Warnings(at, nil), func(w documents.Warning) string { return w.Message })...)
 	report := diff.New(compared)
 	report.Unknown = append(report.Unknown, o.unapplied...)
 	return report, nil

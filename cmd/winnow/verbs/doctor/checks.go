@@ -23,6 +23,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/config/crd"
 	"github.com/winnow-dev/winnow/render/dialect"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
@@ -191,14 +192,9 @@ func (e *examiner) flags(context.Context) error {
 func (e *examiner) reconcilers() {
 	by := map[string][]string{} // by their controllers, which are not one
 	for _, s := range e.selections {
-		var controllers []string
-		for _, d := range e.of["winnow"] {
-			if d.reconciles(s) {
-				controllers = append(controllers, d.String())
-			}
-		}
+		controllers := each.Where(e.of["winnow"], func(d deployment) bool { return d.reconciles(s) })
 		if len(controllers) != 1 {
-			all := strings.Join(controllers, " and ")
+			all := strings.Join(each.Map(controllers, deployment.String), " and ")
 			by[all] = append(by[all], s.Namespace+"/"+s.Name)
 		}
 	}

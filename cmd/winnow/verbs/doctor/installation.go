@@ -45,9 +45,7 @@ func read(ctx context.Context, cluster *live.Cluster) *installation {
 	for _, part := range []string{"winnow", "flux"} {
 		found, err := live.All[appsv1.Deployment](ctx, cluster, appsv1.SchemeGroupVersion.WithKind("Deployment"), "app.kubernetes.io/part-of="+part)
 		in.unread = cmp.Or(in.unread, err)
-		for _, d := range found {
-			in.of[part] = append(in.of[part], newDeployment(d))
-		}
+		in.of[part] = each.Map(found, newDeployment)
 	}
 	in.of["winnow"] = in.of["winnow"].named("winnow-controller") // others may be part of Winnow, too
 	in.selections, in.unlisted = live.All[v1alpha1.CatalogSelection](ctx, cluster, v1alpha1.GroupVersion.WithKind(v1alpha1.CatalogSelectionKind), "")

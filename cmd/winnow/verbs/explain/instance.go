@@ -84,11 +84,7 @@ func newInstanceExplanation(e *explained.Instance, summary report.Instance) *ins
 	for _, o := range e.Instance.Objects {
 		out.Objects = append(out.Objects, explainedObject{string(o.Role), o.Key.Group, o.Key.Kind, o.Key.Namespace, o.Key.Name})
 	}
-	for _, path := range slices.Sorted(maps.Keys(e.Instance.Main.Locked)) {
-		if path != "" {
-			out.LockedValues = append(out.LockedValues, path)
-		}
-	}
+	out.LockedValues = each.Where(slices.Sorted(maps.Keys(e.Instance.Main.Locked)), func(path string) bool { return path != "" })
 	out.Notes = e.Instance.Notes
 	for _, v := range e.Values {
 		out.Values = append(out.Values, explainedValue{v.Text(), v.Value, v.Layer, v.Over, v.Deleted, v.Replaceable})

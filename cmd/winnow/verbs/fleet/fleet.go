@@ -229,12 +229,7 @@ func short(digest string) string {
 
 // verdict returns a line with the numbers.
 func (f *Fleet) verdict() string {
-	fine := 0
-	for _, c := range f.Clusters {
-		if len(c.Problems) == 0 {
-			fine++
-		}
-	}
+	fine := len(f.Clusters) - len(f.with(anyProblem))
 	parts := []string{fmt.Sprintf("%s, %d without problems", plaintext.Count(len(f.Clusters), "cluster"), fine)}
 	for _, name := range observed.Names() {
 		if found := f.with(name); len(found) > 0 {

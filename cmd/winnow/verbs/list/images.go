@@ -157,13 +157,8 @@ func (l *imageList) Wide(w io.Writer) {
 
 // Names returns the addresses before the mirrors of images that can be copied.
 func (l *imageList) Names() []string {
-	var names []string
-	for _, i := range l.Images {
-		if i.Unknown == "" {
-			names = append(names, i.From)
-		}
-	}
-	return slices.Compact(names)
+	known := each.Where(l.Images, func(i listedImage) bool { return i.Unknown == "" })
+	return slices.Compact(each.Map(known, func(i listedImage) string { return i.From }))
 }
 
 // imageSearch is what images are looked for in.

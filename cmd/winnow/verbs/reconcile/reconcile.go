@@ -21,6 +21,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
@@ -122,14 +123,9 @@ func (t *targets) keys(ctx context.Context, cluster *live.Cluster, args []string
 	if err != nil {
 		return nil, err
 	}
-	var keys []types.NamespacedName
-	for _, s := range found {
-		if leftOut == nil || s.Spec.Suspend != *leftOut {
-			keys = append(keys, s.Key())
-		}
-	}
+	kept := each.Where(found, func(s *live.Selection) bool { return leftOut == nil || s.Spec.Suspend != *leftOut })
 	state := map[bool]string{true: "suspended", false: "not suspended"}
-	switch left := len(found) - len(keys); {
+	switch left := len(found) - len(kept); {
 	case len(found) == 0 && t.everywhere:
 		fmt.Fprintln(notes, "no CatalogSelections found")
 	case len(found) == 0:
@@ -137,7 +133,7 @@ func (t *targets) keys(ctx context.Context, cluster *live.Cluster, args []string
 	case left > 0:
 		fmt.Fprintf(notes, "%s left out: %s\n", plaintext.Count(left, "CatalogSelection"), state[*leftOut])
 	}
-	return keys, nil
+	return each.Map(kept, (*live.Selection).Key), nil
 }
 
 // reconciliation reconciles several selections, and requests each source once.

@@ -244,10 +244,8 @@ func (s *shownApplication) Table(w io.Writer) {
 
 func imagesOf(r *report.References) []string {
 	var all []string
-	if r != nil {
-		for _, image := range r.Images {
-			all = append(all, image.From)
-		}
+	for _, image := range r.Images {
+		all = append(all, image.From)
 	}
 	return all
 }

@@ -255,9 +255,7 @@ func (c CSV) OperatorImages() (images []string) {
 	}
 	for _, one := range c.Spec.Install.Spec.Deployments {
 		containers, _ := containersOf(one.Spec) // the reader has refused what is none
-		for _, used := range containers {
-			images = append(images, used.Image)
-		}
+		images = append(images, each.Map(containers, func(c corev1.Container) string { return c.Image })...)
 	}
 	return images
 }

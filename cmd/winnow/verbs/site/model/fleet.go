@@ -172,9 +172,7 @@ func newHeld(report *diff.Report) (all []Held) {
 	for _, s := range report.Held() {
 		object := cmp.Or(s.Place().Kind, "CatalogSelection") + " " + strings.TrimPrefix(s.Namespace+"/"+s.Name, "/")
 		h := Held{Where: []string{cmp.Or(s.Cluster, s.File)}, Object: object, File: s.Held.File, Advice: s.Held.Advice}
-		for _, r := range s.Held.Reasons {
-			h.Reasons = append(h.Reasons, strings.TrimPrefix(r.Application+": "+r.Message, ": "))
-		}
+		h.Reasons = each.Map(s.Held.Reasons, func(r v1alpha1.HeldReason) string { return strings.TrimPrefix(r.Application+": "+r.Message, ": ") })
 		if len(s.Held.Approve) > 0 {
 			h.Lines = s.Held.YAML(s.Promotion, len(s.Held.Approve))
 		}

@@ -28,11 +28,8 @@ type Cause struct {
 func CausesOf(all []Unread) (causes []Cause) {
 	for _, group := range each.Group(all, func(u Unread) string { return u.Reason }) {
 		c := Cause{Reason: group[0].Reason, Remedy: remedyOf(group[0].Reason)}
-		for _, u := range group {
-			if u.Where != "" {
-				c.Places = append(c.Places, u.Where)
-			}
-		}
+		places := each.Map(group, func(u Unread) string { return u.Where })
+		c.Places = each.Where(places, func(where string) bool { return where != "" })
 		causes = append(causes, c)
 	}
 	slices.SortStableFunc(causes, func(a, b Cause) int { return cmp.Compare(len(b.Places), len(a.Places)) })

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/imports/bundle"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -31,20 +32,15 @@ const (
 
 // checkModes returns an error if the operator cannot watch the namespaces.
 func checkModes(modes []bundle.Mode, o Options) error {
-	var supported []string
-	for _, one := range modes {
-		if one.Supported {
-			supported = append(supported, one.Type)
-		}
-	}
+	usable := each.Where(modes, func(m bundle.Mode) bool { return m.Supported })
+	supported := each.Map(usable, func(m bundle.Mode) string { return m.Type })
 	if len(supported) == 0 {
 		return errors.New("it supports no install mode")
 	}
 	for _, needed := range needs(o) {
-		if slices.Contains(supported, needed) {
-			continue
+		if !slices.Contains(supported, needed) {
+			return fmt.Errorf("it does not support the install mode %s, only %s: %s", needed, strings.Join(supported, ", "), advice(supported, o))
 		}
-		return fmt.Errorf("it does not support the install mode %s, only %s: %s", needed, strings.Join(supported, ", "), advice(supported, o))
 	}
 	return nil
 }
