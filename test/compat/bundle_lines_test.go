@@ -74,11 +74,7 @@ func (o opm) compareBundle(t *testing.T, name string, files fs.FS, image string)
 		t.Errorf("%s: accepted, but opm says %s", name, want)
 		return true
 	}
-	blob, err := blobs.Of(read, image)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	got, err := json.Marshal(blob)
+	got, err := json.Marshal(blobs.Of(read, image))
 	if err != nil {
 		t.Fatal(err)
 	}

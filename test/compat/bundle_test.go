@@ -68,11 +68,7 @@ func TestOpmRendersBundlesTheSame(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				blob, err := blobs.Of(read, test.image)
-				if err != nil {
-					t.Fatal(err)
-				}
-				got, err := json.Marshal(blob)
+				got, err := json.Marshal(blobs.Of(read, test.image))
 				if err != nil {
 					t.Fatal(err)
 				}

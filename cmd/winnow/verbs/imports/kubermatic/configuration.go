@@ -68,10 +68,7 @@ type defaultCatalog struct {
 
 // read returns the configuration in an object.
 func read(object map[string]any) (c configuration, err error) {
-	encoded, err := json.Marshal(object)
-	if err != nil {
-		return c, err
-	}
+	encoded, _ := json.Marshal(object) // JSON's types cannot fail
 	err = json.Unmarshal(encoded, &c)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		err = fmt.Errorf("%s: want %s, not a %s", wrong.Field, wrong.Type.Kind(), wrong.Value)

@@ -44,13 +44,10 @@ type file struct {
 // Render returns the files of a site. The same model gives the same bytes.
 func Render(ctx context.Context, of *model.Site, title string) (*tree.Tree, error) {
 	b := book{site: of, title: cmp.Or(plaintext.Line(title), "Winnow"), files: newPaths(of)}
-	parsed, err := template.New("").Funcs(functions(b.files)).ParseFS(templates, "templates/*.html")
-	if err != nil {
-		return nil, err
-	}
+	parsed := template.Must(template.New("").Funcs(functions(b.files)).ParseFS(templates, "templates/*.html"))
 	all := filesOf(b)
 	contents, failures := make([][]byte, len(all)), make([]error, len(all))
-	err = parallel.For(ctx, len(all), func(i int) {
+	err := parallel.For(ctx, len(all), func(i int) {
 		var content bytes.Buffer
 		failures[i] = parsed.ExecuteTemplate(&content, all[i].template, all[i].data)
 		contents[i] = content.Bytes()
@@ -96,15 +93,9 @@ func filesOf(b book) []file {
 
 // addOthers adds the style, the script and the logos, each once.
 func addOthers(site *model.Site, out *tree.Tree) error {
-	entries, err := assets.ReadDir("assets")
-	if err != nil {
-		return err
-	}
+	entries, _ := assets.ReadDir("assets") // it is embedded
 	for _, entry := range entries {
-		content, err := assets.ReadFile("assets/" + entry.Name())
-		if err != nil {
-			return err
-		}
+		content, _ := assets.ReadFile("assets/" + entry.Name())
 		if err := out.Add("assets/"+entry.Name(), content); err != nil {
 			return err
 		}

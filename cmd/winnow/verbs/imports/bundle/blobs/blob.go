@@ -36,56 +36,45 @@ const (
 // Of returns the document of a bundle. With the address of its image it has the metadata of the ClusterServiceVersion, as
 // `opm render --migrate-level=bundle-object-to-csv-metadata` has; without, it has all objects, as there is no other place
 // to take them from.
-func Of(b *bundle.Bundle, image string) (Bundle, error) {
-	blob := Bundle{Schema: filebased.SchemaBundle, Name: b.CSV.Metadata.Name, Package: b.Package, Image: image, RelatedImages: relatedImages(b, image)}
-	list, err := properties(b)
-	if err != nil {
-		return Bundle{}, err
-	}
+func Of(b *bundle.Bundle, image string) Bundle {
+	all := properties(b)
 	if image == "" {
-		err = list.addObjects(b)
+		all.addObjects(b)
 	} else {
-		err = list.add(typeMetadata, metadataOf(b.CSV))
+		all.add(typeMetadata, metadataOf(b.CSV))
 	}
-	blob.Properties = list
-	return blob, err
+	return Bundle{
+		Schema: filebased.SchemaBundle, Name: b.CSV.Metadata.Name, Package: b.Package, Image: image,
+		Properties: all, RelatedImages: relatedImages(b, image),
+	}
 }
 
 // list collects properties.
 type list []bundle.Property
 
 // add adds a property with a value that is encoded as JSON.
-func (l *list) add(of string, value any) error {
+func (l *list) add(of string, value any) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return err
-	}
+	_ = encoder.Encode(value) // all values are texts, and JSON that the reader of bundles has read
 	*l = append(*l, bundle.Property{Type: of, Value: bytes.TrimSpace(out.Bytes())})
-	return nil
 }
 
 // properties returns the properties of a bundle, except its objects, sorted by type and value, each API once.
-func properties(b *bundle.Bundle) (list, error) {
-	var all list
-	err := all.add(bundle.TypePackage, struct {
+func properties(b *bundle.Bundle) (all list) {
+	all.add(bundle.TypePackage, struct {
 		Name    string `json:"packageName"`
 		Version string `json:"version"`
 		Release string `json:"release,omitempty"`
 	}{b.Package, b.CSV.Spec.Version, b.CSV.Spec.Release})
-	if err != nil {
-		return nil, err
-	}
 	provided, required := slices.Clone(b.Provided), b.CSV.RequiredAPIs()
 	provided = append(provided, each.Map(b.CSV.Spec.APIServices.Owned, bundle.APIService.API)...)
 	for _, one := range slices.Concat(b.Properties, b.OwnProperties) {
 		isIt := func(listed bundle.Property) bool { return compare(listed, one) == 0 }
 		switch {
 		case one.Type == bundle.TypeGVK:
-			if provided, err = appendAPI(provided, one); err != nil {
-				return nil, err
-			}
+			provided = append(provided, apiOf(one))
 		case !slices.ContainsFunc(all, isIt):
 			all = append(all, one)
 		}
@@ -93,48 +82,35 @@ func properties(b *bundle.Bundle) (list, error) {
 	for _, one := range b.Dependencies {
 		switch one.Type {
 		case bundle.TypeGVK:
-			required, err = appendAPI(required, one)
+			required = append(required, apiOf(one))
 		case bundle.TypePackage:
 			var value struct{ PackageName, Version string }
-			if err = json.Unmarshal(one.Value, &value); err == nil {
-				err = all.add(typePackageRequired, map[string]string{"packageName": value.PackageName, "versionRange": value.Version})
-			}
+			_ = json.Unmarshal(one.Value, &value) // the reader has refused what is none
+			all.add(typePackageRequired, map[string]string{"packageName": value.PackageName, "versionRange": value.Version})
 		default:
 			all = append(all, one)
 		}
-		if err != nil {
-			return nil, err
-		}
 	}
-	if err := all.addAPIs(bundle.TypeGVK, provided); err != nil {
-		return nil, err
-	}
-	if err := all.addAPIs(typeAPIRequired, required); err != nil {
-		return nil, err
-	}
+	all.addAPIs(bundle.TypeGVK, provided)
+	all.addAPIs(typeAPIRequired, required)
 	slices.SortFunc(all, compare)
-	return all, nil
+	return all
 }
 
-func appendAPI(all []bundle.API, one bundle.Property) ([]bundle.API, error) {
-	var api bundle.API
-	err := json.Unmarshal(one.Value, &api)
-	return append(all, api), err
+func apiOf(one bundle.Property) (api bundle.API) {
+	_ = json.Unmarshal(one.Value, &api) // the reader has refused what is none
+	return api
 }
 
 // addAPIs adds each API once.
-func (l *list) addAPIs(of string, apis []bundle.API) error {
+func (l *list) addAPIs(of string, apis []bundle.API) {
 	taken := map[bundle.API]bool{}
 	for _, api := range apis {
-		if taken[api] {
-			continue
-		}
-		taken[api] = true
-		if err := l.add(of, api); err != nil {
-			return err
+		if !taken[api] {
+			taken[api] = true
+			l.add(of, api)
 		}
 	}
-	return nil
 }
 
 func compare(x, y bundle.Property) int {
@@ -142,16 +118,13 @@ func compare(x, y bundle.Property) int {
 }
 
 // addObjects adds the objects of a bundle, encoded in base64, sorted by that.
-func (l *list) addObjects(b *bundle.Bundle) error {
+func (l *list) addObjects(b *bundle.Bundle) {
 	var objects list
 	for _, one := range b.Objects {
-		if err := objects.add(typeObject, map[string][]byte{"data": one.JSON}); err != nil {
-			return err
-		}
+		objects.add(typeObject, map[string][]byte{"data": one.JSON})
 	}
 	slices.SortFunc(objects, compare)
 	*l = append(*l, objects...)
-	return nil
 }
 
 // relatedImages returns, sorted, the images that the ClusterServiceVersion lists, and of the bundle and the operator.

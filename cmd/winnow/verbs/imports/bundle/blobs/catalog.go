@@ -60,11 +60,7 @@ const skipRangeAnnotation = "olm.skipRange"
 func Bundles(all []Source) ([]byte, error) {
 	var out bytes.Buffer
 	for _, one := range all {
-		blob, err := Of(one.Bundle, one.Image)
-		if err != nil {
-			return nil, fmt.Errorf("the bundle %s: %w", excerpt.Of(one.CSV.Metadata.Name), err)
-		}
-		if err := write(&out, blob); err != nil {
+		if err := write(&out, Of(one.Bundle, one.Image)); err != nil {
 			return nil, err
 		}
 	}

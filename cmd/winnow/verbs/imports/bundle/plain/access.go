@@ -17,7 +17,7 @@ import (
 )
 
 // accounts returns the service accounts of the permissions, without the default one.
-func accounts(b *bundle.Bundle, o Options) (objects []map[string]any, err error) {
+func accounts(b *bundle.Bundle, o Options) (objects []map[string]any) {
 	names := map[string]bool{}
 	for _, one := range slices.Concat(b.CSV.Spec.Install.Spec.Permissions, b.CSV.Spec.Install.Spec.ClusterPermissions) {
 		names[accountOf(one)] = true
@@ -26,12 +26,12 @@ func accounts(b *bundle.Bundle, o Options) (objects []map[string]any, err error)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		objects = append(objects, object("v1", "ServiceAccount", o.InstallNamespace, name, nil))
 	}
-	return objects, nil
+	return objects
 }
 
 // roles returns the roles of the permissions, and their bindings. An operator that watches all namespaces has its permissions in
 // all of them, and may list namespaces, as with OLM.
-func roles(b *bundle.Bundle, o Options) (objects []map[string]any, err error) {
+func roles(b *bundle.Bundle, o Options) (objects []map[string]any) {
 	namespaced, cluster := b.CSV.Spec.Install.Spec.Permissions, slices.Clone(b.CSV.Spec.Install.Spec.ClusterPermissions)
 	if len(o.WatchNamespaces) == 0 {
 		for _, one := range namespaced {
@@ -40,22 +40,14 @@ func roles(b *bundle.Bundle, o Options) (objects []map[string]any, err error) {
 		}
 	}
 	for _, one := range cluster {
-		made, err := bind(b, o, one, "")
-		if err != nil {
-			return nil, err
-		}
-		objects = append(objects, made...)
+		objects = append(objects, bind(b, o, one, "")...)
 	}
 	for _, namespace := range o.WatchNamespaces {
 		for _, one := range namespaced {
-			made, err := bind(b, o, one, namespace)
-			if err != nil {
-				return nil, err
-			}
-			objects = append(objects, made...)
+			objects = append(objects, bind(b, o, one, namespace)...)
 		}
 	}
-	return objects, nil
+	return objects
 }
 
 // accountOf returns the service account of a permission.
@@ -65,44 +57,36 @@ func accountOf(one bundle.Permission) string { return cmp.Or(one.Account, defaul
 const defaultAccount = "default"
 
 // bind returns a role and its binding, in a namespace, or in the cluster without one.
-func bind(b *bundle.Bundle, o Options, one bundle.Permission, namespace string) ([]map[string]any, error) {
-	name, err := generatedName(b.CSV.Metadata.Name+"-"+accountOf(one), one)
-	if err != nil {
-		return nil, err
-	}
-	rules, err := inJSON(one.Rules)
-	if err != nil {
-		return nil, err
-	}
+func bind(b *bundle.Bundle, o Options, one bundle.Permission, namespace string) []map[string]any {
+	encoded, _ := json.Marshal(one) // texts cannot fail
+	name := generatedName(b.CSV.Metadata.Name+"-"+accountOf(one), encoded)
+	content := map[string]any{}
+	_ = utiljson.Unmarshal(encoded, &content)
 	kind := "Role"
 	if namespace == "" {
 		kind = "ClusterRole"
 	}
 	return []map[string]any{
-		object(rbacv1.SchemeGroupVersion.String(), kind, namespace, name, map[string]any{"rules": rules}),
+		object(rbacv1.SchemeGroupVersion.String(), kind, namespace, name, map[string]any{"rules": content["rules"]}),
 		object(rbacv1.SchemeGroupVersion.String(), kind+"Binding", namespace, name, map[string]any{
 			"roleRef":  map[string]any{"apiGroup": rbacv1.GroupName, "kind": kind, "name": name},
 			"subjects": []any{map[string]any{"kind": "ServiceAccount", "name": accountOf(one), "namespace": o.InstallNamespace}},
 		}),
-	}, nil
+	}
 }
 
 // maxName bounds a generated name, as OLM does.
 const maxName = 63
 
-// generatedName returns the name that OLM v1 generates: a base with the SHA-224 of the permission to the base 36, so that other
+// generatedName returns the name that OLM v1 generates: a base with the SHA-224 of the permission in JSON to the base 36, so that other
 // permissions have another role.
-func generatedName(base string, of bundle.Permission) (string, error) {
-	encoded, err := json.Marshal(of)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum224(append(encoded, '\n'))
+func generatedName(base string, permission []byte) string {
+	sum := sha256.Sum224(append(permission, '\n'))
 	suffix := new(big.Int).SetBytes(sum[:]).Text(36)
 	if len(base)+len(suffix) > maxName {
 		base = base[:maxName-len(suffix)-1]
 	}
-	return base + "-" + suffix, nil
+	return base + "-" + suffix
 }
 
 // object returns a manifest. The namespace is empty for kinds without one.
@@ -114,13 +98,4 @@ func object(apiVersion, kind, namespace, name string, fields map[string]any) map
 	made := map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": metadata}
 	maps.Copy(made, fields)
 	return made
-}
-
-// inJSON converts a value to the types of JSON.
-func inJSON(value any) (converted any, err error) {
-	encoded, err := json.Marshal(value)
-	if err == nil {
-		err = utiljson.Unmarshal(encoded, &converted)
-	}
-	return converted, err
 }

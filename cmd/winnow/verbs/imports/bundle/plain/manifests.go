@@ -35,8 +35,8 @@ func Manifests(b *bundle.Bundle, o Options) ([]byte, error) {
 	if err := errors.Join(checkInstallable(b), checkModes(b.CSV.Spec.Modes, o)); err != nil {
 		return nil, err
 	}
-	var objects []map[string]any
-	for _, generate := range []func(*bundle.Bundle, Options) ([]map[string]any, error){accounts, roles, contents, deployments} {
+	objects := slices.Concat(accounts(b, o), roles(b, o))
+	for _, generate := range []func(*bundle.Bundle, Options) ([]map[string]any, error){contents, deployments} {
 		made, err := generate(b, o)
 		if err != nil {
 			return nil, err
@@ -139,10 +139,7 @@ func contents(b *bundle.Bundle, o Options) (objects []map[string]any, err error)
 // deployments returns the deployments of the operator. Their pods have the annotations of the ClusterServiceVersion, by which
 // operators learn which namespaces they watch.
 func deployments(b *bundle.Bundle, o Options) (objects []map[string]any, err error) {
-	annotations, err := podAnnotations(b, o)
-	if err != nil {
-		return nil, err
-	}
+	annotations := podAnnotations(b, o)
 	for _, one := range b.CSV.Spec.Install.Spec.Deployments {
 		var spec map[string]any
 		if err := utiljson.Unmarshal(one.Spec, &spec); err != nil || spec == nil {
@@ -163,9 +160,7 @@ func deployments(b *bundle.Bundle, o Options) (objects []map[string]any, err err
 		spec["revisionHistoryLimit"] = int64(1)
 		made := object("apps/v1", "Deployment", o.InstallNamespace, one.Name, map[string]any{"spec": spec})
 		if len(one.Labels) > 0 {
-			if err := unstructured.SetNestedStringMap(made, one.Labels, "metadata", "labels"); err != nil {
-				return nil, err
-			}
+			_ = unstructured.SetNestedStringMap(made, one.Labels, "metadata", "labels") // it has metadata
 		}
 		objects = append(objects, made)
 	}
@@ -173,17 +168,14 @@ func deployments(b *bundle.Bundle, o Options) (objects []map[string]any, err err
 }
 
 // podAnnotations returns the annotations that OLM adds to the ClusterServiceVersion's, or changes there.
-func podAnnotations(b *bundle.Bundle, o Options) (map[string]string, error) {
+func podAnnotations(b *bundle.Bundle, o Options) map[string]string {
 	annotations := map[string]string{
 		"olm.targetNamespaces":  strings.Join(o.WatchNamespaces, ","),
 		"olm.operatorNamespace": o.InstallNamespace,
 	}
 	if len(b.Properties) > 0 {
-		all, err := json.Marshal(slices.Concat(b.OwnProperties, b.Properties))
-		if err != nil {
-			return nil, err
-		}
+		all, _ := json.Marshal(slices.Concat(b.OwnProperties, b.Properties)) // JSON that the reader of bundles has read
 		annotations[bundle.PropertiesAnnotation] = string(all)
 	}
-	return annotations, nil
+	return annotations
 }
