@@ -165,12 +165,11 @@ func (o *importOptions) readBundle(ctx context.Context, arg string, out output.S
 
 // imageOf returns the address of the image of a bundle by --image, empty without the flag.
 func (o *importOptions) imageOf(b *bundle.Bundle) (string, error) {
-	address, err := template.New("address").Option("missingkey=error").Parse(o.image)
-	if err != nil {
-		return "", fmt.Errorf("--image: %w", err)
-	}
 	var made bytes.Buffer
-	err = address.Execute(&made, struct{ Package, Name, Version string }{b.Package, b.CSV.Metadata.Name, b.CSV.Spec.Version})
+	address, err := template.New("address").Option("missingkey=error").Parse(o.image)
+	if err == nil {
+		err = address.Execute(&made, struct{ Package, Name, Version string }{b.Package, b.CSV.Metadata.Name, b.CSV.Spec.Version})
+	}
 	if err != nil {
 		return "", fmt.Errorf("--image: %w", err)
 	}

@@ -268,7 +268,6 @@ func (l *imageList) addValues(ctx context.Context, in imageSearch, incomplete ma
 // judge warns of charts with problems. The error is a finding if images may be missing because a chart cannot be read, or does
 // not render with the values of an instance.
 func (l *imageList) judge(notes io.Writer) error {
-	findings := 0
 	for _, c := range l.Charts {
 		if c.Problem != "" {
 			output.Warn(notes, c.String()+": "+c.Problem)
@@ -276,12 +275,9 @@ func (l *imageList) judge(notes io.Writer) error {
 		for _, note := range c.Notes {
 			output.PrintNote(notes, "note: "+c.String()+": "+note)
 		}
-		if c.IsFinding {
-			findings++
-		}
 	}
-	if findings > 0 {
-		return output.Finding(fmt.Errorf("images may be missing: %s of %d cannot be read", plaintext.Count(findings, "chart"), len(l.Charts)))
+	if n := len(each.Where(l.Charts, func(c listedChart) bool { return c.IsFinding })); n > 0 {
+		return output.Finding(fmt.Errorf("images may be missing: %s of %d cannot be read", plaintext.Count(n, "chart"), len(l.Charts)))
 	}
 	return nil
 }

@@ -244,8 +244,8 @@ func (r *reconciliation) report() (failed error) {
 
 // hintAtFlux adds the way to resume a suspended source to an error.
 func hintAtFlux(err error) error {
-	var suspended *live.SuspendedError
-	if !errors.As(err, &suspended) {
+	suspended, ok := errors.AsType[*live.SuspendedError](err)
+	if !ok {
 		return err
 	}
 	names := map[string]string{"OCIRepository": "oci", "GitRepository": "git", "Bucket": "bucket"}
