@@ -115,7 +115,7 @@ func nameOf(key safeguard.Key) string {
 
 func conflict(held map[safeguard.Key]Holder) *ConflictError {
 	e := &ConflictError{keys: inventory.Keys{}}
-	for _, key := range slices.SortedFunc(maps.Keys(held), func(a, b safeguard.Key) int { return strings.Compare(a.String(), b.String()) }) {
+	for _, key := range slices.SortedFunc(maps.Keys(held), inventory.Compare) {
 		h := held[key]
 		if len(e.all) == 0 {
 			e.by = h

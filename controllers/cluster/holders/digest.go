@@ -3,7 +3,9 @@
 package holders
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"maps"
 	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -30,29 +32,19 @@ func digestsOf(keys inventory.Keys) map[Digest]bool {
 
 // Pack returns keys in the form of status.claim: their digests, sorted; nil for none.
 func Pack(keys inventory.Keys) []byte {
-	digests := make([]string, 0, len(keys))
-	for key := range keys {
-		digest := DigestOf(key)
-		digests = append(digests, string(digest[:]))
-	}
-	return join(digests)
+	return join(slices.Collect(maps.Keys(digestsOf(keys))))
 }
 
 // Withhold makes what a claim has published what is about to be published.
 func Withhold(claim *v1alpha1.Claim) {
-	var digests []string
-	for _, digest := range append(unpack(claim.Keys), unpack(claim.Published)...) {
-		digests = append(digests, string(digest[:]))
-	}
-	claim.Keys, claim.Published = join(digests), nil
+	claim.Keys, claim.Published = join(append(unpack(claim.Keys), unpack(claim.Published)...)), nil
 }
 
-func join(digests []string) []byte {
-	slices.Sort(digests)
-	digests = slices.Compact(digests)
+func join(digests []Digest) []byte {
+	slices.SortFunc(digests, func(a, b Digest) int { return bytes.Compare(a[:], b[:]) })
 	var packed []byte
-	for _, digest := range digests {
-		packed = append(packed, digest...)
+	for _, digest := range slices.Compact(digests) {
+		packed = append(packed, digest[:]...)
 	}
 	return packed
 }
