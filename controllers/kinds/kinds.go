@@ -166,7 +166,7 @@ func (k *Kinds) Probe(ctx context.Context, kind Kind, subscriber types.Namespace
 func (k *Kinds) Look(ctx context.Context, kind Kind, subscriber types.NamespacedName) (*Reader, error) {
 	w := k.subscribe(kind, subscriber)
 	defer w.mu.Unlock()
-	if w.reader == nil && (w.err == nil || !Settled(w.err)) {
+	if w.reader == nil && !Settled(w.err) {
 		k.open(ctx, w)
 	}
 	return w.reader, w.err
@@ -201,7 +201,7 @@ func (k *Kinds) remove(w *watch) {
 	}
 }
 
-// Settled reports whether an immediate retry is of no use: the kind is absent or forbidden.
+// Settled reports whether an immediate retry is of no use: the kind is absent or forbidden. No error is not settled.
 func Settled(err error) bool {
 	return errors.Is(err, ErrAbsent) || errors.Is(err, ErrForbidden)
 }
@@ -228,11 +228,7 @@ func (k *Kinds) Readers() map[schema.GroupVersionKind]client.Reader {
 
 // names returns the subscribers. The caller holds the lock.
 func (w *watch) names() []types.NamespacedName {
-	names := make([]types.NamespacedName, 0, len(w.subscribers))
-	for name := range w.subscribers {
-		names = append(names, name)
-	}
-	return names
+	return slices.Collect(maps.Keys(w.subscribers))
 }
 
 // open starts the cache of a kind and reports whether it runs. The caller holds the lock.

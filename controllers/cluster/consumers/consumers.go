@@ -15,6 +15,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -53,11 +54,7 @@ func (c Consumers) Naming() []Consumer {
 
 // Names returns the names that the Kustomizations of Naming give objects.
 func (c Consumers) Names() []func(safeguard.Key) safeguard.Key {
-	var names []func(safeguard.Key) safeguard.Key
-	for _, item := range c.Naming() {
-		names = append(names, item.Live)
-	}
-	return names
+	return each.Map(c.Naming(), func(item Consumer) func(safeguard.Key) safeguard.Key { return item.Live })
 }
 
 // None reports whether it is known that no Kustomization uses the artifact.
@@ -141,9 +138,5 @@ func (c Consumers) Releases(definitions []safeguard.Definition) []Release {
 
 // Statuses returns status.consumers.
 func (c Consumers) Statuses() []v1alpha1.ConsumerStatus {
-	var out []v1alpha1.ConsumerStatus
-	for _, item := range c.Items[:min(len(c.Items), maxConsumers)] {
-		out = append(out, item.ConsumerStatus)
-	}
-	return out
+	return each.Map(c.Items[:min(len(c.Items), maxConsumers)], func(item Consumer) v1alpha1.ConsumerStatus { return item.ConsumerStatus })
 }

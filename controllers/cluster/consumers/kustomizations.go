@@ -38,7 +38,7 @@ func (k *Kustomizations) kind() kinds.Kind {
 		GVK:       KustomizationKind,
 		Object:    &kustomizev1.Kustomization{},
 		Trim:      trimKustomization,
-		Index:     func(o client.Object) []string { return ConsumedArtifact(o) },
+		Index:     indexKustomization,
 		Concerned: k.concerned,
 	}
 }
@@ -49,30 +49,29 @@ func trimKustomization(o client.Object) {
 		return
 	}
 	ks.ManagedFields, ks.Annotations = nil, nil
-	if len(ConsumedArtifact(ks)) == 0 {
+	if SelectionOf(ks) == (types.NamespacedName{}) {
 		ks.Spec.Patches = nil // only the patches of consumers are read
 	}
 	ks.Spec.PostBuild, ks.Spec.HealthChecks, ks.Spec.HealthCheckExprs = nil, nil, nil
 	ks.Status.Inventory, ks.Status.History = nil, nil
 }
 
-// ConsumedArtifact returns the <namespace>/<name> of the ExternalArtifact that a Kustomization
-// applies.
-func ConsumedArtifact(o client.Object) []string {
+// indexKustomization returns the <namespace>/<name> of the selection whose artifact a Kustomization applies.
+func indexKustomization(o client.Object) []string {
 	ks, ok := o.(*kustomizev1.Kustomization)
-	if !ok || ks.Spec.SourceRef.Kind != sourcev1.ExternalArtifactKind {
+	if !ok || SelectionOf(ks) == (types.NamespacedName{}) {
 		return nil
 	}
-	key := types.NamespacedName{Namespace: cmp.Or(ks.Spec.SourceRef.Namespace, ks.Namespace), Name: ks.Spec.SourceRef.Name}
-	return []string{key.String()}
+	return []string{SelectionOf(ks).String()}
 }
 
 // SelectionOf returns the selection whose artifact a Kustomization applies; the zero name for another source.
-func SelectionOf(ks *kustomizev1.Kustomization) (name types.NamespacedName) {
-	for _, text := range ConsumedArtifact(ks) {
-		name.Namespace, name.Name, _ = strings.Cut(text, "/")
+func SelectionOf(ks *kustomizev1.Kustomization) types.NamespacedName {
+	source := ks.Spec.SourceRef
+	if source.Kind != sourcev1.ExternalArtifactKind {
+		return types.NamespacedName{}
 	}
-	return name
+	return types.NamespacedName{Namespace: cmp.Or(source.Namespace, ks.Namespace), Name: source.Name}
 }
 
 // concerned returns the selections whose artifacts a Kustomization uses, or used, if a field changed that their status reports.
@@ -115,8 +114,8 @@ func (k *Kustomizations) Get(ctx context.Context, key types.NamespacedName) (*ku
 	return ks, nil
 }
 
-// Each calls f for each Kustomization, read from the API server, until f returns false.
-func (k *Kustomizations) Each(ctx context.Context, f func(*kustomizev1.Kustomization) bool) error {
+// Each calls f for each Kustomization that applies to this cluster, read from the API server.
+func (k *Kustomizations) Each(ctx context.Context, f func(*kustomizev1.Kustomization)) error {
 	const page = 100
 	var list kustomizev1.KustomizationList
 	for {
@@ -128,8 +127,8 @@ func (k *Kustomizations) Each(ctx context.Context, f func(*kustomizev1.Kustomiza
 			return fmt.Errorf("listing Kustomizations: %w", err)
 		}
 		for i := range list.Items {
-			if !f(&list.Items[i]) {
-				return nil
+			if ks := &list.Items[i]; ks.Spec.KubeConfig == nil {
+				f(ks)
 			}
 		}
 		if list.Continue == "" {
@@ -156,9 +155,7 @@ func (k *Kustomizations) Of(ctx context.Context, cs *v1alpha1.CatalogSelection) 
 			found.Items = append(found.Items, consumerOf(ks, RevisionOf(cs)))
 		}
 	}
-	slices.SortFunc(found.Items, func(a, b Consumer) int {
-		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
-	})
+	slices.SortFunc(found.Items, func(a, b Consumer) int { return CompareNames(a.Key(), b.Key()) })
 	return found, nil
 }
 

@@ -8,13 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -31,14 +28,6 @@ type Holder struct {
 	Source string
 	// Selection is the name of the selection; empty for a Kustomization of another source.
 	Selection types.NamespacedName
-}
-
-// holderOf returns a Kustomization as a holder.
-func holderOf(ks *kustomizev1.Kustomization) Holder {
-	return Holder{
-		Kustomization: client.ObjectKeyFromObject(ks), Source: fmt.Sprintf("%s %s", ks.Spec.SourceRef.Kind, ks.Spec.SourceRef.Name),
-		Selection: consumers.SelectionOf(ks),
-	}
 }
 
 func (h Holder) String() string {

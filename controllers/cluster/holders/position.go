@@ -11,12 +11,14 @@ import (
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/controllers/failure"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -106,7 +108,10 @@ func applierOf(ks *kustomizev1.Kustomization) *applier {
 	if ks == nil || ks.Spec.KubeConfig != nil {
 		return &applier{}
 	}
-	return &applier{holder: holderOf(ks), inventory: inventory.Of(ks)}
+	return &applier{inventory: inventory.Of(ks), holder: Holder{
+		Kustomization: client.ObjectKeyFromObject(ks), Source: fmt.Sprintf("%s %s", ks.Spec.SourceRef.Kind, ks.Spec.SourceRef.Name),
+		Selection: consumers.SelectionOf(ks),
+	}}
 }
 
 // owns reports whether the Kustomizations of the selection have applied an object that it publishes: what is published without it is
@@ -163,10 +168,7 @@ func (p *Position) objectOf(key safeguard.Key) safeguard.Key {
 
 // Keep adds what stays in the artifact to what is claimed.
 func (p *Position) Keep(staying []live.Staying) {
-	definitions := make([]safeguard.Definition, len(staying))
-	for i, s := range staying {
-		definitions[i] = s.Definition
-	}
+	definitions := each.Map(staying, func(s live.Staying) safeguard.Definition { return s.Definition })
 	p.claimed = maps.Clone(p.claimed)
 	maps.Copy(p.claimed, p.state.Consumers.LiveKeys(definitions))
 	for _, r := range p.state.Consumers.Releases(definitions) {

@@ -31,9 +31,6 @@ func (k Keys) Without(others Keys) Keys {
 
 // Overlap reports whether a and b share a key.
 func Overlap(a, b Keys) bool {
-	if len(b) < len(a) {
-		a, b = b, a
-	}
 	for key := range a {
 		if b[key] {
 			return true

@@ -50,8 +50,7 @@ func (o *Objects) kind(gvk schema.GroupVersionKind) kinds.Kind {
 	object := &guard.Live{}
 	object.SetGroupVersionKind(gvk)
 	concerned := func(ctx context.Context, before, after client.Object) []types.NamespacedName {
-		switch {
-		case !differ(before, after):
+		if !differ(before, after) {
 			key := safeguard.KeyOf(gvk.Group, gvk.Kind, after.GetNamespace(), after.GetName())
 			if !key.IsDefinition() && before.GetResourceVersion() != after.GetResourceVersion() {
 				o.Reported(ctx, after)

@@ -54,10 +54,7 @@ func (m *Marks) EndMoves(ctx context.Context, cs *v1alpha1.CatalogSelection, sta
 // applying an artifact without them.
 func (m *Marks) unsettledMoves(ctx context.Context, objects map[safeguard.Key]*guard.Live) (inventory.Keys, error) {
 	found := inventory.Keys{}
-	err := m.Holders.Kustomizations.Each(ctx, func(ks *kustomizev1.Kustomization) bool {
-		if ks.Spec.KubeConfig != nil {
-			return true
-		}
+	err := m.Holders.Kustomizations.Each(ctx, func(ks *kustomizev1.Kustomization) {
 		name, applied := client.ObjectKeyFromObject(ks), inventory.Of(ks)
 		for key, object := range objects {
 			if owner := guard.OwnerOf(object); owner != name && applied[key] ||
@@ -65,7 +62,6 @@ func (m *Marks) unsettledMoves(ctx context.Context, objects map[safeguard.Key]*g
 				found[key] = true
 			}
 		}
-		return true
 	})
 	return found, err
 }

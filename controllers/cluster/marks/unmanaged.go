@@ -38,7 +38,7 @@ func (m *Marks) SyncUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelection
 	var errs []error
 	for _, object := range concerned {
 		held := m.isClaimed(cs, state, object) || labels && m.isHeldByAnother(ctx, cs, object, unseen)
-		orphan := !held && !exempt(object)
+		orphan := !held && !guard.Bypassed(object) && !guard.OfPlatform(object)
 		switch {
 		case orphan && labels:
 			orphans = append(orphans, object)
@@ -87,23 +87,14 @@ func (m *Marks) markOrphans(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 // inventoried returns the keys that are in the inventory of a Kustomization of this cluster.
 func (m *Marks) inventoried(ctx context.Context, keys inventory.Keys) (inventory.Keys, error) {
 	found := inventory.Keys{}
-	err := m.Holders.Kustomizations.Each(ctx, func(ks *kustomizev1.Kustomization) bool {
-		if ks.Spec.KubeConfig != nil {
-			return true
-		}
+	err := m.Holders.Kustomizations.Each(ctx, func(ks *kustomizev1.Kustomization) {
 		for key := range inventory.Of(ks) {
 			if keys[key] {
 				found[key] = true
 			}
 		}
-		return true
 	})
 	return found, err
-}
-
-// exempt reports whether the labels of a definition exclude it from the orphans.
-func exempt(object *guard.Live) bool {
-	return guard.Bypassed(object) || guard.OfPlatform(object)
 }
 
 // isClaimed reports whether a selection publishes a definition, or is about to, or another one has applied it.
