@@ -151,15 +151,19 @@ func (a *attempt) list() {
 	a.selection.Status = p.After(&a.selection.Status)
 }
 
-// writeStatus writes the whole status in one patch, or nothing if it has not changed since the last write. The
-// optimistic lock rejects a decision that was made on an outdated object.
+// patchStatus writes what differs between two statuses of a selection. The optimistic lock rejects a decision that was made on an
+// outdated object.
+func (r *CatalogSelectionReconciler) patchStatus(ctx context.Context, before, after *v1alpha1.CatalogSelection) error {
+	r.statuses.begin(before)
+	return r.Status().Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+}
+
+// writeStatus writes the whole status in one patch, or nothing if it has not changed since the last write.
 func (r *CatalogSelectionReconciler) writeStatus(ctx context.Context, a *attempt) error {
 	if equality.Semantic.DeepEqual(a.written.Status, a.selection.Status) {
 		return nil
 	}
-	r.statuses.begin(a.written)
-	patch := client.MergeFromWithOptions(a.written, client.MergeFromWithOptimisticLock{})
-	err := r.Status().Patch(ctx, a.selection, patch, client.FieldOwner(r.fieldManager))
+	err := r.patchStatus(ctx, a.written, a.selection)
 	if apierrors.IsNotFound(err) { // it was deleted, and must not be announced
 		err = failure.Conflict(a.selection, err)
 	}
@@ -187,9 +191,7 @@ func (r *CatalogSelectionReconciler) storeClaims(ctx context.Context, a *attempt
 	next := a.written.DeepCopy()
 	next.Status.Claim = claims
 	if !equality.Semantic.DeepEqual(a.written.Status, next.Status) {
-		r.statuses.begin(a.written)
-		patch := client.MergeFromWithOptions(a.written, client.MergeFromWithOptimisticLock{})
-		if err := r.Status().Patch(ctx, next, patch, client.FieldOwner(r.fieldManager)); err != nil {
+		if err := r.patchStatus(ctx, a.written, next); err != nil {
 			return fmt.Errorf("claiming objects in the status: %w", err)
 		}
 	}

@@ -25,7 +25,7 @@ func (r *CatalogSelectionReconciler) removeFinalizer(ctx context.Context, cs *v1
 		return nil
 	}
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := r.Patch(ctx, cs, patch, client.FieldOwner(r.fieldManager)); client.IgnoreNotFound(err) != nil {
+	if err := r.Patch(ctx, cs, patch); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("removing the finalizer: %w", err)
 	}
 	return nil
@@ -40,24 +40,13 @@ func (r *CatalogSelectionReconciler) finalize(ctx context.Context, cs *v1alpha1.
 	if err := r.artifacts.RemoveAll(cs); err != nil {
 		return fmt.Errorf("removing stored archives: %w", err)
 	}
-	r.forget(cs)
+	r.leave(client.ObjectKeyFromObject(cs))
+	r.cluster.Kinds.Forget(client.ObjectKeyFromObject(cs))
 	if err := r.removeFinalizer(ctx, cs); err != nil {
 		return err
 	}
 	logOutcome(ctx, "deleted")
 	return nil
-}
-
-// forget drops the state in memory of a deleted selection.
-func (r *CatalogSelectionReconciler) forget(cs *v1alpha1.CatalogSelection) {
-	key := client.ObjectKeyFromObject(cs)
-	r.pushes.Forget(key)
-	r.loader.Forget(key)
-	r.published.Delete(key)
-	r.looked.Delete(key)
-	r.artifacts.Forget(key)
-	r.edits.forget(cs.UID)
-	r.cluster.Forget(cs)
 }
 
 // departureDelay is the interval at which a selection of another shard is checked for whether its archives may be
@@ -92,7 +81,7 @@ func (r *CatalogSelectionReconciler) removeOwned(ctx context.Context, key types.
 	return ctrl.Result{}, nil
 }
 
-// leave drops the state in memory of a selection that is gone, by its name.
+// leave drops the state in memory of a selection that is gone, by its name, besides the watches of its kinds.
 func (r *CatalogSelectionReconciler) leave(key types.NamespacedName) {
 	if uid, ok := r.cluster.Gone(key); ok {
 		r.edits.forget(uid)

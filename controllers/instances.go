@@ -58,9 +58,7 @@ func (r *CatalogSelectionReconciler) reportInstancesOf(ctx context.Context, key 
 	if _, runs := r.instances.reconciled.Load(key); runs {
 		return nil // which enqueues it again
 	}
-	r.statuses.begin(before)
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	err = r.Status().Patch(ctx, cs, patch, client.FieldOwner(r.fieldManager))
+	err = r.patchStatus(ctx, before, cs)
 	if isConflict(err) {
 		r.instances.enqueue(key)
 		return nil

@@ -81,18 +81,19 @@ func New(ctx context.Context, o Options) *CatalogSelectionReconciler {
 	connections.TokenHosts, connections.Traffic = o.TokenHosts, measured.Traffic
 	downloads := transfers.New(transfers.DefaultLimits())
 	downloads.Metrics = measured.Downloads
+	own := client.WithFieldOwner(o.Client, o.Name)
 	r := &CatalogSelectionReconciler{
-		Client: o.Client, EventRecorder: o.Recorder, measured: measured,
-		apiReader: o.APIReader, fieldManager: o.Name, settleDelay: o.SettleDelay, now: o.Now,
+		Client: own, EventRecorder: o.Recorder, measured: measured,
+		apiReader: o.APIReader, settleDelay: o.SettleDelay, now: o.Now,
 		sources: &source.Sources{
-			Reader: o.Client, APIReader: o.APIReader, NoCrossNamespaceRefs: o.NoCrossNamespaceRefs,
+			Reader: own, APIReader: o.APIReader, NoCrossNamespaceRefs: o.NoCrossNamespaceRefs,
 			Catalogs: source.NewCatalogs(source.CatalogOptions{
 				CacheBytes: o.CatalogCacheBytes, HTTPRetry: o.HTTPRetry, Host: o.SourceHost,
 				Registries: connections, Failures: failures, Memory: loads, Metrics: measured.Cache, Traffic: measured.Traffic,
 			}),
 		},
 		artifacts: &artifacts.Artifacts{
-			Client: o.Client, APIReader: o.APIReader, Storage: o.Storage, FieldManager: o.Name, Traffic: measured.Traffic,
+			Client: own, APIReader: o.APIReader, Storage: o.Storage, Traffic: measured.Traffic,
 		},
 		pushes: pushes.New(pushes.Options{
 			Registries: connections, Failures: failures, Memory: loads, Storage: o.Storage, Queue: o.PushQueue,
@@ -101,13 +102,10 @@ func New(ctx context.Context, o Options) *CatalogSelectionReconciler {
 		enqueued: make(chan event.GenericEvent), changed: make(chan event.GenericEvent),
 		instances: newInstanceUpdates(), statuses: newStatusWrites(),
 	}
-	r.cluster = cluster.New(cluster.Options{
-		Access: &access.Access{
-			APIReader: o.APIReader, Events: o.Recorder, Kinds: kinds.New(ctx, o.Config, o.KindCaches, o.APIReader),
-			Accounts: access.NewAccounts(o.Config,
-				client.Options{Scheme: o.KindCaches.Scheme, Mapper: o.KindCaches.Mapper}, o.DefaultServiceAccount),
-		},
-		Selections: o.Client, View: o.Claims, Statuses: client.WithFieldOwner(o.Client, o.Name),
+	r.cluster = cluster.New(own, o.Claims, &access.Access{
+		APIReader: o.APIReader, Events: o.Recorder, Kinds: kinds.New(ctx, o.Config, o.KindCaches, o.APIReader),
+		Accounts: access.NewAccounts(o.Config,
+			client.Options{Scheme: o.KindCaches.Scheme, Mapper: o.KindCaches.Mapper}, o.DefaultServiceAccount),
 	})
 	r.cluster.Objects.Reported = func(ctx context.Context, object client.Object) {
 		r.instances.enqueue(r.cluster.Holders.Appliers(ctx, object)...)

@@ -19,22 +19,22 @@ import (
 
 // CatalogSelectionReconciler reconciles CatalogSelections. The zero value is not usable; call New.
 type CatalogSelectionReconciler struct {
+	// Client writes as the field manager of the controller.
 	client.Client
 	record.EventRecorder
 
 	// measured are the metrics of Winnow itself.
 	measured *metrics.Metrics
 	// apiReader reads past the cache.
-	apiReader    client.Reader
-	fieldManager string
-	sources      *source.Sources
-	loader       *source.Loader
-	artifacts    *artifacts.Artifacts
-	cluster      *cluster.Cluster
-	pushes       *pushes.Pushes
-	slots        slots
-	instances    *instanceUpdates
-	statuses     *statusWrites
+	apiReader client.Reader
+	sources   *source.Sources
+	loader    *source.Loader
+	artifacts *artifacts.Artifacts
+	cluster   *cluster.Cluster
+	pushes    *pushes.Pushes
+	slots     slots
+	instances *instanceUpdates
+	statuses  *statusWrites
 
 	// settleDelay is the minimum age of an edit that removes something before it is published.
 	settleDelay time.Duration

@@ -30,13 +30,12 @@ import (
 
 // Artifacts writes archives and ExternalArtifacts. All fields but Traffic are required.
 type Artifacts struct {
+	// Client writes as the field manager of the controller.
 	Client client.Client
 	// APIReader reads from the API server, not from the cache.
 	APIReader client.Reader
 	// Storage has the archives that are served.
 	Storage *storage.Storage
-	// FieldManager is the field manager of all writes.
-	FieldManager string
 	// Traffic counts the bytes of archives; may be nil.
 	Traffic *metrics.Traffic
 
@@ -57,7 +56,7 @@ func (a *Artifacts) Announce(ctx context.Context, cs *v1alpha1.CatalogSelection)
 	existing, err := a.Find(ctx, cs)
 	if apierrors.IsNotFound(err) {
 		existing = desiredExternalArtifact(cs)
-		err = a.Client.Create(ctx, existing, client.FieldOwner(a.FieldManager))
+		err = a.Client.Create(ctx, existing)
 	}
 	if err != nil {
 		return refused(cs.Namespace, fmt.Errorf("getting or creating the ExternalArtifact: %w", err))
@@ -193,7 +192,7 @@ func (a *Artifacts) patchSpec(ctx context.Context, cs *v1alpha1.CatalogSelection
 		return nil
 	}
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}) // or it might be of another owner now
-	return a.Client.Patch(ctx, existing, patch, client.FieldOwner(a.FieldManager))
+	return a.Client.Patch(ctx, existing, patch)
 }
 
 // describe sets the spec and the metadata of the ExternalArtifact, and reports whether that changes it.
@@ -237,7 +236,7 @@ func (a *Artifacts) patchStatus(ctx context.Context, cs *v1alpha1.CatalogSelecti
 		return nil
 	}
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	return a.Client.Status().Patch(ctx, existing, patch, client.FieldOwner(a.FieldManager))
+	return a.Client.Status().Patch(ctx, existing, patch)
 }
 
 // announceStatus sets the status of the ExternalArtifact, and reports whether that changes it.

@@ -22,17 +22,6 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster/marks"
 )
 
-// Options configure New. All fields are required.
-type Options struct {
-	*access.Access
-
-	// Selections reads CatalogSelections from the cache of the controller.
-	Selections client.Reader
-	// View has the claims of all selections, and Statuses writes the statuses of other selections.
-	View     *holders.View
-	Statuses client.Client
-}
-
 // Cluster is the live state that concerns all selections. Callers use its parts directly.
 type Cluster struct {
 	*access.Access
@@ -50,37 +39,35 @@ type Cluster struct {
 	applied sync.Map
 }
 
-// New returns the live state of a cluster that was not read yet.
-func New(o Options) *Cluster {
-	kustomizations := &consumers.Kustomizations{Access: o.Access}
-	objects := &live.Objects{Access: o.Access, Kustomizations: kustomizations}
-	held := &holders.Holders{View: o.View, Kustomizations: kustomizations, Objects: objects, Selections: o.Selections, Client: o.Statuses}
+// New returns the live state of a cluster that was not read yet. own reads CatalogSelections from the cache of the controller, and writes
+// their statuses; view has the claims of all selections.
+func New(own client.Client, view *holders.View, reached *access.Access) *Cluster {
+	kustomizations := &consumers.Kustomizations{Access: reached}
+	objects := &live.Objects{Access: reached, Kustomizations: kustomizations}
+	held := &holders.Holders{View: view, Kustomizations: kustomizations, Objects: objects, Client: own}
 	objects.Concerned = held.Concerned
-	marked := &marks.Marks{Access: o.Access, Holders: held}
+	marked := &marks.Marks{Access: reached, Holders: held}
 	return &Cluster{
-		Access: o.Access, Kustomizations: kustomizations, Objects: objects, Holders: held, Marks: marked,
+		Access: reached, Kustomizations: kustomizations, Objects: objects, Holders: held, Marks: marked,
 		Instances:  &instances.Instances{Kustomizations: kustomizations, Objects: objects},
-		Effects:    &effects.Effects{Access: o.Access, Objects: objects, Kustomizations: kustomizations},
-		Departures: &departures.Departures{Holders: held, Objects: objects, Marks: marked, Events: o.Events},
+		Effects:    &effects.Effects{Access: reached, Objects: objects, Kustomizations: kustomizations},
+		Departures: &departures.Departures{Holders: held, Objects: objects, Marks: marked, Events: reached.Events},
 	}
 }
 
-// Forget deletes the state of a selection that is deleted.
-func (c *Cluster) Forget(cs *v1alpha1.CatalogSelection) {
-	key := client.ObjectKeyFromObject(cs)
-	c.drop(cs.UID)
-	c.Kinds.Forget(key)
-}
-
-// Gone deletes the state of a selection that is no longer in the cache: it was deleted, or belongs to another shard now. It
-// returns its UID, if there was any state.
+// Gone deletes the state of a selection besides the watches of its kinds, and returns its UID, if there was any state: it was deleted, or
+// belongs to another shard now.
 func (c *Cluster) Gone(key types.NamespacedName) (types.UID, bool) {
 	seen, ok := c.seen.LoadAndDelete(key)
 	if !ok {
 		return "", false
 	}
-	c.drop(seen.(types.UID))
-	return seen.(types.UID), true
+	uid := seen.(types.UID)
+	c.Departures.Forget(uid)
+	c.applied.Delete(uid)
+	c.Objects.Forget(uid)
+	c.Access.Forget(uid)
+	return uid, true
 }
 
 // IsReplaced reports whether the state of a name belongs to an earlier selection, which was deleted.
@@ -92,12 +79,4 @@ func (c *Cluster) IsReplaced(cs *v1alpha1.CatalogSelection) bool {
 // See notes a selection, before anything else does, so that Gone finds what is noted of it.
 func (c *Cluster) See(cs *v1alpha1.CatalogSelection) {
 	c.seen.Store(client.ObjectKeyFromObject(cs), cs.UID)
-}
-
-// drop deletes the state of a selection, besides the watches of its kinds.
-func (c *Cluster) drop(uid types.UID) {
-	c.Departures.Forget(uid)
-	c.applied.Delete(uid)
-	c.Objects.Forget(uid)
-	c.Access.Forget(uid)
 }

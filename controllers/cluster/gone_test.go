@@ -17,7 +17,7 @@ import (
 func TestNothingIsNotedOfASelectionThatIsGone(t *testing.T) {
 	key, uid := types.NamespacedName{Namespace: "ns", Name: "a"}, types.UID("x")
 	events := record.NewFakeRecorder(10)
-	c := New(Options{Access: &access.Access{Events: events}})
+	c := New(nil, nil, &access.Access{Events: events})
 	warn := func() int {
 		for _, of := range []types.UID{uid, "other"} {
 			cs := &v1alpha1.CatalogSelection{}

@@ -59,7 +59,7 @@ func (h *Holders) ours(ctx context.Context, names []types.NamespacedName) []type
 			continue
 		}
 		seen[name] = true
-		if h.Selections.Get(ctx, name, cs, client.UnsafeDisableDeepCopy) == nil {
+		if h.Client.Get(ctx, name, cs, client.UnsafeDisableDeepCopy) == nil {
 			ours = append(ours, name)
 		}
 	}

@@ -37,9 +37,7 @@ type Holders struct {
 	View           *View
 	Kustomizations *consumers.Kustomizations
 	Objects        *live.Objects
-	// Selections reads the selections of this process from its cache.
-	Selections client.Reader
-	// Client writes statuses, with the field owner of the controller.
+	// Client reads the selections of this process from its cache, and writes statuses as the field manager of the controller.
 	Client client.Client
 }
 

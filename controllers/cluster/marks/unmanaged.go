@@ -126,7 +126,7 @@ func (m *Marks) isHeldByAnother(ctx context.Context, cs *v1alpha1.CatalogSelecti
 func (m *Marks) labelledByOthers(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live) bool {
 	return slices.ContainsFunc(m.Kinds.Subscribers(object.GroupVersionKind()), func(name types.NamespacedName) bool {
 		other := &v1alpha1.CatalogSelection{}
-		return name != client.ObjectKeyFromObject(cs) && m.Holders.Selections.Get(ctx, name, other) == nil &&
+		return name != client.ObjectKeyFromObject(cs) && m.Holders.Client.Get(ctx, name, other) == nil &&
 			other.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled
 	})
 }
