@@ -204,21 +204,12 @@ func (r *CatalogSelectionReconciler) storeClaims(ctx context.Context, a *attempt
 	return nil
 }
 
-// published returns the definitions in the artifact of the status; nil if they are not known.
+// published returns the definitions in the artifact of the status, as record.Live does; nil if they are not known.
 func (a *attempt) published() []safeguard.Definition {
 	if a.selection.Status.Artifact == nil {
 		return nil
 	}
 	return a.record.Live()
-}
-
-// publishedBy is published for a selection without an attempt: it reads the record.
-func publishedBy(cs *v1alpha1.CatalogSelection) []safeguard.Definition {
-	published, err := record.Live(cs)
-	if err != nil {
-		return nil
-	}
-	return published
 }
 
 // sourceChanges returns the definitions that come from another source than the published definitions of the same

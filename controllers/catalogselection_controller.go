@@ -21,6 +21,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
+	"github.com/winnow-dev/winnow/controllers/record"
 )
 
 // Reconcile publishes the artifact of one CatalogSelection from its spec and its sources.
@@ -70,7 +71,7 @@ func (r *CatalogSelectionReconciler) suspended(ctx context.Context, cs *v1alpha1
 	r.loader.Forget(client.ObjectKeyFromObject(cs))
 	r.measureSuspended(cs)
 	logOutcome(ctx, "suspended", "revision", consumers.RevisionOf(cs))
-	live, err := r.cluster.Observe(ctx, cs, r.outdated(ctx, cs), publishedBy(cs))
+	live, err := r.cluster.Observe(ctx, cs, r.outdated(ctx, cs), record.Live(cs))
 	if err != nil {
 		return ctrl.Result{}, err
 	}

@@ -263,12 +263,12 @@ func (c *liveCluster) applies(name string) {
 	if err := apiServer.List(c.Context(), list); err != nil {
 		c.Fatal(err)
 	}
-	published, err := record.Live(c.get("kkp"))
+	last, err := record.Read(c.get("kkp"))
 	if err != nil {
 		c.Fatal(err)
 	}
 	for _, object := range list.Items {
-		in := slices.ContainsFunc(published, func(d safeguard.Definition) bool { return d.Name == object.Name })
+		in := slices.ContainsFunc(last.Live(), func(d safeguard.Definition) bool { return d.Name == object.Name })
 		if in && object.Labels["kustomize.toolkit.fluxcd.io/name"] == name {
 			owned = append(owned, object.GetName())
 		}

@@ -18,8 +18,10 @@ import (
 	"github.com/winnow-dev/winnow/controllers/approvals"
 	"github.com/winnow-dev/winnow/controllers/artifacts"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
+	"github.com/winnow-dev/winnow/controllers/cluster/departures"
 	"github.com/winnow-dev/winnow/controllers/holds"
 	"github.com/winnow-dev/winnow/render/approval"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -39,13 +41,10 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) erro
 	named := guard.NamedBy(cs, a.result.Instances)
 	named.Lines = approvals.Counting(cs, r.now())
 	last, err := r.baseline(ctx, a)
-	var lost *baselineError
-	switch {
-	case errors.As(err, &lost):
-		if err := r.holdUnknown(a, lost, named.Lines); err != nil {
-			return err
-		}
-	case err != nil:
+	if lost, ok := errors.AsType[*baselineError](err); ok {
+		err = r.holdUnknown(a, lost, named.Lines)
+	}
+	if err != nil {
 		return err
 	}
 	next := guard.Next{Definitions: a.result.Compared(), Unresolved: a.result.Unresolved}
@@ -85,11 +84,9 @@ func (r *CatalogSelectionReconciler) seeApprovals(a *attempt) {
 // holdUnknown holds a render whose baseline is lost. Only the checksum of the render releases it: what leaves has no name.
 func (r *CatalogSelectionReconciler) holdUnknown(a *attempt, lost error, lines []approval.Line) error {
 	exact := approval.Line{Checksum: guard.Checksum(a.result.Revision)}
-	for _, line := range lines {
-		if line.Names(exact) {
-			a.uses = append(a.uses, line)
-			return nil
-		}
+	if i := slices.IndexFunc(lines, func(line approval.Line) bool { return line.Names(exact) }); i >= 0 {
+		a.uses = append(a.uses, lines[i])
+		return nil
 	}
 	line := a.numbered()(exact).String()
 	return r.hold(a, v1alpha1.BaselineLostReason, []v1alpha1.HeldReason{{
@@ -99,8 +96,12 @@ func (r *CatalogSelectionReconciler) holdUnknown(a *attempt, lost error, lines [
 
 // losesLive returns the losses of live objects, and of objects in inventories, that the selection has not published.
 func (r *CatalogSelectionReconciler) losesLive(ctx context.Context, a *attempt, last []safeguard.Definition) (losses []safeguard.Change, err error) {
-	if a.isNew() {
-		if losses, err = r.adopted(ctx, a, last); err != nil {
+	if a.isNew() && a.live.MayAct(a.selection) {
+		published := last
+		if consumers.Awaited(a.selection) { // every definition in the artifact counts as entering
+			published = nil
+		}
+		if losses, err = r.cluster.Effects.Adopted(ctx, a.selection, published, a.result, a.live); err != nil {
 			return nil, err
 		}
 	}
@@ -148,12 +149,11 @@ func (r *CatalogSelectionReconciler) available(a *attempt) error {
 		return err
 	}
 	remedy := leavingOut(absent, a.result.Instances)
-	reasons := make([]v1alpha1.HeldReason, len(absent))
-	for i, kind := range absent {
-		reasons[i] = v1alpha1.HeldReason{Reason: v1alpha1.BackendNotAvailableReason, Message: fmt.Sprintf(
+	reasons := each.Map(absent, func(kind schema.GroupVersionKind) v1alpha1.HeldReason {
+		return v1alpha1.HeldReason{Reason: v1alpha1.BackendNotAvailableReason, Message: fmt.Sprintf(
 			"the cluster does not serve %s, which spec.instances or spec.push.catalog needs: install what reads it first; if an instance of this selection does that, move that instance to a selection of its own%s", kind, remedy)}
-	}
-	return a.naming(holds.New(v1alpha1.BackendNotAvailableReason, artifacts.Origin(a.observed), reasons))
+	})
+	return a.held(v1alpha1.BackendNotAvailableReason, reasons)
 }
 
 // leavingOut returns the end of a message: the line of a spec that leaves out the instances with objects of absent kinds, and
@@ -247,18 +247,6 @@ func (e *baselineError) Error() string {
 }
 func (e *baselineError) Unwrap() error { return e.err }
 
-// adopted returns the changes to live definitions that enter the artifact. While the artifact is withheld, every
-// definition in it counts as entering.
-func (r *CatalogSelectionReconciler) adopted(ctx context.Context, a *attempt, published []safeguard.Definition) ([]safeguard.Change, error) {
-	if !a.live.MayAct(a.selection) {
-		return nil, nil
-	}
-	if consumers.Awaited(a.selection) {
-		published = nil
-	}
-	return r.cluster.Effects.Adopted(ctx, a.selection, published, a.result, a.live)
-}
-
 // isRecreated reports whether a Kustomization has applied an artifact of Winnow's, though nothing of this selection was
 // served: it was deleted and created again, or its status is lost. Which lines of the spec are used is not known then.
 func (a *attempt) isRecreated() bool {
@@ -273,11 +261,10 @@ func (a *attempt) numbered() func(approval.Line) approval.Line {
 
 // hold returns the error that holds a render. It is quiet while the edit is fresh, unless it is reported already.
 func (r *CatalogSelectionReconciler) hold(a *attempt, reason string, reasons []v1alpha1.HeldReason, lines []string) error {
-	held := holds.New(reason, artifacts.Origin(a.observed), reasons, lines...)
+	held := a.held(reason, reasons, lines...)
 	if a.newer != nil {
 		held = held.Because(a.newer.String())
 	}
-	held = a.naming(held)
 	known := conditions.Get(a.selection, v1alpha1.HeldCondition)
 	if known == nil || known.Status != metav1.ConditionTrue || known.ObservedGeneration != a.selection.Generation {
 		if err := r.settled(r.edits.since(a.selection, r.now()), held.Error()); err != nil {
@@ -287,8 +274,17 @@ func (r *CatalogSelectionReconciler) hold(a *attempt, reason string, reasons []v
 	return held
 }
 
-// naming adds the lines that name a part of what is held to a hold: they count for as long.
-func (a *attempt) naming(held *holds.Error) *holds.Error {
+// holdUnkept turns the error about objects that Flux would delete although they are to stay into a hold that no approval releases.
+func (a *attempt) holdUnkept(err error) error {
+	if unkept, ok := errors.AsType[*departures.UnkeptError](err); ok {
+		return a.held(v1alpha1.PruneNotDisabledReason, unkept.Reasons)
+	}
+	return err
+}
+
+// held returns a hold with the lines that name a part of what is held: they count for as long.
+func (a *attempt) held(reason string, reasons []v1alpha1.HeldReason, lines ...string) *holds.Error {
+	held := holds.New(reason, artifacts.Origin(a.observed), reasons, lines...)
 	for _, line := range a.uses {
 		held.Named(line.String())
 	}

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/record"
 	"github.com/winnow-dev/winnow/controllers/transfers"
 )
 
@@ -47,7 +48,7 @@ func (r *CatalogSelectionReconciler) reportInstancesOf(ctx context.Context, key 
 	cs := before.DeepCopy()
 	var err error
 	if len(cs.Status.Instances) > 0 { // without instances, the record is not unpacked
-		if cs.Status.Instances, err = r.cluster.Instances.Observe(ctx, cs, publishedBy(cs)); err != nil {
+		if cs.Status.Instances, err = r.cluster.Instances.Observe(ctx, cs, record.Live(cs)); err != nil {
 			return err
 		}
 	}

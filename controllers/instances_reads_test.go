@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/controllers/record"
 )
 
 // releaseReads counts the reads of HelmReleases from the API server, and can refuse them.
@@ -119,7 +121,7 @@ func TestNothingIsKeptOfADeletedSelection(t *testing.T) {
 		}
 	}
 	reads.gets = 0
-	if _, err := c.reconciler.cluster.Instances.Observe(t.Context(), cs, publishedBy(cs)); err != nil {
+	if _, err := c.reconciler.cluster.Instances.Observe(t.Context(), cs, record.Live(cs)); err != nil {
 		t.Fatal(err)
 	}
 	c.equal("reads of what is not kept", reads.gets, 1)

@@ -208,13 +208,9 @@ func unpack(packed []byte) (*Record, error) {
 		return nil, ErrNone
 	}
 	content, err := io.ReadAll(io.LimitReader(decompressor, maxUnpackedRecord+1))
-	if err != nil || !isReadable(content) {
-		return nil, ErrNone
-	}
 	var r Record
-	if err := json.Unmarshal(content, &r); err != nil || r.Definitions == nil {
-		// An artifact without objects has an empty list.
-		return nil, ErrNone
+	if err != nil || !isReadable(content) || json.Unmarshal(content, &r) != nil || r.Definitions == nil {
+		return nil, ErrNone // of an artifact without objects, the list is empty
 	}
 	return &r, nil
 }
@@ -233,12 +229,12 @@ func (r *Record) IsOf(cs *v1alpha1.CatalogSelection) bool {
 }
 
 // Live returns what a cluster has of the artifact of the selection; nil if that is not known.
-func Live(cs *v1alpha1.CatalogSelection) ([]safeguard.Definition, error) {
+func Live(cs *v1alpha1.CatalogSelection) []safeguard.Definition {
 	if cs.Status.Artifact == nil {
-		return nil, nil
+		return nil
 	}
-	r, err := Read(cs)
-	return r.Live(), err
+	r, _ := Read(cs)
+	return r.Live()
 }
 
 // Live returns what a cluster has of the artifact; nil for a nil record.
