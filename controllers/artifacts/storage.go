@@ -27,6 +27,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/metrics"
 	"github.com/winnow-dev/winnow/controllers/source"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -111,10 +112,7 @@ func Origin(sources []source.Observed) string {
 	if len(sources) == 1 {
 		return sources[0].Artifact.Revision
 	}
-	parts := make([]string, len(sources))
-	for i, s := range sources {
-		parts[i] = fmt.Sprintf("%s/%s=%s", s.Kind, s.Name, s.Artifact.Revision)
-	}
+	parts := each.Map(sources, func(s source.Observed) string { return fmt.Sprintf("%s/%s=%s", s.Kind, s.Name, s.Artifact.Revision) })
 	return strings.Join(parts, ",")
 }
 
@@ -142,11 +140,9 @@ func (a *Artifacts) RemoveAll(cs *v1alpha1.CatalogSelection) error {
 // Stored returns the names of the selections that the storage has a directory of.
 func (a *Artifacts) Stored() []types.NamespacedName {
 	dirs, _ := a.glob(storage.ArtifactDir(sourcev1.ExternalArtifactKind, "*", "*"))
-	var names []types.NamespacedName
-	for _, dir := range dirs {
-		names = append(names, types.NamespacedName{Namespace: path.Base(path.Dir(dir)), Name: path.Base(dir)})
-	}
-	return names
+	return each.Map(dirs, func(dir string) types.NamespacedName {
+		return types.NamespacedName{Namespace: path.Base(path.Dir(dir)), Name: path.Base(dir)}
+	})
 }
 
 // glob returns the paths below the directory of the storage, which may have any name, that match a pattern.

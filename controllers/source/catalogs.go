@@ -22,18 +22,20 @@ import (
 // parsed catalogs of up to Cache.CacheBytes. Call NewCatalogs: the zero value is not usable.
 type Catalogs struct {
 	fetcher
-	lookups lookups
 	budget  int64
-	loading flights[*catalog.Catalog]
+	metrics *metrics.Cache
+	// lookups are the locations of catalogs with a contract.
+	lookups *lru.Cache[string, lookup]
+	// latest maps the place of a catalog to the key of the one that was loaded last.
+	latest *lru.Cache[string, string]
+	// dropped are the keys of catalogs for which the cache had no room.
+	dropped     *lru.Cache[string, struct{}]
+	looking     flights[lookup]
+	downloading flights[*catalog.Catalog]
 
 	mu    sync.Mutex
 	size  int64
 	cache *simplelru.LRU[string, *catalog.Catalog]
-	// latest maps the place of a catalog to the key of the one that was loaded last.
-	latest *simplelru.LRU[string, string]
-	// dropped are the keys of catalogs for which the cache had no room.
-	dropped *simplelru.LRU[string, struct{}]
-	metrics *metrics.Cache
 }
 
 // CatalogOptions configures NewCatalogs.
@@ -60,22 +62,21 @@ const maxCatalogs = 1024
 
 // NewCatalogs returns an empty cache of catalogs.
 func NewCatalogs(o CatalogOptions) *Catalogs {
-	c := &Catalogs{budget: o.CacheBytes, metrics: o.Metrics, fetcher: fetcher{parser{o.Memory}, fetch.New(
+	c := &Catalogs{budget: o.CacheBytes, metrics: o.Metrics, fetcher: fetcher{fetch.New(
 		fetch.WithRetries(o.HTTPRetry),
 		fetch.WithMaxDownloadSize(int(archive.DefaultLimits().Compressed)),
 		fetch.WithHostnameOverwrite(o.Host),
 		fetch.WithFileName(archiveFile),
-	), o.Registries, o.Failures, o.Traffic}}
-	c.lookups.fetcher = &c.fetcher
+	), o.Registries, o.Failures, o.Memory, o.Traffic}}
 	evicted := func(key string, old *catalog.Catalog) {
 		c.size -= old.Size()
 		c.dropped.Add(key, struct{}{})
 		c.metrics.Evict()
 	}
-	c.lookups.cache, _ = lru.New[string, lookup](maxLookups)
+	c.lookups, _ = lru.New[string, lookup](maxLookups)
 	c.cache, _ = simplelru.NewLRU(maxCatalogs, evicted)
-	c.latest, _ = simplelru.NewLRU[string, string](maxCatalogs, nil)
-	c.dropped, _ = simplelru.NewLRU[string, struct{}](maxCatalogs, nil)
+	c.latest, _ = lru.New[string, string](maxCatalogs)
+	c.dropped, _ = lru.New[string, struct{}](maxCatalogs)
 	c.metrics.Limit(o.CacheBytes)
 	return c
 }
@@ -87,17 +88,17 @@ func (c *Catalogs) load(ctx context.Context, source Observed) (*catalog.Catalog,
 		c.metrics.Hit(1)
 		return cached, nil
 	}
-	return c.loading.do(ctx, key+" "+source.settings(), "the artifact of source "+source.Name.String(), func(ctx context.Context) (*catalog.Catalog, error) {
+	return c.downloading.do(ctx, key+" "+source.settings(), "the artifact of source "+source.Name.String(), func(ctx context.Context) (*catalog.Catalog, error) {
 		if cached, ok := c.get(key); ok {
 			return cached, nil
 		}
-		c.metrics.Miss(c.wasDropped(key))
+		c.metrics.Miss(c.dropped.Contains(key))
 		fresh, err := c.fetch(ctx, source, c.before(source))
 		if err != nil {
 			return nil, err
 		}
 		c.put(key, fresh)
-		c.setLatest(source, key)
+		c.latest.Add(source.placeKey(), key)
 		return fresh, nil
 	})
 }
@@ -106,7 +107,7 @@ func (c *Catalogs) load(ctx context.Context, source Observed) (*catalog.Catalog,
 // a cached violation of the contract.
 func (c *Catalogs) cached(source *Observed) (*catalog.Catalog, bool, error) {
 	if source.hasContract() && source.Location == nil {
-		found, ok := c.lookups.cache.Get(source.lookupKey())
+		found, ok := c.lookups.Get(source.lookupKey())
 		if !ok || found.violated != nil {
 			return nil, ok, found.violated
 		}
@@ -144,22 +145,9 @@ func (c *Catalogs) put(key string, fresh *catalog.Catalog) {
 
 // before returns the catalog of the revision of a source that was loaded last, nil if it is not in the cache.
 func (c *Catalogs) before(source Observed) *catalog.Catalog {
+	key, _ := c.latest.Get(source.placeKey())
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	key, _ := c.latest.Get(source.placeKey())
 	last, _ := c.cache.Peek(key)
 	return last
-}
-
-func (c *Catalogs) setLatest(source Observed, key string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.latest.Add(source.placeKey(), key)
-}
-
-// wasDropped reports whether the cache had no room for a catalog that was loaded before.
-func (c *Catalogs) wasDropped(key string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.dropped.Contains(key)
 }

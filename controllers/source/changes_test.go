@@ -29,15 +29,14 @@ func TestAChangeOfTheArtifactIsSeen(t *testing.T) {
 		{"another URL", base, &meta.Artifact{Revision: "r", Digest: "d", URL: "U"}, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			e := event.UpdateEvent{ObjectOld: &sourcev1.Bucket{}, ObjectNew: &sourcev1.Bucket{}}
-			e.ObjectOld.(*sourcev1.Bucket).Status.Artifact = test.old
-			e.ObjectNew.(*sourcev1.Bucket).Status.Artifact = test.new
-			if got := artifactChanged().Update(e); got != test.want {
-				t.Errorf("Update() = %v", got)
+			older, newer := &sourcev1.Bucket{}, &sourcev1.Bucket{}
+			older.Status.Artifact, newer.Status.Artifact = test.old, test.new
+			if got := artifactChanged(older, newer); got != test.want {
+				t.Errorf("artifactChanged() = %v", got)
 			}
 		})
 	}
-	if artifactChanged().Update(event.UpdateEvent{ObjectOld: &corev1.Pod{}, ObjectNew: &corev1.Pod{}}) {
+	if Changed().Update(event.UpdateEvent{ObjectOld: &corev1.Pod{}, ObjectNew: &corev1.Pod{}}) {
 		t.Error("an update of a Pod passes")
 	}
 }
@@ -69,8 +68,8 @@ func TestAChangeOfReadinessIsSeen(t *testing.T) {
 		{"Flux has reconciled", progressing, ready, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := readinessChanged().Update(event.UpdateEvent{ObjectOld: test.older, ObjectNew: test.newer}); got != test.want {
-				t.Errorf("Update() = %v", got)
+			if got := readinessChanged(test.older, test.newer); got != test.want {
+				t.Errorf("readinessChanged() = %v", got)
 			}
 		})
 	}

@@ -33,11 +33,12 @@ const fetchTimeout = 2 * time.Minute
 
 // fetcher fetches the catalogs of sources: from the artifacts of Flux, or from the registry.
 type fetcher struct {
-	parser
 	archives   *fetch.ArchiveFetcher
 	registries *registries.Registries
 	failures   *transfers.Failures
-	traffic    *metrics.Traffic
+	// memory bounds what is parsed at a time.
+	memory  *memory.Budget
+	traffic *metrics.Traffic
 }
 
 // withRegistry calls do with a connection to the repository of the source, unless it has just failed. A connection belongs
@@ -157,32 +158,28 @@ func isInvalid(err error) bool {
 // decompressor.
 const measureBytes = 64 << 20
 
-// parser parses catalogs within the memory that all of them share.
-type parser struct{ memory *memory.Budget }
-
 // parse loads the catalog of a source from an archive, once the memory is available. It reads content from its start.
-func (p parser) parse(
+func (f *fetcher) parse(
 	ctx context.Context, source Observed, before *catalog.Catalog, content io.ReadSeeker,
-) (*catalog.Catalog, error) {
+) (loaded *catalog.Catalog, err error) {
 	var needed int64
-	measure := func() (err error) {
+	err = f.within(ctx, measureBytes, source, content, func() (err error) {
 		needed, err = loading.Measure(ctx, source.Name.String(), content, source.place())
-		return failure.Because(v1alpha1.FetchFailedReason, err)
-	}
-	var loaded *catalog.Catalog
-	load := func() (err error) {
-		loaded, err = render.LoadRevision(ctx, source.Name.String(), content, source.place(), before)
-		return failure.Because(v1alpha1.FetchFailedReason, err)
-	}
-	if err := p.within(ctx, measureBytes, source, content, measure); err != nil {
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
-	return loaded, p.within(ctx, needed, source, content, load)
+	err = f.within(ctx, needed, source, content, func() (err error) {
+		loaded, err = render.LoadRevision(ctx, source.Name.String(), content, source.place(), before)
+		return err
+	})
+	return loaded, err
 }
 
 // within calls read with the content at its start, once this much memory is available.
-func (p parser) within(ctx context.Context, bytes int64, source Observed, content io.Seeker, read func() error) error {
-	release, err := p.memory.Acquire(ctx, bytes)
+func (f *fetcher) within(ctx context.Context, bytes int64, source Observed, content io.Seeker, read func() error) error {
+	release, err := f.memory.Acquire(ctx, bytes)
 	if err != nil {
 		return failure.Because(v1alpha1.FetchFailedReason, fmt.Errorf("waiting until other catalogs are loaded: %w", err))
 	}
@@ -190,5 +187,5 @@ func (p parser) within(ctx context.Context, bytes int64, source Observed, conten
 	if _, err := content.Seek(0, io.SeekStart); err != nil {
 		return failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("reading the artifact of source %s: %w", source.Name, err))
 	}
-	return read()
+	return failure.Because(v1alpha1.FetchFailedReason, read())
 }

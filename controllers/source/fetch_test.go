@@ -50,7 +50,7 @@ func TestAConnectionThatHangsIsRemembered(t *testing.T) {
 	tried := func() bool {
 		t.Helper()
 		requests.Store(0)
-		_, err := catalogs.lookups.locationOf(t.Context(), source)
+		_, err := catalogs.locationOf(t.Context(), source)
 		if failure.ReasonOf(err) != v1alpha1.FetchFailedReason || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("locationOf() = %v", err)
 		}

@@ -74,7 +74,9 @@ func (f *flights[T]) join(ctx context.Context, key string, work func(context.Con
 			shared.result, err = work(own)
 			return err
 		})
-		f.end(key, shared)
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.drop(key, shared)
 	}()
 	return shared
 }
@@ -91,13 +93,7 @@ func (f *flights[T]) leave(key string, shared *flight[T]) bool {
 	return true
 }
 
-// end makes the next caller start another flight.
-func (f *flights[T]) end(key string, shared *flight[T]) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.drop(key, shared)
-}
-
+// drop makes the next caller start another flight. The caller holds the lock.
 func (f *flights[T]) drop(key string, shared *flight[T]) {
 	if f.flights[key] == shared {
 		delete(f.flights, key)

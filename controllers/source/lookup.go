@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/opencontainers/go-digest"
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 
@@ -26,26 +25,19 @@ type lookup struct {
 // maxLookups bounds the number of cached lookups.
 const maxLookups = 4096
 
-// lookups finds the catalogs of sources with a contract, each once.
-type lookups struct {
-	*fetcher
-	running flights[lookup]
-	cache   *lru.Cache[string, lookup]
-}
-
 // locationOf returns the location of the catalog of a source with a contract. It fetches the manifest once.
-func (l *lookups) locationOf(ctx context.Context, source Observed) (*Location, error) {
+func (c *Catalogs) locationOf(ctx context.Context, source Observed) (*Location, error) {
 	key := source.lookupKey()
-	if cached, ok := l.cache.Get(key); ok {
+	if cached, ok := c.lookups.Get(key); ok {
 		return cached.location, cached.violated
 	}
-	found, err := l.running.do(ctx, key+" "+source.settings(), "the manifest of source "+source.Name.String(), func(ctx context.Context) (lookup, error) {
-		found, err := l.readManifest(ctx, source)
+	found, err := c.looking.do(ctx, key+" "+source.settings(), "the manifest of source "+source.Name.String(), func(ctx context.Context) (lookup, error) {
+		found, err := c.readManifest(ctx, source)
 		if err != nil && failure.ReasonOf(err) != v1alpha1.ContractViolatedReason {
 			return lookup{}, err // temporary, so not cached
 		}
 		done := lookup{location: found, violated: err}
-		l.cache.Add(key, done)
+		c.lookups.Add(key, done)
 		return done, nil
 	})
 	if err != nil {
@@ -55,7 +47,7 @@ func (l *lookups) locationOf(ctx context.Context, source Observed) (*Location, e
 }
 
 // readManifest fetches and reads the manifest of the artifact, by the digest in its revision.
-func (l *lookups) readManifest(ctx context.Context, source Observed) (*Location, error) {
+func (f *fetcher) readManifest(ctx context.Context, source Observed) (*Location, error) {
 	manifest := digest.Digest(guard.Checksum(source.Artifact.Revision))
 	where := fmt.Sprintf("source %s: manifest %s of %s", source.Name, manifest, source.repository.Spec.URL)
 	violated := func(err error) error {
@@ -67,7 +59,7 @@ func (l *lookups) readManifest(ctx context.Context, source Observed) (*Location,
 	var descriptor v1.Descriptor
 	var image registry.Image
 	var raw []byte
-	err := l.withRegistry(ctx, source, func(ctx context.Context, from *registries.Connection) (err error) {
+	err := f.withRegistry(ctx, source, func(ctx context.Context, from *registries.Connection) (err error) {
 		if descriptor, raw, err = registry.FetchManifest(ctx, from.Repository, manifest.String()); err != nil {
 			return err
 		}

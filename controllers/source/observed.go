@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/contract"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
@@ -98,13 +99,9 @@ func (s Observed) Status() v1alpha1.SourceStatus {
 
 // Guarded converts sources for the safeguards, in the same order.
 func Guarded(loaded []Loaded) []guard.Source {
-	sources := make([]guard.Source, len(loaded))
-	for i, l := range loaded {
-		sources[i] = guard.Source{
-			Kind: l.Kind, Name: l.Name, Path: l.Place.Path, Checksum: guard.Checksum(l.Artifact.Revision), Catalog: l.Catalog,
-		}
-	}
-	return sources
+	return each.Map(loaded, func(l Loaded) guard.Source {
+		return guard.Source{Kind: l.Kind, Name: l.Name, Path: l.Place.Path, Checksum: guard.Checksum(l.Artifact.Revision), Catalog: l.Catalog}
+	})
 }
 
 // hasContract reports whether the manifest determines which part of the source is the catalog. It may be an image's

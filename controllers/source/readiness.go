@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/controllers/failure"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
@@ -34,10 +35,7 @@ func (s *Sources) Readiness(ctx context.Context, cs *v1alpha1.CatalogSelection) 
 	if len(unready) == 0 {
 		return conditions.TrueCondition("", v1alpha1.SucceededReason, "every source is ready")
 	}
-	messages := make([]string, len(unready))
-	for i, c := range unready {
-		messages[i] = c.Message
-	}
+	messages := each.Map(unready, func(c metav1.Condition) string { return c.Message })
 	last := conditions.Get(cs, v1alpha1.SourceReadyCondition)
 	if len(failing) == 0 && last != nil && last.Status == metav1.ConditionFalse && last.ObservedGeneration == cs.Generation &&
 		last.Reason != v1alpha1.SourceNotReadyReason {

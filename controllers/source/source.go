@@ -157,7 +157,7 @@ func (s *Sources) get(ctx context.Context, kind string, key types.NamespacedName
 // locate determines the location of the catalog of a source, by its manifest in the registry if necessary.
 func (s *Sources) locate(ctx context.Context, o *Observed) (err error) {
 	if o.hasContract() && o.Location == nil {
-		o.Location, err = s.Catalogs.lookups.locationOf(ctx, *o)
+		o.Location, err = s.Catalogs.locationOf(ctx, *o)
 	}
 	return err
 }
@@ -196,15 +196,12 @@ func (s *Sources) Recall(observed []Observed, published []v1alpha1.SourceStatus,
 	}
 	for _, o := range observed {
 		i := slices.Index(published, o.Status())
-		if i < 0 || locations[i] == nil || !o.hasContract() || s.Catalogs.lookups.cache.Contains(o.lookupKey()) {
-			continue
-		}
-		if !o.allows(*locations[i]) {
+		if i < 0 || locations[i] == nil || !o.hasContract() || s.Catalogs.lookups.Contains(o.lookupKey()) || !o.allows(*locations[i]) {
 			continue
 		}
 		// An extracted layer is not sufficient once a signature is required.
 		if locations[i].fetched() || !o.mustVerify || o.copied() {
-			s.Catalogs.lookups.cache.Add(o.lookupKey(), lookup{location: locations[i]})
+			s.Catalogs.lookups.Add(o.lookupKey(), lookup{location: locations[i]})
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
@@ -120,12 +119,12 @@ func TestAChangeOfTheSignatureIsSeen(t *testing.T) {
 		{"spec.verify added", unconfigured, unverified, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := verificationChanged().Update(event.UpdateEvent{ObjectOld: test.old, ObjectNew: test.new}); got != test.want {
-				t.Errorf("Update() = %v", got)
+			if got := verificationChanged(test.old, test.new); got != test.want {
+				t.Errorf("verificationChanged() = %v", got)
 			}
 		})
 	}
-	if verificationChanged().Update(event.UpdateEvent{ObjectOld: &sourcev1.Bucket{}, ObjectNew: &sourcev1.Bucket{}}) {
+	if verificationChanged(&sourcev1.Bucket{}, &sourcev1.Bucket{}) {
 		t.Error("an update of a Bucket passes")
 	}
 }
