@@ -10,7 +10,6 @@ import (
 	"os"
 
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
-	"golang.org/x/sync/semaphore"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/holds"
@@ -25,36 +24,22 @@ import (
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
-// pushHeld reports that the tagged artifact contains definitions that the new one lacks, though the record of
-// the selection does not have that revision.
-type pushHeld struct {
-	reason  string
-	message string
-}
-
-func (e *pushHeld) Error() string { return e.message }
-
-// comparer compares the artifact of a push with the tagged one.
-type comparer struct {
-	// reading bounds the memory of the artifacts that are compared.
-	reading *memory.Budget
-	// comparing is held while an artifact is read, which takes long with patches and cannot be interrupted then.
-	comparing *semaphore.Weighted
-	// readArtifact is render.ReadArtifact.
-	readArtifact func(context.Context, io.Reader) ([]safeguard.Definition, error)
+// held returns the error of a held push, which explains how to release it.
+func (job pushJob) held(reason, message string) error {
+	return &refusal{reason, message + "; to push it all the same, add to spec.safeguards.approve: " + guard.Checksum(job.revision)}
 }
 
 // compare holds a push that would remove definitions from the clusters that follow the tag: the record of the
 // selection was lost, or begins after the tagged artifact.
-func (c *comparer) compare(ctx context.Context, job pushJob, to *registries.Connection, m v1.Manifest) error {
+func (s *sender) compare(ctx context.Context, job pushJob, to *registries.Connection, m v1.Manifest) error {
 	if job.approved {
 		return nil
 	}
 	if job.image {
-		return &pushHeld{v1alpha1.BaselineLostReason, "the tagged image is neither the last one that was pushed nor of a revision in the record, and images are not compared" + job.release()}
+		return job.held(v1alpha1.BaselineLostReason, "the tagged image is neither the last one that was pushed nor of a revision in the record, and images are not compared")
 	}
 	if len(m.Layers) != 1 {
-		return &pushHeld{v1alpha1.BaselineLostReason, "the tagged artifact cannot be compared: it does not have exactly one layer" + job.release()}
+		return job.held(v1alpha1.BaselineLostReason, "the tagged artifact cannot be compared: it does not have exactly one layer")
 	}
 	tagged, err := memory.NewFile("winnow-pushed-")
 	if err != nil {
@@ -70,11 +55,11 @@ func (c *comparer) compare(ctx context.Context, job pushJob, to *registries.Conn
 	}
 	defer archived.Close()
 	read := func(file io.ReadSeeker, complaint string) ([]safeguard.Definition, error) {
-		definitions, err := c.read(ctx, file)
+		definitions, err := s.read(ctx, file)
 		if busy := new(busyError); err == nil || errors.As(err, &busy) {
 			return definitions, err
 		}
-		return nil, &pushHeld{v1alpha1.BaselineLostReason, complaint + ": " + err.Error() + job.release()}
+		return nil, job.held(v1alpha1.BaselineLostReason, complaint+": "+err.Error())
 	}
 	before, err := read(tagged, "the tagged artifact cannot be compared")
 	if err != nil {
@@ -88,10 +73,8 @@ func (c *comparer) compare(ctx context.Context, job pushJob, to *registries.Conn
 	if len(held) == 0 {
 		return nil
 	}
-	return &pushHeld{
-		held[0].Reason,
-		"the tagged artifact contains more: " + holds.Describe(guard.Reasons(held, selection.Result{}, guard.Fresh(nil)), len(held)) + job.release(),
-	}
+	return job.held(held[0].Reason,
+		"the tagged artifact contains more: "+holds.Describe(guard.Reasons(held, selection.Result{}, guard.Fresh(nil)), len(held)))
 }
 
 // busyError reports that an artifact was not read because others are.
@@ -107,13 +90,13 @@ const readBytes = memory.LoadBytes / 2
 
 // read returns the definitions of an artifact. Kustomize cannot be interrupted when it builds patches, so an artifact is
 // read aside, one at a time: at the deadline read gives up, and the next one waits until this one has ended.
-func (c *comparer) read(ctx context.Context, file io.ReadSeeker) ([]safeguard.Definition, error) {
-	if err := c.comparing.Acquire(ctx, 1); err != nil {
+func (s *sender) read(ctx context.Context, file io.ReadSeeker) ([]safeguard.Definition, error) {
+	if err := s.comparing.Acquire(ctx, 1); err != nil {
 		return nil, &busyError{err}
 	}
-	free, err := c.reserve(ctx, file)
+	free, err := s.reserve(ctx, file)
 	if err != nil {
-		c.comparing.Release(1)
+		s.comparing.Release(1)
 		return nil, err
 	}
 	type result struct {
@@ -122,11 +105,11 @@ func (c *comparer) read(ctx context.Context, file io.ReadSeeker) ([]safeguard.De
 	}
 	read := make(chan result, 1)
 	go func() {
-		defer c.comparing.Release(1)
+		defer s.comparing.Release(1)
 		defer free()
 		var r result
 		r.err = transfers.Recover(ctx, "reading an artifact", func() (err error) {
-			r.definitions, err = c.readArtifact(ctx, file)
+			r.definitions, err = s.readArtifact(ctx, file)
 			return err
 		})
 		read <- r
@@ -140,7 +123,7 @@ func (c *comparer) read(ctx context.Context, file io.ReadSeeker) ([]safeguard.De
 }
 
 // reserve waits for the memory to read an artifact. It leaves the file at its start.
-func (c *comparer) reserve(ctx context.Context, file io.ReadSeeker) (free func(), err error) {
+func (s *sender) reserve(ctx context.Context, file io.ReadSeeker) (free func(), err error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("reading the artifact: %w", err)
 	}
@@ -151,7 +134,7 @@ func (c *comparer) reserve(ctx context.Context, file io.ReadSeeker) (free func()
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("reading the artifact: %w", err)
 	}
-	if free, err = c.reading.Acquire(ctx, min(needed, readBytes)); err != nil {
+	if free, err = s.reading.Acquire(ctx, min(needed, readBytes)); err != nil {
 		return nil, &busyError{err}
 	}
 	return free, nil

@@ -10,7 +10,6 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/registries"
-	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // pushJob describes the artifact that a registry should have, and the access to the registry.
@@ -38,8 +37,3 @@ type pushJob struct {
 
 // pushTimeout bounds a push: a registry that hangs must not keep its turn.
 const pushTimeout = 2 * time.Minute
-
-// release returns the part of a message that explains how to release a held push.
-func (job pushJob) release() string {
-	return "; to push it all the same, add to spec.safeguards.approve: " + guard.Checksum(job.revision)
-}

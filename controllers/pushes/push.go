@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -27,14 +28,20 @@ import (
 	"github.com/winnow-dev/winnow/render/contract"
 	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/loading"
+	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
 // sender sends artifacts to registries.
 type sender struct {
-	comparer
 	registries *registries.Registries
 	failures   *transfers.Failures
+	// reading bounds the memory of the artifacts that are compared.
+	reading *memory.Budget
+	// comparing is held while an artifact is read, which takes long with patches and cannot be interrupted then.
+	comparing *semaphore.Weighted
+	// readArtifact is render.ReadArtifact.
+	readArtifact func(context.Context, io.Reader) ([]safeguard.Definition, error)
 	// sending bounds the memory of what is sent.
 	sending *memory.Budget
 	// packing is held while an image is packed, which takes several times the memory of its layer: one image at a time.
@@ -93,10 +100,7 @@ func (s *sender) send(ctx context.Context, key types.NamespacedName, job pushJob
 		return s.mayMove(ctx, job, to, now, s.noted.revisionOf(key, now.Digest))
 	}}
 	s.noted.note(key, job, packed.Manifest.Descriptor.Digest)
-	if err := pusher.Push(ctx, to.Repository, packed, job.tags); err != nil {
-		return to.Plain(err)
-	}
-	return nil
+	return to.Plain(pusher.Push(ctx, to.Repository, packed, job.tags))
 }
 
 // pack returns the artifact with the archive of the storage, or the image of it. The same job gives the same digest.
@@ -157,34 +161,36 @@ func namesImage(artifact *tree.Tree, image contract.Image) bool {
 	})
 }
 
-// tagConflict reports that a tag refers to an artifact that this selection has not pushed.
-type tagConflict struct {
-	// found describes the artifact that the tag refers to.
-	found string
+// refusal reports why a tag is not moved to the artifact of a selection: the selection has not pushed what the tag refers to, or that
+// contains definitions that the artifact lacks.
+type refusal struct {
+	// reason of the condition Pushed.
+	reason, message string
 }
 
-func (e *tagConflict) Error() string {
-	return fmt.Sprintf("it names %s: choose another tag or another repository, or delete the tag", e.found)
-}
+func (e *refusal) Error() string { return e.message }
 
 // mayMove returns an error for a tag of another writer. Two selections that move one tag in turns would install
 // and remove their applications in all clusters that follow the tag. noted is the revision of the tagged manifest, if
 // this process has pushed it.
 func (s *sender) mayMove(ctx context.Context, job pushJob, to *registries.Connection, now v1.Descriptor, noted string) error {
+	conflict := func(whose string) error {
+		return &refusal{v1alpha1.TagConflictReason, fmt.Sprintf("it names %s, which %s: choose another tag or another repository, or delete the tag", now.Digest, whose)}
+	}
 	_, raw, err := registry.FetchManifest(ctx, to.Repository, now.Digest.String())
 	if err != nil {
 		return err
 	}
 	var m v1.Manifest
 	if err := json.Unmarshal(raw, &m); err != nil || m.ArtifactType != v1alpha1.RenderedArtifactType && !isPushedImage(m) {
-		return &tagConflict{now.Digest.String() + ", which no CatalogSelection has pushed"}
+		return conflict("no CatalogSelection has pushed")
 	}
 	if owner := m.Annotations[v1alpha1.SelectionAnnotation]; owner != job.selection {
-		return &tagConflict{fmt.Sprintf("%s, which the CatalogSelection %.130q has pushed", now.Digest, owner)}
+		return conflict(fmt.Sprintf("the CatalogSelection %.130q has pushed", owner))
 	}
 	// Who follows the tag of an artifact cannot apply an image.
 	if isPushedImage(m) != job.image {
-		return &tagConflict{now.Digest.String() + ", which was pushed with another spec.push.type"}
+		return conflict("was pushed with another spec.push.type")
 	}
 	// The images of catalogs name no revision.
 	revision := cmp.Or(m.Annotations[v1alpha1.RevisionAnnotation], noted)

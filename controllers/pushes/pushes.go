@@ -7,6 +7,7 @@ package pushes
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"sync"
 
@@ -64,8 +65,8 @@ func New(o Options) *Pushes {
 	turns.Metrics = o.Metrics
 	return &Pushes{
 		sender: sender{
-			comparer:   comparer{o.Memory, semaphore.NewWeighted(1), render.ReadArtifact},
 			registries: o.Registries, failures: o.Failures, sending: memory.New(memory.SendBytes), packing: semaphore.NewWeighted(1),
+			reading: o.Memory, comparing: semaphore.NewWeighted(1), readArtifact: render.ReadArtifact,
 		},
 		storage: o.Storage, queue: o.Queue, turns: turns,
 		jobs:    map[types.NamespacedName]pushJob{},
@@ -192,15 +193,14 @@ func (p *Pushes) attempt(ctx context.Context, item ctrl.Request) {
 	if p.record(key, job, pushResult{url, err}) {
 		p.Enqueue(ctx, key)
 	}
-	var unanswered *transfers.UnansweredError
-	switch {
-	case err == nil:
+	if err == nil {
 		p.queue.Forget(item)
 		p.queue.AddAfter(item, jitter.JitteredIntervalDuration(job.interval))
 		return
-	case errors.As(err, &unanswered):
+	}
+	if unanswered, ok := errors.AsType[*transfers.UnansweredError](err); ok {
 		p.queue.AddAfter(item, unanswered.In)
-	default:
+	} else {
 		p.queue.AddRateLimited(item)
 	}
 	ctrl.LoggerFrom(ctx).Info("not pushed", "selection", job.selection, "url", job.access.URL, "reason", err.Error())
@@ -225,12 +225,5 @@ func (p *Pushes) record(key types.NamespacedName, job pushJob, result pushResult
 	}
 	last, known := p.results[key]
 	p.results[key] = result
-	return !known || last.url != result.url || errorText(last.err) != errorText(result.err)
-}
-
-func errorText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
+	return !known || last.url != result.url || fmt.Sprint(last.err) != fmt.Sprint(result.err)
 }

@@ -37,26 +37,21 @@ func (p *Pushes) Sync(cs *v1alpha1.CatalogSelection, published *record.Record) (
 	}
 	job := p.job(cs, published)
 	result, done := p.enqueue(key, job)
-	var conflict *tagConflict
-	var held *pushHeld
 	switch {
 	case !done && known != nil && known.Status == metav1.ConditionTrue && job.isPushed(last):
 		return last, known // after a restart, until the registry was checked
 	case !done:
 		return last, conditions.UnknownCondition("", v1alpha1.ProgressingReason, "pushing %s to %s%s", bounds.ShortChecksum(job.revision), job.access.URL, p.waits(key))
-	case errors.As(result.err, &held):
-		return last, conditions.FalseCondition("", held.reason, "%s", pushFailure(job, result.err))
-	case errors.As(result.err, &conflict):
-		return last, conditions.FalseCondition("", v1alpha1.TagConflictReason, "%s", pushFailure(job, result.err))
 	case result.err != nil:
-		return last, conditions.FalseCondition("", v1alpha1.PushFailedReason, "%s", pushFailure(job, result.err))
+		reason := v1alpha1.PushFailedReason
+		if refused, ok := errors.AsType[*refusal](result.err); ok {
+			reason = refused.reason
+		}
+		message := fmt.Sprintf("pushing %s to %s: %v", bounds.ShortChecksum(job.revision), job.access.URL, result.err)
+		return last, conditions.FalseCondition("", reason, "%s", bounds.Truncate(message, bounds.ConditionMessage))
 	}
 	pushed := &v1alpha1.PushStatus{URL: result.url, Revision: job.revision, Sources: job.sources, Tags: job.tags}
 	return pushed, conditions.TrueCondition("", v1alpha1.SucceededReason, "pushed %s as %s", bounds.ShortChecksum(job.revision), result.url)
-}
-
-func pushFailure(job pushJob, err error) string {
-	return bounds.Truncate(fmt.Sprintf("pushing %s to %s: %v", bounds.ShortChecksum(job.revision), job.access.URL, err), bounds.ConditionMessage)
 }
 
 // job returns the push that the selection requires. A pushed artifact keeps the source revisions in its
