@@ -20,7 +20,7 @@ import (
 const Patience = 10 * time.Minute
 
 // View has the claims of all selections, as one watch of this process tells them: it has all that was written before a version of
-// an object that it has. It implements cache.ReflectorStore.
+// an object that it has. It implements cache.ReflectorStore for Watch, whose reflector checks the types of the objects.
 type View struct {
 	// Now is the clock.
 	Now func() time.Time
@@ -142,19 +142,13 @@ func (v *View) Add(object any) error { return v.Update(object) }
 
 // Update implements cache.ReflectorStore.
 func (v *View) Update(object any) error {
-	s, ok := object.(*Selection)
-	if !ok {
-		return fmt.Errorf("the watch of CatalogSelections has a %T", object)
-	}
+	s := object.(*Selection)
 	return v.change(func() map[Digest]bool { return v.put(s) })
 }
 
 // Delete implements cache.ReflectorStore.
 func (v *View) Delete(object any) error {
-	s, ok := object.(*Selection)
-	if !ok {
-		return fmt.Errorf("the watch of CatalogSelections has a %T", object)
-	}
+	s := object.(*Selection)
 	return v.change(func() map[Digest]bool { return v.drop(s.UID) })
 }
 
@@ -162,11 +156,7 @@ func (v *View) Delete(object any) error {
 func (v *View) Replace(objects []any, _ string) error {
 	there := map[types.UID]bool{}
 	for _, object := range objects {
-		s, ok := object.(*Selection)
-		if !ok {
-			return fmt.Errorf("the list of CatalogSelections has a %T", object)
-		}
-		there[s.UID] = true
+		there[object.(*Selection).UID] = true
 	}
 	return v.change(func() map[Digest]bool {
 		changed := map[Digest]bool{}

@@ -42,37 +42,29 @@ func (m *Marks) SyncBypass(ctx context.Context, cs *v1alpha1.CatalogSelection, s
 		if err != nil {
 			return nil, err
 		}
-		switch {
-		case holds && guard.Honored(cs, object):
+		honored := guard.Honored(cs, object)
+		if holds && honored {
 			names = append(names, object.Name)
-			if !guard.Untouched(object) {
-				_, err := m.Mark(ctx, cs, object, func(s *Set) { s.Bypass = true })
-				errs = append(errs, err)
-			}
-		case holds:
-			_, err := m.Mark(ctx, cs, object, func(s *Set) { s.Bypass = false })
+		}
+		if holds && (!honored || !guard.Untouched(object)) {
+			_, err := m.Mark(ctx, cs, object, func(s *Set) { s.Bypass = honored })
 			errs = append(errs, err)
 		}
 	}
 	return names, errors.Join(errs...)
 }
 
-// endBypass removes the mark from a definition whose bypass has ended.
+// endBypass removes the mark from a definition whose bypass has ended. No field manager owns one that the admission policy has set: the
+// resource version makes the patch fail if the label is back, with which the policy would set the mark again.
 func (m *Marks) endBypass(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live) error {
 	if object.Annotations[v1alpha1.BypassMarkAnnotation] != "" && !guard.Owns(object, guard.ReconcileAnnotation) {
-		return m.unmarkAdmitted(ctx, cs, object)
+		return m.patch(ctx, cs, object, map[string]any{
+			"uid": object.UID, "resourceVersion": object.ResourceVersion,
+			"annotations": map[string]any{guard.ReconcileAnnotation: nil, v1alpha1.BypassMarkAnnotation: nil},
+		})
 	}
 	_, err := m.Mark(ctx, cs, object, func(s *Set) { s.Bypass = false })
 	return err
-}
-
-// unmarkAdmitted removes the mark that the admission policy has set, which no field manager owns. The resource
-// version makes it fail if the label is back, with which the policy would set the mark again.
-func (m *Marks) unmarkAdmitted(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live) error {
-	return m.patch(ctx, cs, object, map[string]any{
-		"uid": object.UID, "resourceVersion": object.ResourceVersion,
-		"annotations": map[string]any{guard.ReconcileAnnotation: nil, v1alpha1.BypassMarkAnnotation: nil},
-	})
 }
 
 // holds reports whether a selection holds a live definition: its Kustomization is in the owner labels, or no
