@@ -196,8 +196,7 @@ func (r *CatalogSelectionReconciler) baseline(ctx context.Context, a *attempt) (
 		return published, nil
 	case a.reachedNoCluster():
 		return nil, nil
-	}
-	if a.record != nil {
+	case a.record != nil:
 		return r.recorded(ctx, a)
 	}
 	artifact, err := r.artifacts.Last(ctx, cs)

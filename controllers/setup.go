@@ -37,20 +37,19 @@ func (r *CatalogSelectionReconciler) SetupWithManager(ctx context.Context, mgr c
 	if err := mgr.GetFieldIndexer().IndexField(ctx, &v1alpha1.CatalogSelection{}, sourceIndex, indexSources); err != nil {
 		return fmt.Errorf("indexing sources: %w", err)
 	}
-	if err := mgr.Add(r.cluster.Kinds); err != nil {
-		return fmt.Errorf("adding the watches of kinds: %w", err)
-	}
-	if err := mgr.Add(r.loader.Queue); err != nil {
-		return fmt.Errorf("adding the downloads: %w", err)
-	}
-	if err := mgr.Add(r.pushes); err != nil {
-		return fmt.Errorf("adding the pushes: %w", err)
-	}
-	if err := mgr.Add(manager.RunnableFunc(r.reportInstances)); err != nil {
-		return fmt.Errorf("adding the states of instances: %w", err)
-	}
-	if err := mgr.Add(manager.RunnableFunc(r.enqueueStored)); err != nil {
-		return fmt.Errorf("adding the look at the storage: %w", err)
+	for _, part := range []struct {
+		what string
+		manager.Runnable
+	}{
+		{"the watches of kinds", r.cluster.Kinds},
+		{"the downloads", r.loader.Queue},
+		{"the pushes", r.pushes},
+		{"the states of instances", manager.RunnableFunc(r.reportInstances)},
+		{"the look at the storage", manager.RunnableFunc(r.enqueueStored)},
+	} {
+		if err := mgr.Add(part.Runnable); err != nil {
+			return fmt.Errorf("adding %s: %w", part.what, err)
+		}
 	}
 	r.slots.limit = max(1, mgr.GetControllerOptions().MaxConcurrentReconciles/2) // the others are for other namespaces
 	b := ctrl.NewControllerManagedBy(mgr).

@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/selection"
 )
@@ -77,8 +78,7 @@ const maxListedInstances = 256
 // listInstances returns the content of status.instances. An instance whose object is listed already keeps its state
 // until the object is read again.
 func listInstances(instances []installation.Instance, last []v1alpha1.InstanceStatus) []v1alpha1.InstanceStatus {
-	var list []v1alpha1.InstanceStatus
-	for _, in := range instances[:min(len(instances), maxListedInstances)] {
+	return each.Map(instances[:min(len(instances), maxListedInstances)], func(in installation.Instance) v1alpha1.InstanceStatus {
 		listed := v1alpha1.InstanceStatus{
 			Name: in.Name, Application: in.Application, Source: in.Source, Version: in.Version, Backend: in.Backend,
 			Object: in.Main.Kind + " " + in.Main.Key().FullName(),
@@ -87,9 +87,8 @@ func listInstances(instances []installation.Instance, last []v1alpha1.InstanceSt
 		if i >= 0 {
 			listed.InstanceState = last[i].InstanceState
 		}
-		list = append(list, listed)
-	}
-	return list
+		return listed
+	})
 }
 
 func unmirroredHosts(result *render.Result) map[string]bool {

@@ -180,9 +180,7 @@ func (q *Queue) work(ctx context.Context, t *Transfer) {
 			q.release(t)
 		}
 	}()
-	if err := Recover(ctx, "transfer", func() error { t.run(ctx); return nil }); err != nil {
-		return // it is in the log
-	}
+	_ = Recover(ctx, "transfer", func() error { t.run(ctx); return nil }) // it is in the log
 }
 
 // release frees the slot of a transfer.
