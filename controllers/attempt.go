@@ -154,7 +154,7 @@ func (a *attempt) list() {
 // patchStatus writes what differs between two statuses of a selection. The optimistic lock rejects a decision that was made on an
 // outdated object.
 func (r *CatalogSelectionReconciler) patchStatus(ctx context.Context, before, after *v1alpha1.CatalogSelection) error {
-	r.statuses.begin(before)
+	r.replaced.Store(client.ObjectKeyFromObject(before), before.ResourceVersion)
 	return r.Status().Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 }
 

@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -173,11 +174,22 @@ func (r *CatalogSelectionReconciler) get(ctx context.Context, key types.Namespac
 		return nil, err
 	}
 	last, ok := r.lastPublication(cs)
-	if ok && equality.Semantic.DeepEqual(&last.artifact, cs.Status.Artifact) && !r.statuses.isMissing(cs) {
+	if ok && equality.Semantic.DeepEqual(&last.artifact, cs.Status.Artifact) && !r.lacksPatch(cs) {
 		return cs, nil
 	}
 	live := &v1alpha1.CatalogSelection{}
 	return live, r.apiReader.Get(ctx, key, live)
+}
+
+// lacksPatch reports whether a selection, as the cache has it, lacks the last patch of its status: its version is the one that was patched,
+// or an older one.
+func (r *CatalogSelectionReconciler) lacksPatch(cs *v1alpha1.CatalogSelection) bool {
+	replaced, ok := r.replaced.Load(client.ObjectKeyFromObject(cs))
+	if !ok {
+		return false
+	}
+	order, err := resourceversion.CompareResourceVersion(cs.ResourceVersion, replaced.(string))
+	return err != nil || order <= 0
 }
 
 // reconcile publishes the selection, and keeps serving the last artifact if that fails.

@@ -38,7 +38,7 @@ func (r *CatalogSelectionReconciler) reportInstancesOf(ctx context.Context, key 
 	before := &v1alpha1.CatalogSelection{}
 	if err := r.Get(ctx, key, before); err != nil {
 		r.instances.forget(key)
-		r.statuses.forget(key)
+		r.replaced.Delete(key)
 		r.cluster.Instances.Forget(key)
 		return client.IgnoreNotFound(err)
 	}

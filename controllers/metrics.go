@@ -16,7 +16,6 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster"
-	"github.com/winnow-dev/winnow/controllers/metrics"
 )
 
 // recordMetrics records the conditions of a selection and the duration of a reconciliation, or deletes the series of one that is
@@ -39,10 +38,10 @@ func (r *CatalogSelectionReconciler) recordConditions(cs *v1alpha1.CatalogSelect
 	next.Conditions, next.Suspended = nil, cs.Spec.Suspend
 	common := []string{meta.ReadyCondition, meta.ReconcilingCondition, meta.StalledCondition}
 	for _, condition := range conditionTypes() {
-		if conditions.Has(cs, condition) {
-			next.Conditions = append(next.Conditions, metrics.Condition{Type: condition, Status: conditions.Get(cs, condition).Status})
+		if known := conditions.Get(cs, condition); known != nil {
+			next.Conditions = append(next.Conditions, metav1.Condition{Type: condition, Status: known.Status})
 		} else if slices.Contains(common, condition) {
-			next.Conditions = append(next.Conditions, metrics.Condition{Type: condition, Status: metav1.ConditionUnknown})
+			next.Conditions = append(next.Conditions, metav1.Condition{Type: condition, Status: metav1.ConditionUnknown})
 		}
 	}
 	r.measured.Selections.Set(key, next)

@@ -100,7 +100,7 @@ func New(ctx context.Context, o Options) *CatalogSelectionReconciler {
 			Metrics: measured.Pushes,
 		}),
 		enqueued: make(chan event.GenericEvent), changed: make(chan event.GenericEvent),
-		instances: newInstanceUpdates(), statuses: newStatusWrites(),
+		instances: newInstanceUpdates(),
 	}
 	r.cluster = cluster.New(own, o.Claims, &access.Access{
 		APIReader: o.APIReader, Events: o.Recorder, Kinds: kinds.New(ctx, o.Config, o.KindCaches, o.APIReader),

@@ -34,7 +34,6 @@ type CatalogSelectionReconciler struct {
 	pushes    *pushes.Pushes
 	slots     slots
 	instances *instanceUpdates
-	statuses  *statusWrites
 
 	// settleDelay is the minimum age of an edit that removes something before it is published.
 	settleDelay time.Duration
@@ -48,6 +47,8 @@ type CatalogSelectionReconciler struct {
 	looked sync.Map
 	// published maps the types.NamespacedName of a selection to its last publication by this process.
 	published sync.Map
+	// replaced maps the types.NamespacedName of a selection to the resourceVersion whose status this process has patched last.
+	replaced sync.Map
 	// edits are the edits of specs that are not published yet.
 	edits edits
 }

@@ -189,9 +189,9 @@ func BenchmarkScrapeOf1000Selections(b *testing.B) {
 		b.Fatal(err)
 	}
 	none := 0
-	var all []metrics.Condition
+	var all []metav1.Condition
 	for i := range 10 {
-		all = append(all, metrics.Condition{Type: fmt.Sprint("Condition", i), Status: metav1.ConditionTrue})
+		all = append(all, metav1.Condition{Type: fmt.Sprint("Condition", i), Status: metav1.ConditionTrue})
 	}
 	for i := range 1000 {
 		key := types.NamespacedName{Namespace: "flux-system", Name: fmt.Sprint("selection-", i)}

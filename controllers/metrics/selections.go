@@ -15,8 +15,8 @@ import (
 
 // Selection is what is measured of one CatalogSelection.
 type Selection struct {
-	// Conditions have series, and Suspended is spec.suspend.
-	Conditions []Condition
+	// Conditions have series, by their types and statuses, and Suspended is spec.suspend.
+	Conditions []metav1.Condition
 	Suspended  bool
 	// Held maps reasons to the numbers of held changes.
 	Held map[string]int
@@ -30,12 +30,6 @@ type Selection struct {
 	// oldest bypass was set; zero if that is not known.
 	Bypassed, Orphaned int
 	BypassedSince      time.Time
-}
-
-// Condition is the status of the condition with a type.
-type Condition struct {
-	Type   string
-	Status metav1.ConditionStatus
 }
 
 // Selections has the series of each CatalogSelection, as of its last reconciliation. The series of a forgotten one are gone

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -100,14 +99,8 @@ func (a Access) Host() string {
 // Connection identifies how a registry is reached: for which object, with which credentials and through which proxy. A
 // failure of one connection proves nothing about another one to the same host.
 func (a Access) Connection() string {
-	key := []string{a.Namespace, a.Host(), a.Provider, "account " + a.ServiceAccountName, fmt.Sprintf("insecure %t", a.Insecure)}
-	for field, ref := range map[string]*meta.LocalObjectReference{"secret": a.SecretRef, "cert": a.CertSecretRef, "proxy": a.ProxySecretRef} {
-		if ref != nil {
-			key = append(key, field+" "+ref.Name)
-		}
-	}
-	slices.Sort(key[1:])
-	return strings.Join(key, "|")
+	return fmt.Sprintf("%s|%s|%s|%s|%t|%v|%v|%v",
+		a.Namespace, a.Host(), a.Provider, a.ServiceAccountName, a.Insecure, a.SecretRef, a.CertSecretRef, a.ProxySecretRef)
 }
 
 // Connection is a repository with its transport. Close it after use.
