@@ -37,7 +37,7 @@ func (r *CatalogSelectionReconciler) reportInstances(ctx context.Context) error 
 func (r *CatalogSelectionReconciler) reportInstancesOf(ctx context.Context, key types.NamespacedName) error {
 	before := &v1alpha1.CatalogSelection{}
 	if err := r.Get(ctx, key, before); err != nil {
-		r.instances.forget(key)
+		delete(r.instances.known, key)
 		r.replaced.Delete(key)
 		r.cluster.Instances.Forget(key)
 		return client.IgnoreNotFound(err)

@@ -65,11 +65,6 @@ func (u *instanceUpdates) reported(cs *v1alpha1.CatalogSelection) map[string]met
 	return u.known[key]
 }
 
-// forget deletes the state of a selection that is gone.
-func (u *instanceUpdates) forget(key types.NamespacedName) {
-	delete(u.known, key)
-}
-
 // pause keeps the instances of a selection from being reported until the returned function is called, which lets them be
 // read.
 func (u *instanceUpdates) pause(key types.NamespacedName) func() {

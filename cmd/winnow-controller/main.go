@@ -106,10 +106,6 @@ func run(ctx context.Context, o *options) error {
 	if err != nil {
 		return fmt.Errorf("creating the event recorder: %w", err)
 	}
-	caches, err := kindCaches(mgr, o.watch)
-	if err != nil {
-		return err
-	}
 	claims, err := watchClaims(mgr, o)
 	if err != nil {
 		return err
@@ -122,7 +118,7 @@ func run(ctx context.Context, o *options) error {
 	}
 	reconciler := controllers.New(ctx, controllers.Options{
 		Name: controllerName, Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Secrets: mgr.GetClient(), Config: mgr.GetConfig(),
-		Recorder: recorder, Metrics: measured, Storage: store, KindCaches: caches, DefaultServiceAccount: o.defaultServiceAccount,
+		Recorder: recorder, Metrics: measured, Storage: store, KindCaches: kindCaches(mgr, o.watch), DefaultServiceAccount: o.defaultServiceAccount,
 		NoCrossNamespaceRefs: o.acl.NoCrossNamespaceRefs, SourceHost: os.Getenv(helper.EnvSourceLocalhost),
 		CatalogCacheBytes: o.catalogCache, HTTPRetry: o.httpRetry, TokenHosts: o.tokenHosts, SettleDelay: o.settleDelay,
 		PushQueue: pushQueue, Claims: claims, Now: time.Now,

@@ -195,14 +195,11 @@ func cacheOptions(o helper.WatchOptions) (cache.Options, error) {
 	if err != nil {
 		return cache.Options{}, fmt.Errorf("reading --watch-label-selector: %w", err)
 	}
-	options := cache.Options{
-		ByObject:         map[client.Object]cache.ByObject{&v1alpha1.CatalogSelection{}: {Label: selector}},
-		DefaultTransform: cache.TransformStripManagedFields(),
-	}
-	if namespace := watchedNamespace(o); namespace != "" {
-		options.DefaultNamespaces = map[string]cache.Config{namespace: {}}
-	}
-	return options, nil
+	return cache.Options{
+		ByObject:          map[client.Object]cache.ByObject{&v1alpha1.CatalogSelection{}: {Label: selector}},
+		DefaultTransform:  cache.TransformStripManagedFields(),
+		DefaultNamespaces: watchedNamespaces(o),
+	}, nil
 }
 
 // watchedNamespace returns the only namespace that is watched; empty if all are.
@@ -213,15 +210,18 @@ func watchedNamespace(o helper.WatchOptions) string {
 	return os.Getenv(helper.EnvRuntimeNamespace)
 }
 
+// watchedNamespaces returns the only namespace that is watched for caches; nil if all are.
+func watchedNamespaces(o helper.WatchOptions) map[string]cache.Config {
+	if namespace := watchedNamespace(o); namespace != "" {
+		return map[string]cache.Config{namespace: {}}
+	}
+	return nil
+}
+
 // kindCaches returns the options of the caches for kinds that may be missing: Kustomizations, in the
 // watched namespaces, and definitions, which are cluster-scoped.
-func kindCaches(mgr ctrl.Manager, o helper.WatchOptions) (cache.Options, error) {
-	options, err := cacheOptions(o)
-	if err != nil {
-		return cache.Options{}, err
-	}
+func kindCaches(mgr ctrl.Manager, o helper.WatchOptions) cache.Options {
 	return cache.Options{
-		Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), HTTPClient: mgr.GetHTTPClient(),
-		DefaultNamespaces: options.DefaultNamespaces,
-	}, nil
+		Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), HTTPClient: mgr.GetHTTPClient(), DefaultNamespaces: watchedNamespaces(o),
+	}
 }

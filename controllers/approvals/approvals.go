@@ -12,6 +12,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/approval"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 const (
@@ -64,11 +65,8 @@ func Counting(cs *v1alpha1.CatalogSelection, now time.Time) []approval.Line {
 
 // Known returns all lines that a new one must differ from to count.
 func Known(cs *v1alpha1.CatalogSelection) []approval.Line {
-	known := slices.Clone(cs.Spec.Safeguards.Approve)
-	for _, a := range cs.Status.Approvals {
-		known = append(known, a.Line)
-	}
-	return approval.ParseAll(known)
+	known := each.Map(cs.Status.Approvals, func(a v1alpha1.ApprovalStatus) string { return a.Line })
+	return approval.ParseAll(slices.Concat(cs.Spec.Safeguards.Approve, known))
 }
 
 // Use returns the approvals with these lines marked as used.

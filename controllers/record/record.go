@@ -160,14 +160,11 @@ func (r Record) Pack() (*v1alpha1.WrittenRecord, error) {
 	compressor := compressors.Get().(*gzip.Writer)
 	defer compressors.Put(compressor)
 	compressor.Reset(&packed)
-	if _, err := compressor.Write(content); err != nil {
+	_, err = compressor.Write(content)
+	if err := errors.Join(err, compressor.Close()); err != nil {
 		return nil, fmt.Errorf("packing the record of the artifact: %w", err)
 	}
-	if err := compressor.Close(); err != nil {
-		return nil, fmt.Errorf("packing the record of the artifact: %w", err)
-	}
-	tooLarge := packed.Len() > maxRecord || !isReadable(content)
-	if tooLarge {
+	if packed.Len() > maxRecord || !isReadable(content) { // too large
 		if lean, ok := r.lean(); ok {
 			return lean.Pack()
 		}

@@ -36,11 +36,11 @@ func NewAccounts(config *rest.Config, options client.Options, defaultServiceAcco
 	return &Accounts{config: config, options: options, defaultName: defaultServiceAccount, clients: clients}
 }
 
-// client returns a client that acts as the named account of the namespace.
-func (a *Accounts) client(namespace, name string) (client.Client, error) {
+// Of returns the client that writes for a selection.
+func (a *Accounts) Of(cs *v1alpha1.CatalogSelection) (client.Client, error) {
 	user := ""
-	if name = cmp.Or(name, a.defaultName); name != "" {
-		user = fmt.Sprintf("system:serviceaccount:%s:%s", namespace, name)
+	if name := cmp.Or(cs.Spec.ServiceAccountName, a.defaultName); name != "" {
+		user = fmt.Sprintf("system:serviceaccount:%s:%s", cs.Namespace, name)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -62,9 +62,4 @@ func (a *Accounts) client(namespace, name string) (client.Client, error) {
 // Impersonates reports whether the client of a selection acts as another account than the controller.
 func (a *Accounts) Impersonates(cs *v1alpha1.CatalogSelection) bool {
 	return cs.Spec.ServiceAccountName != "" || a.defaultName != ""
-}
-
-// Of returns the client that writes for a selection.
-func (a *Accounts) Of(cs *v1alpha1.CatalogSelection) (client.Client, error) {
-	return a.client(cs.Namespace, cs.Spec.ServiceAccountName)
 }

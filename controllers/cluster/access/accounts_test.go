@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
 // Namespaces come and go: the clients of their accounts must not fill the memory.
@@ -16,7 +18,9 @@ func TestClientsOfAccountsAreEvicted(t *testing.T) {
 	a := NewAccounts(&rest.Config{Host: "https://127.0.0.1:1"}, client.Options{Mapper: meta.NewDefaultRESTMapper(nil)}, "")
 	as := func(namespace string) client.Client {
 		t.Helper()
-		made, err := a.client(namespace, "applier")
+		cs := &v1alpha1.CatalogSelection{}
+		cs.Namespace, cs.Spec.ServiceAccountName = namespace, "applier"
+		made, err := a.Of(cs)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -79,9 +79,10 @@ func (s *State) OwnedBy(consumed consumers.Consumers) []*guard.Live {
 	return find(s.readers, owners(consumed)...)
 }
 
-// MayAct reports whether the artifact of the selection may be applied to this cluster.
+// MayAct reports whether the artifact of the selection may be applied to this cluster. If it is served although no Kustomization uses
+// it, another client may apply it.
 func (s *State) MayAct(cs *v1alpha1.CatalogSelection) bool {
-	return s.Consumers.MayActHere() || alwaysServed(cs, s.Consumers)
+	return s.Consumers.MayActHere() || len(s.Consumers.Items) == 0 && cs.Spec.Cluster.Serve == v1alpha1.ServeAlways
 }
 
 // HaveApplied reports whether a consumer has applied an artifact of Winnow's, or a part of it: its status has a revision, or,
@@ -91,12 +92,6 @@ func (s *State) HaveApplied(cs *v1alpha1.CatalogSelection) bool {
 		slices.ContainsFunc(s.Own, func(object *guard.Live) bool {
 			return guard.AppliedBy(cs, object) && s.Consumers.Include(guard.OwnerOf(object))
 		})
-}
-
-// alwaysServed reports whether the artifact of a selection is served although no Kustomization uses it: another
-// client may apply it to this cluster.
-func alwaysServed(cs *v1alpha1.CatalogSelection, consumed consumers.Consumers) bool {
-	return len(consumed.Items) == 0 && cs.Spec.Cluster.Serve == v1alpha1.ServeAlways
 }
 
 // Definitions returns the definitions among live objects. Objects of instances, which have no bypass, are left out.
