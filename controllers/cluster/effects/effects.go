@@ -6,6 +6,7 @@ package effects
 
 import (
 	"context"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -13,8 +14,10 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/access"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
+	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -58,4 +61,37 @@ type reader struct {
 // Each reports a right that lacks, without which operators are not guarded.
 func (r *reader) Each(ctx context.Context, gvk schema.GroupVersionKind, do func(unstructured.Unstructured)) error {
 	return r.EachReadable(ctx, r.selection, gvk, "operators of OLM that others have installed are not guarded", do)
+}
+
+// Pruned returns the objects that the consumers delete once they apply the render: those in their
+// inventories that it lacks.
+func (e *Effects) Pruned(ctx context.Context, consumed consumers.Consumers, next *render.Result) ([]safeguard.Change, error) {
+	var pruned []safeguard.Change
+	for _, item := range consumed.Items {
+		if !item.Prune {
+			continue
+		}
+		ks, err := e.Kustomizations.Get(ctx, item.Key())
+		if err != nil {
+			return nil, err
+		}
+		if ks == nil {
+			continue
+		}
+		applied := inventory.Keys{}
+		for _, d := range next.Live() {
+			applied[item.Live(d.Key())] = true
+		}
+		for _, key := range next.Supporting {
+			applied[item.Live(key)] = true
+		}
+		for key := range inventory.Of(ks) {
+			replaced := len(next.Instances) > 0 && backend.IsReplaceable(key.Group, key.Kind, key.Name)
+			if !applied[key] && !replaced {
+				pruned = append(pruned, safeguard.Change{Reason: v1alpha1.RemovalReason, Key: item.Rendered(key), Consumer: item.Key().String()})
+			}
+		}
+	}
+	safeguard.Sort(pruned)
+	return slices.CompactFunc(pruned, func(a, b safeguard.Change) bool { return a.Key == b.Key }), nil
 }
