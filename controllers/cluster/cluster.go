@@ -57,9 +57,8 @@ func New(own client.Client, view *holders.View, reached *access.Access) *Cluster
 	marked := &marks.Marks{Access: reached, Holders: held}
 	return &Cluster{
 		Access: reached, Kustomizations: kustomizations, Objects: objects, Holders: held, Marks: marked,
-		Instances:  &instances.Instances{Kustomizations: kustomizations, Objects: objects},
-		Effects:    &effects.Effects{Access: reached, Objects: objects, Kustomizations: kustomizations},
-		Departures: &departures.Departures{Holders: held, Objects: objects, Marks: marked, Events: reached.Events},
+		Instances: &instances.Instances{Objects: objects}, Effects: &effects.Effects{Objects: objects},
+		Departures: &departures.Departures{Holders: held, Objects: objects, Marks: marked},
 	}
 }
 

@@ -18,7 +18,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/record"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
@@ -38,8 +37,6 @@ type Departures struct {
 	Holders *holders.Holders
 	Objects *live.Objects
 	Marks   *marks.Marks
-	// Events receives the events about moves.
-	Events record.EventRecorder
 
 	// waiting maps the UID of a selection to the keys that it is about to give up, with the time since when. Nothing that others do
 	// prolongs its wait.
@@ -195,7 +192,7 @@ func (ds *Departures) move(ctx context.Context, cs *v1alpha1.CatalogSelection, o
 	case errors.Is(err, marks.ErrChanged):
 		return changes(guard.LiveKey(object))
 	case err == nil && !was:
-		ds.Events.Eventf(cs, corev1.EventTypeNormal, v1alpha1.HandoverReason, "%s is kept in the cluster: it moves to the CatalogSelection %s", object.Name, to)
+		ds.Marks.Events.Eventf(cs, corev1.EventTypeNormal, v1alpha1.HandoverReason, "%s is kept in the cluster: it moves to the CatalogSelection %s", object.Name, to)
 	}
 	return err
 }

@@ -37,7 +37,7 @@ func (ds *Departures) keep(ctx context.Context, cs *v1alpha1.CatalogSelection, o
 		refused, ok := errors.AsType[*marks.Refused](err)
 		switch {
 		case err == nil:
-			ds.Events.Eventf(cs, corev1.EventTypeNormal, v1alpha1.HandoverReason, "%s is kept in the cluster: it leaves with deletionPolicy Orphan", key.Name)
+			ds.Marks.Events.Eventf(cs, corev1.EventTypeNormal, v1alpha1.HandoverReason, "%s is kept in the cluster: it leaves with deletionPolicy Orphan", key.Name)
 		case ok:
 			reasons = append(reasons, unkept(key, object, refused))
 		case errors.Is(err, marks.ErrChanged):

@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/controllers/cluster/access"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
@@ -22,11 +21,9 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Effects are what a publication does to live objects. All fields are required.
+// Effects are what a publication does to live objects. Objects is required.
 type Effects struct {
-	*access.Access
-	Objects        *live.Objects
-	Kustomizations *consumers.Kustomizations
+	Objects *live.Objects
 }
 
 // Adopted returns the changes to live definitions that the selection does not publish yet. It leaves out
@@ -46,7 +43,7 @@ func (e *Effects) Adopted(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	for _, d := range adopted.Entering {
 		kinds[d.Key()] = schema.FromAPIVersionAndKind(d.APIVersion, d.Kind)
 	}
-	return e.Accounts.WithoutUnreadable(ctx, cs, adopted.Changes, kinds)
+	return e.Objects.Accounts.WithoutUnreadable(ctx, cs, adopted.Changes, kinds)
 }
 
 // maxSettings bounds the number of definitions whose settings are compared: status.held lists no more.
@@ -71,7 +68,7 @@ func (e *Effects) Pruned(ctx context.Context, consumed consumers.Consumers, next
 		if !item.Prune {
 			continue
 		}
-		ks, err := e.Kustomizations.Get(ctx, item.Key())
+		ks, err := e.Objects.Kustomizations.Get(ctx, item.Key())
 		if err != nil {
 			return nil, err
 		}

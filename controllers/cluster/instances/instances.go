@@ -29,10 +29,9 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Instances reads the states of instances. All exported fields are required.
+// Instances reads the states of instances. Objects is required.
 type Instances struct {
-	Kustomizations *consumers.Kustomizations
-	Objects        *live.Objects
+	Objects *live.Objects
 
 	// read maps the types.NamespacedName of a selection to what was read of it last: objects that have not changed since are
 	// not read again.
@@ -57,7 +56,7 @@ func (i *Instances) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 	if len(cs.Status.Instances) == 0 {
 		return nil, nil
 	}
-	consumed, err := i.Kustomizations.Of(ctx, cs)
+	consumed, err := i.Objects.Kustomizations.Of(ctx, cs)
 	if err != nil {
 		return nil, fmt.Errorf("finding the Kustomizations of the artifact: %w", err)
 	}
