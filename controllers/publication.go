@@ -57,12 +57,9 @@ func filesOf(result *render.Result) consumers.Files {
 
 // lastPublication returns the last publication of the selection by this process.
 func (r *CatalogSelectionReconciler) lastPublication(cs *v1alpha1.CatalogSelection) (publication, bool) {
-	last, ok := r.published.Load(client.ObjectKeyFromObject(cs))
-	if !ok {
-		return publication{}, false
-	}
-	p := last.(publication)
-	return p, p.uid == cs.UID
+	last, _ := r.published.Load(client.ObjectKeyFromObject(cs))
+	p, ok := last.(publication)
+	return p, ok && p.uid == cs.UID
 }
 
 // publishedFiles maps the applications of the artifact to their files; it is nil if another process published it.

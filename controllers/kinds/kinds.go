@@ -323,17 +323,11 @@ func (k *Kinds) handler(ctx context.Context, w *watch) toolscache.ResourceEventH
 	changed := func(older, newer client.Object) { k.Enqueue(ctx, w.Concerned(ctx, older, newer)...) }
 	return toolscache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(object any, isInInitialList bool) {
-			if o, ok := object.(client.Object); ok && !isInInitialList {
-				changed(nil, o)
+			if !isInInitialList {
+				changed(nil, object.(client.Object))
 			}
 		},
-		UpdateFunc: func(older, newer any) {
-			a, _ := older.(client.Object)
-			b, _ := newer.(client.Object)
-			if a != nil && b != nil {
-				changed(a, b)
-			}
-		},
+		UpdateFunc: func(older, newer any) { changed(older.(client.Object), newer.(client.Object)) },
 		DeleteFunc: func(object any) {
 			if unknown, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
 				object = unknown.Obj

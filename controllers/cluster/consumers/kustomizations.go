@@ -44,10 +44,7 @@ func (k *Kustomizations) kind() kinds.Kind {
 }
 
 func trimKustomization(o client.Object) {
-	ks, ok := o.(*kustomizev1.Kustomization)
-	if !ok {
-		return
-	}
+	ks := o.(*kustomizev1.Kustomization)
 	ks.ManagedFields, ks.Annotations = nil, nil
 	if SelectionOf(ks) == (types.NamespacedName{}) {
 		ks.Spec.Patches = nil // only the patches of consumers are read
@@ -58,11 +55,11 @@ func trimKustomization(o client.Object) {
 
 // indexKustomization returns the <namespace>/<name> of the selection whose artifact a Kustomization applies.
 func indexKustomization(o client.Object) []string {
-	ks, ok := o.(*kustomizev1.Kustomization)
-	if !ok || SelectionOf(ks) == (types.NamespacedName{}) {
+	selection := SelectionOf(o.(*kustomizev1.Kustomization))
+	if selection == (types.NamespacedName{}) {
 		return nil
 	}
-	return []string{SelectionOf(ks).String()}
+	return []string{selection.String()}
 }
 
 // SelectionOf returns the selection whose artifact a Kustomization applies; the zero name for another source.
@@ -151,9 +148,7 @@ func (k *Kustomizations) Of(ctx context.Context, cs *v1alpha1.CatalogSelection) 
 	}
 	found := Consumers{Known: true, Namespace: cs.Namespace}
 	for object := range reader.Find(client.ObjectKeyFromObject(cs).String()) {
-		if ks, ok := object.(*kustomizev1.Kustomization); ok {
-			found.Items = append(found.Items, consumerOf(ks, RevisionOf(cs)))
-		}
+		found.Items = append(found.Items, consumerOf(object.(*kustomizev1.Kustomization), RevisionOf(cs)))
 	}
 	slices.SortFunc(found.Items, func(a, b Consumer) int { return CompareNames(a.Key(), b.Key()) })
 	return found, nil

@@ -160,10 +160,8 @@ func forbidden(kind string) string {
 
 // update reads the objects that have changed since the last time, one by one: the objects of others can be many, and large.
 func (i *Instances) update(ctx context.Context, cs *v1alpha1.CatalogSelection, found map[string][]candidate) (readings, error) {
-	var last readings
-	if known, ok := i.read.Load(client.ObjectKeyFromObject(cs)); ok {
-		last = known.(readings)
-	}
+	known, _ := i.read.Load(client.ObjectKeyFromObject(cs))
+	last, _ := known.(readings)
 	next := readings{}
 	for _, candidates := range found {
 		for _, c := range candidates {

@@ -57,10 +57,7 @@ func find(readers []*kinds.Reader, values ...string) []*guard.Live {
 		seen := map[types.NamespacedName]bool{}
 		for _, value := range values {
 			for object := range reader.Find(value) {
-				metadata, ok := object.(*guard.Live)
-				if !ok {
-					continue
-				}
+				metadata := object.(*guard.Live)
 				if name := client.ObjectKeyFromObject(metadata); !seen[name] {
 					seen[name] = true
 					found = append(found, metadata)
