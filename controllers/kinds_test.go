@@ -47,7 +47,7 @@ func (c *liveCluster) enqueuedUntil(name string) []string {
 
 // watched returns the reason why the kind of the definitions is not watched, nil if it is.
 func (c *liveCluster) watched() error {
-	_, err := c.reconciler.cluster.Kinds.Look(c.Context(), kinds.Kind{GVK: gvkOf(c.group)}, c.key("kkp"))
+	_, err := c.reconciler.cluster.Kinds.Look(c.Context(), kinds.Kind{GVK: gvkOf(c.group)}, c.key("kkp"), false)
 	return err
 }
 
@@ -326,7 +326,7 @@ func TestTheObjectsOfSeveralNamespaces(t *testing.T) {
 	changed := &corev1.ConfigMap{}
 	changed.Name, changed.Namespace = "one", strings.Fields(want[0])[0]
 	for _, label := range []string{"once", "by a watch that came again"} {
-		reader, err := watched.Look(t.Context(), kind, types.NamespacedName{Name: "kkp"})
+		reader, err := watched.Look(t.Context(), kind, types.NamespacedName{Name: "kkp"}, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -149,24 +149,13 @@ func (k *Kinds) Serves(gvk schema.GroupVersionKind) (bool, error) {
 	return true, nil
 }
 
-// Probe is Look for a decision that needs the present state: it tries a kind that was absent or forbidden again
-// at once.
-func (k *Kinds) Probe(ctx context.Context, kind Kind, subscriber types.NamespacedName) (*Reader, error) {
-	w := k.subscribe(kind, subscriber)
-	defer w.mu.Unlock()
-	if w.reader == nil {
-		k.open(ctx, w)
-	}
-	return w.reader, w.err
-}
-
 // Look returns a reader of the kind's cache, and starts the cache if necessary. subscriber is enqueued when the kind
 // comes or goes, until it calls Keep without the kind. The error wraps ErrAbsent or ErrForbidden if that is the
-// cause.
-func (k *Kinds) Look(ctx context.Context, kind Kind, subscriber types.NamespacedName) (*Reader, error) {
+// cause. With fresh, for a decision that needs the present state, Look tries a kind that was absent or forbidden again at once.
+func (k *Kinds) Look(ctx context.Context, kind Kind, subscriber types.NamespacedName, fresh bool) (*Reader, error) {
 	w := k.subscribe(kind, subscriber)
 	defer w.mu.Unlock()
-	if w.reader == nil && !Settled(w.err) {
+	if w.reader == nil && (fresh || !Settled(w.err)) {
 		k.open(ctx, w)
 	}
 	return w.reader, w.err

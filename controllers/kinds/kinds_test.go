@@ -39,7 +39,7 @@ func kindOf(group string) Kind {
 func TestTheBackoffOfAKindThatCannotBeWatched(t *testing.T) {
 	server := &absent{}
 	k := New(t.Context(), nil, cache.Options{}, server)
-	if _, err := k.Look(t.Context(), kindOf("a.example"), one); !errors.Is(err, ErrAbsent) {
+	if _, err := k.Look(t.Context(), kindOf("a.example"), one, false); !errors.Is(err, ErrAbsent) {
 		t.Fatalf("Look() = %v", err)
 	}
 	server.probes = 0
@@ -70,7 +70,7 @@ func TestAWatchEndsWithItsLastAsker(t *testing.T) {
 	first, second := kindOf("a.example"), kindOf("b.example")
 	look := func(kind Kind, subscriber types.NamespacedName) {
 		t.Helper()
-		if _, err := k.Look(t.Context(), kind, subscriber); !errors.Is(err, ErrAbsent) {
+		if _, err := k.Look(t.Context(), kind, subscriber, false); !errors.Is(err, ErrAbsent) {
 			t.Fatalf("Look() = %v", err)
 		}
 	}

@@ -136,7 +136,7 @@ func (k *Kustomizations) Each(ctx context.Context, f func(*kustomizev1.Kustomiza
 
 // Of returns the Kustomizations that use the artifact of cs.
 func (k *Kustomizations) Of(ctx context.Context, cs *v1alpha1.CatalogSelection) (Consumers, error) {
-	reader, err := k.Kinds.Look(ctx, k.kind(), client.ObjectKeyFromObject(cs))
+	reader, err := k.Kinds.Look(ctx, k.kind(), client.ObjectKeyFromObject(cs), false)
 	if errors.Is(err, kinds.ErrForbidden) {
 		k.ReportForbidden(ctx, cs, err, "the Kustomizations that apply the artifact are not known, so that there is no condition Applied, and conflicts with other selections are not found; "+config.GrantsRBAC)
 	}
@@ -169,7 +169,7 @@ func (k *Kustomizations) ActsHere(ctx context.Context, cs *v1alpha1.CatalogSelec
 	if name.Name == "" {
 		return false, nil
 	}
-	reader, err := k.Kinds.Look(ctx, k.kind(), client.ObjectKeyFromObject(cs))
+	reader, err := k.Kinds.Look(ctx, k.kind(), client.ObjectKeyFromObject(cs), false)
 	if err != nil {
 		return false, err
 	}

@@ -93,13 +93,9 @@ func differ(before, after client.Object) bool {
 // out. With fresh, absent and forbidden kinds are tried again at once.
 func (o *Objects) readers(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	gvks []schema.GroupVersionKind, fresh bool, unread map[schema.GroupKind]bool) ([]*kinds.Reader, error) {
-	look := o.Kinds.Look
-	if fresh {
-		look = o.Kinds.Probe
-	}
 	var readers []*kinds.Reader
 	for _, gvk := range gvks {
-		reader, err := look(ctx, o.kind(gvk), client.ObjectKeyFromObject(cs))
+		reader, err := o.Kinds.Look(ctx, o.kind(gvk), client.ObjectKeyFromObject(cs), fresh)
 		if errors.Is(err, kinds.ErrForbidden) {
 			unread[gvk.GroupKind()] = true
 			o.ReportForbidden(ctx, cs, err, "live definitions are neither guarded nor marked; "+config.GrantsMarks)
@@ -118,7 +114,7 @@ func (o *Objects) readers(ctx context.Context, cs *v1alpha1.CatalogSelection,
 // Metadata returns a reader of the metadata of live objects, from the watch of their kind. The error wraps kinds.ErrAbsent or
 // kinds.ErrForbidden if that is why there is no watch.
 func (o *Objects) Metadata(ctx context.Context, cs *v1alpha1.CatalogSelection, gvk schema.GroupVersionKind) (client.Reader, error) {
-	return o.Kinds.Look(ctx, o.kind(gvk), client.ObjectKeyFromObject(cs))
+	return o.Kinds.Look(ctx, o.kind(gvk), client.ObjectKeyFromObject(cs), false)
 }
 
 // Marked reports whether an object has a mark of Winnow that keeps Flux from updating or deleting it.
