@@ -78,7 +78,7 @@ func (c Consumer) Rendered(key safeguard.Key) safeguard.Key {
 	return key
 }
 
-// consumerOf returns the state of a Kustomization with respect to the revision that it should have applied, empty for none.
+// consumerOf returns the state of a Kustomization with respect to the revision that it should have applied.
 //
 // Ready is Unknown while it applies the same revision again, as it does at every interval: the state stays. A
 // failure counts if it was with this revision, came before any revision was attempted, or is final, as by a wrong spec.path.
@@ -94,7 +94,7 @@ func consumerOf(ks *kustomizev1.Kustomization, revision string) Consumer {
 	readyMessage := strings.TrimSpace(conditions.GetMessage(ks, meta.ReadyCondition))
 	message := bounds.Truncate(readyMessage, maxConsumerMessage)
 	switch {
-	case revision != "" && ks.Status.LastAppliedRevision == revision && !failed:
+	case hasApplied(ks, revision):
 	case failed && reason == acl.AccessDeniedReason && strings.Contains(message, "feature gate"):
 		c.Reason = v1alpha1.FeatureGateDisabledReason
 		c.Message = message + "; start kustomize-controller with --feature-gates=ExternalArtifact=true"
@@ -121,6 +121,11 @@ func (c Consumer) hasFetched(revision string) bool {
 		return c.Failed
 	}
 	return true
+}
+
+// hasApplied reports whether a Kustomization has applied a revision, empty for none, and not failed at it since.
+func hasApplied(ks *kustomizev1.Kustomization, revision string) bool {
+	return revision != "" && ks.Status.LastAppliedRevision == revision && !conditions.IsFalse(ks, meta.ReadyCondition)
 }
 
 // lacksPath reports whether an artifact had no spec.path, which is true of all: they have nothing to build but their root.
