@@ -18,8 +18,6 @@ type Backend interface {
 	// Targets are the kinds that the cluster must serve, besides the kinds of the core group. An empty
 	// Kind stands for the kinds that definitions name.
 	Targets() []schema.GroupVersionKind
-	// Identity states which live object, and which release of Helm, the instance is.
-	Identity(instance Instance) (Identity, error)
 	// Build returns the objects of the instance, sorted by kind, namespace and name. Exactly one of them is
 	// Main. The error joins all problems, each one an *Error.
 	Build(instance Instance) ([]Object, error)

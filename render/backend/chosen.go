@@ -15,21 +15,14 @@ import (
 // chosen returns the fields by which an object says what is installed, and whether it is to be destroyed. An instance and its
 // definition decide about them, and what compares instances knows these alone.
 func chosen(kind schema.GroupKind) []string {
-	switch kind {
-	case kinds.ApplicationInstallation.GroupKind():
-		return []string{"spec.applicationRef"}
-	case kinds.HelmRelease.GroupKind():
-		return []string{"spec.chartRef", "spec.chart.spec.version", "spec.chart.spec.sourceRef.kind"}
-	case kinds.OCIRepository.GroupKind():
-		return []string{"spec.ref"}
-	case kinds.Subscription.GroupKind():
-		return []string{"spec.startingCSV"}
-	case kinds.ClusterExtension.GroupKind():
-		return []string{"spec.source.sourceType", "spec.source.catalog.version"}
-	case kinds.Terraform.GroupKind():
-		return []string{"spec.destroy", "spec.destroyResourcesOnDeletion"}
-	}
-	return nil
+	return map[schema.GroupKind][]string{
+		kinds.ApplicationInstallation.GroupKind(): {"spec.applicationRef"},
+		kinds.HelmRelease.GroupKind():             {"spec.chartRef", "spec.chart.spec.version", "spec.chart.spec.sourceRef.kind"},
+		kinds.OCIRepository.GroupKind():           {"spec.ref"},
+		kinds.Subscription.GroupKind():            {"spec.startingCSV"},
+		kinds.ClusterExtension.GroupKind():        {"spec.source.sourceType", "spec.source.catalog.version"},
+		kinds.Terraform.GroupKind():               {"spec.destroy", "spec.destroyResourcesOnDeletion"},
+	}[kind]
 }
 
 // ChosenDiffer returns the first field that differs between an object and the same one as patches leave it, of those that say

@@ -36,7 +36,6 @@ func TestEveryBackendKeepsTheContract(t *testing.T) {
 				{"one object is the main one", oneMain},
 				{"kinds are among the targets", targeted},
 				{"names are within the limits of Kubernetes and Helm", named},
-				{"the identity is that of the main object", identified},
 				{"objects share nothing with the instance", unshared},
 				{"nothing is set that is set outside of backends", bare},
 			} {
@@ -120,22 +119,6 @@ func named(t testing.TB, _ golden, objects []backend.Object) {
 		if release := backend.IdentityOf(o).Release; o.Role == backend.Main && len(release.Name) > 53 {
 			t.Errorf("the release %s is too long for Helm", release.Name)
 		}
-	}
-}
-
-func identified(t testing.TB, g golden, objects []backend.Object) {
-	identity, err := g.backend.Identity(g.instance)
-	if err != nil {
-		t.Fatal(err)
-	}
-	main := ofRole(t, objects, backend.Main)
-	of := backend.IdentityOf(main)
-	if chart := backend.ChartIn(main, objects); chart != "" {
-		of.Release.Chart = chart // that of an OCIRepository is not in the main object
-	}
-	of.Targets = backend.TargetsIn(main, objects) // nor are those of an OperatorGroup
-	if identity != of {
-		t.Errorf("identity = %+v, of the object %+v", identity, of)
 	}
 }
 

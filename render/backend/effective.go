@@ -3,7 +3,6 @@
 package backend
 
 import (
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -59,15 +58,15 @@ func RawOf(main Object, objects []Object) []any {
 // cluster has.
 func referenced(main Object, objects []Object) (found []Object, open []v1alpha1.ValuesReference) {
 	for _, reference := range ReferencesOf(main) {
-		i := slices.IndexFunc(objects, func(o Object) bool {
+		values, among := each.First(objects, func(o Object) bool {
 			return o.GroupVersionKind().GroupKind() == kinds.ConfigMap.GroupKind() && o.GetNamespace() == main.GetNamespace() &&
 				reference == v1alpha1.ValuesReference{Kind: kinds.ConfigMap.Kind, Name: o.GetName(), ValuesKey: DefaultsKey}
 		})
-		if i < 0 {
+		if among {
+			found = append(found, values)
+		} else {
 			open = append(open, reference)
-			continue
 		}
-		found = append(found, objects[i])
 	}
 	return found, open
 }
@@ -77,11 +76,7 @@ func (e Effective) Setter(path []string) (reference v1alpha1.ValuesReference, fo
 	if isDecided(e.over, path) {
 		return v1alpha1.ValuesReference{}, false
 	}
-	i := slices.IndexFunc(e.Open, func(r v1alpha1.ValuesReference) bool { return maySet(r, path) })
-	if i < 0 {
-		return v1alpha1.ValuesReference{}, false
-	}
-	return e.Open[i], true
+	return each.First(e.Open, func(r v1alpha1.ValuesReference) bool { return maySet(r, path) })
 }
 
 // isDecided reports whether nothing that is merged under values changes what is at the path: only a mapping is merged.

@@ -32,8 +32,6 @@ type Identity struct {
 	Package, PackageNamespace string
 	// Channel that a Subscription follows; empty for others.
 	Channel string
-	// Targets are the namespaces that the operator of a Subscription watches; empty where they are not known.
-	Targets string
 }
 
 // MaxReleaseName is the limit of Helm, in bytes.

@@ -4,6 +4,7 @@ package backend
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -50,6 +51,14 @@ type Object struct {
 // Spec returns a part of the spec.
 func (o Object) Spec(fields ...string) value.Value {
 	return value.Of(o.Unstructured.Object).Get("spec").Get(fields...)
+}
+
+// Annotate adds annotations to the object.
+func (o Object) Annotate(added map[string]string) {
+	annotations := map[string]string{}
+	maps.Copy(annotations, o.GetAnnotations())
+	maps.Copy(annotations, added)
+	o.SetAnnotations(annotations)
 }
 
 // YAML returns the object with sorted keys, written so that kustomize, which writes every object again, carries

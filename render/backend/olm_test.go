@@ -245,9 +245,13 @@ func TestTheNamespacesThatAnOperatorWatches(t *testing.T) {
 		"web":            func(i *backend.Instance) { i.Bundle.InstallModes = []string{"OwnNamespace"} },
 		"":               func(i *backend.Instance) { i.CreateOperatorGroup = &no },
 	} {
-		identity, err := backends.Named(backend.Subscription).Identity(subscribed(t, change))
-		if err != nil || identity.Targets != want || identity.Package != "web" {
-			t.Errorf("%+v, %v, want %q", identity, err, want)
+		objects, err := backends.Named(backend.Subscription).Build(subscribed(t, change))
+		if err != nil {
+			t.Fatal(err)
+		}
+		main := backend.MainOf(objects)
+		if targets := backend.TargetsIn(main, objects); targets != want || backend.IdentityOf(main).Package != "web" {
+			t.Errorf("%q of the package %q, want %q", targets, backend.IdentityOf(main).Package, want)
 		}
 	}
 }

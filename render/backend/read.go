@@ -5,6 +5,7 @@ package backend
 import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/value"
 )
 
@@ -58,12 +59,10 @@ func variablesOf(vars value.Value) map[string]any {
 
 // ReferencesOf returns what a HelmRelease has in valuesFrom, in its order; nil for other objects.
 func ReferencesOf(main Object) []v1alpha1.ValuesReference {
-	var all []v1alpha1.ValuesReference
-	for _, from := range main.Spec("valuesFrom").Items() {
-		all = append(all, v1alpha1.ValuesReference{
+	return each.Map(main.Spec("valuesFrom").Items(), func(from value.Value) v1alpha1.ValuesReference {
+		return v1alpha1.ValuesReference{
 			Kind: from.Get("kind").Text(), Name: from.Get("name").Text(), ValuesKey: from.Get("valuesKey").Text(),
 			TargetPath: from.Get("targetPath").Text(), Literal: from.Get("literal").IsTrue(), Optional: from.Get("optional").IsTrue(),
-		})
-	}
-	return all
+		}
+	})
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/render/backend/olm"
 	"github.com/winnow-dev/winnow/render/backend/terraform"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // All returns the backends.
@@ -33,11 +34,8 @@ func All() []backend.Backend {
 
 // Named returns the backend of a type, nil if there is none.
 func Named(name string) backend.Backend {
-	all := All()
-	if i := slices.IndexFunc(all, func(b backend.Backend) bool { return b.Type() == name }); i >= 0 {
-		return all[i]
-	}
-	return nil
+	named, _ := each.First(All(), func(b backend.Backend) bool { return b.Type() == name })
+	return named
 }
 
 // Makes reports whether a backend makes objects of a kind.

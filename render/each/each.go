@@ -27,6 +27,15 @@ func Where[T any](all []T, keep func(T) bool) (kept []T) {
 	return kept
 }
 
+// First returns the first value that is accepted; found is false, and the value zero, if none is.
+func First[T any](all []T, is func(T) bool) (first T, found bool) {
+	i := slices.IndexFunc(all, is)
+	if i < 0 {
+		return first, false
+	}
+	return all[i], true
+}
+
 // By maps keys to the values that have them; of several with one key, to the last.
 func By[T any, K comparable](all []T, key func(T) K) map[K]T {
 	byKey := make(map[K]T, len(all))

@@ -17,6 +17,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backend/field"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -35,11 +36,10 @@ type Draft struct {
 	// Backend is the type of the backend that the objects are for.
 	Backend string
 	// Spec of the definition.
-	Spec field.Field
-	// Chart is the name of the chart, if the instance says it.
-	Chart    string
-	objects  []backend.Object
+	Spec     field.Field
 	Problems backend.Problems
+
+	objects []backend.Object
 }
 
 // New returns the draft of a backend, by its type, without objects.
@@ -107,13 +107,8 @@ func (d *Draft) SetDependencies(spec map[string]any, name string) {
 	if i := slices.Index(d.DependsOn, name); i >= 0 {
 		d.Refuse(backend.Indexed("dependsOn", i), "is the instance itself")
 	}
-	names := slices.Compact(slices.Sorted(slices.Values(d.DependsOn)))
-	list := make([]any, 0, len(names))
-	for _, name := range names {
-		list = append(list, map[string]any{"name": name})
-	}
-	if len(list) > 0 {
-		spec["dependsOn"] = list
+	if names := slices.Compact(slices.Sorted(slices.Values(d.DependsOn))); len(names) > 0 {
+		spec["dependsOn"] = each.Map(names, func(name string) any { return map[string]any{"name": name} })
 	}
 }
 

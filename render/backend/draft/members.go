@@ -4,17 +4,11 @@ package draft
 
 import "time"
 
-// SetText sets a member of an object to a text that is not empty.
-func SetText(object map[string]any, name, value string) {
-	if value != "" {
+// Set sets a member of an object to a text that is not empty, or to true.
+func Set[V string | bool](object map[string]any, name string, value V) {
+	var unset V
+	if value != unset {
 		object[name] = value
-	}
-}
-
-// SetTrue sets a member that is true.
-func SetTrue(object map[string]any, name string, value bool) {
-	if value {
-		object[name] = true
 	}
 }
 

@@ -28,26 +28,6 @@ func (t Translation) Targets() []schema.GroupVersionKind { return slices.Clone(t
 
 // Build implements [Backend].
 func (t Translation) Build(instance backend.Instance) ([]backend.Object, error) {
-	d, err := t.translate(instance)
-	if err != nil {
-		return nil, err
-	}
-	return d.objects, nil
-}
-
-// Identity implements [Backend].
-func (t Translation) Identity(instance backend.Instance) (backend.Identity, error) {
-	d, err := t.translate(instance)
-	if err != nil {
-		return backend.Identity{}, err
-	}
-	main := backend.MainOf(d.objects)
-	identity := backend.IdentityOf(main)
-	identity.Release.Chart, identity.Targets = d.Chart, backend.TargetsIn(main, d.objects)
-	return identity, nil
-}
-
-func (t Translation) translate(instance backend.Instance) (*Draft, error) {
 	d := New(t.Name, instance)
 	if d.check(); len(d.Problems) == 0 {
 		t.Fill(d)
@@ -55,5 +35,8 @@ func (t Translation) translate(instance backend.Instance) (*Draft, error) {
 	if len(d.Problems) == 0 {
 		d.finish()
 	}
-	return d, d.Problems.Err(d.Name)
+	if err := d.Problems.Err(d.Name); err != nil {
+		return nil, err
+	}
+	return d.objects, nil
 }

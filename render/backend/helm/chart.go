@@ -4,7 +4,6 @@ package helm
 
 import (
 	"net/url"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -123,6 +122,3 @@ func (c chart) isPinned() bool {
 
 // tag returns the tag that Helm gives to the version in a registry, where + is not allowed.
 func (c chart) tag() string { return strings.ReplaceAll(c.version, "+", "_") }
-
-// base returns the name that Chart.yaml of the chart has.
-func (c chart) base() string { return path.Base(c.name) }

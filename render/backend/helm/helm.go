@@ -60,7 +60,6 @@ func releaseOfKKP(d *draft.Draft) {
 	if len(d.Problems) > 0 {
 		return
 	}
-	d.Chart = c.base()
 	r := release{
 		name: d.Name, namespace: namespace.Name, timeout: options.Timeout,
 		remediate: options.Atomic, disableWait: options.DisableWait, extra: map[string]any{},
@@ -99,7 +98,7 @@ func addRegistry(d *draft.Draft, c chart) (name string) {
 		"ref":           map[string]any{"tag": c.tag()},
 		"layerSelector": map[string]any{"mediaType": chartLayer, "operation": "copy"},
 	}
-	draft.SetTrue(spec, "insecure", c.plainHTTP)
+	draft.Set(spec, "insecure", c.plainHTTP)
 	setAccess(d, spec)
 	if !isGeneric(d.Access.Provider) {
 		spec["provider"] = d.Access.Provider
@@ -147,14 +146,15 @@ func repositoryName(address string) string {
 // instance replace. A template that needs a cluster of KKP is a problem unless it is replaced.
 func executedDefaults(d *draft.Draft) map[string]any {
 	values, path, _ := kkp.ReadDefaultValues(d)
-	e := execution{draft: d, templates: templates{left: kkp.MaxActions}}
+	e := execution{draft: d, left: kkp.MaxActions}
 	return e.mapping(path, values, d.Values)
 }
 
 // execution executes the templates in default values.
 type execution struct {
-	draft     *draft.Draft
-	templates templates
+	draft *draft.Draft
+	// left is the number of actions that may still be executed.
+	left int
 }
 
 // mapping executes what is not replaced.
@@ -182,7 +182,7 @@ func (e *execution) mapping(path string, values, replacing map[string]any) map[s
 func (e *execution) value(path string, value any) any {
 	switch typed := value.(type) {
 	case string:
-		result, err := e.templates.execute(typed)
+		result, err := e.execute(typed)
 		if err != nil {
 			e.draft.Fault(path, "%v: replace it in the values of the instance, or in the overrides of the selection", err)
 		}

@@ -55,8 +55,8 @@ func addRelease(d *draft.Draft, r release) {
 	spec["storageNamespace"] = cmp.Or(d.StorageNamespace, d.Namespace)
 	spec["install"], spec["upgrade"] = r.install(), r.upgrade()
 	draft.SetDuration(spec, "timeout", r.timeout)
-	draft.SetText(spec, "serviceAccountName", d.ServiceAccountName)
-	draft.SetTrue(spec, "suspend", d.Suspend)
+	draft.Set(spec, "serviceAccountName", d.ServiceAccountName)
+	draft.Set(spec, "suspend", d.Suspend)
 	d.SetDependencies(spec, r.name)
 	if len(r.valuesFrom) > 0 {
 		spec["valuesFrom"] = r.valuesFrom
@@ -112,7 +112,7 @@ func (r release) action() map[string]any {
 		action["strategy"] = map[string]any{"name": "RemediateOnFailure"}
 		action["remediation"] = map[string]any{"retries": int64(r.retries), "remediateLastFailure": true}
 	}
-	draft.SetTrue(action, "disableWait", r.disableWait)
+	draft.Set(action, "disableWait", r.disableWait)
 	return action
 }
 
@@ -121,10 +121,10 @@ func helmReferences(all []v1alpha1.ValuesReference) []any {
 	list := make([]any, 0, len(all))
 	for _, from := range all {
 		reference := map[string]any{"kind": from.Kind, "name": from.Name}
-		draft.SetText(reference, "valuesKey", from.ValuesKey)
-		draft.SetText(reference, "targetPath", from.TargetPath)
-		draft.SetTrue(reference, "literal", from.Literal)
-		draft.SetTrue(reference, "optional", from.Optional)
+		draft.Set(reference, "valuesKey", from.ValuesKey)
+		draft.Set(reference, "targetPath", from.TargetPath)
+		draft.Set(reference, "literal", from.Literal)
+		draft.Set(reference, "optional", from.Optional)
 		list = append(list, reference)
 	}
 	return list

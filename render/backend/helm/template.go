@@ -14,23 +14,17 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// templates executes templates within bounds.
-type templates struct {
-	// left is the number of actions that may still be executed.
-	left int
-}
-
 // templateFunctions are what a template may call: functions whose result is about as long as their arguments.
 func templateFunctions() []string { return []string{"print", "and", "or", "not", "eq", "ne"} }
 
 // execute executes a text as KKP does, without data: the templates of Go with no functions but the builtin
 // ones. It refuses what needs data, and what could take long: loops, definitions, variables.
-func (t *templates) execute(text string) (string, error) {
+func (e *execution) execute(text string) (string, error) {
 	actions := strings.Count(text, kkp.LeftDelimiter)
 	if actions == 0 {
 		return text, nil
 	}
-	if t.left -= actions; t.left < 0 {
+	if e.left -= actions; e.left < 0 {
 		return "", fmt.Errorf("the default values have more than %d template actions", kkp.MaxActions)
 	}
 	tree := parse.New("value")

@@ -5,6 +5,7 @@
 package kinds
 
 import (
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -22,11 +23,9 @@ const CozystackApps = "apps.cozystack.io"
 
 // IsMain reports whether an object of a kind installs an instance; the other objects of instances are its sources and values.
 func IsMain(kind schema.GroupKind) bool {
-	switch kind {
-	case HelmRelease.GroupKind(), ApplicationInstallation.GroupKind(), Terraform.GroupKind(), ClusterExtension.GroupKind(), Subscription.GroupKind():
-		return true
-	}
-	return kind.Group == CozystackApps
+	main := []schema.GroupVersionKind{HelmRelease, ApplicationInstallation, Terraform, ClusterExtension, Subscription}
+	isKind := func(of schema.GroupVersionKind) bool { return of.GroupKind() == kind }
+	return kind.Group == CozystackApps || slices.ContainsFunc(main, isKind)
 }
 
 // Kinds of objects that backends make.

@@ -52,7 +52,7 @@ func build(d *draft.Draft) {
 		"applicationRef": map[string]any{"name": d.Application.Name, "version": d.Version},
 		"namespace":      target,
 	}
-	draft.SetText(spec, "valuesBlock", values)
+	draft.Set(spec, "valuesBlock", values)
 	draft.SetMap(spec, "deployOptions", options)
 	draft.SetDuration(spec, "reconciliationInterval", d.Interval)
 	d.Add(backend.Main, kinds.ApplicationInstallation, d.Namespace, d.Name, map[string]any{"spec": spec})
@@ -73,8 +73,8 @@ func installOptions(d *draft.Draft) map[string]any {
 	if waits {
 		draft.SetDuration(helm, "timeout", options.Timeout)
 	}
-	draft.SetTrue(helm, "atomic", atomic)
-	draft.SetTrue(helm, "enableDNS", options.EnableDNS)
+	draft.Set(helm, "atomic", atomic)
+	draft.Set(helm, "enableDNS", options.EnableDNS)
 	return map[string]any{"helm": helm}
 }
 

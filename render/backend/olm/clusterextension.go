@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backend/draft"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -41,16 +42,14 @@ func extension(d *draft.Draft) {
 		return
 	}
 	catalog := map[string]any{"packageName": d.Package.Name}
-	draft.SetText(catalog, "version", versionRange(d))
-	channels := make([]any, 0, len(d.Channels))
+	draft.Set(catalog, "version", versionRange(d))
 	for i, channel := range d.Channels {
 		if problems := validation.IsDNS1123Subdomain(channel); len(problems) > 0 {
 			d.Refuse(backend.Indexed("channels", i), "%s cannot be selected in OLM v1: %s", excerpt.Quoted(channel), problems[0])
 		}
-		channels = append(channels, channel)
 	}
-	if len(channels) > 0 {
-		catalog["channels"] = channels
+	if len(d.Channels) > 0 {
+		catalog["channels"] = each.Map(d.Channels, func(channel string) any { return channel })
 	}
 	if d.Catalog.Namespace != "" {
 		d.Refuse("catalog.namespace", "a ClusterCatalog has no namespace: leave it out")

@@ -117,7 +117,7 @@ func addOperatorGroup(d *draft.Draft) {
 		d.Refuse("createOperatorGroup", "must be false, because the bundle %s supports %s, and neither %s nor %s: make an OperatorGroup with the namespaces that it is to watch in %s yourself",
 			excerpt.Quoted(d.Bundle.Name), modesText(modes), allNamespaces, ownNamespace, excerpt.Quoted(d.TargetNamespace))
 	}
-	draft.SetText(spec, "serviceAccountName", d.ServiceAccountName)
+	draft.Set(spec, "serviceAccountName", d.ServiceAccountName)
 	d.Add(backend.OperatorGroup, kinds.OperatorGroup, d.TargetNamespace, d.TargetNamespace, map[string]any{"spec": spec})
 }
 

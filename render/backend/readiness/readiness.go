@@ -14,6 +14,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/value"
 )
 
@@ -137,12 +138,9 @@ func text(fields ...string) func(object value.Value) string {
 
 // deployedChart returns the version of the chart that a HelmRelease has deployed last.
 func deployedChart(object value.Value) string {
-	for _, one := range object.Get("status", "history").Items() {
-		if one.Get("status").Text() == "deployed" {
-			return one.Get("chartVersion").Text()
-		}
-	}
-	return ""
+	deployed := func(release value.Value) bool { return release.Get("status").Text() == "deployed" }
+	last, _ := each.First(object.Get("status", "history").Items(), deployed)
+	return last.Get("chartVersion").Text()
 }
 
 // outputsOf names the outputs of a Terraform object; nil for one that writes none.

@@ -65,11 +65,11 @@ func build(d *draft.Draft) {
 	if kind := source.Get("kind").Required(); kind != "" && !slices.Contains([]string{"GitRepository", "Bucket", "OCIRepository"}, kind) {
 		source.Get("kind").Fault("%s must be GitRepository, Bucket or OCIRepository", excerpt.Quoted(kind))
 	}
-	draft.SetText(spec, "path", module.Get("path").Text())
-	draft.SetText(spec, "approvePlan", module.Get("approvePlan").Text())
+	draft.Set(spec, "path", module.Get("path").Text())
+	draft.Set(spec, "approvePlan", module.Get("approvePlan").Text())
 	// Deletion of what Terraform made takes two yes: a catalog alone must not be able to bring it about.
-	draft.SetTrue(spec, "destroyResourcesOnDeletion", module.Get("destroyResourcesOnDeletion").IsTrue() && d.DestroyResources)
-	draft.SetTrue(spec, "suspend", d.Suspend)
+	draft.Set(spec, "destroyResourcesOnDeletion", module.Get("destroyResourcesOnDeletion").IsTrue() && d.DestroyResources)
+	draft.Set(spec, "suspend", d.Suspend)
 	if d.Deploy.Retries != nil {
 		spec["remediation"] = map[string]any{"retries": int64(*d.Deploy.Retries)}
 	}
@@ -104,7 +104,7 @@ func setRunner(d *draft.Draft, spec map[string]any, template field.Field) {
 			delete(picked, "spec")
 		}
 	}
-	draft.SetText(spec, account, cmp.Or(d.ServiceAccountName, template.Get("spec", account).Text()))
+	draft.Set(spec, account, cmp.Or(d.ServiceAccountName, template.Get("spec", account).Text()))
 	draft.SetMap(spec, "runnerPodTemplate", picked)
 }
 
@@ -133,7 +133,7 @@ func setVariables(d *draft.Draft, spec map[string]any) {
 			d.Refuse(at+".targetPath", "%s is also in values, or in the overrides of the selection, over which it would win: leave one out", excerpt.Quoted(reference.TargetPath))
 		}
 		entry := map[string]any{"kind": reference.Kind, "name": reference.Name, "varsKeys": []any{reference.ValuesKey + ":" + reference.TargetPath}}
-		draft.SetTrue(entry, "optional", reference.Optional)
+		draft.Set(entry, "optional", reference.Optional)
 		from = append(from, entry)
 	}
 	if len(from) > 0 {
