@@ -33,8 +33,8 @@ type Mention struct {
 	source int
 }
 
-// Among returns the sources that a mention can match: for one in the limit of a source only this source.
-func (m Mention) Among(sources []selection.Source) []selection.Source {
+// among returns the sources that a mention can match: for one in the limit of a source only this source.
+func (m Mention) among(sources []selection.Source) []selection.Source {
 	if m.source > 0 && m.source <= len(sources) {
 		return sources[m.source-1 : m.source]
 	}

@@ -4,7 +4,6 @@ package mention
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -90,20 +89,24 @@ func UnmatchedIn(sources []selection.Source, mentions []Mention, decisions []sel
 	if len(mentions) == 0 {
 		return nil
 	}
-	knowledge, fields := NewKnowledge(sources), omittedOf(documents)
-	knowledge.forget(decisions)
+	bySource := map[int]known{0: knownOf(sources)}
+	bySource[0].forget(decisions)
+	fields := omittedOf(documents)
 	var found []Unmatched
 	refused := 0
 	for _, m := range mentions {
-		known := knowledge.For(m)
+		if bySource[m.source] == nil {
+			bySource[m.source] = knownOf(m.among(sources))
+		}
+		values := bySource[m.source]
 		switch {
 		case m.kind == mentionsField && (len(documents) == 0 || fields.indexes.Has(m.omitted)):
 		case m.kind == mentionsField:
-			found = append(found, Unmatched{Mention: m, Nearest: fields.nearest(m.Value), Known: fields.known()})
-		case !known.Matches(m):
+			found = append(found, Unmatched{Mention: m, Nearest: fields.nearest(m.Value), Known: sets.List(fields.names)})
+		case !values[m.kind].Has(m.Value):
 			u := Unmatched{Mention: m}
 			if len(found) < MaxAdvised && (!m.refuses || refused < MaxAdvised) {
-				u.Known, u.Nearest = known.choices(m)
+				u.Known, u.Nearest = values.choices(m)
 			}
 			// A later catalog may have the name that is excluded, unless it is misspelt.
 			if m.refuses && u.Nearest == "" {
@@ -138,27 +141,15 @@ func (o omitted) nearest(path string) string {
 	if o.names.Has(name) {
 		return ""
 	}
-	near := first(spelling.Nearest(name, slices.Concat(slices.Collect(maps.Keys(o.names)), adminFields())))
+	near := spelling.Likeliest(name, slices.Concat(sets.List(o.names), adminFields()))
 	if near == "" || !nested {
 		return near
 	}
 	return near + "." + rest
 }
 
-// known are the fields that can be omitted.
-func (o omitted) known() []string {
-	return slices.Sorted(maps.Keys(o.names))
-}
-
 // maxKnown bounds the known values that are listed.
 const maxKnown = 10
-
-func didYouMean(nearest string) string {
-	if nearest == "" {
-		return ""
-	}
-	return fmt.Sprintf("did you mean %s?", excerpt.Quoted(nearest))
-}
 
 func theCatalogsHave(known []string) string {
 	if len(known) == 0 {
@@ -179,7 +170,7 @@ func Sentences(unmatched []Unmatched) []string {
 		}
 		sentence := fmt.Sprintf("%s %s matches nothing in the catalogs", u.Field, excerpt.Quoted(u.Value))
 		if u.Nearest != "" {
-			sentence += ": " + didYouMean(u.Nearest)
+			sentence += ": did you mean " + excerpt.Quoted(u.Nearest) + "?"
 		}
 		if list := theCatalogsHave(u.Known); !listed[list] {
 			listed[list] = true

@@ -29,6 +29,15 @@ func Meant(name string, known []string) string {
 	return ": did you mean " + strings.Join(near, " or ") + "?"
 }
 
+// Likeliest returns the known name that resembles name most; empty if none does.
+func Likeliest(name string, known []string) string {
+	near := Nearest(name, known)
+	if len(near) == 0 {
+		return ""
+	}
+	return near[0]
+}
+
 // Nearest returns the known names that resemble name, the likeliest first.
 func Nearest(name string, known []string) []string {
 	type candidate struct {
