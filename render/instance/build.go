@@ -51,7 +51,8 @@ const maxBytes = 64 << 20
 // Build builds the objects of all instances. The error joins all problems, or is the context's.
 func Build(ctx context.Context, resolved []Resolved, around Surroundings) ([]Built, error) {
 	b := builder{Surroundings: around, built: map[string]*Built{}, definitions: map[string]*defined{}}
-	system := systemInstances(resolved)
+	isSystem := func(r Resolved) bool { return r.Decision.Application.Labels[systemLabel] != "" }
+	system := each.Map(each.Where(resolved, isSystem), func(r Resolved) string { return r.Name })
 	dependencies := make(map[string][]string, len(resolved))
 	for _, r := range resolved {
 		names, err := expand(r, system)
@@ -78,31 +79,18 @@ func Build(ctx context.Context, resolved []Resolved, around Surroundings) ([]Bui
 	return all, nil
 }
 
-// systemInstances returns the names of the instances of system applications.
-func systemInstances(resolved []Resolved) map[string]bool {
-	system := map[string]bool{}
-	for _, r := range resolved {
-		system[r.Name] = r.Decision.Application.Labels[systemLabel] != ""
-	}
-	return system
-}
-
-// expand returns the names of the instances that come first.
-func expand(r Resolved, system map[string]bool) ([]string, error) {
+// expand returns the names of the instances that come first. system are the instances of system applications.
+func expand(r Resolved, system []string) ([]string, error) {
 	var names []string
 	for _, name := range r.DependsOn {
 		switch {
 		case name != v1alpha1.DependsOnSystem:
 			names = append(names, name)
-		case system[r.Name]:
+		case slices.Contains(system, r.Name):
 			return nil, &backend.Error{Instance: r.Name, Path: "dependsOn",
 				Message: v1alpha1.DependsOnSystem + " includes the instance itself, which is a system application: name the others"}
 		default:
-			for other, is := range system {
-				if is {
-					names = append(names, other)
-				}
-			}
+			names = append(names, system...)
 		}
 	}
 	slices.Sort(names)
@@ -111,31 +99,14 @@ func expand(r Resolved, system map[string]bool) ([]string, error) {
 
 // inOrder returns the instances so that each comes after those that it depends on.
 func inOrder(resolved []Resolved, dependencies map[string][]string) ([]Resolved, error) {
-	byName := map[string]Resolved{}
-	done := map[string]bool{}
+	byName := each.By(resolved, func(r Resolved) string { return r.Name })
+	var ordered []string
 	for _, r := range resolved {
-		byName[r.Name] = r
-		if cycle := follow(r.Name, nil, done, func(of string) []string { return dependencies[of] }); cycle != nil {
+		if cycle := follow(r.Name, nil, &ordered, func(of string) []string { return dependencies[of] }); cycle != nil {
 			return nil, &backend.Error{Instance: r.Name, Path: "dependsOn", Message: fmt.Sprintf("instances depend on each other: %q", cycle)}
 		}
 	}
-	var ordered []Resolved
-	added := map[string]bool{}
-	var add func(name string)
-	add = func(name string) {
-		if added[name] {
-			return
-		}
-		added[name] = true
-		for _, on := range dependencies[name] {
-			add(on)
-		}
-		ordered = append(ordered, byName[name])
-	}
-	for _, r := range resolved {
-		add(r.Name)
-	}
-	return ordered, nil
+	return each.Map(ordered, func(name string) Resolved { return byName[name] }), nil
 }
 
 type builder struct {
@@ -220,10 +191,6 @@ func (b *builder) define(application *catalog.Application) (*defined, error) {
 
 // chartURL returns the address of the chart of a version, empty where there is none.
 func chartURL(spec map[string]any, version string) string {
-	for _, v := range definition.Versions(value.Of(spec)) {
-		if v.Name == version {
-			return v.Chart().URL
-		}
-	}
-	return ""
+	entry, _ := each.First(definition.Versions(value.Of(spec)), func(v definition.Version[value.Value]) bool { return v.Name == version })
+	return entry.Chart().URL
 }

@@ -3,7 +3,6 @@
 package instance
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -45,16 +44,13 @@ func (s Spec) Choose(d selection.Decision) (Choice, []string) {
 		return ChoiceNone, nil
 	case s.Version == "" && d.Application.DefaultVersion == "":
 		latest := numbered.Preferred(d.Versions).Text
-		return ChoiceLatest, only(d.Versions, func(version string) bool { return version == latest })
+		return ChoiceLatest, each.Where(d.Versions, func(version string) bool { return version == latest })
 	case s.Version == "":
-		return ChoiceDefault, only(d.Versions, func(version string) bool { return version == d.Application.DefaultVersion })
+		return ChoiceDefault, each.Where(d.Versions, func(version string) bool { return version == d.Application.DefaultVersion })
 	case s.constraint == nil || slices.Contains(d.Versions, s.Version):
-		return ChoiceExact, only(d.Versions, s.IsNamed)
+		return ChoiceExact, each.Where(d.Versions, s.IsNamed)
 	}
-	in := only(d.Versions, func(version string) bool {
-		parsed, err := semver.NewVersion(version)
-		return err == nil && s.constraint.Check(parsed)
-	})
+	in := each.Where(d.Versions, s.allows)
 	slices.SortStableFunc(in, func(a, b string) int {
 		return semver.MustParse(b).Compare(semver.MustParse(a)) // both have been parsed
 	})
@@ -80,10 +76,6 @@ func (s Spec) choosePackage(p *filebased.Package) (Choice, []string) {
 	return ChoiceRange, names
 }
 
-func only(versions []string, is func(string) bool) []string {
-	return slices.DeleteFunc(slices.Clone(versions), func(version string) bool { return !is(version) })
-}
-
 // The version of a definition that a spec means, out of those that are selected.
 
 // maxListedVersions bounds the versions in a message.
@@ -92,22 +84,10 @@ const maxListedVersions = 10
 // listed lists the first of many versions.
 func listed(versions []string) string { return excerpt.Names(versions, maxListedVersions) }
 
-// defaultVersion returns the default version of a definition, if it is selected.
-func defaultVersion(d selection.Decision) (version, problem string) {
-	name, version := d.Application.Name, d.Application.DefaultVersion
-	if !slices.Contains(d.Versions, version) {
-		return "", fmt.Sprintf("is missing, and the default version %s of %s is not selected; name one of %s", excerpt.Of(version), name, listed(d.Versions))
-	}
-	return version, ""
-}
-
-// highest returns the highest version that satisfies the constraint; of equal ones the first. It is empty if
-// there is none.
-func highest(versions []string, constraint *semver.Constraints) string {
-	return numbered.Highest(slices.DeleteFunc(slices.Clone(versions), func(version string) bool {
-		parsed, err := semver.NewVersion(version)
-		return err != nil || !constraint.Check(parsed)
-	})).Text
+// allows reports whether a version is in the range of the spec.
+func (s Spec) allows(version string) bool {
+	parsed, err := semver.NewVersion(version)
+	return err == nil && s.constraint.Check(parsed)
 }
 
 // IsNamed reports whether the spec names exactly this version, so that no catalog decides about it. A range names none,

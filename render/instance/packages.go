@@ -21,8 +21,7 @@ import (
 func (s Spec) resolvePackage(p *filebased.Package) (*filebased.Bundle, *Unresolved) {
 	for _, channel := range s.given.Channels {
 		if !slices.ContainsFunc(p.Channels, func(c *filebased.Channel) bool { return c.Name == channel }) {
-			missing := s.lacking("channels", channel, fmt.Sprintf("the package %s has no channel %s, only %s", p.Name, excerpt.Quoted(channel), listed(channelsOf(p))))
-			return nil, &missing
+			return nil, new(s.lacking("channels", channel, fmt.Sprintf("the package %s has no channel %s, only %s", p.Name, excerpt.Quoted(channel), listed(channelsOf(p)))))
 		}
 	}
 	if s.Backend == backend.Subscription {
@@ -32,8 +31,7 @@ func (s Spec) resolvePackage(p *filebased.Package) (*filebased.Bundle, *Unresolv
 	if matching := s.matching(in); len(matching) > 0 {
 		return matching[0], nil
 	}
-	missing := s.lacking("version", s.Version, s.whyNoBundle(p, in))
-	return nil, &missing
+	return nil, new(s.lacking("version", s.Version, s.whyNoBundle(p, in)))
 }
 
 // resolveHead returns the bundle that OLM v0 leads to. The catalog of the selection has no more than the selection, so
@@ -48,8 +46,7 @@ func (s Spec) resolveHead(p *filebased.Package) (*filebased.Bundle, *Unresolved)
 	if s.constraint != nil || IsExact(s.Version) {
 		reason += fmt.Sprintf(", such as {names: [%s], constraint: %q}", s.Application, excerpt.Of(s.Version))
 	}
-	missing := s.lacking("version", s.Version, reason)
-	return nil, &missing
+	return nil, new(s.lacking("version", s.Version, reason))
 }
 
 // head returns the bundle that OLM v0 leads to: the head of the first channel, because the backend refuses more, or of the

@@ -14,7 +14,6 @@ import (
 	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/selection"
-	"github.com/winnow-dev/winnow/render/selection/numbered"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
 
@@ -90,10 +89,7 @@ func whyNot(application string, decided selection.Result) (reason, nearest strin
 		}
 		known = append(known, d.Application.Name)
 	}
-	if near := spelling.Nearest(application, known); len(near) > 0 {
-		nearest = near[0]
-	}
-	return fmt.Sprintf("no source has an application %s", excerpt.Quoted(application)), nearest
+	return fmt.Sprintf("no source has an application %s", excerpt.Quoted(application)), spelling.Likeliest(application, known)
 }
 
 // withoutDependents moves the instances that depend on unresolved ones to these: their controllers would wait for ever.
@@ -122,30 +118,22 @@ func withoutDependents(resolved []Resolved, unresolved []Unresolved) ([]Resolved
 
 // resolve returns the version that is installed, or why there is none.
 func (s Spec) resolve(d selection.Decision) (version, problem string) {
-	versions := d.Versions
+	choice, candidates := s.Choose(d)
+	has := listed(d.Versions)
 	switch {
-	case len(d.Application.Versions) == 0:
+	case choice == ChoiceNone || slices.Contains(d.Versions, s.Version):
 		return s.Version, "" // the backend refuses a version where it knows none
-	case s.Version == "" && d.Application.DefaultVersion == "":
-		return numbered.Preferred(versions).Text, ""
-	case s.Version == "":
-		return defaultVersion(d)
-	case slices.Contains(versions, s.Version):
-		return s.Version, ""
+	case len(candidates) > 0:
+		return candidates[0], ""
+	case choice == ChoiceLatest:
+		return "", ""
+	case choice == ChoiceDefault:
+		return "", fmt.Sprintf("is missing, and the default version %s of %s is not selected; name one of %s",
+			excerpt.Of(d.Application.DefaultVersion), s.Application, has)
+	case choice == ChoiceRange:
+		return "", fmt.Sprintf("no version of the application %s is in the range %s; it has %s", s.Application, excerpt.Quoted(s.Version), has)
 	case IsExact(s.Version):
-		// 1.2.3 means v1.2.3 as well.
-		same := func(other string) bool {
-			return IsExact(other) && strings.TrimPrefix(other, "v") == strings.TrimPrefix(s.Version, "v")
-		}
-		if i := slices.IndexFunc(versions, same); i >= 0 {
-			return versions[i], ""
-		}
-		return "", fmt.Sprintf("the application %s has no version %s, only %s", s.Application, s.Version, listed(versions))
-	case s.constraint == nil:
-		return "", fmt.Sprintf("%s is neither a version of the application %s nor a range; it has %s", excerpt.Quoted(s.Version), s.Application, listed(versions))
+		return "", fmt.Sprintf("the application %s has no version %s, only %s", s.Application, s.Version, has)
 	}
-	if best := highest(versions, s.constraint); best != "" {
-		return best, ""
-	}
-	return "", fmt.Sprintf("no version of the application %s is in the range %s; it has %s", s.Application, excerpt.Quoted(s.Version), listed(versions))
+	return "", fmt.Sprintf("%s is neither a version of the application %s nor a range; it has %s", excerpt.Quoted(s.Version), s.Application, has)
 }

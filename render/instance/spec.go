@@ -56,23 +56,26 @@ const (
 // New returns the instances of a spec, sorted by name, in the namespace of the selection. It repeats the checks of
 // the API server, for specs that it has not seen.
 func New(namespace string, instances map[string]v1alpha1.Instance, path *field.Path) ([]Spec, field.ErrorList) {
-	var errs field.ErrorList
 	if len(instances) > maxInstances {
 		return nil, field.ErrorList{field.TooMany(path, len(instances), maxInstances)}
 	}
+	var r reader
 	var specs []Spec
 	for _, name := range slices.Sorted(maps.Keys(instances)) {
-		spec, invalid := newSpec(name, namespace, instances[name], path.Key(name))
-		specs = append(specs, spec)
-		errs = append(errs, invalid...)
-		errs = append(errs, checkDependencies(name, instances, path.Key(name).Child("dependsOn"))...)
+		specs = append(specs, r.spec(name, namespace, instances[name], path.Key(name)))
+		r.checkDependencies(name, instances, path.Key(name).Child("dependsOn"))
 	}
-	if cycle := cycleIn(instances); len(cycle) > 0 && len(errs) == 0 {
-		errs = append(errs, field.Invalid(path.Key(cycle[0]).Child("dependsOn"), field.OmitValueType{},
+	if cycle := cycleIn(instances); len(cycle) > 0 && len(r.errs) == 0 {
+		r.refuse(field.Invalid(path.Key(cycle[0]).Child("dependsOn"), field.OmitValueType{},
 			"instances depend on each other: "+strings.Join(cycle, " -> ")))
 	}
-	return specs, errs
+	return specs, r.errs
 }
+
+// reader reads instances of a spec, and collects its violations.
+type reader struct{ errs field.ErrorList }
+
+func (r *reader) refuse(errs ...*field.Error) { r.errs = append(r.errs, errs...) }
 
 // Restrict leaves out the instances whose backend is not listed; with nil, none. The errors are about the list, which is at
 // a path of the spec.
@@ -99,30 +102,29 @@ func Serve(specs []Spec, served *backend.ServedCatalog) {
 	}
 }
 
-func newSpec(name, namespace string, in v1alpha1.Instance, path *field.Path) (Spec, field.ErrorList) {
-	var errs field.ErrorList
-	errs = each.Map(validation.IsDNS1123Label(name), func(problem string) *field.Error { return field.Invalid(path, name, problem) })
+func (r *reader) spec(name, namespace string, in v1alpha1.Instance, path *field.Path) Spec {
+	r.refuse(each.Map(validation.IsDNS1123Label(name), func(problem string) *field.Error { return field.Invalid(path, name, problem) })...)
 	spec := Spec{
 		Name: name, Application: cmp.Or(in.Application, name), Version: in.Version, Backend: in.Backend, DependsOn: in.DependsOn,
 	}
 	if in.Backend != "" && backends.Named(in.Backend) == nil {
-		errs = append(errs, field.NotSupported(path.Child("backend"), in.Backend, backendNames()))
+		r.refuse(field.NotSupported(path.Child("backend"), in.Backend, backendNames()))
 	}
 	switch {
 	case len(in.Version) > maxVersion:
-		errs = append(errs, field.TooLong(path.Child("version"), in.Version, maxVersion))
+		r.refuse(field.TooLong(path.Child("version"), in.Version, maxVersion))
 	case !IsExact(in.Version) && in.Version != "":
 		// What is no range can still be the name of a version.
 		spec.constraint, _ = semver.NewConstraint(in.Version)
 	}
 	for child, size := range map[string]int{"valuesFrom": len(in.ValuesFrom), "dependsOn": len(in.DependsOn)} {
 		if size > maxListed {
-			errs = append(errs, field.TooMany(path.Child(child), size, maxListed))
+			r.refuse(field.TooMany(path.Child(child), size, maxListed))
 		}
 	}
 	values, err := Values(in.Values)
 	if err != nil {
-		errs = append(errs, field.Invalid(path.Child("values"), field.OmitValueType{}, err.Error()))
+		r.refuse(field.Invalid(path.Child("values"), field.OmitValueType{}, err.Error()))
 	}
 	spec.given = backend.Instance{
 		Name: name, Namespace: namespace, Values: values, TargetNamespace: in.Namespace, CreateNamespace: in.CreateNamespace,
@@ -136,36 +138,35 @@ func newSpec(name, namespace string, in v1alpha1.Instance, path *field.Path) (Sp
 	if in.Catalog != nil {
 		spec.given.Catalog = *in.Catalog
 	}
-	errs = append(errs, checkChannels(in.Channels, path.Child("channels"))...)
+	r.checkChannels(in.Channels, path.Child("channels"))
 	if in.Interval != nil {
 		spec.given.Interval = in.Interval.Duration
 		if in.Interval.Duration < time.Second {
-			errs = append(errs, field.Invalid(path.Child("interval"), in.Interval.Duration.String(), "must be at least 1s"))
+			r.refuse(field.Invalid(path.Child("interval"), in.Interval.Duration.String(), "must be at least 1s"))
 		}
 	}
 	if in.Timeout != nil {
 		spec.given.Timeout = in.Timeout.Duration
 	}
-	return spec, errs
+	return spec
 }
 
 // checkChannels repeats the bounds of the API.
-func checkChannels(channels []string, path *field.Path) field.ErrorList {
+func (r *reader) checkChannels(channels []string, path *field.Path) {
 	if len(channels) > maxChannels {
-		return field.ErrorList{field.TooMany(path, len(channels), maxChannels)}
+		r.refuse(field.TooMany(path, len(channels), maxChannels))
+		return
 	}
-	var errs field.ErrorList
 	for i, channel := range channels {
 		switch {
 		case channel == "":
-			errs = append(errs, field.Required(path.Index(i), ""))
+			r.refuse(field.Required(path.Index(i), ""))
 		case len(channel) > maxChannel:
-			errs = append(errs, field.TooLong(path.Index(i), channel, maxChannel))
+			r.refuse(field.TooLong(path.Index(i), channel, maxChannel))
 		case slices.Contains(channels[:i], channel):
-			errs = append(errs, field.Duplicate(path.Index(i), channel))
+			r.refuse(field.Duplicate(path.Index(i), channel))
 		}
 	}
-	return errs
 }
 
 func backendNames() []string {
@@ -190,46 +191,45 @@ func Values(from *apiextensionsv1.JSON) (map[string]any, error) {
 }
 
 // checkDependencies refuses names that no instance has.
-func checkDependencies(name string, instances map[string]v1alpha1.Instance, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
+func (r *reader) checkDependencies(name string, instances map[string]v1alpha1.Instance, path *field.Path) {
 	for i, on := range instances[name].DependsOn {
 		_, known := instances[on]
 		switch {
 		case on == v1alpha1.DependsOnSystem:
 		case on == name:
-			errs = append(errs, field.Invalid(path.Index(i), on, "is the instance itself"))
+			r.refuse(field.Invalid(path.Index(i), on, "is the instance itself"))
 		case !known:
-			errs = append(errs, field.Invalid(path.Index(i), on, "no instance of the selection has this name"+meant(on, instances)))
+			r.refuse(field.Invalid(path.Index(i), on, "no instance of the selection has this name"+meant(on, instances)))
 		}
 	}
-	return errs
 }
 
 // meant returns the end of a message on a misspelt name of an instance; empty if none resembles it.
 func meant(name string, instances map[string]v1alpha1.Instance) string {
-	if near := spelling.Nearest(name, slices.Collect(maps.Keys(instances))); len(near) > 0 {
-		return "; did you mean " + excerpt.Quoted(near[0]) + "?"
+	if near := spelling.Likeliest(name, slices.Collect(maps.Keys(instances))); near != "" {
+		return "; did you mean " + excerpt.Quoted(near) + "?"
 	}
 	return ""
 }
 
 // cycleIn returns instances that depend on each other, the first one also at the end; nil if there are none.
 func cycleIn(instances map[string]v1alpha1.Instance) []string {
-	done := map[string]bool{}
+	var done []string
 	for _, name := range slices.Sorted(maps.Keys(instances)) {
-		if cycle := follow(name, nil, done, func(of string) []string { return instances[of].DependsOn }); cycle != nil {
+		if cycle := follow(name, nil, &done, func(of string) []string { return instances[of].DependsOn }); cycle != nil {
 			return cycle
 		}
 	}
 	return nil
 }
 
-// follow returns the first cycle that begins behind the names of the path.
-func follow(name string, path []string, done map[string]bool, dependencies func(string) []string) []string {
+// follow returns the first cycle that begins behind the names of the path. Without one it adds the name to done, behind all that
+// it depends on.
+func follow(name string, path []string, done *[]string, dependencies func(string) []string) []string {
 	if i := slices.Index(path, name); i >= 0 {
 		return append(slices.Clone(path[i:]), name)
 	}
-	if done[name] {
+	if slices.Contains(*done, name) {
 		return nil
 	}
 	path = append(path, name)
@@ -238,6 +238,6 @@ func follow(name string, path []string, done map[string]bool, dependencies func(
 			return cycle
 		}
 	}
-	done[name] = true
+	*done = append(*done, name)
 	return nil
 }
