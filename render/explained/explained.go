@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backend/kkp"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/kustomized"
@@ -68,11 +69,10 @@ func Explain(ctx context.Context, sources []selection.Source, cs *v1alpha1.Catal
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(opts.Instances, func(s instance.Spec) bool { return s.Name == name })
-	if i < 0 {
+	spec, found := each.First(opts.Instances, func(s instance.Spec) bool { return s.Name == name })
+	if !found {
 		return nil, ErrNoInstance
 	}
-	spec := opts.Instances[i]
 	opts.AllowEmpty = true
 	result, err := render.Render(ctx, sources, opts)
 	if err != nil {
@@ -107,12 +107,12 @@ func (e *Instance) explainValues(ctx context.Context, result *render.Result, cs 
 	if err != nil {
 		return err
 	}
-	main := backend.Object{Unstructured: &unstructured.Unstructured{Object: built[e.mainObject().Key]}, Role: backend.Main}
+	// Every backend makes a main object.
+	of, _ := each.First(e.Instance.Objects, func(o installation.Object) bool { return o.Role == backend.Main })
+	main := backend.Object{Unstructured: &unstructured.Unstructured{Object: built[of.Key]}, Role: backend.Main}
 	e.Deployed = backend.DeployedOf(main)
 	e.References = e.references(main, cs.Spec.Instances[e.Name].ValuesFrom)
-	for _, reference := range e.References {
-		in.References = append(in.References, reference.TargetPath)
-	}
+	in.References = each.Map(e.References, func(r Reference) string { return r.TargetPath })
 	for i, reference := range e.References {
 		e.References[i].Winner = in.Winner(reference.TargetPath)
 	}
@@ -133,10 +133,9 @@ func (e *Instance) explainValues(ctx context.Context, result *render.Result, cs 
 	if e.Instance.Backend == backend.ApplicationInstallation {
 		in.Inline, in.Defaults = slices.Concat(in.Inline, in.Defaults), nil // its object has one document of both
 	}
-	e.Values, e.Layers = layers.Explain(in), []string{layers.Patches}
-	for _, layer := range slices.Concat(in.Inline, in.Defaults) {
-		e.Layers = append(e.Layers, layer.Name)
-	}
+	e.Values = layers.Explain(in)
+	names := each.Map(slices.Concat(in.Inline, in.Defaults), func(layer layers.Layer) string { return layer.Name })
+	e.Layers = append([]string{layers.Patches}, names...)
 	return ctx.Err()
 }
 
@@ -150,11 +149,6 @@ func read(object kustomized.Object, role backend.Role, into *layers.Values) (err
 		into.Defaults, err = backend.ValuesOf(o)
 	}
 	return err
-}
-
-func (e *Instance) mainObject() installation.Object {
-	i := slices.IndexFunc(e.Instance.Objects, func(o installation.Object) bool { return o.Role == backend.Main })
-	return e.Instance.Objects[i] // every backend makes one
 }
 
 // layers returns the layers of the values, without what the objects have.

@@ -44,8 +44,8 @@ type Installation struct {
 	built []instance.Built
 	// Objects of all instances, each once.
 	Objects []backend.Object
-	// origins of the charts, by instance.
-	origins map[string]string
+	// origin is Input.Origin.
+	origin func(application, version string) string
 }
 
 // Input is what Build needs besides the instances.
@@ -67,11 +67,9 @@ func Build(ctx context.Context, resolved []instance.Resolved, in Input) (Install
 		return Installation{}, err
 	}
 	objects := map[string][]backend.Object{}
-	origins := map[string]string{}
 	for _, b := range built {
 		annotate(b, in.AnnotateSource)
 		objects[b.Name] = b.Objects
-		origins[b.Name] = in.Origin(b.Application, b.Resolved.Resolved)
 	}
 	var union []backend.Object
 	if err == nil {
@@ -80,7 +78,7 @@ func Build(ctx context.Context, resolved []instance.Resolved, in Input) (Install
 	if err != nil {
 		return Installation{}, refusal.OfSpec("spec.instances", refusal.Flat(err))
 	}
-	return Installation{built: built, Objects: union, origins: origins}, nil
+	return Installation{built: built, Objects: union, origin: in.Origin}, nil
 }
 
 // Installed returns the instances of the artifact, as patches leave them: patched has the built objects, nil
@@ -102,7 +100,7 @@ func (in Installation) Installed(patched map[safeguard.Key]kustomized.Object) ([
 		if version := b.Installed(); version != "" {
 			main.Versions = []string{version}
 		}
-		if origin := originOf(in.origins[b.Name], b.Objects, objects); origin != "" {
+		if origin := originOf(in.origin(b.Application, b.Resolved.Resolved), b.Objects, objects); origin != "" {
 			main.Origins = safeguard.Origins{origin}
 		}
 		all = append(all, Instance{

@@ -21,25 +21,16 @@ import (
 	"github.com/winnow-dev/winnow/render/value"
 )
 
-// annotate adds to a main object what it installs, and the digest of its source if source is true. A commonMetadata cannot have these annotations.
+// annotate adds to the main object what it installs, and the digest of its source if source is true. A commonMetadata cannot have these annotations.
 func annotate(b instance.Built, source bool) {
-	for _, object := range b.Objects {
-		if object.Role != backend.Main {
-			continue
-		}
-		annotations := object.GetAnnotations()
-		if annotations == nil {
-			annotations = map[string]string{}
-		}
-		annotations[v1alpha1.InstanceAnnotation], annotations[v1alpha1.ApplicationAnnotation] = b.Name, b.Application
-		if version := b.Installed(); version != "" {
-			annotations[v1alpha1.VersionAnnotation] = version
-		}
-		if source {
-			annotations[v1alpha1.SourceDigestAnnotation] = b.Decision.SourceDigest
-		}
-		object.SetAnnotations(annotations)
+	annotations := map[string]string{v1alpha1.InstanceAnnotation: b.Name, v1alpha1.ApplicationAnnotation: b.Application}
+	if version := b.Installed(); version != "" {
+		annotations[v1alpha1.VersionAnnotation] = version
 	}
+	if source {
+		annotations[v1alpha1.SourceDigestAnnotation] = b.Decision.SourceDigest
+	}
+	backend.MainOf(b.Objects).Annotate(annotations)
 }
 
 // DefinitionOf reads an object in the cluster: a definition, or the main object of an instance.

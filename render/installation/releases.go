@@ -4,10 +4,10 @@ package installation
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/refusal"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -41,13 +41,10 @@ func byOtherOLM(in Instance, instances []Instance) string {
 	if name == "" || in.Main.Kind != backend.Subscription {
 		return ""
 	}
-	i := slices.IndexFunc(instances, func(other Instance) bool {
+	other, _ := each.First(instances, func(other Instance) bool {
 		return other.Main.Identity[safeguard.PackageField] == name && other.Main.Kind != in.Main.Kind
 	})
-	if i < 0 {
-		return ""
-	}
-	return instances[i].Name
+	return other.Name
 }
 
 func secondOwner(in Instance, release safeguard.Key, other string) error {
