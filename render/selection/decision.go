@@ -86,13 +86,7 @@ type Result struct {
 // Applications returns the decisions on the selected applications, sorted by name, which is unique
 // among them.
 func (r Result) Applications() []Decision {
-	selected := make([]Decision, 0, r.Selected)
-	for _, decision := range r.Decisions {
-		if decision.Selected {
-			selected = append(selected, decision)
-		}
-	}
-	return selected
+	return each.Where(r.Decisions, func(decision Decision) bool { return decision.Selected })
 }
 
 // count adds a decision to the numbers.

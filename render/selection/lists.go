@@ -34,8 +34,8 @@ func (e *UnknownListError) Error() string {
 	}
 	var meant []string
 	for _, one := range e.Unknown[:min(len(e.Unknown), maxListed)] {
-		if near := spelling.Nearest(one, e.Known); len(near) > 0 {
-			meant = append(meant, excerpt.Of(near[0]))
+		if near := spelling.Likeliest(one, e.Known); near != "" {
+			meant = append(meant, excerpt.Of(near))
 		}
 	}
 	advice := ""

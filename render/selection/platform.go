@@ -12,6 +12,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -58,14 +59,9 @@ func (p *Platform) String() string {
 	})
 }
 
-// lists returns the component with a name; nil if the platform does not list it.
-func (p *Platform) lists(name string) *component {
-	for i := range p.components {
-		if p.components[i].name == name {
-			return &p.components[i]
-		}
-	}
-	return nil
+// lists returns the component with a name, and whether the platform lists it.
+func (p *Platform) lists(name string) (component, bool) {
+	return each.First(p.components, func(c component) bool { return c.name == name })
 }
 
 // Unmet is a requirement of a version that the platform does not meet.
@@ -109,7 +105,7 @@ func (c checker) meets(requirement metadata.Requirement) bool {
 		return met
 	}
 	met := true
-	if listed := c.platform.lists(requirement.Component); listed != nil {
+	if listed, ok := c.platform.lists(requirement.Component); ok {
 		constraint, err := semver.NewConstraint(requirement.Constraint)
 		met = err == nil && slices.ContainsFunc(listed.all, constraint.Check)
 	}
@@ -123,8 +119,8 @@ func (p *Platform) unchecked(application *catalog.Application) string {
 	var names []string
 	for _, version := range application.Versions {
 		for _, requirement := range application.Metadata.Versions.Of(version).Requires {
-			if p.lists(requirement.Component) == nil && !slices.Contains(names, requirement.Component) {
-				names = append(names, requirement.Component)
+			if _, listed := p.lists(requirement.Component); !listed {
+				names = each.Union(names, requirement.Component)
 			}
 		}
 	}

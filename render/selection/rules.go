@@ -200,12 +200,7 @@ func expressed(id string, condition *expression.Expression) rule {
 
 // met returns the reason for an application that no rule refuses.
 func met(rules []rule) string {
-	var limits []string
-	for _, rule := range rules {
-		if rule.limits {
-			limits = append(limits, rule.id)
-		}
-	}
+	limits := each.Map(each.Where(rules, func(r rule) bool { return r.limits }), func(r rule) string { return r.id })
 	if len(limits) == 0 {
 		return "nothing limits the selection"
 	}
@@ -227,11 +222,8 @@ func supported(platform *Platform) rule {
 		case len(decision.Application.Versions):
 			return fmt.Sprintf("none of its versions runs on the platform (%s): %s", platform, UnmetList(decision.Unmet))
 		}
-		drops := make(map[string]bool, len(decision.Unmet))
-		for _, unmet := range decision.Unmet {
-			drops[unmet.Version] = true
-		}
-		decision.Versions = slices.DeleteFunc(slices.Clone(decision.Versions), func(version string) bool { return drops[version] })
+		drops := sets.New(each.Map(decision.Unmet, func(u Unmet) string { return u.Version })...)
+		decision.Versions = slices.DeleteFunc(slices.Clone(decision.Versions), drops.Has)
 		return ""
 	})}
 }

@@ -26,7 +26,7 @@ func Select(ctx context.Context, sources []Source, criteria Criteria) (Result, e
 	if err != nil {
 		return Result{}, err
 	}
-	gathered := newGathering(sources)
+	gathered := gathering{winners: map[string]int{}}
 	for i, source := range sources {
 		if source.Catalog == nil {
 			continue
@@ -35,14 +35,13 @@ func Select(ctx context.Context, sources []Source, criteria Criteria) (Result, e
 			return Result{}, err
 		}
 	}
-	run := sieve{rules: newRules(criteria, listed)}
-	run.met = met(run.rules)
+	rules := newRules(criteria, listed)
 	result := Result{Decisions: gathered.decisions}
 	var refused []error
 	for i := range result.Decisions {
 		decision := &result.Decisions[i]
 		if decision.Rule == "" {
-			err := run.decide(ctx, decision)
+			err := decide(ctx, rules, decision)
 			if _, ofContent := errors.AsType[*KeepError](err); ofContent {
 				refused = append(refused, err)
 			} else if err != nil {
@@ -65,33 +64,33 @@ func Select(ctx context.Context, sources []Source, criteria Criteria) (Result, e
 	return result, nil
 }
 
-// sieve applies the rules to one application after the other.
-type sieve struct {
-	rules []rule
-	// met is the reason for an application that no rule refuses.
-	met string
-}
-
-func (s sieve) decide(ctx context.Context, decision *Decision) error {
-	if err := ctx.Err(); err != nil {
+// decide applies the rules to an application.
+func decide(ctx context.Context, rules []rule, decision *Decision) (err error) {
+	if err = ctx.Err(); err != nil {
 		return err
 	}
-	for _, rule := range s.rules {
-		reason, err := rule.refuse(ctx, decision)
-		if err != nil {
-			return err
-		}
-		if reason != "" {
-			decision.Rule, decision.Reason = rule.id, reason
-			return nil
-		}
+	if decision.Rule, decision.Reason, err = refusedBy(ctx, rules, decision); err != nil || decision.Rule != "" {
+		return err
 	}
-	decision.Selected, decision.Rule, decision.Reason = true, RuleSelected, s.met
+	decision.Selected, decision.Rule, decision.Reason = true, RuleSelected, met(rules)
 	for _, added := range decision.Application.Merged {
 		decision.Reason += fmt.Sprintf("; merge adds %s of the source %q", some(added.Versions), added.Source)
 	}
 	decision.Reason += narrowed(*decision)
 	return nil
+}
+
+// refusedBy returns the first rule that refuses the application of a decision, and why; both are empty if none does.
+func refusedBy(ctx context.Context, rules []rule, decision *Decision) (id, reason string, err error) {
+	for _, rule := range rules {
+		if reason, err = rule.refuse(ctx, decision); err != nil {
+			return "", "", err
+		}
+		if reason != "" {
+			return rule.id, reason, nil
+		}
+	}
+	return "", "", nil
 }
 
 // narrowed describes which rules drop versions of a selected application.

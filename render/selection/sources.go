@@ -53,16 +53,6 @@ type gathering struct {
 	conflicts []Conflict
 }
 
-func newGathering(sources []Source) *gathering {
-	applications := 0
-	for _, source := range sources {
-		if source.Catalog != nil {
-			applications += len(source.Catalog.Applications)
-		}
-	}
-	return &gathering{decisions: make([]Decision, 0, applications), winners: make(map[string]int, applications)}
-}
-
 // add adds the applications of a source. Those that its limit refuses do not exist there: they neither shadow,
 // nor are they merged.
 func (g *gathering) add(ctx context.Context, i int, source Source, rules SourceRules) error {
@@ -72,30 +62,19 @@ func (g *gathering) add(ctx context.Context, i int, source Source, rules SourceR
 	}
 	for _, application := range source.Catalog.Applications {
 		decision := Decision{Application: application, Source: source.Name, Index: i, SourceDigest: source.Digest, Versions: application.Versions}
-		if err := refuse(ctx, limits, &decision); err != nil {
+		_, reason, err := refusedBy(ctx, limits, &decision)
+		if err != nil {
 			return cmp.Or(ctx.Err(), error(&SourceError{Index: i, Err: err}))
 		}
-		if first, taken := g.winners[application.Name]; taken && decision.Rule == "" {
+		switch first, taken := g.winners[application.Name]; {
+		case reason != "":
+			decision.Rule, decision.Reason = RuleSourceLimit, reason
+		case taken:
 			g.shadow(i, first, &decision, rules.MergeVersions)
-		} else if decision.Rule == "" {
+		default:
 			g.winners[application.Name] = len(g.decisions)
 		}
 		g.decisions = append(g.decisions, decision)
-	}
-	return nil
-}
-
-// refuse decides on an application that one of the limits refuses, and leaves others undecided.
-func refuse(ctx context.Context, limits []rule, decision *Decision) error {
-	for _, limit := range limits {
-		reason, err := limit.refuse(ctx, decision)
-		if err != nil {
-			return err
-		}
-		if reason != "" {
-			decision.Rule, decision.Reason = RuleSourceLimit, reason
-			return nil
-		}
 	}
 	return nil
 }

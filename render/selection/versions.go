@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/selection/numbered"
 )
@@ -77,22 +78,14 @@ func (r VersionRule) admits(version numbered.Version, facts metadata.Version) bo
 // keep returns the versions that stay, in their order. Equal ones, such as 1.0.0+1 and 1.0.0+2, count as one.
 func (r VersionRule) keep(versions []string, facts metadata.Versions) []string {
 	all := slices.DeleteFunc(numbered.Of(versions), func(version numbered.Version) bool { return !r.admits(version, facts.Of(version.Text)) })
-	stay := map[string]bool{}
 	ranked := slices.Clone(all)
 	if r.Latest > 0 && len(ranked) > int(r.Latest) {
 		slices.SortStableFunc(ranked, numbered.Descending)
 		ranked = ranked[:r.lowest(ranked)]
 	}
-	for _, version := range ranked {
-		stay[version.Text] = true
-	}
-	var kept []string
-	for _, version := range all {
-		if stay[version.Text] {
-			kept = append(kept, version.Text)
-		}
-	}
-	return kept
+	text := func(version numbered.Version) string { return version.Text }
+	stay := sets.New(each.Map(ranked, text)...)
+	return slices.DeleteFunc(each.Map(all, text), func(version string) bool { return !stay.Has(version) })
 }
 
 // lowest returns how many of the versions, the highest first, are among the latest.
