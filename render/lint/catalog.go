@@ -5,6 +5,7 @@ package lint
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,32 +28,37 @@ type corpusRule = rules.Checked[func(*corpus.Corpus, corpus.Report)]
 // corpusRules are those on metadata.yaml, and those that compare applications.
 func corpusRules() []corpusRule {
 	return []corpusRule{
-		rules.NewChecked("catalog/metadata-missing", rules.Warning, "every application has a metadata.yaml", metadataMissing),
-		rules.NewChecked("catalog/tier-missing", rules.Warning, "every metadata.yaml has a tier", tierMissing),
+		rules.NewChecked("catalog/metadata-missing", rules.Warning, "every application has a metadata.yaml", ofEach(metadataMissing)),
+		rules.NewChecked("catalog/tier-missing", rules.Warning, "every metadata.yaml has a tier", ofEach(tierMissing)),
 		rules.NewChecked("catalog/tier-spelling", rules.Warning, "a tier is spelt in one way", tierSpelling),
-		rules.NewChecked("catalog/misspelt-key", rules.Error, "no key of a metadata.yaml is misspelt", misspeltKey),
-		rules.NewChecked("catalog/unknown-locked-value", rules.Warning, "a locked value is among the default values", unknownLockedValue),
-		rules.NewChecked("catalog/unknown-version", rules.Warning, "a metadata.yaml describes versions that the application has", unknownVersion),
-		rules.NewChecked("catalog/unchecked-requirement", rules.Warning, "a version requires what selections can list", uncheckedRequirement),
-		rules.NewChecked("catalog/readers-differ", rules.Warning, "all readers of YAML read the same values", readersDiffer),
-		rules.NewChecked("catalog/deprecated", rules.Info, "the application is not deprecated", deprecated),
+		rules.NewChecked("catalog/misspelt-key", rules.Error, "no key of a metadata.yaml is misspelt", ofEach(misspeltKey)),
+		rules.NewChecked("catalog/unknown-locked-value", rules.Warning, "a locked value is among the default values", ofEach(unknownLockedValue)),
+		rules.NewChecked("catalog/unknown-version", rules.Warning, "a metadata.yaml describes versions that the application has", ofEach(unknownVersion)),
+		rules.NewChecked("catalog/unchecked-requirement", rules.Warning, "a version requires what selections can list", ofEach(uncheckedRequirement)),
+		rules.NewChecked("catalog/readers-differ", rules.Warning, "all readers of YAML read the same values", ofEach(readersDiffer)),
+		rules.NewChecked("catalog/deprecated", rules.Info, "the application is not deprecated", ofEach(deprecated)),
 	}
 }
 
-func metadataMissing(c *corpus.Corpus, report corpus.Report) {
-	for _, d := range c.Definitions {
-		if d.MetadataPath != "" && !d.HasMetadata && d.Root.IsSet() {
-			report(d, d.MetadataPath, 0, "is missing: no tier or label selects the application; if it is a symbolic link, which Flux drops, store the file itself")
+// ofEach makes a rule on one definition a rule on all of them.
+func ofEach(check func(d *corpus.Definition, report corpus.Report)) func(*corpus.Corpus, corpus.Report) {
+	return func(c *corpus.Corpus, report corpus.Report) {
+		for _, d := range c.Definitions {
+			check(d, report)
 		}
 	}
 }
 
-func tierMissing(c *corpus.Corpus, report corpus.Report) {
-	for _, d := range c.Definitions {
-		tier := d.Metadata.Get("tier")
-		if d.Metadata.IsSet() && (!tier.IsSet() || tier.Text() == "" && tier.Node.ShortTag() == "!!str") {
-			report(d, d.MetadataPath, tier.Line, "tier is missing: limit.metadataSelector.tierRefs never selects the application")
-		}
+func metadataMissing(d *corpus.Definition, report corpus.Report) {
+	if d.MetadataPath != "" && !d.HasMetadata && d.Root.IsSet() {
+		report(d, d.MetadataPath, 0, "is missing: no tier or label selects the application; if it is a symbolic link, which Flux drops, store the file itself")
+	}
+}
+
+func tierMissing(d *corpus.Definition, report corpus.Report) {
+	tier := d.Metadata.Get("tier")
+	if d.Metadata.IsSet() && (!tier.IsSet() || tier.Text() == "" && tier.Node.ShortTag() == "!!str") {
+		report(d, d.MetadataPath, tier.Line, "tier is missing: limit.metadataSelector.tierRefs never selects the application")
 	}
 }
 
@@ -62,17 +68,15 @@ func metadataKeys() []string {
 }
 
 // misspeltKey finds what silently takes an application out of selections, which uninstalls it.
-func misspeltKey(c *corpus.Corpus, report corpus.Report) {
-	for _, d := range c.Definitions {
-		for _, key := range d.Metadata.Members() {
-			meant := spelling.Typo(key.Name, metadataKeys())
-			if meant == "" || meant == key.Name || meant == metadata.VersionsKey && !meantAsVersions(key) {
-				continue
-			}
-			report(d, d.MetadataPath, key.Line, "%s is a key that only expressions can read: did you mean %s?", excerpt.Quoted(key.Name), meant)
+func misspeltKey(d *corpus.Definition, report corpus.Report) {
+	for _, key := range d.Metadata.Members() {
+		meant := spelling.Typo(key.Name, metadataKeys())
+		if meant == "" || meant == key.Name || meant == metadata.VersionsKey && !meantAsVersions(key) {
+			continue
 		}
-		misspeltFact(d, report)
+		report(d, d.MetadataPath, key.Line, "%s is a key that only expressions can read: did you mean %s?", excerpt.Quoted(key.Name), meant)
 	}
+	misspeltFact(d, report)
 }
 
 // tierSpelling reports the rarer spellings of what is one tier without regard to case; of those
@@ -97,53 +101,43 @@ func tierSpelling(c *corpus.Corpus, report corpus.Report) {
 func fold(tier string) string { return strings.ToLower(strings.TrimSpace(tier)) }
 
 func mostFrequent(counts map[string]int) string {
-	var all []string
-	for spelling := range counts {
-		all = append(all, spelling)
-	}
-	return slices.MaxFunc(all, func(a, b string) int {
+	return slices.MaxFunc(slices.Collect(maps.Keys(counts)), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[a], counts[b]), cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
 	})
 }
 
-func deprecated(c *corpus.Corpus, report corpus.Report) {
-	for _, d := range c.Definitions {
-		if message := d.Metadata.Get("deprecated"); message.Text() != "" {
-			report(d, d.MetadataPath, message.Line, "is deprecated: %s", excerpt.Of(message.Text()))
-		}
+func deprecated(d *corpus.Definition, report corpus.Report) {
+	if message := d.Metadata.Get("deprecated"); message.Text() != "" {
+		report(d, d.MetadataPath, message.Line, "is deprecated: %s", excerpt.Of(message.Text()))
 	}
 }
 
 // readersDiffer reports of what readers of a definition read different values. The readers of default values that are a text agree.
-func readersDiffer(c *corpus.Corpus, report corpus.Report) {
-	for _, d := range c.Definitions {
-		dialect.Differences(d.Root.Node, func(line int, format string, args ...any) {
-			report(d, d.Path, line, "%s", fmt.Sprintf(format, args...))
-		})
-	}
+func readersDiffer(d *corpus.Definition, report corpus.Report) {
+	dialect.Differences(d.Root.Node, func(line int, format string, args ...any) {
+		report(d, d.Path, line, "%s", fmt.Sprintf(format, args...))
+	})
 }
 
 // unknownLockedValue reports locked values that the default values do not have: they may be misspelt, and a default value of
 // the chart itself is compared with nothing.
-func unknownLockedValue(c *corpus.Corpus, report corpus.Report) {
-	for _, d := range c.Definitions {
-		locked := d.Metadata.Get(metadata.LockedKey).Items()
-		for _, version := range factsOfVersions(d) {
-			locked = append(locked, version.Get(metadata.LockedKey).Items()...)
+func unknownLockedValue(d *corpus.Definition, report corpus.Report) {
+	locked := d.Metadata.Get(metadata.LockedKey).Items()
+	for _, version := range factsOfVersions(d) {
+		locked = append(locked, version.Get(metadata.LockedKey).Items()...)
+	}
+	values, ok := defaultValues(d)
+	if len(locked) == 0 || !ok {
+		return
+	}
+	for _, at := range locked {
+		path, err := metadata.ParseValuePath(at.Text())
+		if err != nil {
+			continue // the catalog is invalid
 		}
-		values, ok := defaultValues(d)
-		if len(locked) == 0 || !ok {
-			continue
-		}
-		for _, at := range locked {
-			path, err := metadata.ParseValuePath(at.Text())
-			if err != nil {
-				continue // the catalog is invalid
-			}
-			if advice, isKnown := lookUp(values, path); !isKnown {
-				report(d, d.MetadataPath, at.Line, "%s has %s, which the default values do not have, so that a change of the chart's own default value is not noticed%s",
-					metadata.LockedKey, excerpt.Quoted(at.Text()), advice)
-			}
+		if advice, isKnown := lookUp(values, path); !isKnown {
+			report(d, d.MetadataPath, at.Line, "%s has %s, which the default values do not have, so that a change of the chart's own default value is not noticed%s",
+				metadata.LockedKey, excerpt.Quoted(at.Text()), advice)
 		}
 	}
 }

@@ -99,8 +99,8 @@ func Ignorable(name string) error {
 	case slices.Contains(known, name):
 		return nil
 	}
-	if near := spelling.Nearest(name, known); len(near) > 0 {
-		return fmt.Errorf("no rule %s; did you mean %s?", excerpt.Quoted(name), near[0])
+	if near := spelling.Likeliest(name, known); near != "" {
+		return fmt.Errorf("no rule %s; did you mean %s?", excerpt.Quoted(name), near)
 	}
 	return fmt.Errorf("no rule %s; docs/lint.md has all", excerpt.Quoted(name))
 }
@@ -133,28 +133,20 @@ func commentedFiles(fsys fs.FS, found []rules.Finding) (map[string][]byte, error
 // adds what is wrong with such comments. It returns how many it left out.
 func keep(found []rules.Finding, c *corpus.Corpus, files map[string][]byte, ignore []string) (kept []rules.Finding, ignored int) {
 	comments := map[string]directives{}
-	for _, d := range c.Definitions {
-		for _, file := range []struct {
-			path string
-			data []byte
-		}{{d.Path, d.File}, {d.MetadataPath, d.MetadataFile}} {
-			if _, read := comments[file.path]; read {
-				continue
-			}
-			comments[file.path] = ignoredIn(file.data, func(line int, format string, args ...any) {
-				found = append(found, ignoreRule().Finding(d.Name, file.path, line, format, args...))
+	read := func(application, file string, data []byte) {
+		if _, known := comments[file]; !known {
+			comments[file] = ignoredIn(data, func(line int, format string, args ...any) {
+				found = append(found, ignoreRule().Finding(application, file, line, format, args...))
 			})
 		}
 	}
+	for _, d := range c.Definitions {
+		read(d.Name, d.Path, d.File)
+		read(d.Name, d.MetadataPath, d.MetadataFile)
+	}
 	for name, data := range files {
-		comments[name] = ignoredIn(data, func(line int, format string, args ...any) {
-			found = append(found, ignoreRule().Finding("", name, line, format, args...))
-		})
+		read("", name, data)
 	}
-	for _, f := range found {
-		if !slices.Contains(ignore, f.Rule) && !comments[f.Path].covers(f) {
-			kept = append(kept, f)
-		}
-	}
+	kept = each.Where(found, func(f rules.Finding) bool { return !slices.Contains(ignore, f.Rule) && !comments[f.Path].covers(f) })
 	return kept, len(found) - len(kept)
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/lint/corpus"
 	"github.com/winnow-dev/winnow/render/lint/field"
 	"github.com/winnow-dev/winnow/render/lint/kkp"
@@ -56,13 +57,7 @@ type Options struct {
 
 // Count returns the number of findings with the severity.
 func (r Result) Count(severity rules.Severity) int {
-	n := 0
-	for _, finding := range r.Findings {
-		if finding.Severity == severity {
-			n++
-		}
-	}
-	return n
+	return len(each.Where(r.Findings, func(f rules.Finding) bool { return f.Severity == severity }))
 }
 
 // Run applies all rules to the catalog at the root of fsys. What makes the catalog invalid is

@@ -3,9 +3,12 @@
 package lint
 
 import (
+	"cmp"
+
 	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/lint/corpus"
 	"github.com/winnow-dev/winnow/render/lint/rules"
 )
@@ -57,23 +60,20 @@ func violations(invalid *violation.InvalidError, c *corpus.Corpus) []rules.Findi
 
 // violated maps a violation to its rule.
 func violated(v violation.Violation, d *corpus.Definition) string {
-	switch {
-	case v.Rule == violation.RuleDuplicateName:
-		return duplicateRule
-	case v.Rule == violation.RuleUnknownApplication:
-		return unknownRule
-	case v.Rule == violation.RuleDuplicateKind:
-		return kindRule
-	case v.Rule == violation.RuleDuplicateVersion && d.Group == kinds.KKPGroup:
+	if v.Rule == violation.RuleDuplicateVersion && d.Group == kinds.KKPGroup {
 		return versionsRule
 	}
-	return formatRule
+	return cmp.Or(map[violation.Rule]string{
+		violation.RuleDuplicateName:      duplicateRule,
+		violation.RuleUnknownApplication: unknownRule,
+		violation.RuleDuplicateKind:      kindRule,
+	}[v.Rule], formatRule)
 }
 
 const functionRule = "functions/incomplete"
 
 // incomplete returns what a catalog, nil if it is invalid, should say and does not.
-func incomplete(loaded *catalog.Catalog, strict bool) (found []rules.Finding) {
+func incomplete(loaded *catalog.Catalog, strict bool) []rules.Finding {
 	if loaded == nil {
 		return nil
 	}
@@ -81,21 +81,15 @@ func incomplete(loaded *catalog.Catalog, strict bool) (found []rules.Finding) {
 	if strict {
 		severity = rules.Error
 	}
-	for _, w := range loaded.Warnings {
-		found = append(found, rules.Finding{Rule: functionRule, Severity: severity, Path: w.Path, Line: w.Line, Message: w.Message})
-	}
-	return found
+	return each.Map(loaded.Warnings, func(w violation.Violation) rules.Finding {
+		return rules.Finding{Rule: functionRule, Severity: severity, Path: w.Path, Line: w.Line, Message: w.Message}
+	})
 }
 
 // contentsOf returns the number of applications that are no objects.
-func contentsOf(loaded *catalog.Catalog) (count int) {
+func contentsOf(loaded *catalog.Catalog) int {
 	if loaded == nil {
 		return 0
 	}
-	for _, a := range loaded.Applications {
-		if !a.IsObject() {
-			count++
-		}
-	}
-	return count
+	return len(each.Where(loaded.Applications, func(a *catalog.Application) bool { return !a.IsObject() }))
 }

@@ -41,38 +41,34 @@ func misspeltFact(d *corpus.Definition, report corpus.Report) {
 }
 
 // unknownVersion reports facts on versions that the application does not have.
-func unknownVersion(c *corpus.Corpus, report corpus.Report) {
-	for _, d := range c.Definitions {
-		known := definition.Names(definition.Versions(d.Root.Get("spec")))
-		for _, version := range factsOfVersions(d) {
-			if slices.Contains(known, version.Name) {
-				continue
-			}
-			advice := "remove the entry"
-			if near := spelling.Typo(version.Name, known); near != "" {
-				advice += ", or did you mean " + excerpt.Quoted(near) + "?"
-			}
-			report(d, d.MetadataPath, version.Line, "versions has %s, which spec.versions does not have: %s", excerpt.Quoted(version.Name), advice)
+func unknownVersion(d *corpus.Definition, report corpus.Report) {
+	known := definition.Names(definition.Versions(d.Root.Get("spec")))
+	for _, version := range factsOfVersions(d) {
+		if slices.Contains(known, version.Name) {
+			continue
 		}
+		advice := "remove the entry"
+		if near := spelling.Typo(version.Name, known); near != "" {
+			advice += ", or did you mean " + excerpt.Quoted(near) + "?"
+		}
+		report(d, d.MetadataPath, version.Line, "versions has %s, which spec.versions does not have: %s", excerpt.Quoted(version.Name), advice)
 	}
 }
 
 // uncheckedRequirement reports requirements on components that no selection can list.
-func uncheckedRequirement(c *corpus.Corpus, report corpus.Report) {
+func uncheckedRequirement(d *corpus.Definition, report corpus.Report) {
 	known := metadata.Components()
-	for _, d := range c.Definitions {
-		for _, version := range factsOfVersions(d) {
-			for _, component := range version.Get("requires").Members() {
-				if slices.Contains(known, component.Name) {
-					continue
-				}
-				advice := ""
-				if near := spelling.Typo(component.Name, known); near != "" {
-					advice = ": did you mean " + near + "?"
-				}
-				report(d, d.MetadataPath, component.Line, "the version %s requires %s, which spec.platform cannot list, so that nothing checks it%s",
-					excerpt.Quoted(version.Name), excerpt.Quoted(component.Name), advice)
+	for _, version := range factsOfVersions(d) {
+		for _, component := range version.Get("requires").Members() {
+			if slices.Contains(known, component.Name) {
+				continue
 			}
+			advice := ""
+			if near := spelling.Typo(component.Name, known); near != "" {
+				advice = ": did you mean " + near + "?"
+			}
+			report(d, d.MetadataPath, component.Line, "the version %s requires %s, which spec.platform cannot list, so that nothing checks it%s",
+				excerpt.Quoted(version.Name), excerpt.Quoted(component.Name), advice)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // readApplications reads the directories of the format Applications, each with a definition and its metadata.
@@ -51,11 +52,6 @@ func directories(fsys fs.FS) ([]string, error) {
 
 // Visible returns the paths of the directories among the entries of one, without those whose names begin with a dot.
 func Visible(parent string, entries []fs.DirEntry) []string {
-	var found []string
-	for _, entry := range entries {
-		if entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") {
-			found = append(found, path.Join(parent, entry.Name()))
-		}
-	}
-	return found
+	visible := each.Where(entries, func(entry fs.DirEntry) bool { return entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") })
+	return each.Map(visible, func(entry fs.DirEntry) string { return path.Join(parent, entry.Name()) })
 }

@@ -9,6 +9,7 @@ package corpus
 import (
 	"context"
 	"io/fs"
+	"strings"
 
 	"github.com/winnow-dev/winnow/render/catalog"
 )
@@ -29,7 +30,8 @@ func Read(ctx context.Context, fsys fs.FS, format catalog.Format) (*Corpus, erro
 		return nil, err
 	}
 	for _, d := range definitions {
-		d.identify()
+		d.Name = d.Root.Get("metadata", "name").Text()
+		d.Group, _, _ = strings.Cut(d.Root.Get("apiVersion").Text(), "/")
 	}
 	return &Corpus{Definitions: definitions}, nil
 }

@@ -3,8 +3,6 @@
 package corpus
 
 import (
-	"strings"
-
 	"github.com/winnow-dev/winnow/render/lint/field"
 )
 
@@ -21,12 +19,6 @@ type Definition struct {
 	Data, File, MetadataFile []byte
 	// Name is metadata.name, and Group the group of apiVersion.
 	Name, Group string
-}
-
-// identify sets what the document states of the identity.
-func (d *Definition) identify() {
-	d.Name = d.Root.Get("metadata", "name").Text()
-	d.Group, _, _ = strings.Cut(d.Root.Get("apiVersion").Text(), "/")
 }
 
 // Report takes what is wrong with a definition in a line of one of its files, with what fmt.Sprintf makes a message of.

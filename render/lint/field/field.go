@@ -43,17 +43,13 @@ func (f Field) IsSet() bool { return f.Node != nil }
 // Get follows keys. The field of a key that is not there has the line of its parent.
 func (f Field) Get(keys ...string) Field {
 	for _, key := range keys {
-		f = f.Member(key)
+		if found, ok := yamlnode.Find(f.Node, key); ok {
+			f = newField(f.join(key), found.Line, found.Value)
+		} else {
+			f = Field{Path: f.join(key), Line: f.Line}
+		}
 	}
 	return f
-}
-
-// Member is Get of one key.
-func (f Field) Member(key string) Field {
-	if found, ok := yamlnode.Find(f.Node, key); ok {
-		return newField(f.join(key), found.Line, found.Value)
-	}
-	return Field{Path: f.join(key), Line: f.Line}
 }
 
 // Entry is a member of a mapping with its key.
@@ -64,7 +60,7 @@ type Entry struct {
 }
 
 // Members returns the members of a mapping in the order of the document, then members of merge keys. Of a
-// key that is there twice it returns the first, as Member does.
+// key that is there twice it returns the first, as Get does.
 func (f Field) Members() []Entry {
 	var all []Entry
 	seen := map[string]bool{}
@@ -82,7 +78,7 @@ func (f Field) Members() []Entry {
 func (f Field) At(path string) Field {
 	at := f
 	for part := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' }) {
-		next := at.Member(part)
+		next := at.Get(part)
 		if i, err := strconv.Atoi(part); err == nil && at.IsSet() && at.Node.Kind == yaml.SequenceNode {
 			if i < 0 || i >= len(at.Node.Content) {
 				return at

@@ -104,7 +104,7 @@ func (c schemaCheck) mapping(at field.Field, known *apiextensionsv1.JSONSchemaPr
 		}
 	}
 	for _, name := range known.Required {
-		if member := at.Member(name); !member.IsSet() {
+		if member := at.Get(name); !member.IsSet() {
 			c.report(c.required, member, "%s is missing", member.Path)
 		}
 	}
