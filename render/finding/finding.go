@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -49,15 +50,20 @@ func (f *Findings) Add(limit int, one Finding) {
 	f.Kept = append(f.Kept, one)
 }
 
+// AddAll adds the findings of others, with those that they have omitted.
+func (f *Findings) AddAll(limit int, others Findings) {
+	f.Omitted += others.Omitted
+	for _, one := range others.Kept {
+		f.Add(limit, one)
+	}
+}
+
 // String lists the first 20 findings, and the number of the others.
 func (f Findings) String() string { return List(f.Kept, f.Omitted) }
 
 // Errors returns the findings one by one, and last the number of those that were omitted.
 func (f Findings) Errors() []error {
-	errs := make([]error, 0, len(f.Kept)+1)
-	for _, one := range f.Kept {
-		errs = append(errs, errors.New(one.String()))
-	}
+	errs := each.Map(f.Kept, func(one Finding) error { return errors.New(one.String()) })
 	return excerpt.First(errs, len(errs), f.Omitted, func(more int) error { return errors.New(excerpt.More(more)) })
 }
 

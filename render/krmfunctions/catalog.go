@@ -168,10 +168,7 @@ func (c *Catalog) Named(name string) (found []*Function) {
 
 // Valid returns the violations of single functions as an *InvalidError, or nil if all functions are valid.
 func (c *Catalog) Valid() error {
-	if len(c.Violations.Kept) == 0 {
-		return nil
-	}
-	return &InvalidError{c.Violations}
+	return invalid(c.Violations)
 }
 
 // Invalid returns the violations of the function with a name, which is kind.group or a kind. It returns nil if that
@@ -188,10 +185,7 @@ func (c *Catalog) Invalid(name string) *InvalidError {
 // Strict returns the violations and the warnings of a catalog as an *InvalidError, or nil without any.
 func (c *Catalog) Strict() error {
 	all := finding.Findings{Kept: slices.Concat(c.Violations.Kept, c.Warnings.Kept), Omitted: c.Violations.Omitted + c.Warnings.Omitted}
-	if len(all.Kept) == 0 {
-		return nil
-	}
-	return &InvalidError{all}
+	return invalid(all)
 }
 
 // Source returns what decides which code runs: the image, the programs and the script, with their hashes, in the types of

@@ -26,32 +26,26 @@ const wrapper = "entry:\n"
 
 var errEntry = errors.New("the entry of the function cannot be written")
 
-// entryOf returns the text of an element of a list, with the comments before it, indented as below Head. An element that
-// has no lines of its own, or needs others, is encoded.
-func entryOf(text *yamledit.Text, list *yaml.Node, index int) ([]byte, error) {
-	element := yamlnode.Resolve(list.Content[index])
+// entryOf returns the text of an element, indented as below Head: its lines, unless these need others, or are nil. Then it is
+// encoded.
+func entryOf(element *yaml.Node, lines []byte) ([]byte, error) {
 	want, err := yamlnode.Plain(element)
 	if err != nil {
 		return nil, err
 	}
-	if first, last, ok := text.ItemLines(list, index); ok {
-		if entry := shifted(text, first, last, entryIndent-list.Column+1); holds(entry, want) {
-			return entry, nil
-		}
+	if holds(lines, want) {
+		return lines, nil
 	}
 	return encoded(element, want)
 }
 
-// entryOfSpec returns the text of a mapping, of a KRMFunctionDefinition, as an element indented as below Head.
-func entryOfSpec(text *yamledit.Text, spec *yaml.Node) ([]byte, error) {
-	want, err := yamlnode.Plain(spec)
-	if err != nil {
-		return nil, err
+// listed returns the lines of an element of a list, with the comments before it; nil where it has none of its own.
+func listed(text *yamledit.Text, list *yaml.Node, index int) []byte {
+	first, last, ok := text.ItemLines(list, index)
+	if !ok {
+		return nil
 	}
-	if dashed := dashed(text, spec); holds(dashed, want) {
-		return dashed, nil
-	}
-	return encoded(spec, want)
+	return shifted(text, first, last, entryIndent-list.Column+1)
 }
 
 // shifted returns lines with more spaces in front, or with fewer, and a line break.
@@ -63,7 +57,8 @@ func shifted(text *yamledit.Text, first, last, by int) []byte {
 	return []byte(lines)
 }
 
-// dashed returns the lines of a mapping in block style as an element; nil where it is written in another way.
+// dashed returns the lines of a mapping in block style, of a KRMFunctionDefinition, as an element; nil where it is written in
+// another way.
 func dashed(text *yamledit.Text, mapping *yaml.Node) []byte {
 	indent := mapping.Column - 1
 	if !yamledit.IsBlock(mapping) || indent < 1 {
@@ -180,15 +175,7 @@ func cut(entry []byte, keep func(string) bool) ([]byte, error) {
 			text = withoutItem(text, list, i)
 		}
 	}
-	cut := withVersions(element, &less)
-	want, err := yamlnode.Plain(cut)
-	if err != nil {
-		return nil, err
-	}
-	if less, ok := bytes.CutPrefix(text, []byte(wrapper)); ok && holds(less, want) {
-		return less, nil
-	}
-	return encoded(cut, want)
+	return entryOf(withVersions(element, &less), bytes.TrimPrefix(text, []byte(wrapper)))
 }
 
 // withoutItem returns a text without the lines of an item of a list; nil where it has none of its own.

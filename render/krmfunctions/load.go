@@ -74,10 +74,7 @@ func load(ctx context.Context, fsys fs.FS, whole string, files []string) (*Catal
 // ordered returns the errors of files and of functions, in the order of the files.
 func (l *loader) ordered(files []string) finding.Findings {
 	all := l.errors
-	all.Omitted += l.catalog.Violations.Omitted
-	for _, one := range l.catalog.Violations.Kept {
-		all.Add(maxFindings, one)
-	}
+	all.AddAll(maxFindings, l.catalog.Violations)
 	slices.SortStableFunc(all.Kept, func(a, b finding.Finding) int {
 		return cmp.Or(cmp.Compare(slices.Index(files, a.Path), slices.Index(files, b.Path)), cmp.Compare(a.Line, b.Line))
 	})
@@ -182,7 +179,7 @@ func (l *loader) document(content *yaml.Node) {
 	switch {
 	case spec == nil:
 	case kind == KindFunctionDefinition:
-		l.add(name, spec.node, func() ([]byte, error) { return entryOfSpec(l.text, spec.node) })
+		l.add(name, spec.node, func() ([]byte, error) { return entryOf(spec.node, dashed(l.text, spec.node)) })
 	default:
 		l.list(name, spec, entry.Line)
 	}
@@ -197,7 +194,7 @@ func (l *loader) list(catalog string, spec *object, line int) {
 		return
 	}
 	for i, element := range spec.elements(list) {
-		l.add(catalog, element, func() ([]byte, error) { return entryOf(l.text, list.Value, i) })
+		l.add(catalog, element, func() ([]byte, error) { return entryOf(element, listed(l.text, list.Value, i)) })
 	}
 }
 
@@ -234,12 +231,8 @@ func (l *loader) add(catalog string, element *yaml.Node, entry func() ([]byte, e
 		f.Catalog, f.Path = catalog, l.path
 		l.place(f, entry)
 	}
-	own := l.errors
+	l.catalog.Violations.AddAll(maxFindings, l.errors)
 	l.errors = before
-	l.catalog.Violations.Omitted += own.Omitted
-	for _, one := range own.Kept {
-		l.catalog.Violations.Add(maxFindings, one)
-	}
 }
 
 // place gives a function its name in the catalog, unless an earlier one has it. One whose name differs only in the case of

@@ -159,6 +159,14 @@ const maxFindings = 1000
 // InvalidError reports a catalog with errors: its findings, in the order of the files. There is at least one.
 type InvalidError struct{ finding.Findings }
 
+// invalid returns an *InvalidError, or nil without findings.
+func invalid(found finding.Findings) error {
+	if len(found.Kept) == 0 {
+		return nil
+	}
+	return &InvalidError{found}
+}
+
 // Error lists the first errors and the number of the others.
 func (e *InvalidError) Error() string { return "invalid catalog of functions: " + e.String() }
 

@@ -54,9 +54,7 @@ func (o *object) container() *Container {
 	}
 	in.known("image", "sha256", "requireNetwork", "requireStorageMount", "requireFilesystem")
 	c := &Container{}
-	var line int
-	c.Image, line = in.text("image")
-	c.Line = line
+	c.Image, c.Line = in.text("image")
 	network, _ := in.flag("requireNetwork")
 	mount, _ := in.flag("requireStorageMount")
 	files, _ := in.flag("requireFilesystem")
@@ -65,21 +63,21 @@ func (o *object) container() *Container {
 	name, digest, pinned := strings.Cut(c.Image, "@")
 	switch {
 	case c.Image == "":
-		in.lack(line, o.name+" has no container.image", "image")
+		in.lack(c.Line, o.name+" has no container.image", "image")
 		return nil
 	case len(c.Image) > maxReference || !imagePattern.MatchString(c.Image):
-		o.refuse(line, "image %s is no reference to an image", quote(c.Image))
+		o.refuse(c.Line, "image %s is no reference to an image", quote(c.Image))
 		return nil
 	case pinned && !hashPattern.MatchString(strings.TrimPrefix(digest, "sha256:")):
-		o.refuse(line, "image %s has a malformed digest: expected sha256: and 64 hexadecimal digits", quote(c.Image))
+		o.refuse(c.Line, "image %s has a malformed digest: expected sha256: and 64 hexadecimal digits", quote(c.Image))
 		return nil
 	case pinned && c.SHA256 != "" && digest != "sha256:"+c.SHA256:
-		o.refuse(line, "the digest of the image %s is another one than sha256", quote(name))
+		o.refuse(c.Line, "the digest of the image %s is another one than sha256", quote(name))
 		return nil
 	case pinned:
 		c.SHA256 = strings.TrimPrefix(digest, "sha256:")
 	case c.SHA256 == "":
-		o.warn(line, "image %s has no digest, in sha256 or behind @: what runs can change", quote(c.Image))
+		o.warn(c.Line, "image %s has no digest, in sha256 or behind @: what runs can change", quote(c.Image))
 	}
 	for i := 0; i+1 < len(in.node.Content); i += 2 {
 		if key := in.node.Content[i]; key.Value == "image" {
@@ -193,34 +191,28 @@ func (o *object) starlark() *Starlark {
 	if !ok || yamlnode.IsNull(entry.Value) {
 		return nil
 	}
-	s := &Starlark{}
-	uri, isText := yamlnode.Text(entry.Value)
-	switch {
-	case isText && uri == "":
-		o.refuse(entry.Line, "starlark has no uri")
-		return nil
-	case isText:
+	s, line, written := &Starlark{}, entry.Line, false
+	if uri, isText := yamlnode.Text(entry.Value); isText {
 		s.URI = uri
-		if !o.addressed(uri, entry.Line, &s.SHA256, false, noStarlark) {
+	} else {
+		in := o.within("starlark")
+		if in == nil {
 			return nil
 		}
-		return s
-	}
-	in := o.within("starlark")
-	if in == nil {
-		return nil
-	}
-	in.known("uri", "url", "path", "sha256")
-	s.SHA256 = in.hash()
-	for _, name := range []string{"uri", "url", "path"} {
-		if value, line := in.text(name); value != "" {
-			s.URI = value
-			if !in.addressed(value, line, &s.SHA256, in.has("sha256"), noStarlark) {
-				return nil
+		in.known("uri", "url", "path", "sha256")
+		s.SHA256, written = in.hash(), in.has("sha256")
+		for _, name := range []string{"uri", "url", "path"} {
+			if s.URI, line = in.text(name); s.URI != "" {
+				break
 			}
-			return s
 		}
 	}
-	o.refuse(entry.Line, "starlark has no uri")
-	return nil
+	if s.URI == "" {
+		o.refuse(entry.Line, "starlark has no uri")
+		return nil
+	}
+	if !o.addressed(s.URI, line, &s.SHA256, written, noStarlark) {
+		return nil
+	}
+	return s
 }
