@@ -17,35 +17,28 @@ import (
 const maxPlatformVersions = 64
 
 // criteria returns what selects applications and their versions.
-func criteria(spec v1alpha1.CatalogSelectionSpec, path *field.Path) (selection.Criteria, field.ErrorList) {
-	var errs field.ErrorList
-	c := selection.Criteria{Exclude: spec.Exclude}
+func (r *reader) criteria(spec v1alpha1.CatalogSelectionSpec, path *field.Path) (c selection.Criteria) {
 	if spec.Limit != nil {
-		limit, invalid := limitOf(spec.Limit, path.Child("limit"))
-		errs = append(errs, invalid...)
-		c = limit
-		c.Exclude = spec.Exclude
+		c = r.limit(spec.Limit, path.Child("limit"))
 	}
-	var invalid field.ErrorList
-	c.Sources, invalid = sourceRules(spec.Sources, path.Child("sources"))
-	errs = append(errs, invalid...)
+	c.Exclude = spec.Exclude
+	c.Sources = r.sourceRules(spec.Sources, path.Child("sources"))
 	for i, v := range spec.Versions {
 		rule, err := selection.NewVersionRule(v)
 		if err != nil {
-			errs = append(errs, field.Invalid(path.Child("versions").Index(i), v.Constraint, err.Error()))
+			r.refuse(field.Invalid(path.Child("versions").Index(i), v.Constraint, err.Error()))
 		}
 		c.Versions = append(c.Versions, rule)
 	}
-	c.Platform, invalid = platform(spec.Platform, path.Child("platform"))
-	return c, append(errs, invalid...)
+	c.Platform = r.platform(spec.Platform, path.Child("platform"))
+	return c
 }
 
 // platform returns nil for a platform that is not set.
-func platform(p *v1alpha1.Platform, path *field.Path) (*selection.Platform, field.ErrorList) {
+func (r *reader) platform(p *v1alpha1.Platform, path *field.Path) *selection.Platform {
 	if p == nil {
-		return nil, nil
+		return nil
 	}
-	var errs field.ErrorList
 	converted := &selection.Platform{}
 	for _, listed := range []struct {
 		component string
@@ -56,63 +49,59 @@ func platform(p *v1alpha1.Platform, path *field.Path) (*selection.Platform, fiel
 		case listed.versions == nil:
 			continue
 		case len(listed.versions) == 0:
-			errs = append(errs, field.Required(path, "leave it out, or list at least one version"))
+			r.refuse(field.Required(path, "leave it out, or list at least one version"))
 		case len(listed.versions) > maxPlatformVersions:
-			errs = append(errs, field.TooMany(path, len(listed.versions), maxPlatformVersions))
+			r.refuse(field.TooMany(path, len(listed.versions), maxPlatformVersions))
 		default:
 			if err := converted.Add(listed.component, listed.versions); err != nil {
-				errs = append(errs, field.Invalid(path, field.OmitValueType{}, err.Error()))
+				r.refuse(field.Invalid(path, field.OmitValueType{}, err.Error()))
 			}
 		}
 	}
 	if p.Kubernetes == nil && p.KKP == nil {
 		if p.Backends == nil {
-			errs = append(errs, field.Required(path, "kubernetes, kkp or backends is needed"))
+			r.refuse(field.Required(path, "kubernetes, kkp or backends is needed"))
 		}
-		return nil, errs
+		return nil
 	}
-	return converted, errs
+	return converted
 }
 
-// limitOf returns the criteria of a limit of the spec, or of a source.
-func limitOf(limit *v1alpha1.Limit, path *field.Path) (selection.Criteria, field.ErrorList) {
-	var errs field.ErrorList
+// limit returns the criteria of a limit of the spec, or of a source.
+func (r *reader) limit(limit *v1alpha1.Limit, path *field.Path) selection.Criteria {
 	c := selection.Criteria{Names: limit.NameSelector, Lists: limit.CatalogRefs}
 	if m := limit.MetadataSelector; m != nil {
 		c.Tiers = m.TierRefs
 		selector, err := labelSelector(m)
 		if err != nil {
-			errs = append(errs, field.Invalid(path.Child("metadataSelector"), "", err.Error()))
+			r.refuse(field.Invalid(path.Child("metadataSelector"), "", err.Error()))
 		}
 		c.Labels = selector
 	}
 	if limit.Expression != "" {
 		compiled, err := expression.Compile(limit.Expression)
 		if err != nil {
-			errs = append(errs, field.Invalid(path.Child("expression"), limit.Expression, err.Error()))
+			r.refuse(field.Invalid(path.Child("expression"), limit.Expression, err.Error()))
 		}
 		c.Expression = compiled
 	}
-	return c, errs
+	return c
 }
 
 // sourceRules returns the rules of each source, nil if no source has any.
-func sourceRules(sources []v1alpha1.SourceReference, path *field.Path) ([]selection.SourceRules, field.ErrorList) {
-	var errs field.ErrorList
+func (r *reader) sourceRules(sources []v1alpha1.SourceReference, path *field.Path) []selection.SourceRules {
 	rules, some := make([]selection.SourceRules, len(sources)), false
 	for i, source := range sources {
 		if source.Limit != nil {
-			limit, invalid := limitOf(source.Limit, path.Index(i).Child("limit"))
-			errs = append(errs, invalid...)
-			rules[i].Limit = &limit
+			rules[i].Limit = new(r.limit(source.Limit, path.Index(i).Child("limit")))
 		}
 		rules[i].MergeVersions = source.Merge == v1alpha1.MergeVersions
 		some = some || source.Limit != nil || rules[i].MergeVersions
 	}
 	if !some {
-		return nil, errs
+		return nil
 	}
-	return rules, errs
+	return rules
 }
 
 // labelSelector returns nil for a selector without labels: no constraint.

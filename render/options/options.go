@@ -87,29 +87,31 @@ func FromSpec(cs *v1alpha1.CatalogSelection) (Options, error) {
 		opts.Labels = maps.Clone(common.Labels)
 		opts.Annotations = maps.Clone(common.Annotations)
 	}
-	errs := validate(cs)
-	var invalid field.ErrorList
-	opts.Criteria, invalid = criteria(spec, path)
-	errs = append(errs, invalid...)
-	opts.Transform, invalid = pipeline(spec)
-	errs = append(errs, invalid...)
-	opts.Instances, invalid = instance.New(cs.Namespace, spec.Instances, path.Child("instances"))
-	errs = append(errs, invalid...)
-	if spec.Platform != nil {
-		errs = append(errs, instance.Restrict(opts.Instances, spec.Platform.Backends, path.Child("platform", "backends"))...)
-	}
-	opts.Served, opts.Repository, invalid = served(cs, path.Child("push"))
-	errs = append(errs, invalid...)
+	var r reader
+	r.validate(cs)
+	opts.Criteria = r.criteria(spec, path)
+	opts.Transform = r.pipeline(spec)
+	opts.Instances = r.instances(cs, path)
+	opts.Served, opts.Repository = r.served(cs, path.Child("push"))
 	instance.Serve(opts.Instances, opts.Served)
-	opts.InstanceOverrides, invalid = instanceOverrides(spec, path.Child("values"))
+	opts.InstanceOverrides = r.instanceOverrides(spec, path.Child("values"))
 	opts.Access = access(spec.Mirrors)
-	if errs = append(errs, invalid...); len(errs) > 0 {
-		return Options{}, &refusal.Error{Code: v1alpha1.InvalidSpecReason, Err: errs.ToAggregate()}
+	if len(r.errs) > 0 {
+		return Options{}, &refusal.Error{Code: v1alpha1.InvalidSpecReason, Err: r.errs.ToAggregate()}
 	}
 	return opts, nil
 }
 
-func pipeline(spec v1alpha1.CatalogSelectionSpec) (*transform.Pipeline, field.ErrorList) {
+func (r *reader) instances(cs *v1alpha1.CatalogSelection, path *field.Path) []instance.Spec {
+	instances, errs := instance.New(cs.Namespace, cs.Spec.Instances, path.Child("instances"))
+	r.refuse(errs...)
+	if platform := cs.Spec.Platform; platform != nil {
+		r.refuse(instance.Restrict(instances, platform.Backends, path.Child("platform", "backends"))...)
+	}
+	return instances
+}
+
+func (r *reader) pipeline(spec v1alpha1.CatalogSelectionSpec) *transform.Pipeline {
 	compiled, err := transform.New(transform.Config{
 		OmitFields:     spec.OmitFields,
 		AnnotateSource: spec.Provenance == v1alpha1.ProvenanceObject,
@@ -117,22 +119,30 @@ func pipeline(spec v1alpha1.CatalogSelectionSpec) (*transform.Pipeline, field.Er
 		Mirrors:        spec.Mirrors,
 		Values:         spec.Values,
 	})
-	return compiled, transformErrors(err)
+	if err == nil {
+		return compiled
+	}
+	for _, one := range refusal.Flat(err) {
+		if bad, ok := errors.AsType[*transform.Error](one); ok {
+			r.refuse(&field.Error{Type: field.ErrorTypeInvalid, Field: bad.Field, BadValue: field.OmitValueType{}, Detail: bad.Err.Error()})
+		} else {
+			r.refuse(field.InternalError(field.NewPath("spec"), one))
+		}
+	}
+	return nil
 }
 
-func instanceOverrides(spec v1alpha1.CatalogSelectionSpec, path *field.Path) ([]InstanceOverrides, field.ErrorList) {
-	var all []InstanceOverrides
-	var errs field.ErrorList
+func (r *reader) instanceOverrides(spec v1alpha1.CatalogSelectionSpec, path *field.Path) (all []InstanceOverrides) {
 	for i, rule := range spec.Values {
 		values, err := instance.Values(rule.InstanceOverrides)
 		if err != nil {
-			errs = append(errs, field.Invalid(path.Index(i).Child("instanceOverrides"), field.OmitValueType{}, err.Error()))
+			r.refuse(field.Invalid(path.Index(i).Child("instanceOverrides"), field.OmitValueType{}, err.Error()))
 		}
 		if len(values) > 0 {
 			all = append(all, InstanceOverrides{Names: rule.Names, Values: values})
 		}
 	}
-	return all, errs
+	return all
 }
 
 func access(configured []v1alpha1.Mirror) map[string]backend.Access {
@@ -154,25 +164,6 @@ func access(configured []v1alpha1.Mirror) map[string]backend.Access {
 		by[m.From] = a
 	}
 	return by
-}
-
-// transformErrors converts the error of a configuration, which may be several joined ones, to errors
-// of fields.
-func transformErrors(err error) field.ErrorList {
-	if err == nil {
-		return nil
-	}
-	if several, ok := err.(interface{ Unwrap() []error }); ok {
-		var errs field.ErrorList
-		for _, one := range several.Unwrap() {
-			errs = append(errs, transformErrors(one)...)
-		}
-		return errs
-	}
-	if bad, ok := errors.AsType[*transform.Error](err); ok {
-		return field.ErrorList{{Type: field.ErrorTypeInvalid, Field: bad.Field, BadValue: field.OmitValueType{}, Detail: bad.Err.Error()}}
-	}
-	return field.ErrorList{field.InternalError(field.NewPath("spec"), err)}
 }
 
 // OverridesOf returns what wins over the values of the instances of an application.
@@ -201,33 +192,32 @@ var repositoryPattern = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9
 const maxRepository = 255
 
 // served returns the catalog of spec.push.catalog, and the repository of its image.
-func served(cs *v1alpha1.CatalogSelection, path *field.Path) (*backend.ServedCatalog, string, field.ErrorList) {
+func (r *reader) served(cs *v1alpha1.CatalogSelection, path *field.Path) (*backend.ServedCatalog, string) {
 	push := cs.Spec.Push
 	if push == nil || push.Catalog == nil {
-		return nil, "", nil
+		return nil, ""
 	}
-	var errs field.ErrorList
 	at, catalog := path.Child("catalog"), push.Catalog
 	if push.Type != v1alpha1.PushCatalogImage {
-		errs = append(errs, field.Forbidden(at, "needs type: "+v1alpha1.PushCatalogImage))
+		r.refuse(field.Forbidden(at, "needs type: "+v1alpha1.PushCatalogImage))
 	}
 	if cs.Spec.Definitions == v1alpha1.DefinitionsOmit {
-		errs = append(errs, field.Forbidden(at, "needs definitions: "+v1alpha1.DefinitionsPublish+", which publishes the packages"))
+		r.refuse(field.Forbidden(at, "needs definitions: "+v1alpha1.DefinitionsPublish+", which publishes the packages"))
 	}
 	kinds := []string{v1alpha1.PushClusterCatalog, v1alpha1.PushCatalogSource}
 	switch {
 	case !slices.Contains(kinds, catalog.Kind):
-		errs = append(errs, field.NotSupported(at.Child("kind"), catalog.Kind, kinds))
+		r.refuse(field.NotSupported(at.Child("kind"), catalog.Kind, kinds))
 	case catalog.Kind == v1alpha1.PushClusterCatalog && catalog.Namespace != "":
-		errs = append(errs, field.Forbidden(at.Child("namespace"), "a ClusterCatalog has no namespace: leave it out"))
+		r.refuse(field.Forbidden(at.Child("namespace"), "a ClusterCatalog has no namespace: leave it out"))
 	case catalog.Kind == v1alpha1.PushCatalogSource:
 		for _, problem := range apivalidation.ValidateNamespaceName(catalog.Namespace, false) {
-			errs = append(errs, field.Invalid(at.Child("namespace"), catalog.Namespace, problem))
+			r.refuse(field.Invalid(at.Child("namespace"), catalog.Namespace, problem))
 		}
 	}
 	repository, isOCI := strings.CutPrefix(push.URL, "oci://")
 	if !isOCI || len(repository) > maxRepository || !repositoryPattern.MatchString(repository) {
-		errs = append(errs, field.Invalid(path.Child("url"), push.URL, "must be oci://host/path without a tag, as OLM takes it"))
+		r.refuse(field.Invalid(path.Child("url"), push.URL, "must be oci://host/path without a tag, as OLM takes it"))
 	}
-	return backend.Serve(catalog.Kind, catalog.Namespace, cs.Namespace, cs.Name), repository, errs
+	return backend.Serve(catalog.Kind, catalog.Namespace, cs.Namespace, cs.Name), repository
 }

@@ -26,51 +26,54 @@ import (
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
+// reader reads a spec, and collects its violations.
+type reader struct{ errs field.ErrorList }
+
+func (r *reader) refuse(errs ...*field.Error) { r.errs = append(r.errs, errs...) }
+
 // validate checks the rules that the schema of the API cannot express, and repeats the rules that rendering depends on: no
 // API server has checked the spec that a status records. Safeguards and marks come from the selection itself.
-func validate(cs *v1alpha1.CatalogSelection) field.ErrorList {
-	var errs field.ErrorList
+func (r *reader) validate(cs *v1alpha1.CatalogSelection) {
 	meta, spec := field.NewPath("metadata"), field.NewPath("spec")
 	if len(cs.Name) > 63 {
-		errs = append(errs, field.TooLong(meta.Child("name"), cs.Name, 63))
+		r.refuse(field.TooLong(meta.Child("name"), cs.Name, 63))
 	}
 	for _, msg := range apivalidation.NameIsDNSSubdomain(cs.Name, false) {
-		errs = append(errs, field.Invalid(meta.Child("name"), cs.Name, msg))
+		r.refuse(field.Invalid(meta.Child("name"), cs.Name, msg))
 	}
 	for _, msg := range apivalidation.ValidateNamespaceName(cs.Namespace, false) {
-		errs = append(errs, field.Invalid(meta.Child("namespace"), cs.Namespace, msg))
+		r.refuse(field.Invalid(meta.Child("namespace"), cs.Namespace, msg))
 	}
 	if len(cs.Spec.Sources) == 0 {
-		errs = append(errs, field.Required(spec.Child("sources"), "at least one source is needed"))
+		r.refuse(field.Required(spec.Child("sources"), "at least one source is needed"))
 	}
 	for i, source := range cs.Spec.Sources {
 		path := spec.Child("sources").Index(i)
-		errs = append(errs, validateSource(cs, source, path)...)
-		errs = append(errs, validateMerge(source.Merge, i, path.Child("merge"))...)
+		r.validateSource(cs, source, path)
+		r.validateMerge(source.Merge, i, path.Child("merge"))
 		if slices.ContainsFunc(cs.Spec.Sources[:i], func(s v1alpha1.SourceReference) bool { return sameSource(s, source) }) {
-			errs = append(errs, field.Duplicate(path, source.Name))
+			r.refuse(field.Duplicate(path, source.Name))
 		}
 	}
 	if interval := cs.Spec.Interval.Duration; interval != 0 && interval < time.Second {
-		errs = append(errs, field.Invalid(spec.Child("interval"), interval.String(), "must be at least 1s"))
+		r.refuse(field.Invalid(spec.Child("interval"), interval.String(), "must be at least 1s"))
 	}
-	if limit := cs.Spec.Limit; limit != nil {
-		errs = append(errs, validateLimit(limit, spec.Child("limit"))...)
-	}
-	errs = append(errs, validateVersions(cs.Spec.Versions, spec.Child("versions"))...)
-	errs = append(errs, validatePatches(cs.Spec, spec.Child("patches"))...)
+	r.validateLimit(cs.Spec.Limit, spec.Child("limit"))
+	r.validateVersions(cs.Spec.Versions, spec.Child("versions"))
+	r.validatePatches(cs.Spec, spec.Child("patches"))
 	if common := cs.Spec.CommonMetadata; common != nil {
-		errs = append(errs, validateCommonMetadata(common, spec.Child("commonMetadata"))...)
+		r.validateCommonMetadata(common, spec.Child("commonMetadata"))
 	}
-	return errs
 }
 
 // validateLimit refuses lists that are set but empty: they could mean everything or nothing.
-func validateLimit(limit *v1alpha1.Limit, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
+func (r *reader) validateLimit(limit *v1alpha1.Limit, path *field.Path) {
+	if limit == nil {
+		return
+	}
 	refuseEmpty := func(list []string, path *field.Path) {
 		if list != nil && len(list) == 0 {
-			errs = append(errs, field.Required(path, "leave it out, or list at least one"))
+			r.refuse(field.Required(path, "leave it out, or list at least one"))
 		}
 	}
 	refuseEmpty(limit.NameSelector, path.Child("nameSelector"))
@@ -78,21 +81,18 @@ func validateLimit(limit *v1alpha1.Limit, path *field.Path) field.ErrorList {
 	if limit.MetadataSelector != nil {
 		refuseEmpty(limit.MetadataSelector.TierRefs, path.Child("metadataSelector", "tierRefs"))
 	}
-	return errs
 }
 
-func validatePatches(spec v1alpha1.CatalogSelectionSpec, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
+func (r *reader) validatePatches(spec v1alpha1.CatalogSelectionSpec, path *field.Path) {
 	for i, err := range patching.Check(spec.Patches) {
 		of := "patch"
 		if errors.Is(err, patching.ErrTarget) {
 			of = "target"
 		}
 		if err != nil {
-			errs = append(errs, field.Invalid(path.Index(i).Child(of), field.OmitValueType{}, err.Error()))
+			r.refuse(field.Invalid(path.Index(i).Child(of), field.OmitValueType{}, err.Error()))
 		}
 	}
-	return errs
 }
 
 // sameSource reports whether both name the same files of the same source.
@@ -103,82 +103,73 @@ func sameSource(a, b v1alpha1.SourceReference) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-func validateSource(cs *v1alpha1.CatalogSelection, source v1alpha1.SourceReference, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
+func (r *reader) validateSource(cs *v1alpha1.CatalogSelection, source v1alpha1.SourceReference, path *field.Path) {
 	kinds := []string{"OCIRepository", "GitRepository", "Bucket", "ExternalArtifact"}
 	if source.Kind != "" && !slices.Contains(kinds, source.Kind) {
-		errs = append(errs, field.NotSupported(path.Child("kind"), source.Kind, kinds))
+		r.refuse(field.NotSupported(path.Child("kind"), source.Kind, kinds))
 	}
 	if _, err := catalog.Named(source.Format); err != nil {
-		errs = append(errs, field.NotSupported(path.Child("format"), source.Format, catalog.FormatNames()))
+		r.refuse(field.NotSupported(path.Child("format"), source.Format, catalog.FormatNames()))
 	}
 	for i, pattern := range source.Include {
 		if err := loading.CheckInclude([]string{pattern}); err != nil {
-			errs = append(errs, field.Invalid(path.Child("include").Index(i), pattern, err.Error()))
+			r.refuse(field.Invalid(path.Child("include").Index(i), pattern, err.Error()))
 		}
 	}
 	if source.Name == "" {
-		errs = append(errs, field.Required(path.Child("name"), ""))
+		r.refuse(field.Required(path.Child("name"), ""))
 	}
-	if source.Limit != nil {
-		errs = append(errs, validateLimit(source.Limit, path.Child("limit"))...)
-	}
+	r.validateLimit(source.Limit, path.Child("limit"))
 	if source.Path != "" && (!fs.ValidPath(source.Path) || source.Path == ".") {
-		errs = append(errs, field.Invalid(path.Child("path"), source.Path, "must be a clean relative path, such as deploy/catalog"))
+		r.refuse(field.Invalid(path.Child("path"), source.Path, "must be a clean relative path, such as deploy/catalog"))
 	}
 	own := source.Namespace == "" || source.Namespace == cs.Namespace
 	if source.Kind == "ExternalArtifact" && source.Name == cs.Name && own {
-		errs = append(errs, field.Forbidden(path, "this is the ExternalArtifact that the selection itself publishes"))
+		r.refuse(field.Forbidden(path, "this is the ExternalArtifact that the selection itself publishes"))
 	}
-	return errs
 }
 
 // validateMerge refuses the first source: with last week's revision in front of today's, today's would be
 // shadowed.
-func validateMerge(merge string, i int, path *field.Path) field.ErrorList {
-	modes := []string{v1alpha1.MergeVersions}
+func (r *reader) validateMerge(merge string, i int, path *field.Path) {
 	switch {
 	case merge == "":
-		return nil
 	case merge != v1alpha1.MergeVersions:
-		return field.ErrorList{field.NotSupported(path, merge, modes)}
+		r.refuse(field.NotSupported(path, merge, []string{v1alpha1.MergeVersions}))
 	case i == 0:
-		return field.ErrorList{field.Forbidden(path, "the first source cannot be merged: no source is listed before it")}
+		r.refuse(field.Forbidden(path, "the first source cannot be merged: no source is listed before it"))
 	}
-	return nil
 }
 
-func validateCommonMetadata(common *v1alpha1.CommonMetadata, path *field.Path) field.ErrorList {
+func (r *reader) validateCommonMetadata(common *v1alpha1.CommonMetadata, path *field.Path) {
 	labels, annotations := path.Child("labels"), path.Child("annotations")
-	errs := metav1validation.ValidateLabels(common.Labels, labels)
-	errs = append(errs, apivalidation.ValidateAnnotations(common.Annotations, annotations)...)
+	r.refuse(metav1validation.ValidateLabels(common.Labels, labels)...)
+	r.refuse(apivalidation.ValidateAnnotations(common.Annotations, annotations)...)
 	for _, key := range slices.Sorted(maps.Keys(common.Annotations)) {
 		value := common.Annotations[key]
 		if err := tree.CheckText(value); err != nil {
-			errs = append(errs, field.Invalid(annotations.Key(key), value, err.Error()))
+			r.refuse(field.Invalid(annotations.Key(key), value, err.Error()))
 		}
 		if kustomize.IsUnwritable(value) {
-			errs = append(errs, field.Invalid(annotations.Key(key), value, "has several lines and begins with a tab, which kustomize cannot write"))
+			r.refuse(field.Invalid(annotations.Key(key), value, "has several lines and begins with a tab, which kustomize cannot write"))
 		}
 	}
 	if _, ok := common.Labels[v1alpha1.ManagedByLabel]; ok {
-		errs = append(errs, field.Forbidden(labels.Key(v1alpha1.ManagedByLabel), reserved.Winnow.Reason()))
+		r.refuse(field.Forbidden(labels.Key(v1alpha1.ManagedByLabel), reserved.Winnow.Reason()))
 	}
-	errs = append(errs, checkPairKeys(common.Labels, labels)...)
-	return append(errs, checkPairKeys(common.Annotations, annotations)...)
+	r.checkPairKeys(common.Labels, labels)
+	r.checkPairKeys(common.Annotations, annotations)
 }
 
-func checkPairKeys(set map[string]string, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
+func (r *reader) checkPairKeys(set map[string]string, path *field.Path) {
 	for _, key := range slices.Sorted(maps.Keys(set)) {
 		if kustomize.IsUnwritableKey(key) {
-			errs = append(errs, field.Invalid(path.Key(key), key, "kustomize cannot write the key, because YAML reads it as no text"))
+			r.refuse(field.Invalid(path.Key(key), key, "kustomize cannot write the key, because YAML reads it as no text"))
 		}
 		if owner := reserved.OwnerOf(key); owner != "" {
-			errs = append(errs, field.Forbidden(path.Key(key), "the key is reserved: "+owner.Reason()))
+			r.refuse(field.Forbidden(path.Key(key), "the key is reserved: "+owner.Reason()))
 		}
 	}
-	return errs
 }
 
 // Bounds of channels in a rule for versions, as the API has them.
@@ -188,27 +179,25 @@ const (
 )
 
 // validateVersions checks the members of spec.versions that NewVersionRule does not.
-func validateVersions(rules []v1alpha1.VersionRule, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
+func (r *reader) validateVersions(rules []v1alpha1.VersionRule, path *field.Path) {
 	for i, rule := range rules {
 		channels, deprecated := path.Index(i).Child("channels"), path.Index(i).Child("deprecated")
 		switch rule.Deprecated {
 		case "", v1alpha1.DeprecatedKeep, v1alpha1.DeprecatedDrop:
 		default:
-			errs = append(errs, field.NotSupported(deprecated, rule.Deprecated, []string{v1alpha1.DeprecatedKeep, v1alpha1.DeprecatedDrop}))
+			r.refuse(field.NotSupported(deprecated, rule.Deprecated, []string{v1alpha1.DeprecatedKeep, v1alpha1.DeprecatedDrop}))
 		}
 		if rule.Channels != nil && len(rule.Channels) == 0 {
-			errs = append(errs, field.Required(channels, "leave it out, or list at least one"))
+			r.refuse(field.Required(channels, "leave it out, or list at least one"))
 		}
 		if n := len(rule.Channels); n > maxRuleChannels {
-			errs = append(errs, field.TooMany(channels, n, maxRuleChannels))
+			r.refuse(field.TooMany(channels, n, maxRuleChannels))
 			continue
 		}
 		for j, channel := range rule.Channels {
 			if n := utf8.RuneCountInString(channel); n == 0 || n > maxChannel {
-				errs = append(errs, field.Invalid(channels.Index(j), channel, fmt.Sprintf("must have 1 to %d characters", maxChannel)))
+				r.refuse(field.Invalid(channels.Index(j), channel, fmt.Sprintf("must have 1 to %d characters", maxChannel)))
 			}
 		}
 	}
-	return errs
 }
