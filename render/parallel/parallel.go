@@ -4,6 +4,7 @@
 package parallel
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"sync"
@@ -15,7 +16,7 @@ import (
 func For(ctx context.Context, n int, do func(int)) error {
 	var next atomic.Int64
 	var workers sync.WaitGroup
-	var panics lowest
+	panics := make([]error, n)
 	for range min(runtime.GOMAXPROCS(0), n) {
 		workers.Go(func() {
 			for ctx.Err() == nil {
@@ -23,37 +24,16 @@ func For(ctx context.Context, n int, do func(int)) error {
 				if i >= n {
 					return
 				}
-				panics.note(i, call(do, i))
+				panics[i] = call(do, i)
 			}
 		})
 	}
 	workers.Wait()
-	if panics.err != nil {
-		return panics.err
-	}
-	return ctx.Err()
+	return cmp.Or(cmp.Or(panics...), ctx.Err())
 }
 
 func call(do func(int), i int) (err error) {
 	defer Recover(&err)
 	do(i)
 	return nil
-}
-
-// lowest is the error of the lowest index. The zero value has none.
-type lowest struct {
-	mu    sync.Mutex
-	index int
-	err   error
-}
-
-func (l *lowest) note(index int, err error) {
-	if err == nil {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.err == nil || index < l.index {
-		l.index, l.err = index, err
-	}
 }

@@ -3,9 +3,13 @@
 package patching
 
 import (
+	"slices"
+
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/kyaml/resid"
+
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // Objects are the objects of an artifact, in parts.
@@ -13,11 +17,7 @@ type Objects []resmap.ResMap
 
 // All returns the objects of all parts.
 func (o Objects) All() []*resource.Resource {
-	var all []*resource.Resource
-	for _, part := range o {
-		all = append(all, part.Resources()...)
-	}
-	return all
+	return slices.Concat(each.Map(o, resmap.ResMap.Resources)...)
 }
 
 // normal returns an identity that is equal to others where kustomize takes them for the same.

@@ -3,6 +3,7 @@
 package patching
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,7 @@ func NewSplit(ctx context.Context, files *tree.Tree, paths []string, patches []k
 	if len(paths) == 0 {
 		s.paths = [][]string{nil} // so that kustomize reads the patches
 	}
-	if s.Unpatched, err = each(ctx, len(s.paths), s.read); err != nil {
+	if s.Unpatched, err = inParts(ctx, len(s.paths), s.read); err != nil {
 		return nil, err
 	}
 	related, err := relation(s.Unpatched.All(), patches)
@@ -59,24 +60,20 @@ func NewSplit(ctx context.Context, files *tree.Tree, paths []string, patches []k
 			return nil, fmt.Errorf("%s, which at most %d objects times patches may have: these are %d", related, maxPartApplied, n)
 		}
 		s.paths = [][]string{slices.Concat(s.paths...)}
-		if s.Unpatched, err = each(ctx, 1, s.read); err != nil {
+		if s.Unpatched, err = inParts(ctx, 1, s.read); err != nil {
 			return nil, err
 		}
 	}
 	return s, s.assign()
 }
 
-// each calls do for the parts on all cores. It returns the error of the first part that has one, or the error of the context,
+// inParts calls do for the parts on all cores. It returns the error of the first part that has one, or the error of the context,
 // which it checks between two parts.
-func each(ctx context.Context, n int, do func(int) (resmap.ResMap, error)) (Objects, error) {
+func inParts(ctx context.Context, n int, do func(int) (resmap.ResMap, error)) (Objects, error) {
 	objects, errs := make(Objects, n), make([]error, n)
-	if err := parallel.For(ctx, n, func(i int) { objects[i], errs[i] = do(i) }); err != nil {
+	err := parallel.For(ctx, n, func(i int) { objects[i], errs[i] = do(i) })
+	if err = cmp.Or(err, cmp.Or(errs...)); err != nil {
 		return nil, err
-	}
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
 	}
 	return objects, nil
 }
@@ -160,7 +157,7 @@ func (s *Split) build(ctx context.Context, k tree.Kustomization, wanted func(str
 			parts = append(parts, i)
 		}
 	}
-	return each(ctx, len(parts), func(n int) (resmap.ResMap, error) {
+	return inParts(ctx, len(parts), func(n int) (resmap.ResMap, error) {
 		i, part := parts[n], k
 		part.Resources, part.Patches = s.paths[i], s.patches[i]
 		files := tree.New()
