@@ -85,9 +85,9 @@ type Values struct {
 	Where string `json:"-"`
 }
 
-// Cut cuts the diff to at most limit bytes, after a whole line.
+// Cut cuts the diff, which may be nil, to at most limit bytes, after a whole line.
 func (v *Values) Cut(limit int) {
-	if len(v.Diff) <= limit {
+	if v == nil || len(v.Diff) <= limit {
 		return
 	}
 	end := strings.LastIndexByte(v.Diff[:limit], '\n') + 1

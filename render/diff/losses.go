@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // Withdrawals returns what the change takes from those who use it: applications that leave, or whose releases are orphaned, and
@@ -66,11 +67,6 @@ func (s *Selection) lostByAdoption(application string) (versions []string) {
 const UsedCondition = "used"
 
 // used returns what is lost and has installations that are known.
-func (r *Report) used() (found []string) {
-	for _, u := range r.Uses {
-		if u.Deprecated == "" && u.Installations > 0 {
-			found = append(found, u.Name())
-		}
-	}
-	return found
+func (r *Report) used() []string {
+	return each.Map(each.Where(r.Uses, func(u Use) bool { return u.Deprecated == "" && u.Installations > 0 }), Use.Name)
 }

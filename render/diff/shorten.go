@@ -12,22 +12,16 @@ func (r *Report) Shorten() {
 				v := &a.Versions[j]
 				v.Fields, v.FieldsOmitted = nil, v.FieldsOmitted+len(v.Fields)
 			}
-			if a.Values != nil {
-				a.Values.Cut(0)
-			}
+			a.Values.Cut(0)
 			a.Package.shorten()
 		}
 		for _, c := range s.Charts {
-			if c.Diff != nil {
-				c.Diff.Cut(0)
-			}
+			c.Diff.Cut(0)
 		}
 		for i := range s.Instances {
 			in := &s.Instances[i]
 			in.Fields, in.FieldsOmitted = nil, in.FieldsOmitted+len(in.Fields)
-			if in.Values != nil {
-				in.Values.Cut(0)
-			}
+			in.Values.Cut(0)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/render/diff"
-	"github.com/winnow-dev/winnow/render/diff/fielddiff"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -43,7 +43,8 @@ func Adopt(ctx context.Context, s *diff.Selection, from, to *Side, live map[safe
 			return fmt.Errorf("comparing the instances with what lives: %w", err)
 		}
 	}
-	rest := unlisted(s)
+	listed := each.Where(s.Applications, func(a diff.Application) bool { return a.Change == diff.Unchanged })
+	rest := s.Counts.Unchanged - len(listed)
 	for _, a := range entering {
 		if err := d.adopt(a, live[a.Key()], built[a.Key()]); err != nil {
 			return fmt.Errorf("comparing %s with what lives: %w", a.Name, err)
@@ -54,17 +55,6 @@ func Adopt(ctx context.Context, s *diff.Selection, from, to *Side, live map[safe
 		s.Counts.Add(a)
 	}
 	return nil
-}
-
-// unlisted returns the number of unchanged applications that the report does not list.
-func unlisted(s *diff.Selection) int {
-	n := s.Counts.Unchanged
-	for _, a := range s.Applications {
-		if a.Change == diff.Unchanged {
-			n--
-		}
-	}
-	return n
 }
 
 // adopt sets the changes that the first apply makes to a live definition.
@@ -83,22 +73,13 @@ func (d *differ) adopt(a *diff.Application, live Live, object kustomized.Object)
 		return err
 	}
 	before, after := safeguard.DefinitionOf(live.Object), safeguard.DefinitionOf(object)
-	older = shared(older, newer)
-	fields := fielddiff.Of(older, newer)
-	if len(fields) == 0 {
-		return nil
-	}
-	a.Change = diff.Updated
 	d.elsewhere = elsewhere(safeguard.Compare([]safeguard.Definition{before}, []safeguard.Definition{after}))
-	a.Versions = append(a.Versions, d.versions(after.Key(), older, newer)...)
+	d.update(a, before, after, shared(older, newer), newer)
 	for i := range a.Versions {
 		if a.Versions[i].Change == diff.Removed {
 			a.Versions[i].Cause = diff.CauseAdoption
 		}
 	}
-	a.SourceChanged = d.elsewhere[loss{key: after.Key()}]
-	a.Highest = step(before.Versions, after.Versions)
-	setOther(a, fields, older, newer)
 	d.bound(a.Values)
 	return nil
 }

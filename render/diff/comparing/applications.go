@@ -86,20 +86,23 @@ func (d *differ) build(ctx context.Context, older, newer map[safeguard.Key]safeg
 // kept compares the objects of an application that stays.
 func (d *differ) kept(before, after safeguard.Definition) diff.Application {
 	a := newApplication(after, diff.Unchanged)
-	older, newer := d.older[after.Key()], d.newer[after.Key()]
-	if older == nil || newer == nil {
-		return a
+	if older, newer := d.older[after.Key()], d.newer[after.Key()]; older != nil && newer != nil {
+		d.update(&a, before, after, older, newer)
 	}
+	return a
+}
+
+// update sets the changes between two objects of an application, if there are any.
+func (d *differ) update(a *diff.Application, before, after safeguard.Definition, older, newer kustomized.Object) {
 	fields := fielddiff.Of(older, newer)
 	if len(fields) == 0 {
-		return a
+		return
 	}
 	a.Change = diff.Updated
 	a.Versions = append(a.Versions, d.versions(after.Key(), older, newer)...)
 	a.SourceChanged = d.elsewhere[loss{key: after.Key()}]
 	a.Highest = step(before.Versions, after.Versions)
-	setOther(&a, fields, older, newer)
-	return a
+	setOther(a, fields, older, newer)
 }
 
 func added(after safeguard.Definition) diff.Application {

@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/fielddiff"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -55,14 +56,11 @@ func (b builtObjects) compare(out *diff.Instance, before, after *installation.In
 
 // objectOf returns the first object of an instance with a role; nil if it has none.
 func (b builtObjects) objectOf(in *installation.Instance, role backend.Role, newer bool) kustomized.Object {
-	i := slices.IndexFunc(in.Objects, func(o installation.Object) bool { return o.Role == role })
-	switch {
-	case i < 0:
-		return nil
-	case newer:
-		return b.after[in.Objects[i].Key]
+	object, _ := each.First(in.Objects, func(o installation.Object) bool { return o.Role == role })
+	if newer {
+		return b.after[object.Key]
 	}
-	return b.before[in.Objects[i].Key]
+	return b.before[object.Key]
 }
 
 // valuesOf returns the values of an instance over the default values, as YAML. A null, which deletes what is under it,

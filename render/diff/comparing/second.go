@@ -124,8 +124,7 @@ func lostFrom(contributed map[string][]string, held []safeguard.Change) []string
 			names = append(names, applicationOf(c))
 		}
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	return sorted(names)
 }
 
 // replaced reports whether a source has another revision now, and whether the older one can be pinned by a digest.

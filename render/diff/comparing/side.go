@@ -10,8 +10,10 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/contents"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/kustomized"
@@ -61,9 +63,7 @@ func Render(ctx context.Context, cs *v1alpha1.CatalogSelection, sources []guard.
 // field.
 func RenderCatalog(ctx context.Context, source selection.Source) (*Side, error) {
 	var opts render.Options
-	for _, a := range source.Catalog.Applications {
-		opts.Criteria.Names = append(opts.Criteria.Names, a.Name)
-	}
+	opts.Criteria.Names = each.Map(source.Catalog.Applications, func(a *catalog.Application) string { return a.Name })
 	name := types.NamespacedName{Namespace: "default", Name: "catalog"}
 	sources := []guard.Source{{Kind: "OCIRepository", Name: name, Checksum: source.Digest, Catalog: source.Catalog}}
 	return (&Side{Subject: Catalog, Sources: sources}).render(ctx, opts)

@@ -7,6 +7,8 @@ import (
 	"github.com/winnow-dev/winnow/render/definition"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/fielddiff"
+	"github.com/winnow-dev/winnow/render/each"
+	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection/numbered"
@@ -41,13 +43,11 @@ func (d *differ) versions(key safeguard.Key, older, newer kustomized.Object) []d
 }
 
 // installations returns the instances of the older selection that KKP installs in a version of a definition.
-func (d *differ) installations(key safeguard.Key, version string) (names []string) {
-	for _, in := range d.from.result().Instances {
-		if in.Backend == backend.ApplicationInstallation && in.Application == key.Name && in.Version == version {
-			names = append(names, in.Name)
-		}
-	}
-	return names
+func (d *differ) installations(key safeguard.Key, version string) []string {
+	installed := each.Where(d.from.result().Instances, func(in installation.Instance) bool {
+		return in.Backend == backend.ApplicationInstallation && in.Application == key.Name && in.Version == version
+	})
+	return each.Map(installed, func(in installation.Instance) string { return in.Name })
 }
 
 // entries maps versions to their entries in spec.versions, and returns the versions in their order. Of

@@ -21,12 +21,15 @@ import (
 // Compare returns the changes of a package that enters, leaves or stays; nil when all facts of it stay.
 func Compare(before, after *filebased.Package, stranded map[string][]string) *diff.Package {
 	p := &diff.Package{Channels: []diff.Channel{}, Provides: []diff.API{}, Requires: []diff.Requirement{}, Repairs: []diff.Repair{}}
-	was, is := headsOf(before), headsOf(after)
 	if before != nil && after != nil && before.DefaultChannel != after.DefaultChannel {
 		p.DefaultChannel = &diff.Field{Path: "defaultChannel", From: before.DefaultChannel, To: after.DefaultChannel}
 	}
-	for _, name := range channelNames(before, after) {
-		c := compareChannel(channelOf(before, name), channelOf(after, name), was[name], is[name])
+	nothing := &filebased.Package{}
+	before, after = cmp.Or(before, nothing), cmp.Or(after, nothing)
+	was, is := before.Heads(), after.Heads()
+	older, newer := byName(before), byName(after)
+	for _, name := range sets.List(sets.KeySet(older).Union(sets.KeySet(newer))) {
+		c := compareChannel(older[name], newer[name], was[name], is[name])
 		c.Stranded = stranded[name]
 		if c.Change == diff.Unchanged && len(c.Stranded) > 0 {
 			c.Change = diff.Updated // as the default channel
@@ -56,40 +59,9 @@ func Compare(before, after *filebased.Package, stranded map[string][]string) *di
 	return p
 }
 
-// headsOf returns the heads of the channels of a package, which may be nil.
-func headsOf(p *filebased.Package) map[string]*filebased.Bundle {
-	if p == nil {
-		return nil
-	}
-	return p.Heads()
-}
-
-// channelNames returns the names of the channels of both packages, sorted and each once.
-func channelNames(packages ...*filebased.Package) []string {
-	var names []string
-	for _, p := range packages {
-		if p == nil {
-			continue
-		}
-		for _, channel := range p.Channels {
-			names = append(names, channel.Name)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-// channelOf returns a channel of a package, which may be nil; nil without one.
-func channelOf(p *filebased.Package, name string) *filebased.Channel {
-	if p == nil {
-		return nil
-	}
-	for _, channel := range p.Channels {
-		if channel.Name == name {
-			return channel
-		}
-	}
-	return nil
+// byName maps the names of the channels of a package to them.
+func byName(p *filebased.Package) map[string]*filebased.Channel {
+	return each.By(p.Channels, func(c *filebased.Channel) string { return c.Name })
 }
 
 // changedFact is a fact that heads of channels begin or cease to have.
@@ -101,10 +73,9 @@ type changedFact[T comparable] struct {
 
 // changedFacts compares the heads of each channel. A channel that is added adds what no head had, and one that is removed
 // removes what no head has: who used it has to go to another one.
-func changedFacts[T comparable](was, is map[string]*filebased.Bundle, of func(*filebased.Bundle) []T) []changedFact[T] {
-	all := map[changedKey[T]]*changedFact[T]{}
-	var order []*changedFact[T]
+func changedFacts[T comparable](was, is map[string]*filebased.Bundle, of func(*filebased.Bundle) []T) (all []*changedFact[T]) {
 	collect := func(from, to map[string]*filebased.Bundle, change diff.Change) {
+		found := map[T]*changedFact[T]{}
 		anywhere := factsOf(from, of)
 		for _, channel := range slices.Sorted(maps.Keys(to)) {
 			known := anywhere
@@ -115,23 +86,17 @@ func changedFacts[T comparable](was, is map[string]*filebased.Bundle, of func(*f
 				if known.Has(fact) {
 					continue
 				}
-				key := changedKey[T]{fact, change}
-				if all[key] == nil {
-					all[key] = &changedFact[T]{fact: fact, change: change}
-					order = append(order, all[key])
+				if found[fact] == nil {
+					found[fact] = &changedFact[T]{fact: fact, change: change}
+					all = append(all, found[fact])
 				}
-				all[key].channels = each.Union(all[key].channels, channel)
+				found[fact].channels = each.Union(found[fact].channels, channel)
 			}
 		}
 	}
 	collect(was, is, diff.Added)
 	collect(is, was, diff.Removed)
-	return each.Map(order, func(one *changedFact[T]) changedFact[T] { return *one })
-}
-
-type changedKey[T comparable] struct {
-	fact   T
-	change diff.Change
+	return all
 }
 
 func factsOf[T comparable](heads map[string]*filebased.Bundle, of func(*filebased.Bundle) []T) sets.Set[T] {
