@@ -16,6 +16,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/transform"
 )
@@ -57,68 +58,70 @@ func protections() []protection {
 // Loosen returns the protections that an edit removes, in the order of the specification. ofKKP is true if
 // the selection has definitions of KKP, from which some fields are omitted by default.
 func Loosen(from, to *v1alpha1.CatalogSelection, ofKKP bool) []diff.Loosened {
-	found := []diff.Loosened{}
+	l := loosened{}
 	for _, p := range protections() {
 		was, is := cmp.Or(p.value(&from.Spec), p.standard), cmp.Or(p.value(&to.Spec), p.standard)
 		if was == p.protects && is != was {
-			found = append(found, diff.Loosened{Field: "spec." + p.field, From: was, To: is, Effect: p.effect})
+			l.add(p.field, was, is, p.effect)
 		}
 	}
-	found = append(found, unchecked(from.Spec.Platform, to.Spec.Platform)...)
-	found = append(found, unheld(from.Spec.Safeguards.OnInstanceUpgrade, to.Spec.Safeguards.OnInstanceUpgrade)...)
-	found = append(found, unlocked(from.Spec.Values, to.Spec.Values)...)
-	found = append(found, unguarded(from.Spec.Instances, to.Spec.Instances)...)
-	found = append(found, unserved(from.Spec.Push, to.Spec.Push)...)
-	found = append(found, unpushed(from.Spec.Push, to.Spec.Push)...)
-	found = append(found, unverified(from, to)...)
-	found = append(found, unlimited(from, to)...)
-	found = append(found, untrusted(from.Spec.Mirrors, to.Spec.Mirrors)...)
-	return append(found, unomitted(from.Spec.OmitFields, to.Spec.OmitFields, ofKKP)...)
+	l.unchecked(from.Spec.Platform, to.Spec.Platform)
+	l.unheld(from.Spec.Safeguards.OnInstanceUpgrade, to.Spec.Safeguards.OnInstanceUpgrade)
+	l.unlocked(from.Spec.Values, to.Spec.Values)
+	l.unguarded(from.Spec.Instances, to.Spec.Instances)
+	l.unserved(from.Spec.Push, to.Spec.Push)
+	l.unpushed(from.Spec.Push, to.Spec.Push)
+	l.unverified(from, to)
+	l.unlimited(from, to)
+	l.untrusted(from.Spec.Mirrors, to.Spec.Mirrors)
+	l.unomitted(from.Spec.OmitFields, to.Spec.OmitFields, ofKKP)
+	return l
 }
 
-// unchecked returns a protection for each component of the platform that the edit removes. Other versions of a
+// loosened collects the protections that an edit removes.
+type loosened []diff.Loosened
+
+// add adds the protection of a field below spec.
+func (l *loosened) add(field, from, to, effect string) {
+	*l = append(*l, diff.Loosened{Field: "spec." + field, From: from, To: to, Effect: effect})
+}
+
+// unchecked adds a protection for each component of the platform that the edit removes. Other versions of a
 // component are an upgrade, and no loss of protection.
-func unchecked(from, to *v1alpha1.Platform) []diff.Loosened {
+func (l *loosened) unchecked(from, to *v1alpha1.Platform) {
 	if from == nil {
-		return nil
+		return
 	}
 	if to == nil {
 		to = &v1alpha1.Platform{}
 	}
-	var found []diff.Loosened
 	for _, c := range []struct {
 		field, name string
 		was, is     []string
 	}{{"kubernetes", "Kubernetes", from.Kubernetes, to.Kubernetes}, {"kkp", "KKP", from.KKP, to.KKP}} {
 		if len(c.was) > 0 && len(c.is) == 0 {
-			found = append(found, diff.Loosened{
-				Field: "spec.platform." + c.field, From: list(c.was), To: list(c.is),
-				Effect: "versions are published that do not run on this " + c.name,
-			})
+			l.add("platform."+c.field, list(c.was), list(c.is), "versions are published that do not run on this "+c.name)
 		}
 	}
-	return found
 }
 
-// unpushed returns a protection if clusters follow a repository, or tags, to which nothing is pushed any more.
-func unpushed(from, to *v1alpha1.Push) []diff.Loosened {
+// unpushed adds a protection if clusters follow a repository, or tags, to which nothing is pushed any more.
+func (l *loosened) unpushed(from, to *v1alpha1.Push) {
 	const effect = "clusters that follow %s get no further revision"
 	switch {
 	case from == nil:
-		return nil
+		return
 	case to == nil:
-		return []diff.Loosened{{Field: "spec.push", From: from.URL, To: "none", Effect: fmt.Sprintf(effect, from.URL)}}
-	}
-	var found []diff.Loosened
-	if from.URL != to.URL {
-		found = append(found, diff.Loosened{Field: "spec.push.url", From: from.URL, To: to.URL, Effect: fmt.Sprintf(effect, from.URL)})
+		l.add("push", from.URL, "none", fmt.Sprintf(effect, from.URL))
+		return
+	case from.URL != to.URL:
+		l.add("push.url", from.URL, to.URL, fmt.Sprintf(effect, from.URL))
 	}
 	was, is := tagsOf(from), tagsOf(to)
 	gone := slices.DeleteFunc(slices.Clone(was), func(tag string) bool { return slices.Contains(is, tag) })
 	if len(gone) > 0 {
-		found = append(found, diff.Loosened{Field: "spec.push.tags", From: list(was), To: list(is), Effect: fmt.Sprintf(effect, from.URL+":"+strings.Join(gone, ", :"))})
+		l.add("push.tags", list(was), list(is), fmt.Sprintf(effect, from.URL+":"+strings.Join(gone, ", :")))
 	}
-	return found
 }
 
 // tagsOf returns the tags of a push, with the default of the API.
@@ -129,9 +132,9 @@ func tagsOf(push *v1alpha1.Push) []string {
 	return push.Tags
 }
 
-// unverified returns a protection for each source whose signature is no longer required: the source stays
+// unverified adds a protection for each source whose signature is no longer required: the source stays
 // without requireVerified, or the edit replaces it by one without.
-func unverified(from, to *v1alpha1.CatalogSelection) []diff.Loosened {
+func (l *loosened) unverified(from, to *v1alpha1.CatalogSelection) {
 	type key struct {
 		kind, name, path string
 		verified         bool
@@ -145,20 +148,15 @@ func unverified(from, to *v1alpha1.CatalogSelection) []diff.Loosened {
 	}
 	before, after := keys(from), keys(to)
 	adds := slices.ContainsFunc(after, func(k key) bool { return !k.verified && !slices.Contains(before, k) })
-	var found []diff.Loosened
 	for _, was := range before {
 		if was.verified && adds && !slices.Contains(after, was) {
-			found = append(found, diff.Loosened{
-				Field: fmt.Sprintf("spec.sources[%s].requireVerified", was.name), From: "true", To: "false",
-				Effect: "unsigned content is published",
-			})
+			l.add(fmt.Sprintf("sources[%s].requireVerified", was.name), "true", "false", "unsigned content is published")
 		}
 	}
-	return found
 }
 
-// unlimited returns a protection for each source that stays in front of others, and whose limit is removed.
-func unlimited(from, to *v1alpha1.CatalogSelection) []diff.Loosened {
+// unlimited adds a protection for each source that stays in front of others, and whose limit is removed.
+func (l *loosened) unlimited(from, to *v1alpha1.CatalogSelection) {
 	type key struct {
 		kind string
 		name types.NamespacedName
@@ -172,44 +170,34 @@ func unlimited(from, to *v1alpha1.CatalogSelection) []diff.Loosened {
 	for _, ref := range from.Spec.Sources {
 		limited[keyOf(from, ref)] = limits(ref)
 	}
-	var found []diff.Loosened
 	for i, ref := range to.Spec.Sources {
 		if limited[keyOf(to, ref)] && !limits(ref) && i < len(to.Spec.Sources)-1 {
-			found = append(found, diff.Loosened{
-				Field: fmt.Sprintf("spec.sources[%s].limit", ref.Name), From: "set", To: "none",
-				Effect: "all of its applications win over the same applications of later sources",
-			})
+			l.add(fmt.Sprintf("sources[%s].limit", ref.Name), "set", "none",
+				"all of its applications win over the same applications of later sources")
 		}
 	}
-	return found
 }
 
-// untrusted returns a protection for each mirror from which charts are newly fetched without TLS, or from
+// untrusted adds a protection for each mirror from which charts are newly fetched without TLS, or from
 // a server that is not verified.
-func untrusted(from, to []v1alpha1.Mirror) []diff.Loosened {
-	type trust struct{ insecure, plain bool }
-	before := map[string]trust{}
-	trusts := func(m v1alpha1.Mirror) trust {
+func (l *loosened) untrusted(from, to []v1alpha1.Mirror) {
+	helm := func(m v1alpha1.Mirror) v1alpha1.MirrorHelm {
 		if m.Helm == nil {
-			return trust{}
+			return v1alpha1.MirrorHelm{}
 		}
-		return trust{m.Helm.Insecure, m.Helm.PlainHTTP}
+		return *m.Helm
 	}
-	for _, m := range from {
-		before[m.From] = trusts(m)
-	}
-	var found []diff.Loosened
+	before := each.By(from, func(m v1alpha1.Mirror) string { return m.From })
 	for _, m := range to {
-		was, is := before[m.From], trusts(m)
-		field := fmt.Sprintf("spec.mirrors[%s].helm.", m.From)
-		if is.insecure && !was.insecure {
-			found = append(found, diff.Loosened{Field: field + "insecure", From: "false", To: "true", Effect: "charts are fetched from a server that is not verified"})
+		was, is := helm(before[m.From]), helm(m)
+		field := fmt.Sprintf("mirrors[%s].helm.", m.From)
+		if is.Insecure && !was.Insecure {
+			l.add(field+"insecure", "false", "true", "charts are fetched from a server that is not verified")
 		}
-		if is.plain && !was.plain {
-			found = append(found, diff.Loosened{Field: field + "plainHTTP", From: "false", To: "true", Effect: "charts are fetched without TLS"})
+		if is.PlainHTTP && !was.PlainHTTP {
+			l.add(field+"plainHTTP", "false", "true", "charts are fetched without TLS")
 		}
 	}
-	return found
 }
 
 // limits reports whether the limit of a source refuses anything.
@@ -217,8 +205,8 @@ func limits(ref v1alpha1.SourceReference) bool {
 	return ref.Limit != nil && !equality.Semantic.DeepEqual(*ref.Limit, v1alpha1.Limit{})
 }
 
-// unomitted returns a protection for the fields that the artifact begins to set.
-func unomitted(from, to []string, ofKKP bool) []diff.Loosened {
+// unomitted adds a protection for the fields that the artifact begins to set.
+func (l *loosened) unomitted(from, to []string, ofKKP bool) {
 	was, is := omitted(from, ofKKP), omitted(to, ofKKP)
 	var set []string
 	for _, field := range was {
@@ -227,13 +215,9 @@ func unomitted(from, to []string, ofKKP bool) []diff.Loosened {
 			set = append(set, field)
 		}
 	}
-	if len(set) == 0 {
-		return nil
+	if len(set) > 0 {
+		l.add("omitFields", list(was), list(is), "the catalog replaces what admins have set in "+strings.Join(set, ", "))
 	}
-	return []diff.Loosened{{
-		Field: "spec.omitFields", From: list(was), To: list(is),
-		Effect: "the catalog replaces what admins have set in " + strings.Join(set, ", "),
-	}}
 }
 
 // omitted returns the fields that a spec omits, with the default for definitions of KKP.
