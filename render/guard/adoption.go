@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -121,8 +122,11 @@ func (a Adoption) sort(next []safeguard.Definition) (entering []*Live, orphans [
 
 // beside returns what operators that enter do to live objects of others, and what those do to them.
 func (a Adoption) beside(ctx context.Context, cluster Cluster) (all []safeguard.Change, err error) {
+	if !slices.ContainsFunc(a.Result.Instances, isOperator) {
+		return nil, nil
+	}
 	var live []unstructured.Unstructured
-	for _, gvk := range operatorConflictKinds(a.Result) {
+	for _, gvk := range kinds.Operators() {
 		if err := cluster.Each(ctx, gvk, func(u unstructured.Unstructured) { live = append(live, u) }); err != nil {
 			return nil, err
 		}

@@ -18,17 +18,12 @@ import (
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
-// reasons are the reasons of changes, the most harmful first.
-func reasons() []string {
-	return []string{
+// byHarm sorts changes by their reasons, the most harmful first, and keeps the order of equal ones.
+func byHarm(changes []safeguard.Change) []safeguard.Change {
+	order := []string{
 		v1alpha1.RemovalReason, v1alpha1.IdentityChangeReason, v1alpha1.VersionRemovalReason, v1alpha1.StrandedReason,
 		v1alpha1.AdoptionReason, v1alpha1.LockedValueReason, v1alpha1.InstanceUpgradeReason, v1alpha1.SourceChangeReason, v1alpha1.MajorUpgradeReason,
 	}
-}
-
-// byHarm sorts changes by their reasons, the most harmful first, and keeps the order of equal ones.
-func byHarm(changes []safeguard.Change) []safeguard.Change {
-	order := reasons()
 	slices.SortStableFunc(changes, func(a, b safeguard.Change) int {
 		return cmp.Compare(slices.Index(order, a.Reason), slices.Index(order, b.Reason))
 	})

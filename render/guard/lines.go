@@ -128,16 +128,14 @@ func wordOf(c safeguard.Change) (word, argument string) {
 	return "", ""
 }
 
-// names reports whether a line names a change, or a version of it. A definition has a line as an object as well.
-func names(l approval.Line, c safeguard.Change) bool {
-	return slices.ContainsFunc(exact(c), func(exact approval.Line) bool { return namesExact(l, exact, c) })
-}
-
 // NamesAny reports whether a line names one of the changes, or a version of one.
 func NamesAny(l approval.Line, changes []safeguard.Change) bool {
-	return slices.ContainsFunc(changes, func(c safeguard.Change) bool { return names(l, c) })
+	return slices.ContainsFunc(changes, func(c safeguard.Change) bool {
+		return slices.ContainsFunc(exact(c), func(exact approval.Line) bool { return namesExact(l, exact, c) })
+	})
 }
 
+// namesExact reports whether a line names what an exact line of a change names. A definition has a line as an object as well.
 func namesExact(l, exact approval.Line, c safeguard.Change) bool {
 	if l.Object.Kind != "" && exact.Application != "" && exact.Version == "" {
 		exact.Application, exact.Object = "", c.Key

@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/approval"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -27,13 +28,11 @@ type Named struct {
 
 // NamedBy returns what a selection names of the losses of its render, without lines.
 func NamedBy(cs *v1alpha1.CatalogSelection, instances []installation.Instance) Named {
-	n := Named{Safeguards: cs.Spec.Safeguards, Exclude: cs.Spec.Exclude}
-	for _, in := range instances {
-		if in.Named {
-			n.Exact = append(n.Exact, in.Name)
-		}
+	exact := each.Where(instances, func(in installation.Instance) bool { return in.Named })
+	return Named{
+		Safeguards: cs.Spec.Safeguards, Exclude: cs.Spec.Exclude,
+		Exact: each.Map(exact, func(in installation.Instance) string { return in.Name }),
 	}
-	return n
 }
 
 // passes reports whether a change needs no line.

@@ -5,27 +5,17 @@ package guard
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/backend"
-	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
-
-// operatorConflictKinds returns the kinds of live objects that OperatorConflicts reads; none for a render without operators of OLM.
-func operatorConflictKinds(result *render.Result) []schema.GroupVersionKind {
-	if !slices.ContainsFunc(result.Instances, isOperator) {
-		return nil
-	}
-	return kinds.Operators()
-}
 
 func isOperator(in installation.Instance) bool { return in.Main.Identity[safeguard.PackageField] != "" }
 
@@ -50,19 +40,14 @@ func OperatorConflicts(ctx context.Context, cs *v1alpha1.CatalogSelection, publi
 			b.installers[of] = append(b.installers[of], key)
 		}
 	}
-	var names []string
-	for _, in := range result.Instances {
-		if isOperator(in) {
-			names = append(names, in.Name)
-		}
-	}
-	objects, err := result.InstanceObjects(ctx, names)
+	operators := each.Where(result.Instances, isOperator)
+	objects, err := result.InstanceObjects(ctx, each.Map(operators, func(in installation.Instance) string { return in.Name }))
 	if err != nil {
 		return nil, err
 	}
 	seen := map[safeguard.Key]bool{}
-	for _, in := range result.Instances {
-		if isOperator(in) && !b.published[in.Main.Key()] {
+	for _, in := range operators {
+		if !b.published[in.Main.Key()] {
 			b.packages(in, was[in.Name])
 		}
 		for _, o := range in.Objects {

@@ -112,14 +112,13 @@ func (r Replaced) String() string {
 	if r.DefaultVersion != "" {
 		parts = append(parts, fmt.Sprintf("its defaultVersion %s would become %s", excerpt.Of(r.DefaultVersion), excerpt.Of(r.NewDefaultVersion)))
 	}
-	if !r.Values {
-		return strings.Join(parts, "; ")
+	switch {
+	case len(r.Paths) > 0:
+		parts = append(parts, "its default values differ in "+excerpt.List(r.Paths, maxPaths, excerpt.Of))
+	case r.Values:
+		parts = append(parts, "its default values differ, and cannot be compared by field")
 	}
-	if len(r.Paths) == 0 {
-		return strings.Join(append(parts, "its default values differ, and cannot be compared by field"), "; ")
-	}
-	text := "its default values differ in " + excerpt.List(r.Paths, maxPaths, excerpt.Of)
-	return strings.Join(append(parts, text), "; ")
+	return strings.Join(parts, "; ")
 }
 
 // plainKey matches keys that need no quotes in a path.

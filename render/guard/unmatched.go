@@ -47,21 +47,14 @@ func UnmatchedLines(entries []string, definitions []safeguard.Definition, decide
 			u.Reason = fmt.Sprintf("the checksum of the source %s releases nothing: name what leaves", sources[j].Name)
 		case line.Application != "" && !applications[line.Application]:
 			u.Reason = fmt.Sprintf("no application is called %s", line.Application)
-			u.Nearest = nearest(line.Application, applications)
+			u.Nearest = spelling.Likeliest(line.Application, slices.Collect(maps.Keys(applications)))
 		case line.Instance != "" && !instances[line.Instance]:
 			u.Reason = fmt.Sprintf("no instance is called %s", line.Instance)
-			u.Nearest = nearest(line.Instance, instances)
+			u.Nearest = spelling.Likeliest(line.Instance, slices.Collect(maps.Keys(instances)))
 		default:
 			continue
 		}
 		all = append(all, u)
 	}
 	return all
-}
-
-func nearest(name string, known map[string]bool) string {
-	if found := spelling.Nearest(name, slices.Sorted(maps.Keys(known))); len(found) > 0 {
-		return found[0]
-	}
-	return ""
 }
