@@ -5,6 +5,7 @@ package safeguard
 import (
 	"encoding/json"
 
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/identity"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 )
@@ -16,15 +17,12 @@ func RuntimeOrigins(of *krmfunctions.Function, names []string) Origins {
 	for _, version := range of.Versions {
 		runtimes[version.Name] = version.Runtime
 	}
-	origins := make(Origins, len(names))
-	for i, name := range names {
+	return each.Map(names, func(name string) string {
 		source := runtimes[name].Source()
 		if len(source) == 0 {
-			continue
+			return ""
 		}
-		if encoded, err := json.Marshal(source); err == nil { // texts can always be encoded
-			origins[i] = identity.OriginOf(string(encoded))
-		}
-	}
-	return origins
+		encoded, _ := json.Marshal(source) // texts can always be encoded
+		return identity.OriginOf(string(encoded))
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // ChannelField is the field of an InstanceUpgrade to another channel.
@@ -61,14 +62,10 @@ func heir(of Definition, newer []Definition) (Definition, bool) {
 		return Definition{}, false
 	}
 	releases := of.Releases()
-	i := slices.IndexFunc(newer, func(d Definition) bool {
+	return each.First(newer, func(d Definition) bool {
 		shared := slices.ContainsFunc(d.Releases(), func(k Key) bool { return slices.Contains(releases, k) })
 		return d.Instance != "" && (d.Key() == of.Key() || shared)
 	})
-	if i < 0 {
-		return Definition{}, false
-	}
-	return newer[i], true
 }
 
 // instanceChanges returns the changes of an instance that stays, besides changes of its release and its chart. What

@@ -5,6 +5,8 @@ package safeguard
 import (
 	"errors"
 	"strings"
+
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // Origins are the digests of the origins of versions, as in identity.Facts. In records, which have
@@ -21,11 +23,7 @@ const unknownOrigin = "."
 
 // Short returns the digests, cut to shortOrigin.
 func (o Origins) Short() Origins {
-	short := make(Origins, len(o))
-	for i, origin := range o {
-		short[i] = origin[:min(len(origin), shortOrigin)]
-	}
-	return short
+	return each.Map(o, func(origin string) string { return origin[:min(len(origin), shortOrigin)] })
 }
 
 // sameOrigin reports whether two known digests are equal, as far as the shorter one goes.

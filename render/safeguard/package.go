@@ -37,11 +37,7 @@ func (p *Package) ImageOrigins(names []string) Origins {
 	for _, bundle := range p.of.Bundles {
 		images[bundle.Name] = bundle.Image
 	}
-	origins := make(Origins, len(names))
-	for i, name := range names {
-		origins[i] = identity.OriginOf(images[name])
-	}
-	return origins
+	return each.Map(names, func(name string) string { return identity.OriginOf(images[name]) })
 }
 
 // numbers returns the semantic versions of the bundles.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
+	"github.com/winnow-dev/winnow/render/each"
 )
 
 // packageChanges returns the changes of a package that stays: the Stranded versions of each channel, and of a default
@@ -44,11 +45,6 @@ func stranded(channel *filebased.Channel, next string, before, now *filebased.Pa
 		successions = now.Channels[i].Successions()
 	}
 	entries := channel.EntryNames()
-	var lost []string
-	for _, bundle := range before.Bundles {
-		if entries.Has(bundle.Name) && !successions.Has(bundle.Name, bundle.Version) {
-			lost = append(lost, bundle.Name)
-		}
-	}
-	return lost
+	lost := each.Where(before.Bundles, func(b *filebased.Bundle) bool { return entries.Has(b.Name) && !successions.Has(b.Name, b.Version) })
+	return each.Map(lost, func(b *filebased.Bundle) string { return b.Name })
 }
