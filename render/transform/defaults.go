@@ -76,12 +76,7 @@ func createDefaults(group string, doc *yamledit.Document) (*defaults, error) {
 	if group != kinds.KKPGroup {
 		return nil, fmt.Errorf("the kind, of the group %s, has no default values", group)
 	}
-	inner, err := yamledit.ParseValues(nil)
-	if err != nil {
-		return nil, err
-	}
-	spec := yamledit.Lookup(doc.Content(), "spec")
-	return &defaults{outer: doc, spec: spec, name: definition.ValuesBlock, inner: inner, mapping: inner.Content()}, nil
+	return openBlock(doc, yamledit.Lookup(doc.Content(), "spec"), yamledit.NewString(""))
 }
 
 // merge merges values, unless that changes nothing.
@@ -91,9 +86,7 @@ func (d *defaults) merge(values *yaml.Node, override bool) {
 		return
 	}
 	if d.inner == d.outer && !yamledit.IsBlock(d.mapping) {
-		under := yamledit.NewMapping()
-		under.Content = []*yaml.Node{yamledit.NewString(d.name), values}
-		m.Merge(d.spec, under)
+		m.Merge(d.spec, mappingOf(d.name, values))
 		return
 	}
 	if len(d.mapping.Content) == 0 {

@@ -25,10 +25,7 @@ func (p provenance) apply(in Input, doc *yamledit.Document, _ *Output) *Error {
 	if metadata == nil || metadata.Kind != yaml.MappingNode {
 		return &Error{Field: field, Err: errors.New("the document has no metadata")}
 	}
-	digest := yamledit.NewMapping()
-	digest.Content = []*yaml.Node{yamledit.NewString(v1alpha1.SourceDigestAnnotation), yamledit.NewString(in.SourceDigest)}
-	wanted := yamledit.NewMapping()
-	wanted.Content = []*yaml.Node{yamledit.NewString("annotations"), digest}
+	wanted := mappingOf("annotations", mappingOf(v1alpha1.SourceDigestAnnotation, yamledit.NewString(in.SourceDigest)))
 	m := yamledit.Merger{Doc: doc, Override: true}
 	if m.Changes(metadata, wanted) {
 		m.Merge(metadata, wanted)

@@ -81,23 +81,21 @@ func checkCredentials(c *v1alpha1.HelmCredentials) error {
 func setServers(doc *yamledit.Document, servers map[int]*yaml.Node) error {
 	all := sources(doc)
 	for _, i := range slices.Sorted(maps.Keys(servers)) {
-		removeOthers(doc, all[i], "helm", servers[i])
+		removeOthers(doc, all[i], servers[i])
 	}
 	if err := doc.Flush(); err != nil {
 		return err
 	}
 	all = sources(doc)
 	for _, i := range slices.Sorted(maps.Keys(servers)) {
-		wanted := yamledit.NewMapping()
-		wanted.Content = []*yaml.Node{yamledit.NewString("helm"), servers[i]}
-		yamledit.Merger{Doc: doc, Override: true}.Merge(all[i], wanted)
+		yamledit.Merger{Doc: doc, Override: true}.Merge(all[i], mappingOf("helm", servers[i]))
 	}
 	return doc.Flush()
 }
 
-// removeOthers removes the serverFields that a server has with other values from the mapping at a key.
-func removeOthers(d *yamledit.Document, source *yaml.Node, name string, server *yaml.Node) {
-	helm := yamledit.Lookup(source, name)
+// removeOthers removes the serverFields that a server has with other values from the Helm source of a version.
+func removeOthers(d *yamledit.Document, source, server *yaml.Node) {
+	helm := yamledit.Lookup(source, "helm")
 	others := slices.DeleteFunc(slices.Clone(serverFields), func(field string) bool {
 		current, wanted := yamledit.Lookup(helm, field), yamledit.Lookup(server, field)
 		return current == nil || wanted != nil && yamledit.Equal(current, wanted)
@@ -118,7 +116,7 @@ func removeOthers(d *yamledit.Document, source *yaml.Node, name string, server *
 		less.Content = slices.Delete(less.Content, at, at+2)
 	}
 	yamledit.Forget(less)
-	d.SetValue(source, yamledit.Index(source, name), less)
+	d.SetValue(source, yamledit.Index(source, "helm"), less)
 }
 
 // sources returns where each version comes from, nil where it does not say.

@@ -5,6 +5,8 @@ package transform
 import (
 	"fmt"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/identity"
 	"github.com/winnow-dev/winnow/render/yamledit"
@@ -63,6 +65,13 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+// mappingOf returns a mapping with one key.
+func mappingOf(key string, value *yaml.Node) *yaml.Node {
+	mapping := yamledit.NewMapping()
+	mapping.Content = []*yaml.Node{yamledit.NewString(key), value}
+	return mapping
+}
 
 // failed turns the error of an edit into one that names the field.
 func failed(field string, err error) *Error {
