@@ -26,16 +26,9 @@ const (
 	ApplicationsDir   = "applicationdefinitions"
 )
 
-// selectedKeys returns the keys of what the artifact has for a cluster.
-func selectedKeys(defined []safeguard.Definition, objects []backend.Object) []safeguard.Key {
-	keys := each.Map(defined, safeguard.Definition.Key)
-	keys = append(keys, each.Map(objects, installation.KeyOf)...)
-	return keys
-}
-
 // assembleProved puts the documents, the objects of instances and the kustomization.yaml into a tree. If there are patches,
 // it proves them first, and returns the built objects.
-func assembleProved(ctx context.Context, selected []safeguard.Key, documents []document, objects []backend.Object, k tree.Kustomization) (*tree.Tree, map[safeguard.Key]kustomized.Object, error) {
+func assembleProved(ctx context.Context, defined []safeguard.Definition, documents []document, objects []backend.Object, k tree.Kustomization) (*tree.Tree, map[safeguard.Key]kustomized.Object, error) {
 	if err := patching.CheckWork(len(documents)+len(objects), len(k.Patches)); err != nil {
 		return nil, nil, &refusal.Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.patches", Err: err}
 	}
@@ -43,6 +36,7 @@ func assembleProved(ctx context.Context, selected []safeguard.Key, documents []d
 	if err != nil || len(k.Patches) == 0 {
 		return files, nil, err
 	}
+	selected := append(each.Map(defined, safeguard.Definition.Key), each.Map(objects, installation.KeyOf)...)
 	built, err := patching.Prove(ctx, selected, files, objectFiles(files), k)
 	if err != nil {
 		return nil, nil, err

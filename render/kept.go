@@ -39,7 +39,7 @@ func FilesOf(ctx context.Context, r io.Reader, of map[safeguard.Key]bool) (files
 	moves := each.Where(a.objects, forgotten)
 	add := func(path string, object backend.Object) error {
 		if forgotten(object) || backend.Belongs(object, moves) {
-			forget(object)
+			object.Annotate(map[string]string{pruneAnnotation: "disabled"}) // so that Flux does not delete it
 		}
 		content, err := object.YAML()
 		files = append(files, File{Path: path, Content: content})
@@ -73,16 +73,6 @@ func FilesOf(ctx context.Context, r io.Reader, of map[safeguard.Key]bool) (files
 		}
 	}
 	return files, found, nil
-}
-
-// forget annotates an object so that Flux does not delete it.
-func forget(object backend.Object) {
-	annotations := object.GetAnnotations()
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations[pruneAnnotation] = "disabled"
-	object.SetAnnotations(annotations)
 }
 
 // Keeping returns the artifact with more files, which an earlier artifact had. It leaves out files that the artifact has itself, and

@@ -29,12 +29,22 @@ func (r *Result) Same(other *Result, application string) bool {
 // Objects builds the named applications that the artifact has, and returns their definitions. It
 // takes time for each name.
 func (r *Result) Objects(ctx context.Context, applications []string) (map[safeguard.Key]kustomized.Object, error) {
-	files := each.Map(applications, fileOf)
-	built, err := r.buildFiles(ctx, files)
+	built, err := r.buildFiles(ctx, each.Map(applications, fileOf))
 	if built == nil || err != nil {
 		return nil, err
 	}
-	return objectsOf(built, applications)
+	wanted := sets.New(applications...)
+	objects := make(map[safeguard.Key]kustomized.Object, len(applications))
+	for _, object := range built {
+		key := kustomized.KeyOf(object.CurId())
+		if !wanted.Has(key.Name) || !key.IsDefinition() {
+			continue
+		}
+		if objects[key], err = object.Map(); err != nil {
+			return nil, fmt.Errorf("reading the built object %s: %w", object.GetName(), err)
+		}
+	}
+	return objects, nil
 }
 
 // Documents returns the definitions of the selected applications as patches leave them, by the names of the applications. It has
@@ -91,21 +101,4 @@ func (r *Result) buildFiles(ctx context.Context, files []string) ([]*resource.Re
 		return nil, fmt.Errorf("building the objects: %w", err)
 	}
 	return built.All(), nil
-}
-
-func objectsOf(built []*resource.Resource, applications []string) (map[safeguard.Key]kustomized.Object, error) {
-	wanted := sets.New(applications...)
-	objects := make(map[safeguard.Key]kustomized.Object, len(applications))
-	for _, object := range built {
-		key := kustomized.KeyOf(object.CurId())
-		if !wanted.Has(key.Name) || !key.IsDefinition() {
-			continue
-		}
-		content, err := object.Map()
-		if err != nil {
-			return nil, fmt.Errorf("reading the built object %s: %w", object.GetName(), err)
-		}
-		objects[key] = content
-	}
-	return objects, nil
 }

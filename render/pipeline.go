@@ -48,8 +48,8 @@ func selectFrom(ctx context.Context, sources []selection.Source, opts options.Op
 	}
 	s := selected{sources: sources, opts: opts, result: result}
 	s.resolved, s.unresolved = instance.Resolve(opts.Instances, result)
-	if err := notEmpty(result, s.resolved, s.unresolved, opts); err != nil {
-		return selected{}, err
+	if isEmpty := result.Selected == 0 || opts.OmitDefinitions && len(s.resolved) == 0; isEmpty && !opts.AllowEmpty {
+		return selected{}, &refusal.Error{Code: v1alpha1.EmptyResultReason, Err: emptyResult(result, s.unresolved)}
 	}
 	s.objects, s.others = contents.Separate(result.Applications())
 	return s, nil
@@ -70,8 +70,10 @@ func transformSelected(ctx context.Context, s selected) (transformed, error) {
 	if err != nil {
 		return transformed{}, err
 	}
-	if err := allMirrored(documents, s.others, s.opts); err != nil {
-		return transformed{}, err
+	if s.opts.RequireMirrors {
+		if err := errors.Join(unmirrored(documents), unmirrorable(s.others)); err != nil {
+			return transformed{}, err
+		}
 	}
 	installed, err := install(ctx, s.resolved, s.objects, documents, s.opts)
 	return transformed{selected: s, documents: documents, installed: installed}, err
@@ -79,9 +81,10 @@ func transformSelected(ctx context.Context, s selected) (transformed, error) {
 
 // assemble puts the artifact together, and refuses what a cluster could not have at once.
 func assemble(ctx context.Context, t transformed) (*Result, error) {
+	mentioned := each.Map(t.documents, func(d document) mention.Document { return d.mentioned })
 	result := &Result{
 		Selection: t.result, Addresses: addresses(t.documents), Unresolved: t.unresolved,
-		Unmatched: mention.UnmatchedIn(t.sources, t.opts.Mentions, t.result.Decisions, mentionedIn(t.documents)),
+		Unmatched: mention.UnmatchedIn(t.sources, t.opts.Mentions, t.result.Decisions, mentioned),
 	}
 	result.Unmatched = append(result.Unmatched, mention.UnmatchedInstances(t.unresolved)...)
 	if t.opts.OmitDefinitions {
@@ -99,7 +102,7 @@ func assemble(ctx context.Context, t transformed) (*Result, error) {
 	t.installed.Objects = append(t.installed.Objects, catalogs...)
 	result.kustomization = kustomization(t.opts, defined, t.installed.Objects)
 	result.kustomization.AllowEmpty = t.opts.AllowEmpty || len(t.others) > 0
-	files, patched, err := assembleProved(ctx, selectedKeys(defined, t.installed.Objects), t.documents, t.installed.Objects, result.kustomization)
+	files, patched, err := assembleProved(ctx, defined, t.documents, t.installed.Objects, result.kustomization)
 	if err == nil {
 		err = contents.Add(ctx, files, t.others)
 	}
@@ -147,11 +150,6 @@ func install(ctx context.Context, resolved []instance.Resolved, selected []selec
 	})
 }
 
-// mentionedIn returns what documents have of the names in the spec.
-func mentionedIn(documents []document) []mention.Document {
-	return each.Map(documents, func(d document) mention.Document { return d.mentioned })
-}
-
 // servedCatalog returns the catalog with the image of the packages, as a push makes it; none without packages.
 func servedCatalog(ctx context.Context, others []selection.Decision, opts options.Options) ([]backend.Object, error) {
 	if opts.Served == nil {
@@ -172,22 +170,12 @@ func servedCatalog(ctx context.Context, others []selection.Decision, opts option
 	return []backend.Object{opts.Served.Object(opts.Repository + "@" + image.Digest().String())}, nil
 }
 
-// allMirrored returns an error for what has no mirror, where the options require one.
-func allMirrored(documents []document, contents []selection.Decision, opts options.Options) error {
-	if !opts.RequireMirrors {
-		return nil
-	}
-	return errors.Join(unmirrored(documents), unmirrorable(contents))
-}
-
 // unmirrorable refuses contents where every address has to have a mirror: mirrors do not change their bytes.
 func unmirrorable(contents []selection.Decision) error {
-	var found []error
-	for _, d := range contents {
-		found = append(found, fmt.Errorf("application %s: mirrors do not rewrite what is no object of Kubernetes: configure a mirror of images in the cluster, and leave out requireMirrors",
-			d.Application.Name))
-	}
-	return refusal.OfSpec("spec.requireMirrors", found)
+	return refusal.OfSpec("spec.requireMirrors", each.Map(contents, func(d selection.Decision) error {
+		return fmt.Errorf("application %s: mirrors do not rewrite what is no object of Kubernetes: configure a mirror of images in the cluster, and leave out requireMirrors",
+			d.Application.Name)
+	}))
 }
 
 // unmirrored refuses documents that fetch from a host which no mirror covers. URLs inside of values are
@@ -259,14 +247,6 @@ func asPatched(definitions []safeguard.Definition, objects map[safeguard.Key]kus
 		definitions[i].Versions, definitions[i].Origins, definitions[i].Identity = patched.Versions, patched.Origins, patched.Identity
 	}
 	return definitions
-}
-
-// notEmpty returns an error if nothing is left to publish, and the options do not allow that.
-func notEmpty(selected selection.Result, resolved []instance.Resolved, unresolved []instance.Unresolved, opts options.Options) error {
-	if opts.AllowEmpty || selected.Selected > 0 && (!opts.OmitDefinitions || len(resolved) > 0) {
-		return nil
-	}
-	return &refusal.Error{Code: v1alpha1.EmptyResultReason, Err: emptyResult(selected, unresolved)}
 }
 
 // emptyResult returns an error with the number of applications, and of those that each rule left out.

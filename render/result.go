@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/contents"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/mention"
@@ -65,11 +66,7 @@ func (r *Result) Compared() []safeguard.Definition {
 // Live returns what a cluster has of the artifact, and what is claimed there: the definitions, and the main objects of
 // instances.
 func (r *Result) Live() []safeguard.Definition {
-	all := slices.Clip(r.Definitions)
-	for _, in := range r.Instances {
-		all = append(all, in.Main)
-	}
-	return all
+	return append(slices.Clip(r.Definitions), each.Map(r.Instances, func(in installation.Instance) safeguard.Definition { return in.Main })...)
 }
 
 // WriteArchive writes the artifact as a tar.gz, the same bytes on every run.
@@ -88,11 +85,7 @@ func (r *Result) Find(name string) *installation.Instance {
 
 // ContentFiles returns the paths of the files of contents, sorted.
 func (r *Result) ContentFiles() []string {
-	var files []string
-	for _, file := range r.Tree.Paths() {
-		if slices.ContainsFunc(contents.Patterns(), func(pattern string) bool { is, _ := path.Match(pattern, file); return is }) {
-			files = append(files, file)
-		}
-	}
-	return files
+	return each.Where(r.Tree.Paths(), func(file string) bool {
+		return slices.ContainsFunc(contents.Patterns(), func(pattern string) bool { is, _ := path.Match(pattern, file); return is })
+	})
 }

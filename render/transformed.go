@@ -137,13 +137,8 @@ func Refer(ctx context.Context, selected []selection.Decision, opts options.Opti
 }
 
 func addresses(documents []document) []Addresses {
-	var out []Addresses
-	for _, d := range documents {
-		if len(d.Hosts) > 0 || d.Unreadable != "" {
-			out = append(out, d.Addresses)
-		}
-	}
-	return out
+	found := each.Where(documents, func(d document) bool { return len(d.Hosts) > 0 || d.Unreadable != "" })
+	return each.Map(found, func(d document) Addresses { return d.Addresses })
 }
 
 // Uncovered returns the hosts that an installation of the application needs and that no mirror covers.
