@@ -89,10 +89,8 @@ func Read(mediaType string, raw []byte) (Contract, error) {
 	if err != nil {
 		return Contract{}, err
 	}
-	for _, k := range kinds() {
-		if k.is(m) {
-			return k.read(m)
-		}
+	if k, known := each.First(kinds(), func(k kind) bool { return k.is(m) }); known {
+		return k.read(m)
 	}
 	found := artifactType(m)
 	if strings.HasPrefix(found, familyPrefix) {
@@ -156,12 +154,8 @@ func (c Contract) ListsLayer() bool {
 // an OCIRepository has the media type; empty is no layerSelector. source-controller takes the first
 // layer, or the first one of the media type.
 func (c Contract) CarriedBy(mediaType string) bool {
-	for _, layer := range c.layers {
-		if mediaType == "" || layer.MediaType == mediaType {
-			return layer.Digest == c.Layer.Digest
-		}
-	}
-	return false
+	extracted, found := each.First(c.layers, func(l v1.Descriptor) bool { return mediaType == "" || l.MediaType == mediaType })
+	return found && extracted.Digest == c.Layer.Digest
 }
 
 // FirstArchive returns the first layer of a manifest with the media type of an archive, for any kind of artifact: the
@@ -178,12 +172,11 @@ func firstLayer(mediaType string, raw []byte, which string, wanted func(mediaTyp
 	if err != nil {
 		return v1.Descriptor{}, err
 	}
-	for _, layer := range m.Layers {
-		if wanted(layer.MediaType) {
-			return layer, valid(layer)
-		}
+	layer, found := each.First(m.Layers, func(l v1.Descriptor) bool { return wanted(l.MediaType) })
+	if !found {
+		return layer, fmt.Errorf("want a layer %s, found none: it has %s", which, describe(m.Layers))
 	}
-	return v1.Descriptor{}, fmt.Errorf("want a layer %s, found none: it has %s", which, describe(m.Layers))
+	return layer, valid(layer)
 }
 
 // RenderedLayer returns the layer of an artifact that Winnow has rendered and pushed. other is why a manifest is not one of
