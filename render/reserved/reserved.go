@@ -76,19 +76,13 @@ func OwnerOf(key string) Owner {
 
 // Reason returns why nobody else may set a key of the owner.
 func (o Owner) Reason() string {
-	switch o {
-	case Kustomize:
-		return "kustomize acts on it, and may drop or rename the object"
-	case Flux:
-		return "it decides whether Flux applies and deletes the object"
-	case Winnow:
-		return "only Winnow sets it"
-	case KKP:
-		return "KKP takes the object for its own, and refuses to delete it"
-	case Admin:
-		return "only a cluster's admins take a definition out of updates"
-	}
-	return ""
+	return map[Owner]string{
+		Kustomize: "kustomize acts on it, and may drop or rename the object",
+		Flux:      "it decides whether Flux applies and deletes the object",
+		Winnow:    "only Winnow sets it",
+		KKP:       "KKP takes the object for its own, and refuses to delete it",
+		Admin:     "only a cluster's admins take a definition out of updates",
+	}[o]
 }
 
 func isWithin(domain, parent string) bool {
