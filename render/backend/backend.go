@@ -1,27 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package backend is the contract between the backends, which install applications, and their callers: the instance of
-// an application, the objects that install it, the backends that translate the one into the other, and the instance
-// that an object belongs to. The backends are in the packages below, and package backends lists them.
+// an application, the objects that a backend makes of it, and the instance that an object belongs to. The backends are in
+// the packages below, and package backends lists them.
 //
 // It is pure: the same instance makes the same bytes. It must not know how an application and its version
 // were selected, what the objects are published with (labels, annotations, protection against pruning), nor
 // what has been published before. Definitions and values are untrusted: every error names the field.
 package backend
-
-import "k8s.io/apimachinery/pkg/runtime/schema"
-
-// Backend translates instances into objects of certain kinds.
-type Backend interface {
-	// Type is the name of the backend in a spec.
-	Type() string
-	// Targets are the kinds that the cluster must serve, besides the kinds of the core group. An empty
-	// Kind stands for the kinds that definitions name.
-	Targets() []schema.GroupVersionKind
-	// Build returns the objects of the instance, sorted by kind, namespace and name. Exactly one of them is
-	// Main. The error joins all problems, each one an *Error.
-	Build(instance Instance) ([]Object, error)
-}
 
 // Types of the backends, as a spec names them.
 const (

@@ -20,7 +20,7 @@ import (
 func TestEveryBackendKeepsTheContract(t *testing.T) {
 	tested := map[string]bool{}
 	for _, g := range goldens(t) {
-		tested[g.backend.Type()] = true
+		tested[g.backend.Type] = true
 		t.Run(g.name, func(t *testing.T) {
 			before := copied(t, g.instance)
 			objects, err := g.backend.Build(g.instance)
@@ -47,11 +47,11 @@ func TestEveryBackendKeepsTheContract(t *testing.T) {
 		})
 	}
 	for _, b := range backends.All() {
-		if !tested[b.Type()] {
-			t.Errorf("testdata has no instance for the backend %s", b.Type())
+		if !tested[b.Type] {
+			t.Errorf("testdata has no instance for the backend %s", b.Type)
 		}
-		if got := backends.Named(b.Type()); got == nil || got.Type() != b.Type() {
-			t.Errorf("Named(%q) = %v", b.Type(), got)
+		if got := backends.Named(b.Type); got == nil || got.Type != b.Type {
+			t.Errorf("Named(%q) = %v", b.Type, got)
 		}
 	}
 }
@@ -71,7 +71,7 @@ func copied(t testing.TB, instance backend.Instance) backend.Instance {
 }
 
 func sameBytes(t testing.TB, g golden, objects []backend.Object) {
-	again := build(t, g.backend.Type(), copied(t, g.instance))
+	again := build(t, g.backend.Type, copied(t, g.instance))
 	if a, b := printed(t, objects), printed(t, again); !bytes.Equal(a, b) {
 		t.Errorf("built again:\n%s\nwant:\n%s", b, a)
 	}
@@ -101,7 +101,7 @@ func oneMain(t testing.TB, _ golden, objects []backend.Object) {
 }
 
 func targeted(t testing.TB, g golden, objects []backend.Object) {
-	targets := g.backend.Targets()
+	targets := g.backend.Targets
 	for _, o := range objects {
 		kind := o.GroupVersionKind()
 		any := schema.GroupVersionKind{Group: kind.Group, Version: kind.Version}
@@ -125,10 +125,10 @@ func named(t testing.TB, _ golden, objects []backend.Object) {
 // unshared changes everything in the objects.
 func unshared(t testing.TB, g golden, objects []backend.Object) {
 	want := printed(t, objects)
-	for _, o := range build(t, g.backend.Type(), g.instance) {
+	for _, o := range build(t, g.backend.Type, g.instance) {
 		scramble(o.Object)
 	}
-	if got := printed(t, build(t, g.backend.Type(), g.instance)); !bytes.Equal(got, want) {
+	if got := printed(t, build(t, g.backend.Type, g.instance)); !bytes.Equal(got, want) {
 		t.Errorf("built after a change of the objects:\n%s", got)
 	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/backend/draft"
 	"github.com/winnow-dev/winnow/render/backends"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
@@ -120,7 +121,7 @@ func read(t testing.TB, path ...string) []byte {
 // golden is an instance in testdata.
 type golden struct {
 	name, dir string
-	backend   backend.Backend
+	backend   *draft.Backend
 	instance  backend.Instance
 }
 

@@ -71,7 +71,7 @@ func TestExtensionsThatAreRefused(t *testing.T) {
 
 func TestPackagesAndDefinitionsHaveTheirBackends(t *testing.T) {
 	for _, b := range backends.All() {
-		isOLM := b.Type() == backend.ClusterExtension || b.Type() == backend.Subscription
+		isOLM := b.Type == backend.ClusterExtension || b.Type == backend.Subscription
 		instance, want := packageInstance(t, nil), "installs no packages of OLM"
 		if isOLM {
 			instance, want = kkpInstance(t, nil, ""), "installs packages of OLM"

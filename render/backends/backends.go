@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backend/cozystack"
+	"github.com/winnow-dev/winnow/render/backend/draft"
 	"github.com/winnow-dev/winnow/render/backend/helm"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/backend/kkp"
@@ -21,28 +22,32 @@ import (
 )
 
 // All returns the backends.
-func All() []backend.Backend {
-	return []backend.Backend{
-		helm.Backend(),
-		kkp.Backend(),
-		cozystack.Backend(),
-		terraform.Backend(),
-		olm.ExtensionBackend(),
-		olm.SubscriptionBackend(),
+func All() []draft.Backend {
+	type targets = []schema.GroupVersionKind
+	return []draft.Backend{
+		{Type: backend.Helm, Targets: targets{kinds.HelmRelease, kinds.HelmRepository, kinds.OCIRepository}, Fill: helm.Fill},
+		{Type: backend.ApplicationInstallation, Targets: targets{kinds.ApplicationInstallation}, Fill: kkp.Fill},
+		{Type: backend.CozystackApplication, Targets: targets{cozystack.ApplicationVersion.WithKind("")}, Fill: cozystack.Fill},
+		{Type: backend.Terraform, Targets: targets{kinds.Terraform}, Fill: terraform.Fill},
+		{Type: backend.ClusterExtension, Targets: targets{kinds.ClusterExtension}, Fill: olm.FillExtension},
+		{Type: backend.Subscription, Targets: targets{kinds.Subscription, kinds.OperatorGroup}, Fill: olm.FillSubscription},
 	}
 }
 
 // Named returns the backend of a type, nil if there is none.
-func Named(name string) backend.Backend {
-	named, _ := each.First(All(), func(b backend.Backend) bool { return b.Type() == name })
-	return named
+func Named(name string) *draft.Backend {
+	named, found := each.First(All(), func(b draft.Backend) bool { return b.Type == name })
+	if !found {
+		return nil
+	}
+	return &named
 }
 
 // Makes reports whether a backend makes objects of a kind.
 func Makes(kind schema.GroupKind) bool {
 	made := []schema.GroupVersionKind{kinds.ConfigMap, kinds.Namespace}
 	for _, b := range All() {
-		made = append(made, b.Targets()...)
+		made = append(made, b.Targets...)
 	}
 	return slices.ContainsFunc(made, func(of schema.GroupVersionKind) bool {
 		return of.Group == kind.Group && (of.Kind == kind.Kind || of.Kind == "")

@@ -160,7 +160,7 @@ func (b *builder) add(r Resolved, dependencies []string) {
 		b.errs = append(b.errs, err)
 		return
 	}
-	built.Identity, built.Notes = backend.IdentityOf(backend.MainOf(built.Objects)), backends.Notes(by.Type(), in)
+	built.Identity, built.Notes = backend.IdentityOf(backend.MainOf(built.Objects)), backends.Notes(by.Type, in)
 	for _, object := range built.Objects {
 		b.bytes += object.Bytes
 	}

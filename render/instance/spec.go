@@ -19,6 +19,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/backend/draft"
 	"github.com/winnow-dev/winnow/render/backends"
 	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -170,7 +171,7 @@ func (r *reader) checkChannels(channels []string, path *field.Path) {
 }
 
 func backendNames() []string {
-	return each.Map(backends.All(), backend.Backend.Type)
+	return each.Map(backends.All(), func(b draft.Backend) string { return b.Type })
 }
 
 var exactPattern = regexp.MustCompile(`^v?(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)([-+].*)?$`)

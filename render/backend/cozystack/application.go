@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/winnow-dev/winnow/render/backend"
@@ -17,16 +16,8 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// Backend makes objects of the kinds that Cozystack serves for its definitions.
-func Backend() backend.Backend {
-	return draft.Translation{
-		Name:  backend.CozystackApplication,
-		Kinds: []schema.GroupVersionKind{ApplicationVersion.WithKind("")},
-		Fill:  build,
-	}
-}
-
-func build(d *draft.Draft) {
+// Fill makes an object of the kind that Cozystack serves for a definition.
+func Fill(d *draft.Draft) {
 	if !d.Installs(d.Application.OfCozystack()) {
 		return
 	}

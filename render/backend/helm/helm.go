@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -24,24 +23,18 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// Backend makes HelmReleases and their sources of definitions of KKP, and of Cozystack.
-func Backend() backend.Backend {
-	return draft.Translation{
-		Name:  backend.Helm,
-		Kinds: []schema.GroupVersionKind{kinds.HelmRelease, kinds.HelmRepository, kinds.OCIRepository},
-		Fill: func(d *draft.Draft) {
-			ofKKP := d.Application.Group == kinds.KKPGroup
-			if !d.Installs(ofKKP || d.Application.OfCozystack()) {
-				return
-			}
-			d.Unsupported("destroyResources")
-			if ofKKP {
-				releaseOfKKP(d)
-				return
-			}
-			releaseOfCozystack(d)
-		},
+// Fill makes HelmReleases and their sources of definitions of KKP, and of Cozystack.
+func Fill(d *draft.Draft) {
+	ofKKP := d.Application.Group == kinds.KKPGroup
+	if !d.Installs(ofKKP || d.Application.OfCozystack()) {
+		return
 	}
+	d.Unsupported("destroyResources")
+	if ofKKP {
+		releaseOfKKP(d)
+		return
+	}
+	releaseOfCozystack(d)
 }
 
 // releaseOfKKP installs what KKP would install from the same definition.

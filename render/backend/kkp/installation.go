@@ -5,7 +5,6 @@ package kkp
 import (
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -16,19 +15,11 @@ import (
 	"github.com/winnow-dev/winnow/render/reserved"
 )
 
-// Backend makes ApplicationInstallations of definitions of KKP.
-func Backend() backend.Backend {
-	return draft.Translation{
-		Name:  backend.ApplicationInstallation,
-		Kinds: []schema.GroupVersionKind{kinds.ApplicationInstallation},
-		Fill:  build,
-	}
-}
-
 // maxInstalledName is the limit of the references to applications.
 const maxInstalledName = 63
 
-func build(d *draft.Draft) {
+// Fill makes an ApplicationInstallation of a definition of KKP.
+func Fill(d *draft.Draft) {
 	if !d.Installs(d.Application.Group == kinds.KKPGroup) {
 		return
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -21,20 +20,12 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// ExtensionBackend returns the backend that installs a package using a ClusterExtension. OLM resolves the range of
-// versions over the catalogs of the cluster.
-func ExtensionBackend() backend.Backend {
-	return draft.Translation{
-		Name:  backend.ClusterExtension,
-		Kinds: []schema.GroupVersionKind{kinds.ClusterExtension},
-		Fill:  extension,
-	}
-}
-
 // catalogNameLabel is set by OLM on each ClusterCatalog, with its name.
 const catalogNameLabel = "olm.operatorframework.io/metadata.name"
 
-func extension(d *draft.Draft) {
+// FillExtension installs a package using a ClusterExtension. OLM resolves the range of versions over the catalogs of the
+// cluster.
+func FillExtension(d *draft.Draft) {
 	if !ofPackage(d, map[string]string{
 		"values":              "OLM v1 installs a package as it is (instanceOverrides of the selection count as well)",
 		"createOperatorGroup": "OLM v1 has no OperatorGroups",

@@ -6,24 +6,12 @@ import (
 	"maps"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backend/draft"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
-
-// SubscriptionBackend returns the backend that installs a package using a Subscription, with the OperatorGroup of its
-// namespace. OLM v0 installs the head of the channel in the catalog of the cluster.
-func SubscriptionBackend() backend.Backend {
-	return draft.Translation{
-		Name:  backend.Subscription,
-		Kinds: []schema.GroupVersionKind{kinds.Subscription, kinds.OperatorGroup},
-		Fill:  subscription,
-	}
-}
 
 // Install modes of bundles, and how many of them a message has.
 const (
@@ -32,7 +20,9 @@ const (
 	maxModes      = 4
 )
 
-func subscription(d *draft.Draft) {
+// FillSubscription installs a package using a Subscription, with the OperatorGroup of its namespace. OLM v0 installs the head
+// of the channel in the catalog of the cluster.
+func FillSubscription(d *draft.Draft) {
 	if !ofPackage(d, map[string]string{"valuesFrom": "OLM reads no values, so name Secrets and ConfigMaps in values.envFrom"}) {
 		return
 	}

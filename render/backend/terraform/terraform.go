@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backend/cozystack"
 	"github.com/winnow-dev/winnow/render/backend/draft"
@@ -34,16 +32,8 @@ func reservedVariables() []string {
 	return []string{"count", "depends_on", "for_each", "lifecycle", "locals", "providers", "source", "version"}
 }
 
-// Backend makes Terraform objects of the definitions of Cozystack whose backend is Terraform.
-func Backend() backend.Backend {
-	return draft.Translation{
-		Name:  backend.Terraform,
-		Kinds: []schema.GroupVersionKind{kinds.Terraform},
-		Fill:  build,
-	}
-}
-
-func build(d *draft.Draft) {
+// Fill makes a Terraform object of a definition of Cozystack whose backend is Terraform.
+func Fill(d *draft.Draft) {
 	if !d.Installs(d.Application.OfCozystack()) {
 		return
 	}
