@@ -24,8 +24,9 @@ func (e *Error) Error() string {
 }
 
 // locate sets the position, with columns from 1. CEL counts them from 0, or from -1 for an empty expression.
-func (e *Error) locate(location common.Location) {
+func (e *Error) locate(location common.Location) *Error {
 	if location.Line() > 0 {
 		e.Line, e.Column = location.Line(), max(location.Column(), 0)+1
 	}
+	return e
 }

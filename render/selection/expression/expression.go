@@ -87,9 +87,8 @@ func checkLoops(checked *cel.Ast) error {
 	for _, loop := range loops {
 		through := ast.NavigateExpr(native, loop.AsComprehension().IterRange())
 		if maps := ast.MatchSubset(append(ast.MatchDescendants(through, ast.AllMatcher()), through), ast.KindMatcher(ast.MapKind)); len(maps) > 0 {
-			failed := &Error{Message: "a loop cannot go through a map that the expression itself has: such a map has no order"}
-			failed.locate(native.SourceInfo().GetStartLocation(maps[0].ID()))
-			return failed
+			return (&Error{Message: "a loop cannot go through a map that the expression itself has: such a map has no order"}).
+				locate(native.SourceInfo().GetStartLocation(maps[0].ID()))
 		}
 	}
 	return nil
@@ -102,9 +101,8 @@ func checkPatterns(checked *cel.Ast) error {
 	for _, call := range ast.MatchDescendants(ast.NavigateAST(native), ast.FunctionMatcher("matches")) {
 		arguments := call.AsCall().Args()
 		if pattern := arguments[len(arguments)-1]; pattern.Kind() != ast.LiteralKind {
-			failed := &Error{Message: "the regular expression of matches() must be written out, in quotes: what is computed is not bounded"}
-			failed.locate(native.SourceInfo().GetStartLocation(pattern.ID()))
-			return failed
+			return (&Error{Message: "the regular expression of matches() must be written out, in quotes: what is computed is not bounded"}).
+				locate(native.SourceInfo().GetStartLocation(pattern.ID()))
 		}
 	}
 	return nil
@@ -112,14 +110,12 @@ func checkPatterns(checked *cel.Ast) error {
 
 // compileError returns an error with the position of the first problem. The others are in its message.
 func compileError(problems []*common.Error) error {
-	failed := &Error{}
-	failed.locate(problems[0].Location)
+	failed := (&Error{}).locate(problems[0].Location)
 	var messages []string
 	for i, problem := range problems[:min(len(problems), maxListed)] {
 		message := excerpt.To(problem.Message, maxProblem)
 		if i > 0 {
-			other := &Error{}
-			other.locate(problem.Location)
+			other := (&Error{}).locate(problem.Location)
 			message = fmt.Sprintf("line %d, column %d: %s", other.Line, other.Column, message)
 		}
 		messages = append(messages, message)
@@ -131,7 +127,7 @@ func compileError(problems []*common.Error) error {
 // Holds reports whether the expression is true for an application of the source with a name. The error is an *Error, or
 // the context's.
 func (e *Expression) Holds(ctx context.Context, application *catalog.Application, source string) (bool, error) {
-	result, _, err := e.program.ContextEval(ctx, variables{&record{application: application, source: source}})
+	result, _, err := e.program.ContextEval(ctx, map[string]any{variable: &record{application: application, source: source}})
 	if err != nil {
 		if ctx.Err() != nil {
 			return false, ctx.Err()
@@ -151,24 +147,9 @@ func (e *Expression) evaluationError(application *catalog.Application, err error
 	}
 	failed := &Error{Message: fmt.Sprintf("for application %s: %s", application.Name, message)}
 	if located, ok := errors.AsType[*types.Err](err); ok {
-		failed.locate(e.ast.NativeRep().SourceInfo().GetStartLocation(located.NodeID()))
+		return failed.locate(e.ast.NativeRep().SourceInfo().GetStartLocation(located.NodeID()))
 	}
 	return failed
-}
-
-// variables resolves app and no other name.
-type variables struct {
-	app *record
-}
-
-// ResolveName returns app.
-func (v variables) ResolveName(name string) (any, bool) {
-	return v.app, name == variable
-}
-
-// Parent returns nil: there is no other activation.
-func (v variables) Parent() cel.Activation {
-	return nil
 }
 
 // unbounded are the string functions whose time or result grows with the product of two sizes. The cost
