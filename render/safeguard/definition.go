@@ -90,11 +90,6 @@ func ByKey(definitions []Definition) map[Key]Definition {
 
 // byInstance maps the names of instances to them.
 func byInstance(definitions []Definition) map[string]Definition {
-	all := map[string]Definition{}
-	for _, d := range definitions {
-		if d.Instance != "" {
-			all[d.Instance] = d
-		}
-	}
-	return all
+	instances := each.Where(definitions, func(d Definition) bool { return d.Instance != "" })
+	return each.By(instances, func(d Definition) string { return d.Instance })
 }

@@ -15,14 +15,12 @@ import (
 // object of the same kind has lost: it changes to nothing.
 func IdentityChanges(before, now Definition) []Change {
 	before.Identity, now.Identity = withGroup(before.Identity, now.Identity), withGroup(now.Identity, before.Identity)
-	next := maps.Clone(now.Identity)
+	next := map[string]string{}
+	maps.Copy(next, now.Identity)
 	for field := range before.Identity {
 		_, known := now.identityAt(field)
 		if known || before.Kind != now.Kind || field == ChartField || field == TargetsField { // objects beside it may decide these
 			continue
-		}
-		if next == nil {
-			next = map[string]string{}
 		}
 		next[field] = ""
 	}
@@ -62,9 +60,8 @@ func (d Definition) identityAt(field string) (value string, known bool) {
 	return "", false
 }
 
-// sourceChange returns the change of the versions that stay, but have another origin, and whether there
-// are any.
-func sourceChange(before, now Definition) (Change, bool) {
+// sourceChange returns the change of the versions that stay, but have another origin; none if there are none.
+func sourceChange(before, now Definition) []Change {
 	change, differs := before.change(v1alpha1.SourceChangeReason), false
 	differ := func(from, to string) bool { return known(from) && known(to) && !sameOrigin(from, to) }
 	if len(before.Versions) == 0 && len(now.Versions) == 0 {
@@ -81,5 +78,8 @@ func sourceChange(before, now Definition) (Change, bool) {
 			change.Versions = append(change.Versions, version)
 		}
 	}
-	return change, differs || len(change.Versions) > 0
+	if !differs && len(change.Versions) == 0 {
+		return nil
+	}
+	return []Change{change}
 }

@@ -34,9 +34,7 @@ func Compare(older, newer []Definition) []Change {
 			continue
 		}
 		changes = append(changes, IdentityChanges(before, now)...)
-		if change, differs := sourceChange(before, now); differs {
-			changes = append(changes, change)
-		}
+		changes = append(changes, sourceChange(before, now)...)
 		if before.Instance != "" {
 			changes = append(changes, instanceChanges(before, now)...)
 			changes = append(changes, lockedChanges(before, now)...)
@@ -51,9 +49,7 @@ func Compare(older, newer []Definition) []Change {
 			removal.Versions = lost
 			changes = append(changes, removal)
 		}
-		if from, to, rises := majorRise(before.Versions, now.Versions); rises {
-			changes = append(changes, before.changeOf(v1alpha1.MajorUpgradeReason, "", from, to))
-		}
+		changes = append(changes, before.majorRise(before.Versions, now.Versions)...)
 	}
 	Sort(changes)
 	return changes

@@ -31,10 +31,7 @@ func packageChanges(before, now Definition) []Change {
 			strand(channel, is.DefaultChannel)
 		}
 	}
-	if from, to, rises := majorRise(before.Package.numbers(), now.Package.numbers()); rises {
-		changes = append(changes, before.changeOf(v1alpha1.MajorUpgradeReason, "", from, to))
-	}
-	return changes
+	return append(changes, before.majorRise(before.Package.numbers(), now.Package.numbers())...)
 }
 
 // stranded returns the bundles of a channel that a package had, and that have no way to what the channel next has now: it

@@ -8,20 +8,21 @@ import (
 	"github.com/Masterminds/semver/v3"
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/selection/numbered"
 )
 
-// majorRise returns the highest semantic versions of both, and reports whether the second's major is
-// greater. Versions that are not semantic are skipped.
-func majorRise(older, newer []string) (from, to string, rises bool) {
+// majorRise returns a MajorUpgrade of the definition if the major of the highest semantic version rises. Versions that are not
+// semantic are skipped.
+func (d Definition) majorRise(older, newer []string) []Change {
 	if slices.Equal(older, newer) {
-		return "", "", false
+		return nil
 	}
 	before, now := numbered.Highest(older), numbered.Highest(newer)
-	if before.Parsed == nil || now.Parsed == nil {
-		return "", "", false
+	if before.Parsed == nil || now.Parsed == nil || now.Parsed.Major() <= before.Parsed.Major() {
+		return nil
 	}
-	return before.Text, now.Text, now.Parsed.Major() > before.Parsed.Major()
+	return []Change{d.changeOf(v1alpha1.MajorUpgradeReason, "", before.Text, now.Text)}
 }
 
 // IsLower reports whether the second of two semantic versions is lower.
