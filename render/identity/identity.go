@@ -11,10 +11,12 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/definition"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -82,19 +84,9 @@ func Of[F form[F]](root F) Facts {
 
 // originsOfVersions returns the origins of spec.versions, nil if none is known.
 func originsOfVersions[F form[F]](versions []definition.Version[F]) []string {
-	var origins []string
-	known, same := false, true
-	for _, version := range versions {
-		origin := originOfVersion(version)
-		known = known || origin != ""
-		same = same && (len(origins) == 0 || origin == origins[0])
-		origins = append(origins, origin)
-	}
-	switch {
-	case !known:
-		return nil
-	case same:
-		return single(origins[0])
+	origins := each.Map(versions, originOfVersion)
+	if distinct := slices.Compact(slices.Clone(origins)); len(distinct) == 1 {
+		return single(distinct[0])
 	}
 	return origins
 }
