@@ -20,8 +20,8 @@ func (m mirrors) apply(_ Input, doc *yamledit.Document, out *Output) *Error {
 	for i, source := range sources(doc) {
 		s.source(source, fmt.Sprintf("spec.versions[%d].template.source", i), i)
 	}
-	if s.failure != nil {
-		return s.failed()
+	if failure := s.failed(); failure != nil {
+		return failure
 	}
 	err := doc.Flush()
 	if err == nil {

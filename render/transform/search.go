@@ -19,26 +19,20 @@ type search struct {
 	out *Output
 	// servers are the settings for the versions with rewritten charts, by index.
 	servers map[int]*yaml.Node
-	// failure is about the first address that a mirror cannot have, others the number of further ones.
-	failure *Error
-	others  int
+	// failures are about the addresses that a mirror cannot have.
+	failures []*Error
 }
 
-// fail records that a mirror cannot have an address.
-func (s *search) fail(by *mirror, err error) {
-	if s.failure != nil {
-		s.others++
-		return
-	}
-	s.failure = &Error{Field: by.field, Err: err}
-}
-
-// failed returns the failure, with the number of others.
+// failed returns the first failure, with the number of others; nil without any.
 func (s *search) failed() *Error {
-	if s.others > 0 {
-		s.failure.Err = fmt.Errorf("%w (and %d more)", s.failure.Err, s.others)
+	if len(s.failures) == 0 {
+		return nil
 	}
-	return s.failure
+	first := s.failures[0]
+	if others := len(s.failures) - 1; others > 0 {
+		first.Err = fmt.Errorf("%w (and %d more)", first.Err, others)
+	}
+	return first
 }
 
 func (s *search) report(host Host, path string, at key) {
@@ -97,7 +91,7 @@ func (s *search) location(from *yaml.Node, value string, kind Kind, path string)
 		to, err = by.address(a, location, kind, from)
 	}
 	if err = cmp.Or(err, stays(location)); err != nil {
-		s.fail(by, fmt.Errorf("%s, of %s: %w", path, a.host, err))
+		s.failures = append(s.failures, &Error{Field: by.field, Err: fmt.Errorf("%s, of %s: %w", path, a.host, err)})
 		return host, by
 	}
 	host.To = to
