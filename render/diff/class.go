@@ -64,10 +64,8 @@ func (c Class) rank() int { return slices.Index(Effects(), c.Effect) }
 
 // urgency is less for changes that lose something on the way.
 func (c Class) urgency() int {
-	for _, s := range c.members {
-		if len(unprotectedMoves(s)) > 0 {
-			return 0
-		}
+	if slices.ContainsFunc(c.members, func(s *Selection) bool { return len(unprotectedMoves(s)) > 0 }) {
+		return 0
 	}
 	return 1
 }

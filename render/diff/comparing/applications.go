@@ -22,7 +22,7 @@ func (d *differ) applications(ctx context.Context, out *diff.Selection) error {
 	if err := d.build(ctx, older, newer); err != nil {
 		return err
 	}
-	notices := d.notices()
+	notices := notices{older: noticesOf(d.from.result()), newer: noticesOf(d.to.Result)}
 	all := compareEach(out, notices, older, newer, d.removed, d.kept, added)
 	all = append(all, compareEach(out, notices, d.from.contents(), d.to.contents(), d.goneContent, d.keptContent, addedContent)...)
 	slices.SortFunc(all, func(a, b diff.Application) int {

@@ -137,11 +137,10 @@ func loosened(from, to *Side) []diff.Loosened {
 	if from == nil {
 		return []diff.Loosened{}
 	}
-	ofKKP := false
-	for _, d := range slices.Concat(from.result().Definitions, to.result().Definitions) {
-		ofKKP = ofKKP || diff.Application{APIVersion: d.APIVersion}.OfKKP()
-	}
-	return protection.Loosen(from.Selection, to.Selection, ofKKP)
+	definitions := slices.Concat(from.result().Definitions, to.result().Definitions)
+	return protection.Loosen(from.Selection, to.Selection, slices.ContainsFunc(definitions, func(d safeguard.Definition) bool {
+		return diff.Application{APIVersion: d.APIVersion}.OfKKP()
+	}))
 }
 
 // EditError returns what the API server refuses of an edit of a selection; nil for nothing.

@@ -35,14 +35,14 @@ func buildInstances(ctx context.Context, from, to *Side, names []string) (built 
 
 // compare sets the changes of the values and of the other fields of an instance.
 func (b builtObjects) compare(out *diff.Instance, before, after *installation.Instance) {
-	older, err := b.valuesOf(before, false)
-	newer, invalid := b.valuesOf(after, true)
+	older, err := valuesIn(b.before, before)
+	newer, invalid := valuesIn(b.after, after)
 	if err == nil && invalid == nil && older != newer {
 		out.Values = textValues("values", older, newer)
 	}
 	var changes []fielddiff.Change
 	for _, role := range []backend.Role{backend.Main, backend.Source, backend.OperatorGroup, backend.Namespace} {
-		for _, c := range fielddiff.Of(b.plain(before, role, false), b.plain(after, role, true)) {
+		for _, c := range fielddiff.Of(plain(b.before, before, role), plain(b.after, after, role)) {
 			if role != backend.Main {
 				c.Path = slices.Insert(c.Path, 0, string(role))
 			}
@@ -55,20 +55,17 @@ func (b builtObjects) compare(out *diff.Instance, before, after *installation.In
 }
 
 // objectOf returns the first object of an instance with a role; nil if it has none.
-func (b builtObjects) objectOf(in *installation.Instance, role backend.Role, newer bool) kustomized.Object {
+func objectOf(built map[safeguard.Key]kustomized.Object, in *installation.Instance, role backend.Role) kustomized.Object {
 	object, _ := each.First(in.Objects, func(o installation.Object) bool { return o.Role == role })
-	if newer {
-		return b.after[object.Key]
-	}
-	return b.before[object.Key]
+	return built[object.Key]
 }
 
-// valuesOf returns the values of an instance over the default values, as YAML. A null, which deletes what is under it,
+// valuesIn returns the values of an instance over the default values, as YAML. A null, which deletes what is under it,
 // stays.
-func (b builtObjects) valuesOf(in *installation.Instance, newer bool) (string, error) {
+func valuesIn(built map[safeguard.Key]kustomized.Object, in *installation.Instance) (string, error) {
 	var all [2]map[string]any
 	for i, role := range []backend.Role{backend.Values, backend.Main} {
-		object := b.objectOf(in, role, newer)
+		object := objectOf(built, in, role)
 		if object == nil {
 			continue
 		}
@@ -87,8 +84,8 @@ func (b builtObjects) valuesOf(in *installation.Instance, newer bool) (string, e
 
 // plain returns an object of an instance without its values, its identity, and what follows from other changes: names
 // with a digest of content, and annotations on what is installed.
-func (b builtObjects) plain(in *installation.Instance, role backend.Role, newer bool) map[string]any {
-	object := &unstructured.Unstructured{Object: b.objectOf(in, role, newer)}
+func plain(built map[safeguard.Key]kustomized.Object, in *installation.Instance, role backend.Role) map[string]any {
+	object := &unstructured.Unstructured{Object: objectOf(built, in, role)}
 	if object.Object == nil {
 		return nil
 	}
@@ -149,12 +146,5 @@ func withoutOwnNames(object *unstructured.Unstructured, in *installation.Instanc
 
 // followsVersion reports whether a field states which version is installed.
 func followsVersion(c fielddiff.Change) bool {
-	for _, path := range [][]string{
-		{string(backend.Source), "spec", "ref"}, {"spec", "chart", "spec", "version"}, {"spec", "applicationRef", "version"},
-	} {
-		if c.IsAt(path...) {
-			return true
-		}
-	}
-	return false
+	return c.IsAt(string(backend.Source), "spec", "ref") || c.IsAt("spec", "chart", "spec", "version") || c.IsAt("spec", "applicationRef", "version")
 }

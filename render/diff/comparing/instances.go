@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/diff"
@@ -20,17 +21,11 @@ import (
 func (d *differ) instances(ctx context.Context, out *diff.Selection, changes []safeguard.Change) error {
 	older, newer := d.from.instances(), d.to.instances()
 	var differing []string
-	for name := range older {
-		if newer[name] == nil || !d.from.Result.SameInstance(d.to.Result, name) {
+	for _, name := range sets.List(sets.KeySet(older).Union(sets.KeySet(newer))) {
+		if older[name] == nil || newer[name] == nil || !d.from.Result.SameInstance(d.to.Result, name) {
 			differing = append(differing, name)
 		}
 	}
-	for name := range newer {
-		if older[name] == nil {
-			differing = append(differing, name)
-		}
-	}
-	differing = sorted(differing)
 	objects, err := buildInstances(ctx, d.from, d.to, differing)
 	if err != nil {
 		return err

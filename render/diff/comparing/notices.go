@@ -22,14 +22,10 @@ type notice struct {
 	addresses  render.Addresses
 }
 
-func (d *differ) notices() notices {
-	return notices{older: noticesOf(d.from.result()), newer: noticesOf(d.to.Result)}
-}
-
 func noticesOf(result *render.Result) map[string]notice {
 	all := map[string]notice{}
 	for _, decision := range result.Selection.Applications() {
-		all[decision.Application.Name] = notice{deprecated: deprecation(decision), versions: deprecatedVersions(decision)}
+		all[decision.Application.Name] = notice{deprecated: decision.Application.Metadata.Deprecated, versions: deprecatedVersions(decision)}
 	}
 	for _, addresses := range result.Addresses {
 		one := all[addresses.Application]
@@ -38,8 +34,6 @@ func noticesOf(result *render.Result) map[string]notice {
 	}
 	return all
 }
-
-func deprecation(d selection.Decision) string { return d.Application.Metadata.Deprecated }
 
 func deprecatedVersions(d selection.Decision) []diff.DeprecatedVersion {
 	var all []diff.DeprecatedVersion
@@ -56,7 +50,7 @@ func deprecatedVersions(d selection.Decision) []diff.DeprecatedVersion {
 func retiring(result *render.Result) (all []diff.Withdrawal) {
 	for _, decision := range result.Selection.Applications() {
 		of := diff.Application{Name: decision.Application.Name, APIVersion: decision.Application.Group + "/", Kind: decision.Application.Kind}
-		if message := deprecation(decision); message != "" {
+		if message := decision.Application.Metadata.Deprecated; message != "" {
 			all = append(all, diff.Withdrawal{Application: of, Deprecated: message})
 			continue
 		}
@@ -67,19 +61,14 @@ func retiring(result *render.Result) (all []diff.Withdrawal) {
 	return all
 }
 
-// newlyDeprecated returns the deprecated versions that were not deprecated before.
-func newlyDeprecated(before, after []diff.DeprecatedVersion) []diff.DeprecatedVersion {
-	was := each.Map(before, func(v diff.DeprecatedVersion) string { return v.Version })
-	return slices.DeleteFunc(slices.Clone(after), func(v diff.DeprecatedVersion) bool { return slices.Contains(was, v.Version) })
-}
-
 // set adds the new notices to an application, and reports whether there are any.
 func (n notices) set(a *diff.Application) bool {
 	before, after := n.older[a.Name], n.newer[a.Name]
 	if before.deprecated == "" {
 		a.Deprecated = after.deprecated
 	}
-	a.DeprecatedVersions = newlyDeprecated(before.versions, after.versions)
+	was := each.Map(before.versions, func(v diff.DeprecatedVersion) string { return v.Version })
+	a.DeprecatedVersions = each.Where(after.versions, func(v diff.DeprecatedVersion) bool { return !slices.Contains(was, v.Version) })
 	if before.addresses.Unreadable == "" {
 		a.Unsearched = after.addresses.Unreadable
 	}

@@ -5,9 +5,10 @@
 package fielddiff
 
 import (
-	"maps"
 	"reflect"
 	"slices"
+
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/each"
@@ -33,14 +34,7 @@ func Of(older, newer map[string]any) []Change {
 }
 
 func walk(path []string, older, newer map[string]any, all *[]Change) {
-	keys := slices.Collect(maps.Keys(older))
-	for key := range newer {
-		if _, both := older[key]; !both {
-			keys = append(keys, key)
-		}
-	}
-	slices.Sort(keys)
-	for _, key := range keys {
+	for _, key := range sets.List(sets.KeySet(older).Union(sets.KeySet(newer))) {
 		below := append(slices.Clone(path), key)
 		from, was := older[key]
 		to, is := newer[key]

@@ -149,8 +149,12 @@ func (c *comparison) value(path string, older, newer schema) {
 		c.add(path, diff.SchemaType, older["type"], newer["type"])
 	}
 	was, wasListed := listed(older)
+	var from any
+	if wasListed {
+		from = was
+	}
 	if is, isListed := listed(newer); isListed && (!wasListed || slices.ContainsFunc(was, func(one any) bool { return !contains(is, one) })) {
-		c.add(path, diff.SchemaEnum, valueOf(was, wasListed), is)
+		c.add(path, diff.SchemaEnum, from, is)
 	}
 	if c.setsDefaults && !reflect.DeepEqual(older["default"], newer["default"]) {
 		c.add(path, diff.SchemaDefault, older["default"], newer["default"])
@@ -195,14 +199,6 @@ func (c *comparison) resolve(document, s schema) schema {
 		s = joined(target, s)
 	}
 	return s
-}
-
-// valueOf returns a list, nil if there is none.
-func valueOf(all []any, is bool) any {
-	if !is {
-		return nil
-	}
-	return all
 }
 
 func (c *comparison) bound(path, key string, was, is any) {
