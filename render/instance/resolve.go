@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/winnow-dev/winnow/render/backends"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
@@ -96,12 +98,9 @@ func whyNot(application string, decided selection.Result) (reason, nearest strin
 func withoutDependents(resolved []Resolved, unresolved []Unresolved) ([]Resolved, []Unresolved) {
 	for moved := true; moved; {
 		moved = false
-		missing := map[string]bool{}
-		for _, u := range unresolved {
-			missing[u.Name] = true
-		}
+		missing := sets.New(each.Map(unresolved, func(u Unresolved) string { return u.Name })...)
 		resolved = slices.DeleteFunc(resolved, func(r Resolved) bool {
-			i := slices.IndexFunc(r.DependsOn, func(name string) bool { return missing[name] })
+			i := slices.IndexFunc(r.DependsOn, missing.Has)
 			if i < 0 {
 				return false
 			}

@@ -64,7 +64,7 @@ func including(spec v1alpha1.CatalogSelectionSpec) []Mention {
 }
 
 func channelMentions(i int, rule v1alpha1.VersionRule) []Mention {
-	return each(mentionsChannel, field.NewPath("spec", "versions").Index(i).Child("channels"), rule.Channels)
+	return listed(mentionsChannel, field.NewPath("spec", "versions").Index(i).Child("channels"), rule.Channels)
 }
 
 // limitMentions returns the mentions of spec.limit.
@@ -85,13 +85,13 @@ func mentionsOf(limit *v1alpha1.Limit, path *field.Path) []Mention {
 	if limit == nil {
 		return nil
 	}
-	mentions := each(mentionsName, path.Child("nameSelector"), limit.NameSelector)
+	mentions := listed(mentionsName, path.Child("nameSelector"), limit.NameSelector)
 	m := limit.MetadataSelector
 	if m == nil {
 		return mentions
 	}
 	path = path.Child("metadataSelector")
-	mentions = append(mentions, each(mentionsTier, path.Child("tierRefs"), m.TierRefs)...)
+	mentions = append(mentions, listed(mentionsTier, path.Child("tierRefs"), m.TierRefs)...)
 	for _, key := range slices.Sorted(maps.Keys(m.MatchLabels)) {
 		mentions = append(mentions, Mention{
 			Field: path.Child("matchLabels").Key(key).String(), Value: key + "=" + m.MatchLabels[key], kind: mentionsLabel,
@@ -121,15 +121,15 @@ func requirementMentions(requirement metav1.LabelSelectorRequirement, path *fiel
 // Of returns all mentions of a spec.
 func Of(spec v1alpha1.CatalogSelectionSpec) []Mention {
 	path := field.NewPath("spec")
-	all := append(limitMentions(spec), each(mentionsName, path.Child("exclude"), spec.Exclude)...)
+	all := append(limitMentions(spec), listed(mentionsName, path.Child("exclude"), spec.Exclude)...)
 	for i, rule := range spec.Versions {
-		all = append(all, each(mentionsName, path.Child("versions").Index(i).Child("names"), rule.Names)...)
+		all = append(all, listed(mentionsName, path.Child("versions").Index(i).Child("names"), rule.Names)...)
 		all = append(all, channelMentions(i, rule)...)
 	}
 	for i, rule := range spec.Values {
-		all = append(all, each(mentionsName, path.Child("values").Index(i).Child("names"), rule.Names)...)
+		all = append(all, listed(mentionsName, path.Child("values").Index(i).Child("names"), rule.Names)...)
 	}
-	for i, m := range each(mentionsField, path.Child("omitFields"), spec.OmitFields) {
+	for i, m := range listed(mentionsField, path.Child("omitFields"), spec.OmitFields) {
 		if !slices.Contains(adminFields(), m.Value) {
 			m.omitted = i
 			all = append(all, m)
@@ -138,7 +138,7 @@ func Of(spec v1alpha1.CatalogSelectionSpec) []Mention {
 	return all
 }
 
-func each(kind mentionKind, path *field.Path, values []string) []Mention {
+func listed(kind mentionKind, path *field.Path, values []string) []Mention {
 	var all []Mention
 	for i, value := range values {
 		all = append(all, Mention{Field: fmt.Sprintf("%s[%d]", path, i), Value: value, kind: kind})

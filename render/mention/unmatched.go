@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -31,14 +32,10 @@ type Unmatched struct {
 // UnmatchedInstances returns the mentions of instances that cannot be resolved. It leaves out an instance whose backend
 // the platform leaves out: its list of backends explains that.
 func UnmatchedInstances(unresolved []instance.Unresolved) []Unmatched {
-	var all []Unmatched
-	for _, u := range unresolved {
-		if u.OffPlatform {
-			continue
-		}
-		all = append(all, Unmatched{Mention: Mention{Field: u.Field, Value: u.Value}, Reason: u.Reason, Nearest: u.Nearest})
-	}
-	return all
+	unexplained := each.Where(unresolved, func(u instance.Unresolved) bool { return !u.OffPlatform })
+	return each.Map(unexplained, func(u instance.Unresolved) Unmatched {
+		return Unmatched{Mention: Mention{Field: u.Field, Value: u.Value}, Reason: u.Reason, Nearest: u.Nearest}
+	})
 }
 
 // String returns the field, the value and the nearest known value.

@@ -8,9 +8,11 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/sets"
+	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/kyaml/resid"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/refusal"
@@ -55,11 +57,7 @@ func listsNothing(patched Objects) error {
 
 // identities returns what Flux tracks the objects by.
 func identities(objects Objects) sets.Set[safeguard.Key] {
-	all := sets.New[safeguard.Key]()
-	for _, object := range objects.All() {
-		all.Insert(identityOf(object.CurId()))
-	}
-	return all
+	return sets.New(each.Map(objects.All(), func(o *resource.Resource) safeguard.Key { return identityOf(o.CurId()) })...)
 }
 
 func identityOf(id resid.ResId) safeguard.Key {
@@ -68,10 +66,5 @@ func identityOf(id resid.ResId) safeguard.Key {
 
 // lacking returns the keys of a set that another one lacks, sorted.
 func lacking(set, other sets.Set[safeguard.Key]) []string {
-	var names []string
-	for key := range set.Difference(other) {
-		names = append(names, key.String())
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(slices.Values(each.Map(set.Difference(other).UnsortedList(), safeguard.Key.String)))
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog/objectmeta"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/refusal"
@@ -70,10 +71,8 @@ const maxReported = 1000
 
 // asSelected returns an error unless the objects are the selected ones.
 func asSelected(selected []safeguard.Key, built Objects) error {
-	want, got := sets.New(selected...), sets.New[safeguard.Key]()
-	for _, object := range built.All() {
-		got.Insert(kustomized.KeyOf(object.CurId()))
-	}
+	want := sets.New(selected...)
+	got := sets.New(each.Map(built.All(), func(o *resource.Resource) safeguard.Key { return kustomized.KeyOf(o.CurId()) })...)
 	lost, added := lacking(want, got), lacking(got, want)
 	if len(lost)+len(added) == 0 {
 		return nil

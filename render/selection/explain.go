@@ -64,13 +64,10 @@ func Explain(ctx context.Context, sources []Source, criteria Criteria, name stri
 	if err != nil {
 		return nil, err
 	}
-	explanation := &Explanation{Decision: own[0]}
-	for _, decision := range own[1:] {
-		if decision.Rule == RuleSourceLimit {
-			explanation.Limited = append(explanation.Limited, decision)
-		} else {
-			explanation.Shadowed = append(explanation.Shadowed, decision)
-		}
+	explanation := &Explanation{
+		Decision: own[0],
+		Limited:  each.Where(own[1:], func(d Decision) bool { return d.Rule == RuleSourceLimit }),
+		Shadowed: each.Where(own[1:], func(d Decision) bool { return d.Rule != RuleSourceLimit }),
 	}
 	limits, err := criteria.sourceRules(own[0].Index).limits(own[0].Index, sources[own[0].Index])
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
+	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -156,11 +157,8 @@ func (g *gathering) conflict(result Result) error {
 	if len(g.conflicts) == 0 {
 		return nil
 	}
-	selected := map[string]bool{}
-	for _, decision := range result.Decisions {
-		selected[decision.Application.Name] = selected[decision.Application.Name] || decision.Selected
-	}
-	conflicts := slices.DeleteFunc(g.conflicts, func(c Conflict) bool { return !selected[c.Application] })
+	selected := sets.New(each.Map(result.Applications(), func(d Decision) string { return d.Application.Name })...)
+	conflicts := slices.DeleteFunc(g.conflicts, func(c Conflict) bool { return !selected.Has(c.Application) })
 	if len(conflicts) == 0 {
 		return nil
 	}

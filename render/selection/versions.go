@@ -102,15 +102,9 @@ func (r VersionRule) lowest(ranked []numbered.Version) (n int) {
 	return n
 }
 
-// refusal returns the reason why no version is left of an application, which gets all of them back.
+// refusal returns the reason why no version is left of an application, which gets all of them back. Latest cannot be the cause:
+// it keeps at least one.
 func (r VersionRule) refusal(decision *Decision) string {
-	reason := r.reason(decision)
-	decision.Versions = decision.Application.Versions
-	return reason
-}
-
-// reason returns why no version is left. Latest cannot be the cause: it keeps at least one.
-func (r VersionRule) reason(decision *Decision) string {
 	which := "its versions"
 	if len(decision.Versions) < len(decision.Application.Versions) {
 		which = "the versions that earlier rules leave it"
@@ -125,5 +119,7 @@ func (r VersionRule) reason(decision *Decision) string {
 	if r.dropsDeprecated() {
 		criteria = append(criteria, "is not deprecated")
 	}
-	return fmt.Sprintf("none of %s %s: %s", which, strings.Join(criteria, " and "), some(decision.Versions))
+	reason := fmt.Sprintf("none of %s %s: %s", which, strings.Join(criteria, " and "), some(decision.Versions))
+	decision.Versions = decision.Application.Versions
+	return reason
 }
