@@ -5,6 +5,7 @@
 package explained
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,13 +122,8 @@ func (e *Instance) explainValues(ctx context.Context, result *render.Result, cs 
 		if err != nil {
 			return err
 		}
-		for _, of := range []struct {
-			object kustomized.Object
-			values *layers.Values
-		}{{raw, &in.Built}, {built[o.Key], &in.Patched}} {
-			if err := read(of.object, o.Role, of.values); err != nil {
-				return err
-			}
+		if err := cmp.Or(read(raw, o.Role, &in.Built), read(built[o.Key], o.Role, &in.Patched)); err != nil {
+			return err
 		}
 	}
 	if e.Instance.Backend == backend.ApplicationInstallation {
@@ -167,21 +163,18 @@ func (e *Instance) layers(cs *v1alpha1.CatalogSelection) (layers.Input, error) {
 		if !slices.Contains(rule.Names, e.Application) {
 			continue
 		}
-		at := fmt.Sprintf("spec.values[%d].", i)
-		var all [3]layers.Layer
-		for j, from := range []struct {
-			field  string
-			values *apiextensionsv1.JSON
-		}{{"defaults", rule.Defaults}, {"overrides", rule.Overrides}, {"instanceOverrides", rule.InstanceOverrides}} {
-			all[j].Name = at + from.field
-			if all[j].Values, err = instance.Values(from.values); err != nil {
-				return in, err
-			}
+		layer := func(field string, from *apiextensionsv1.JSON) layers.Layer {
+			values, invalid := instance.Values(from)
+			err = cmp.Or(err, invalid)
+			return layers.Layer{Name: fmt.Sprintf("spec.values[%d].%s", i, field), Values: values}
 		}
 		// Defaults fill what nothing before has set, overrides replace it.
-		defaults = append(defaults, all[0])
-		overrides = slices.Insert(overrides, 0, all[1])
-		in.Inline = slices.Insert(in.Inline, 0, all[2])
+		defaults = append(defaults, layer("defaults", rule.Defaults))
+		overrides = slices.Insert(overrides, 0, layer("overrides", rule.Overrides))
+		in.Inline = slices.Insert(in.Inline, 0, layer("instanceOverrides", rule.InstanceOverrides))
+	}
+	if err != nil {
+		return in, err
 	}
 	own, err := instance.Values(cs.Spec.Instances[e.Name].Values)
 	if err != nil {
