@@ -63,7 +63,7 @@ func assembleWith(documents []document, objects []backend.Object, k tree.Kustomi
 		if err != nil {
 			return nil, fmt.Errorf("assembling the artifact: %w", err)
 		}
-		if err := add(installation.FileOf(object), content); err != nil {
+		if err := add(installation.File(installation.KeyOf(object)), content); err != nil {
 			return nil, err
 		}
 	}

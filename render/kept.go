@@ -67,7 +67,7 @@ func FilesOf(ctx context.Context, r io.Reader, of map[safeguard.Key]bool) (files
 	mains := each.Where(a.objects, stays)
 	for _, object := range a.objects {
 		if stays(object) || backend.Belongs(object, mains) {
-			if err := add(installation.FileOf(object), object); err != nil {
+			if err := add(installation.File(installation.KeyOf(object)), object); err != nil {
 				return nil, nil, err
 			}
 		}

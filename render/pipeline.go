@@ -260,23 +260,18 @@ func emptyResult(selected selection.Result, unresolved []instance.Unresolved) er
 	}
 	counts := map[string]int{}
 	for _, d := range selected.Decisions {
-		if d.Rule == selection.RuleSourceLimit && selected.Available > 0 {
-			continue // it does not exist for the other rules
-		}
-		if d.Rule != selection.RuleShadowed {
+		isHidden := d.Rule == selection.RuleSourceLimit && selected.Available > 0 // it does not exist for the other rules
+		if d.Rule != selection.RuleShadowed && !isHidden {
 			counts[d.Rule]++
 		}
 	}
 	if len(counts) == 0 {
 		return errors.New("nothing is selected: the sources have no applications")
 	}
-	parts := each.Map(slices.Sorted(maps.Keys(counts)), func(rule string) string { return fmt.Sprintf("%d by %s", counts[rule], rule) })
-	all, limits := "", 0
-	for rule := range counts {
-		if limits += strings.Count(rule, "limit."); limits == 2 {
-			all = "; an application must match all members of spec.limit"
-			break
-		}
+	rules, all := slices.Sorted(maps.Keys(counts)), ""
+	parts := each.Map(rules, func(rule string) string { return fmt.Sprintf("%d by %s", counts[rule], rule) })
+	if limits := each.Where(rules, func(rule string) bool { return strings.HasPrefix(rule, "limit.") }); len(limits) > 1 {
+		all = "; an application must match all members of spec.limit"
 	}
 	return fmt.Errorf("nothing is selected; left out of %d applications: %s%s",
 		max(selected.Available, counts[selection.RuleSourceLimit]), strings.Join(parts, ", "), all)

@@ -233,17 +233,15 @@ func valid(layer v1.Descriptor) error {
 // describe lists layers for a message, at most five.
 func describe(layers []v1.Descriptor) string {
 	const listed = 5
-	var parts []string
-	for _, layer := range layers {
-		part := brief(layer.MediaType)
-		if title := layer.Annotations[v1.AnnotationTitle]; title != "" {
-			part += " with the title " + brief(title)
-		}
-		parts = append(parts, part)
-	}
-	if len(parts) == 0 {
+	if len(layers) == 0 {
 		return "no layers"
 	}
+	parts := each.Map(layers, func(layer v1.Descriptor) string {
+		if title := layer.Annotations[v1.AnnotationTitle]; title != "" {
+			return brief(layer.MediaType) + " with the title " + brief(title)
+		}
+		return brief(layer.MediaType)
+	})
 	return strings.Join(excerpt.First(parts, listed, 0, func(more int) string { return fmt.Sprintf("%d more", more) }), ", ")
 }
 

@@ -103,10 +103,11 @@ func (in Installation) Installed(patched map[safeguard.Key]kustomized.Object) ([
 		if origin := originOf(in.origin(b.Application, b.Resolved.Resolved), b.Objects, objects); origin != "" {
 			main.Origins = safeguard.Origins{origin}
 		}
+		keys := each.Map(b.Objects, func(o backend.Object) Object { return Object{Key: KeyOf(o), Role: o.Role} })
 		all = append(all, Instance{
 			Name: b.Name, Application: b.Application, Source: b.Decision.Source, Requested: b.Version, Version: b.Installed(),
 			Backend: b.Backend, Main: main, Named: b.IsNamed(b.Resolved.Resolved) || b.IsNamed(b.Installed()),
-			Objects: keysOf(b.Objects), Notes: b.Notes,
+			Objects: keys, Notes: b.Notes,
 		})
 	}
 	if err := refusal.OfSpec("spec.instances", errs); err != nil {

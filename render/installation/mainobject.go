@@ -13,7 +13,6 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
-	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/refusal"
@@ -87,12 +86,7 @@ func IdentityIn(main backend.Object, objects []backend.Object) map[string]string
 // Dir is the directory of the objects of instances in an artifact.
 const Dir = "instances"
 
-// FileOf returns the path of an object of an instance in the artifact.
-func FileOf(object backend.Object) string {
-	return File(KeyOf(object))
-}
-
-// File returns the path of the object with a key.
+// File returns the path of the object of an instance with a key in the artifact.
 func File(key safeguard.Key) string {
 	return path.Join(Dir, key.Namespace, strings.ToLower(key.Kind)+"-"+key.Name+".yaml")
 }
@@ -106,10 +100,6 @@ func KeyOf(object backend.Object) safeguard.Key {
 type Object struct {
 	Key  safeguard.Key
 	Role backend.Role
-}
-
-func keysOf(objects []backend.Object) []Object {
-	return each.Map(objects, func(o backend.Object) Object { return Object{Key: KeyOf(o), Role: o.Role} })
 }
 
 // Patched returns the objects of instances as patches leave them: patched has the built objects, nil without patches.

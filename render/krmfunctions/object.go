@@ -37,7 +37,7 @@ func (r *report) object(node *yaml.Node, name string) *object {
 		r.refuse(node.Line, "%s must be a mapping, not %s", name, yamlnode.Describe(node))
 		return nil
 	}
-	return &object{report: r, node: node, line: node.Line, name: name}
+	return &object{report: r, node: node, line: node.Line, name: name, misspelt: map[string]string{}}
 }
 
 // known warns of fields that are none of these: nothing reads them.
@@ -49,9 +49,6 @@ func (o *object) known(names ...string) {
 		meant := ""
 		if near := spelling.Nearest(entry.Name, names); len(near) > 0 {
 			meant = "; did you mean " + strings.Join(near, " or ") + "?"
-			if o.misspelt == nil {
-				o.misspelt = map[string]string{}
-			}
 			o.misspelt[near[0]] = entry.Name
 		}
 		o.warn(entry.Line, "%s has the field %s, which is not known%s", o.name, quote(entry.Name), meant)

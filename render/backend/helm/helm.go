@@ -49,7 +49,8 @@ func releaseOfKKP(d *draft.Draft) {
 			"enable that, and leave the field out with spec.omitFields")
 	}
 	namespace := kkp.TargetNamespace(d)
-	defaults := executedDefaults(d)
+	values, path, _ := kkp.ReadDefaultValues(d)
+	defaults := (&execution{draft: d, left: kkp.MaxActions}).mapping(path, values, d.Values)
 	if len(d.Problems) > 0 {
 		return
 	}
@@ -135,15 +136,8 @@ func repositoryName(address string) string {
 	return cmp.Or(strings.Trim(text[:min(len(text), most)], "-"), "charts")
 }
 
-// executedDefaults returns the default values with their templates executed, without what the values of the
-// instance replace. A template that needs a cluster of KKP is a problem unless it is replaced.
-func executedDefaults(d *draft.Draft) map[string]any {
-	values, path, _ := kkp.ReadDefaultValues(d)
-	e := execution{draft: d, left: kkp.MaxActions}
-	return e.mapping(path, values, d.Values)
-}
-
-// execution executes the templates in default values.
+// execution executes the templates in default values, without what the values of the instance replace. A template that needs a
+// cluster of KKP is a problem unless it is replaced.
 type execution struct {
 	draft *draft.Draft
 	// left is the number of actions that may still be executed.

@@ -3,6 +3,7 @@
 package olm
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -105,15 +106,8 @@ func addOperatorGroup(d *draft.Draft) {
 			excerpt.Quoted(d.Bundle.Name), excerpt.Quoted(d.TargetNamespace))
 	default:
 		d.Refuse("createOperatorGroup", "must be false, because the bundle %s supports %s, and neither %s nor %s: make an OperatorGroup with the namespaces that it is to watch in %s yourself",
-			excerpt.Quoted(d.Bundle.Name), modesText(modes), allNamespaces, ownNamespace, excerpt.Quoted(d.TargetNamespace))
+			excerpt.Quoted(d.Bundle.Name), cmp.Or(excerpt.Names(modes, maxModes), "no install mode"), allNamespaces, ownNamespace, excerpt.Quoted(d.TargetNamespace))
 	}
 	draft.Set(spec, "serviceAccountName", d.ServiceAccountName)
 	d.Add(backend.OperatorGroup, kinds.OperatorGroup, d.TargetNamespace, d.TargetNamespace, map[string]any{"spec": spec})
-}
-
-func modesText(modes []string) string {
-	if len(modes) == 0 {
-		return "no install mode"
-	}
-	return excerpt.Names(modes, maxModes)
 }
