@@ -27,16 +27,10 @@ type defaults struct {
 	mapping *yaml.Node
 }
 
-// errBlock reports that a block cannot be read.
-type errBlock struct{ reason error }
+// unreadable begins the error about a block that cannot be read.
+const unreadable = "spec." + definition.ValuesBlock + " cannot be read: "
 
-func (e errBlock) Error() string {
-	return "spec." + definition.ValuesBlock + " cannot be read: " + e.reason.Error()
-}
-
-func (e errBlock) Unwrap() error { return e.reason }
-
-// openDefaults returns nil when the document has no default values. An errBlock reports that they are
+// openDefaults returns nil when the document has no default values. An error may report that they are
 // no mapping, perhaps because of templates, which is their author's right. It changes nothing.
 func openDefaults(doc *yamledit.Document) (*defaults, error) {
 	spec := yamledit.Lookup(doc.Content(), "spec")
@@ -61,11 +55,11 @@ func openDefaults(doc *yamledit.Document) (*defaults, error) {
 func openBlock(doc *yamledit.Document, spec, block *yaml.Node) (*defaults, error) {
 	content, ok := yamlnode.Text(block)
 	if !ok && !yamlnode.IsNull(block) {
-		return nil, errBlock{fmt.Errorf("it is not a string, but %s", yamlnode.Describe(block))}
+		return nil, fmt.Errorf(unreadable+"it is not a string, but %s", yamlnode.Describe(block))
 	}
 	inner, err := yamledit.ParseValues([]byte(content))
 	if err != nil {
-		return nil, errBlock{err}
+		return nil, fmt.Errorf(unreadable+"%w", err)
 	}
 	return &defaults{outer: doc, spec: spec, name: definition.ValuesBlock, inner: inner, mapping: inner.Content()}, nil
 }
