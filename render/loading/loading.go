@@ -148,9 +148,8 @@ func (p CatalogLocation) locate(source string) (located, error) {
 // CheckInclude returns an error for a list of patterns that no CatalogLocation may have.
 func CheckInclude(patterns []string) error {
 	for _, pattern := range patterns {
-		// doublestar takes what is in braces for alternatives, whose number grows exponentially.
-		if strings.ContainsAny(pattern, `{}\`) || !doublestar.ValidatePattern(pattern) {
-			return fmt.Errorf("include: %q is not a pattern: want *, **, ? and [a-z] in a relative path", pattern)
+		if err := checkPattern(pattern); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -160,6 +159,14 @@ func CheckInclude(patterns []string) error {
 func (p CatalogLocation) Excludes(path string) bool {
 	_, isPart := located{CatalogLocation: p}.name(path)
 	return !isPart && CheckInclude(p.Include) == nil
+}
+
+// checkPattern refuses what doublestar takes for alternatives in braces, whose number grows exponentially.
+func checkPattern(pattern string) error {
+	if strings.ContainsAny(pattern, `{}\`) || !doublestar.ValidatePattern(pattern) {
+		return fmt.Errorf("include: %q is not a pattern: want *, **, ? and [a-z] in a relative path", pattern)
+	}
+	return nil
 }
 
 // skip returns the archive.Skip for the files that the catalog does not need. It notes a large file.
@@ -200,11 +207,13 @@ func (l located) load(ctx context.Context, files *tree.Tree, found large, cache 
 		if format, err = catalog.Detect(fsys); err != nil {
 			return nil, refusal.Classify(l.source, err)
 		}
-		same := func(path string) (string, bool) { return path, true }
-		if files, err = files.Copy(same, format.Needs); err != nil {
-			return nil, err
+		if hasOthers(files, format) {
+			same := func(path string) (string, bool) { return path, true }
+			if files, err = files.Copy(same, format.Needs); err != nil {
+				return nil, err
+			}
+			fsys = files.FS()
 		}
-		fsys = files.FS()
 	}
 	if err := found.check(format); err != nil {
 		return nil, refusal.Classify(l.source, err)
@@ -222,6 +231,14 @@ func (l located) load(ctx context.Context, files *tree.Tree, found large, cache 
 		c.Digest = digest.FromString(format.Name() + " " + c.Digest).String()
 	}
 	return c, nil
+}
+
+// hasOthers reports whether a file has content that a format does not need.
+func hasOthers(files *tree.Tree, format catalog.Format) bool {
+	return slices.ContainsFunc(files.Paths(), func(path string) bool {
+		content, _ := files.Content(path)
+		return len(content) > 0 && !format.Needs(path)
+	})
 }
 
 // FilesAt returns the files of an artifact that are part of the catalog at a place, and its format, nil if the
