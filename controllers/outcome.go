@@ -3,7 +3,6 @@
 package controllers
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -270,8 +269,11 @@ func (o *outcome) requeueWithin(after time.Duration) {
 
 // requeueAfter returns the delay before the next reconciliation without jitter, or zero for none.
 func (o outcome) requeueAfter(interval metav1.Duration) time.Duration {
-	if o.retry == atInterval {
-		return min(interval.Duration, cmp.Or(o.after, interval.Duration))
+	switch {
+	case o.retry == atInterval && o.after > 0:
+		return min(o.after, interval.Duration)
+	case o.retry == atInterval:
+		return interval.Duration
 	}
 	return o.after
 }

@@ -73,7 +73,7 @@ func (c *Cluster) Gone(key types.NamespacedName) (types.UID, bool) {
 	c.Departures.Forget(uid)
 	c.applied.Delete(uid)
 	c.Objects.Forget(uid)
-	c.Forget(uid) // the warnings
+	c.Access.Forget(uid)
 	return uid, true
 }
 

@@ -99,8 +99,15 @@ func (a Access) Host() string {
 // Connection identifies how a registry is reached: for which object, with which credentials and through which proxy. A
 // failure of one connection proves nothing about another one to the same host.
 func (a Access) Connection() string {
-	return fmt.Sprintf("%s|%s|%s|%s|%t|%v|%v|%v",
-		a.Namespace, a.Host(), a.Provider, a.ServiceAccountName, a.Insecure, a.SecretRef, a.CertSecretRef, a.ProxySecretRef)
+	nameOf := func(ref *meta.LocalObjectReference) string {
+		if ref == nil {
+			return ""
+		}
+		return ref.Name
+	}
+	return strings.Join([]string{
+		a.Namespace, a.Host(), a.Provider, a.ServiceAccountName, fmt.Sprint(a.Insecure), nameOf(a.SecretRef), nameOf(a.CertSecretRef), nameOf(a.ProxySecretRef),
+	}, "|")
 }
 
 // Connection is a repository with its transport. Close it after use.

@@ -33,7 +33,10 @@ type Finding struct {
 
 // String returns the finding as a line.
 func (f Finding) String() string {
-	return f.Object + ": " + strings.TrimPrefix(f.Field+": "+f.Message, ": ")
+	if f.Field == "" {
+		return f.Object + ": " + f.Message
+	}
+	return f.Object + ": " + f.Field + ": " + f.Message
 }
 
 // Result is the result of a check.

@@ -44,9 +44,9 @@ func (r *resolver) conforms(ctx context.Context, c *configs.Config, s *Source, f
 	return len(found) == 0
 }
 
-// schemaOf compiles the schema of a version once.
+// schemaOf compiles the schema of a version once. It does not depend on the context, which is no fault of a schema.
 func (r *resolver) schemaOf(ctx context.Context, v *krmfunctions.Version) (*crds.Schema, error) {
-	return memo.Of(ctx, r.schemas, v, func() (*crds.Schema, error) {
+	return memo.Of(context.WithoutCancel(ctx), r.schemas, v, func() (*crds.Schema, error) {
 		plain, err := yamlnode.Plain(v.Schema)
 		if err != nil {
 			return nil, err

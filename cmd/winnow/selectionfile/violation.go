@@ -21,7 +21,10 @@ type Violation struct {
 
 // String returns the violation without its line.
 func (v Violation) String() string {
-	return strings.TrimPrefix(v.Field+": "+v.Message, ": ")
+	if v.Field == "" {
+		return v.Message
+	}
+	return v.Field + ": " + v.Message
 }
 
 // InvalidError holds the violations of the CatalogSelections of a file, by line within a document.

@@ -57,7 +57,10 @@ func find(readers []*kinds.Reader, values ...string) []*guard.Live {
 		seen := map[types.NamespacedName]bool{}
 		for _, value := range values {
 			for object := range reader.Find(value) {
-				metadata := object.(*guard.Live)
+				metadata, ok := object.(*guard.Live)
+				if !ok { // the kind may be watched with its content
+					continue
+				}
 				if name := client.ObjectKeyFromObject(metadata); !seen[name] {
 					seen[name] = true
 					found = append(found, metadata)

@@ -109,7 +109,12 @@ func (c *Connection) Keys(names []string) []types.NamespacedName {
 // other one.
 func (c *Connection) Each(keys []types.NamespacedName, f func(types.NamespacedName) error) error {
 	var failed []error
-	for _, key := range each.Union(nil, keys...) {
+	done := map[types.NamespacedName]bool{}
+	for _, key := range keys {
+		if done[key] {
+			continue
+		}
+		done[key] = true
 		err := f(key)
 		if err == nil {
 			continue
