@@ -38,8 +38,16 @@ func (r *Result) Objects(ctx context.Context, applications []string) (map[safegu
 	if built == nil || err != nil {
 		return nil, err
 	}
-	wanted, objects := sets.New(applications...), kustomized.Contents(built)
-	maps.DeleteFunc(objects, func(key safeguard.Key, _ kustomized.Object) bool { return !wanted.Has(key.Name) || !key.IsDefinition() })
+	wanted, objects := sets.New(applications...), map[safeguard.Key]kustomized.Object{}
+	for _, object := range built {
+		key := kustomized.KeyOf(object.CurId())
+		if !wanted.Has(key.Name) || !key.IsDefinition() {
+			continue
+		}
+		if objects[key], err = object.Map(); err != nil {
+			return nil, fmt.Errorf("reading the built object %s: %w", key.Name, err)
+		}
+	}
 	return objects, nil
 }
 

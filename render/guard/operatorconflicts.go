@@ -46,8 +46,8 @@ func OperatorConflicts(ctx context.Context, cs *v1alpha1.CatalogSelection, publi
 		return nil, err
 	}
 	seen := map[safeguard.Key]bool{}
-	for _, in := range operators {
-		if !b.published[in.Main.Key()] {
+	for _, in := range result.Instances {
+		if isOperator(in) && !b.published[in.Main.Key()] {
 			b.packages(in, was[in.Name])
 		}
 		for _, o := range in.Objects {

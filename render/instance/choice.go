@@ -37,9 +37,21 @@ const (
 // Choose returns how the version comes about, and the selected versions that the spec allows: of a range the highest
 // first.
 func (s Spec) Choose(d selection.Decision) (Choice, []string) {
-	switch of := catalog.PackageOf(d.Kept); {
-	case of != nil:
+	if of := catalog.PackageOf(d.Kept); of != nil {
 		return s.choosePackage(of)
+	}
+	choice, in := s.chooseDefinition(d)
+	if choice == ChoiceRange {
+		slices.SortStableFunc(in, func(a, b string) int {
+			return semver.MustParse(b).Compare(semver.MustParse(a)) // both have been parsed
+		})
+	}
+	return choice, in
+}
+
+// chooseDefinition is Choose of a definition, with the versions of a range in the order of the definition.
+func (s Spec) chooseDefinition(d selection.Decision) (Choice, []string) {
+	switch {
 	case len(d.Application.Versions) == 0:
 		return ChoiceNone, nil
 	case s.Version == "" && d.Application.DefaultVersion == "":
@@ -50,11 +62,7 @@ func (s Spec) Choose(d selection.Decision) (Choice, []string) {
 	case s.constraint == nil || slices.Contains(d.Versions, s.Version):
 		return ChoiceExact, each.Where(d.Versions, s.IsNamed)
 	}
-	in := each.Where(d.Versions, s.allows)
-	slices.SortStableFunc(in, func(a, b string) int {
-		return semver.MustParse(b).Compare(semver.MustParse(a)) // both have been parsed
-	})
-	return ChoiceRange, in
+	return ChoiceRange, each.Where(d.Versions, s.allows)
 }
 
 // choosePackage is Choose of a package.

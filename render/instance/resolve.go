@@ -16,6 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/selection/numbered"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
 
@@ -117,11 +118,13 @@ func withoutDependents(resolved []Resolved, unresolved []Unresolved) ([]Resolved
 
 // resolve returns the version that is installed, or why there is none.
 func (s Spec) resolve(d selection.Decision) (version, problem string) {
-	choice, candidates := s.Choose(d)
+	choice, candidates := s.chooseDefinition(d)
 	has := listed(d.Versions)
 	switch {
 	case choice == ChoiceNone || slices.Contains(d.Versions, s.Version):
 		return s.Version, "" // the backend refuses a version where it knows none
+	case len(candidates) > 0 && choice == ChoiceRange:
+		return numbered.Highest(candidates).Text, ""
 	case len(candidates) > 0:
 		return candidates[0], ""
 	case choice == ChoiceLatest:

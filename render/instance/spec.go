@@ -66,7 +66,10 @@ func New(namespace string, instances map[string]v1alpha1.Instance, path *field.P
 		specs = append(specs, r.spec(name, namespace, instances[name], path.Key(name)))
 		r.checkDependencies(name, instances, path.Key(name).Child("dependsOn"))
 	}
-	if cycle := cycleIn(instances); len(cycle) > 0 && len(r.errs) == 0 {
+	if len(r.errs) > 0 { // there may be any number of unknown names
+		return specs, r.errs
+	}
+	if cycle := cycleIn(instances); len(cycle) > 0 {
 		r.refuse(field.Invalid(path.Key(cycle[0]).Child("dependsOn"), field.OmitValueType{},
 			"instances depend on each other: "+strings.Join(cycle, " -> ")))
 	}

@@ -20,10 +20,13 @@ func servedCounts(all []diff.ServedCatalog) []string {
 
 func servedTitle(c diff.ServedCatalog) string {
 	title := fmt.Sprintf("%s %s: %s", sign(c.Change), c.Object, c.Change)
-	if c.Deleted != nil {
-		title += map[bool]string{true: "; Flux deletes it", false: "; Flux keeps it"}[*c.Deleted]
+	switch {
+	case c.Deleted == nil:
+		return title
+	case *c.Deleted:
+		return title + "; Flux deletes it"
 	}
-	return title
+	return title + "; Flux keeps it"
 }
 
 // served returns the catalogs that change, with their fields.

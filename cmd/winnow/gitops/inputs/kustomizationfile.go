@@ -94,7 +94,10 @@ func patchesOf(k *kustypes.Kustomization) []kustypes.Patch {
 func generatorFiles(sources kustypes.KvPairSources) []string {
 	var files []string
 	for _, source := range sources.FileSources {
-		files = append(files, source[strings.Index(source, "=")+1:])
+		if _, file, named := strings.Cut(source, "="); named {
+			source = file
+		}
+		files = append(files, source)
 	}
 	return append(append(files, sources.EnvSources...), sources.EnvSource)
 }

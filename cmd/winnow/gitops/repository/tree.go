@@ -184,7 +184,12 @@ func (t *Tree) YAMLs(name string) []string {
 
 // Below returns the files at or below a path, sorted.
 func (t *Tree) Below(name string) []string {
-	found := slices.DeleteFunc(slices.Collect(maps.Keys(t.Files)), func(file string) bool { return !Contains(name, file) })
+	var found []string
+	for file := range t.Files {
+		if Contains(name, file) {
+			found = append(found, file)
+		}
+	}
 	slices.Sort(found)
 	return found
 }

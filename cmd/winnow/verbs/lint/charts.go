@@ -67,7 +67,7 @@ func (l chartLinter) look(ctx context.Context, in charts.Input) ([]chartrules.Pr
 			renders[at[i]] = append(renders[at[i]], chartrules.Render{Chart: r, Kubernetes: l.KubeVersion})
 		}
 	}
-	return chartrules.Check(chartrules.Input{Renders: slices.Concat(renders...), SetBy: l.setBy, HasPlatform: len(l.platform) > 0}), nil
+	return chartrules.Check(chartrules.Input{Charts: renders, SetBy: l.setBy, HasPlatform: len(l.platform) > 0}), nil
 }
 
 // hasFailed reports whether a chart cannot be looked into: rendering it again may take as long again.

@@ -54,6 +54,18 @@ func chart(version, kubernetes string, renders map[string]rendering.Render) char
 	return r
 }
 
+// chartsOf returns the renders by charts: of a chart, they follow each other, each for another Kubernetes.
+func chartsOf(renders []chartrules.Render) (all [][]chartrules.Render) {
+	for i, r := range renders {
+		if i > 0 && r.Chart.Version == renders[i-1].Chart.Version && r.Kubernetes != renders[i-1].Kubernetes {
+			all[len(all)-1] = append(all[len(all)-1], r)
+		} else {
+			all = append(all, []chartrules.Render{r})
+		}
+	}
+	return all
+}
+
 // use is a chart with the same render for one use.
 func use(instance string, render rendering.Render) chartrules.Render {
 	return chart("1.0.0", "1.36.0", map[string]rendering.Render{instance: render})
@@ -114,6 +126,8 @@ func TestCheck(t *testing.T) {
 		{"a limit", []chartrules.Render{failing(errors.New("rendering it takes more than 30s"))}, nil, false, []string{"error charts/render 1.0.0 rendering it takes more than 30s"}},
 		{"a chart in Git", []chartrules.Render{git}, nil, false, []string{"info charts/unchecked 1.0.0 it is in Git"}},
 
+		{"a version that a patch gives a second time, with another chart", []chartrules.Render{use("", rendering.Render{Notes: []string{"a schema"}}), git}, nil, false, []string{
+			"info charts/unchecked 1.0.0 a schema", "info charts/unchecked 1.0.0 it is in Git"}},
 		{"a default value that no version reads", []chartrules.Render{
 			chart("1.0.0", "1.36.0", map[string]rendering.Render{"": keys("both", "first")}), chart("2.0.0", "1.36.0", map[string]rendering.Render{"": keys("both", "second")}),
 		}, nil, false, []string{`warning charts/unread-value  no chart of the application reads the default value "both"`}},
@@ -125,7 +139,7 @@ func TestCheck(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
-			for _, p := range chartrules.Check(chartrules.Input{Renders: test.renders, SetBy: test.own, HasPlatform: test.has}) {
+			for _, p := range chartrules.Check(chartrules.Input{Charts: chartsOf(test.renders), SetBy: test.own, HasPlatform: test.has}) {
 				place := strings.TrimSpace(p.Version + " " + p.Instance)
 				got = append(got, fmt.Sprintf("%s %s %s %s", p.Severity, p.Rule, place, p.Message))
 			}

@@ -15,7 +15,6 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/removedapis"
 	"github.com/winnow-dev/winnow/cmd/winnow/charts/rendering"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
-	"github.com/winnow-dev/winnow/render/each"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/lint"
 	"github.com/winnow-dev/winnow/render/lint/rules"
@@ -29,8 +28,8 @@ type Render struct {
 
 // Input is what is checked.
 type Input struct {
-	// Renders of one version of an application stand together.
-	Renders []Render
+	// Charts are the renders of each chart, for several versions of Kubernetes. Patches may give a version twice, with other charts.
+	Charts [][]Render
 	// SetBy has, by the name of an instance, the top-level keys of values that it sets itself. Its other values are shared by all
 	// versions of an application.
 	SetBy map[string]map[string]bool
@@ -74,12 +73,13 @@ func advice(nearest string) string {
 	return ": did you mean " + excerpt.Quoted(nearest) + "?"
 }
 
-// Check returns the problems in the order of the renders, and then problems of values that versions share.
+// Check returns the problems in the order of the charts, and then problems of values that versions share.
 func Check(in Input) []Problem {
 	c := checker{hasPlatform: in.HasPlatform}
-	version := func(r Render) [2]string { return [2]string{r.Chart.Application, r.Chart.Version} }
-	for _, c.renders = range each.Group(in.Renders, version) {
-		c.check(in.SetBy)
+	for _, renders := range in.Charts {
+		if c.renders = renders; len(renders) > 0 {
+			c.check(in.SetBy)
+		}
 	}
 	c.unreadDefaults(in)
 	return c.found
@@ -137,7 +137,7 @@ func (c *checker) failure(about Problem, failure error) {
 func (c *checker) unreadDefaults(in Input) {
 	shared := map[string]map[string]string{} // by application: the keys that no chart of its versions reads, with the nearest key of each
 	unknown := map[string]bool{}             // applications with a chart that could not be looked into, so that it may read any key
-	for _, r := range in.Renders {
+	for _, r := range slices.Concat(in.Charts...) {
 		chart := r.Chart
 		if chart.Missing != "" || chart.Failure != nil {
 			unknown[chart.Application] = true
