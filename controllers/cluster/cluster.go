@@ -73,7 +73,7 @@ func (c *Cluster) Gone(key types.NamespacedName) (types.UID, bool) {
 	c.Departures.Forget(uid)
 	c.applied.Delete(uid)
 	c.Objects.Forget(uid)
-	c.Access.Forget(uid)
+	c.Forget(uid) // the warnings of Access
 	return uid, true
 }
 

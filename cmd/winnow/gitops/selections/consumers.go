@@ -31,12 +31,6 @@ func (c *comparison) consumers(p *pair) (before, after []documents.Consumer) {
 	return before, after
 }
 
-// consumerChanges are the changes of the consumers of a selection.
-type consumerChanges struct {
-	// notes are sentences on the consumers, and unknown are sentences on changes that are not evaluated.
-	notes, unknown []string
-}
-
 // compareConsumers compares the consumers of a selection in both commits.
 func (c *comparison) compareConsumers(p *pair) consumerChanges {
 	before, after := c.consumers(p)

@@ -28,6 +28,12 @@ type pair struct {
 	out *diff.Selection
 }
 
+// consumerChanges are the changes of the consumers of a selection.
+type consumerChanges struct {
+	// notes are sentences on the consumers, and unknown are sentences on changes that are not evaluated.
+	notes, unknown []string
+}
+
 // match pairs the items of both commits by the first rule that fits. An item is nil if the commit has none.
 func match[T any](older, newer []T, rules ...func(from, to T) bool) iter.Seq2[*T, *T] {
 	return func(yield func(from, to *T) bool) {
