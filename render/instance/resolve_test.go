@@ -113,6 +113,21 @@ func TestTheHighestVersionIsOneOfTheSelected(t *testing.T) {
 	}
 }
 
+// A catalog may have thousands of versions, and a selection hundreds of instances: each is resolved without a sort.
+func TestARangeIsResolvedInOnePass(t *testing.T) {
+	allocated := func(n int) float64 {
+		var words []string
+		for i := range n {
+			words = append(words, fmt.Sprintf("1.0.%d", (i*7)%n))
+		}
+		result, all := decided("app:"+strings.Join(words, ",")), specs(t, "{app: {version: ^1}}")
+		return testing.AllocsPerRun(5, func() { instance.Resolve(all, result) })
+	}
+	if few, many := allocated(100), allocated(3_000); many > 32*few {
+		t.Errorf("30 times as many versions allocate %.0f times instead of %.0f", many, few)
+	}
+}
+
 func TestTheApplicationThatResemblesAMissingOne(t *testing.T) {
 	_, unresolved := instance.Resolve(specs(t, "{a: {application: alert-rule}, b: {application: other}}"), decided("alert-rules:1.0.0"))
 	if len(unresolved) != 2 || unresolved[0].Nearest != "alert-rules" || unresolved[1].Nearest != "" {
