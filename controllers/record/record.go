@@ -205,9 +205,12 @@ func unpack(packed []byte) (*Record, error) {
 		return nil, ErrNone
 	}
 	content, err := io.ReadAll(io.LimitReader(decompressor, maxUnpackedRecord+1))
+	if err != nil || !isReadable(content) {
+		return nil, ErrNone
+	}
 	var r Record
-	if err != nil || !isReadable(content) || json.Unmarshal(content, &r) != nil || r.Definitions == nil {
-		return nil, ErrNone // of an artifact without objects, the list is empty
+	if json.Unmarshal(content, &r) != nil || r.Definitions == nil { // of an artifact without objects, the list is empty
+		return nil, ErrNone
 	}
 	return &r, nil
 }

@@ -122,7 +122,10 @@ func (e *Instance) explainValues(ctx context.Context, result *render.Result, cs 
 		if err != nil {
 			return err
 		}
-		if err := cmp.Or(read(raw, o.Role, &in.Built), read(built[o.Key], o.Role, &in.Patched)); err != nil {
+		if err := read(raw, o.Role, &in.Built); err != nil {
+			return err
+		}
+		if err := read(built[o.Key], o.Role, &in.Patched); err != nil {
 			return err
 		}
 	}

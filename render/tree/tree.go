@@ -52,7 +52,6 @@ func (t *Tree) Add(path string, content []byte) error {
 		t.dirs = map[string]struct{}{}
 	}
 	t.addDirs(path)
-
 	t.paths = append(t.paths, path)
 	t.files[path] = content
 	t.size += int64(len(content))

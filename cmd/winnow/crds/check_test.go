@@ -186,3 +186,12 @@ func TestCheck(t *testing.T) {
 		})
 	}
 }
+
+// A key may begin as the separator of a message does.
+func TestAFindingNamesTheWholeField(t *testing.T) {
+	for want, f := range map[string]Finding{"A/a: : x: unknown": {"A/a", ": x", "unknown"}, "A/a: unknown": {"A/a", "", "unknown"}} {
+		if got := f.String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

@@ -168,7 +168,10 @@ func newConsumer(document []byte) (Consumer, error) {
 	var raw struct {
 		Spec map[string]any `json:"spec"`
 	}
-	if err := cmp.Or(json.Unmarshal(document, &k), json.Unmarshal(document, &raw)); err != nil {
+	if err := json.Unmarshal(document, &k); err != nil {
+		return Consumer{}, err
+	}
+	if err := json.Unmarshal(document, &raw); err != nil {
 		return Consumer{}, err
 	}
 	ref := k.Spec.SourceRef

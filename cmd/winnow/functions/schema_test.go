@@ -3,9 +3,15 @@
 package functions
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/memo"
+	"github.com/winnow-dev/winnow/render/krmfunctions"
 )
 
 // The schema of a function is that of its configs: what breaks it has the file and the line of the field.
@@ -45,5 +51,19 @@ func TestConfigsAreComparedWithTheSchema(t *testing.T) {
 				t.Errorf("got  %q\nwant %q", got, test.want)
 			}
 		})
+	}
+}
+
+// An interrupt is no fault of a schema.
+func TestASchemaDoesNotDependOnTheContext(t *testing.T) {
+	var schema yaml.Node
+	if err := yaml.Unmarshal([]byte("{type: object}"), &schema); err != nil {
+		t.Fatal(err)
+	}
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := &resolver{schemas: memo.Memo{}}
+	if compiled, err := r.schemaOf(canceled, &krmfunctions.Version{Schema: schema.Content[0]}); err != nil || compiled == nil {
+		t.Errorf("got %v and %v", compiled, err)
 	}
 }

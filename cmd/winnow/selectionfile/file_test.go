@@ -251,6 +251,15 @@ func TestBombsAreRefused(t *testing.T) {
 	}
 }
 
+// A key may begin as the separator of a message does.
+func TestAViolationNamesTheWholeField(t *testing.T) {
+	for want, v := range map[string]Violation{": x: unknown": {Field: ": x", Message: "unknown"}, "unknown": {Message: "unknown"}} {
+		if got := v.String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // What a commit applies is one line of JSON: no lines put the violations into an order.
 func TestViolationsOfALineHaveOneOrder(t *testing.T) {
 	const want = `spec.interval: Invalid value: "array": must be of type string: "array"; spec.safeguards.approve: Invalid value: "null": must be of type array: "null"`

@@ -196,7 +196,7 @@ func (w *Walk) entries(l *Layer, fields ...string) (all []Entry) {
 				w.Add(l.File, element.Line, "%s has %s: expected a path", field, yamlnode.Describe(yamlnode.Resolve(element)))
 				continue
 			}
-			one := Entry{text, element.Line, field, i, element.Line}
+			one := Entry{Text: text, Line: element.Line, field: field, index: i, first: element.Line}
 			if yamlnode.Resolve(element).Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
 				one.first++ // below the | or >
 			}

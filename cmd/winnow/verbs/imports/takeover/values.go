@@ -79,9 +79,9 @@ func differences(prefix string, a, b map[string]any) []string {
 		y, inB := b[name]
 		under, isMapping := x.(map[string]any)
 		over, isOther := y.(map[string]any)
-		switch members := differences(prefix+name+".", under, over); {
-		case isMapping && isOther, len(members) > 0 && inA != inB:
-			paths = append(paths, members...)
+		switch {
+		case isMapping && isOther, !inB && len(under) > 0, !inA && len(over) > 0:
+			paths = append(paths, differences(prefix+name+".", under, over)...)
 		case inA != inB || !same(x, y):
 			paths = append(paths, prefix+name)
 		}
