@@ -51,7 +51,7 @@ func Conditions() []Condition {
 		{"safeguards", "an edit loosens what protects, such as deletionPolicy", loosenedFields},
 		{"held", "something is held that this change does not name", heldNames},
 		{"base-approval", "only a line of the base names what is held", baseApprovals},
-		{"move", "an application moves elsewhere: it is installed anew", unprotectedMoves},
+		{"move", "an application moves, and may be installed anew", unprotectedMoves},
 		{RiskCondition, "with --charts: an upgrade of a chart may break something", riskyUpgrades},
 		{UsedCondition, "with --receipts: something that is lost has installations", func(*Selection) []string { return nil }},
 		{unknownCondition, "something could not be compared", notCompared},
